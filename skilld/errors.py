@@ -1,0 +1,61 @@
+"""Errors with a title, a cause and one remedy. Imports nothing of skilld and nothing heavy.
+
+The entry point prints them; nothing else does. An error without a known remedy gives none rather than a guess.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes of the command line (docs/architecture.md)."""
+
+    OK = 0
+    FAILURE = 1
+    USAGE = 2
+    BUG = 3
+    NOT_RUNNING = 4  # or already running
+    REFUSED = 5
+    INTERRUPTED = 130
+
+
+class SkilldError(Exception):
+    """An expected failure: `title` says what did not happen, `cause` why, `remedy` the one thing to do about it."""
+
+    code = Exit.FAILURE
+
+    def __init__(self, title: str, cause: str = "", remedy: str = "") -> None:
+        super().__init__(": ".join(part for part in (title, cause) if part))
+        self.title = title
+        self.cause = cause
+        self.remedy = remedy
+
+
+class UsageError(SkilldError):
+    """The command line or a setting does not say something we understand."""
+
+    code = Exit.USAGE
+
+
+class RefusedError(SkilldError):
+    """Not done because it could do harm; nothing was changed."""
+
+    code = Exit.REFUSED
+
+
+class NotRunningError(SkilldError):
+    """There is no daemon, or there is one already."""
+
+    code = Exit.NOT_RUNNING
+
+
+class RetryError(SkilldError):
+    """A passing trouble (network, rate limit, lost race): the same job may succeed later.
+
+    `after` is the number of seconds the other side asked us to wait, if it said so.
+    """
+
+    def __init__(self, title: str, cause: str = "", remedy: str = "", after: float | None = None) -> None:
+        super().__init__(title, cause, remedy)
+        self.after = after

@@ -1,0 +1,1 @@
+"""Intake: bytes of transcript files to turns."""

@@ -1,0 +1,11 @@
+"""The agents skilld can follow: one file each, one line each here."""
+
+from __future__ import annotations
+
+from skilld.intake.agents import claude_code, codex
+from skilld.intake.agents.base import Adapter
+
+ADAPTERS: dict[str, Adapter] = {
+    claude_code.INFO.name: claude_code,
+    codex.INFO.name: codex,
+}

@@ -1,0 +1,89 @@
+"""Where skilld keeps its things: the platform's folders, with HOME and the XDG variables honoured everywhere.
+
+Reads the environment, creates nothing by itself: `private_dir` does that, with mode 0700.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+import platformdirs
+
+from skilld.errors import SkilldError
+
+_APP = "skilld"
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The folders and files of one installation."""
+
+    config: Path
+    state: Path
+    data: Path
+
+    @property
+    def settings_file(self) -> Path:
+        """The person's settings."""
+        return self.config / "config.toml"
+
+    @property
+    def database(self) -> Path:
+        """What the program remembers."""
+        return self.state / "skilld.db"
+
+    @property
+    def lock(self) -> Path:
+        """Held by the running daemon through the kernel; its content is only a hint."""
+        return self.state / "daemon.lock"
+
+    @property
+    def log(self) -> Path:
+        """The daemon's log, unless journald takes it."""
+        return self.state / "skilld.log"
+
+    @property
+    def crashes(self) -> Path:
+        """Reports of our own bugs."""
+        return self.state / "crashes"
+
+    @property
+    def redaction_key(self) -> Path:
+        """The key that makes placeholders stable on this machine and meaningless elsewhere."""
+        return self.state / "redaction.key"
+
+
+def places() -> Places:
+    """Return the folders of the person whose environment this is."""
+    return Places(
+        config=_xdg("XDG_CONFIG_HOME", platformdirs.user_config_dir(_APP, appauthor=False)),
+        state=_xdg("XDG_STATE_HOME", platformdirs.user_state_dir(_APP, appauthor=False)),
+        data=_xdg("XDG_DATA_HOME", platformdirs.user_data_dir(_APP, appauthor=False)),
+    )
+
+
+def _xdg(variable: str, default: str) -> Path:
+    base = os.environ.get(variable, "")
+    return Path(base) / _APP if Path(base).is_absolute() else Path(default)
+
+
+def private_dir(path: Path) -> Path:
+    """Create `path` with mode 0700 where it is missing, and return it.
+
+    Raises SkilldError where it exists with another owner or is open to others: what lies there cannot be trusted.
+    """
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        facts = path.stat()
+    except OSError as error:
+        raise SkilldError(f"Cannot use {path}", error.strerror or str(error), "Check who owns that folder.") from error
+    if facts.st_uid != os.geteuid():
+        raise SkilldError(
+            f"{path} belongs to another user", "skilld keeps its state there", f"chown it, or move {path}"
+        )
+    if stat.S_IMODE(facts.st_mode) & 0o077:
+        raise SkilldError(f"{path} is open to other users", "skilld keeps its state there", f"chmod 700 {path}")
+    return path

@@ -1,0 +1,155 @@
+"""The person's settings: TOML file, `SKILLD_*` variables over it, flags over both. One object, read once.
+
+Only programs read settings; stages are handed plain values. Importing this costs about 150 ms (pydantic-settings), so
+the command line imports it when a verb needs it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from skilld.errors import UsageError
+from skilld.intake.agents import ADAPTERS
+
+_PREFIX = "SKILLD_"
+# Variables of our own that are not settings.
+_NOT_SETTINGS = frozenset({"SKILLD_CHILD", "SKILLD_FAILPOINT", "SKILLD_CLIENTS"})
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Batch(_Section):
+    """When the turns of a session are judged."""
+
+    turns: int = Field(5, ge=1, le=50, description="new human turns of a session that make a batch")
+    idle_minutes: float = Field(10, ge=0, le=1440, description="after so long without a word the rest is judged too")
+
+
+class Notify(_Section):
+    """Desktop notices."""
+
+    enabled: bool = Field(default=True, description="show a desktop notice when there is something to decide")
+
+
+class Worker(_Section):
+    """Limits of the process that judges one batch."""
+
+    seconds: float = Field(120, ge=1, le=3600, description="wall-clock limit of one job")
+    attempts: int = Field(4, ge=1, le=20, description="tries before a batch is parked")
+
+
+class Accept(_Section):
+    """Who may decide."""
+
+    by_agents: bool = Field(default=False, description="let an agent's own shell run accept, reject and revert")
+
+
+class Settings(BaseSettings):
+    """All settings and their defaults."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid", frozen=True, env_prefix=_PREFIX, env_nested_delimiter="__", protected_namespaces=()
+    )
+    source_file: ClassVar[Path | None] = None
+
+    model: str = Field("auto", description="auto, offline, or a litellm model string such as openai/gpt-5-mini")
+    model_base_url: str | None = Field(None, description="endpoint of the model, where it is not the provider's own")
+    model_api_key: str | None = Field(None, repr=False, description="else the provider's own variable is used")
+    apply: Literal["stage"] = Field("stage", description="stage: every edit waits for you on the staging branch")
+    batch: Batch = Batch()
+    notify: Notify = Notify()
+    worker: Worker = Worker()
+    accept: Accept = Accept()
+    roots: dict[str, list[Path]] = Field(default_factory=dict, description="per agent: folders in place of the usual")
+
+    @field_validator("roots")
+    @classmethod
+    def _known_agents(cls, roots: dict[str, list[Path]]) -> dict[str, list[Path]]:
+        named = {name.replace("_", "-"): folders for name, folders in roots.items()}
+        for name in named:
+            if name not in ADAPTERS:
+                raise ValueError(f"no agent is called {name!r}{_nearest(name, ADAPTERS)}")
+        return named
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Leave out .env files and secret folders: a project folder must not configure us."""
+        del settings_cls, dotenv_settings, file_secret_settings
+        return (env_settings, init_settings)
+
+
+def load(path: Path, environment: Mapping[str, str] | None = None) -> Settings:
+    """Return the settings of the file at `path` (absent: defaults) with the environment over them.
+
+    Raises UsageError with the key, what is wrong with it and the nearest known key.
+    """
+    _check_variables(os.environ if environment is None else environment)
+    try:
+        return Settings(**read_file(path))
+    except ValidationError as error:
+        raise UsageError("A setting is not understood", _explain(error), f"Edit {path}, or the variable.") from error
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """Return the settings file as written; UsageError where it is not TOML."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UsageError("The settings file cannot be read", f"{path}: {error}", f"Mend or remove {path}.") from error
+
+
+def keys() -> dict[str, str]:
+    """Return every settable key in dotted form with its description."""
+    found: dict[str, str] = {}
+    for name, field in Settings.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            for sub, subfield in inner.model_fields.items():
+                found[f"{name}.{sub}"] = subfield.description or ""
+        elif name == "roots":
+            found.update({f"roots.{agent}": field.description or "" for agent in ADAPTERS})
+        else:
+            found[name] = field.description or ""
+    return found
+
+
+def _check_variables(environment: Mapping[str, str]) -> None:
+    known = {_PREFIX + key.upper().replace(".", "__").replace("-", "_") for key in keys()}
+    for name in environment:
+        if name.startswith(_PREFIX) and name not in known | _NOT_SETTINGS:
+            raise UsageError("A variable is not understood", f"{name} is no setting{_nearest(name, known)}")
+
+
+def _explain(error: ValidationError) -> str:
+    parts = []
+    for item in error.errors():
+        key = ".".join(str(part) for part in item["loc"])
+        if item["type"] == "extra_forbidden":
+            parts.append(f"{key} is no setting{_nearest(key, keys())}")
+        else:
+            parts.append(f"{key}: {item['msg'].removeprefix('Value error, ')}")
+    return "; ".join(parts)
+
+
+def _nearest(word: str, known: Mapping[str, Any] | set[str]) -> str:
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f" (did you mean {found[0]}?)" if found else ""

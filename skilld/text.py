@@ -1,0 +1,63 @@
+"""Small pure helpers on text that several stages need. Imports nothing of skilld."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_SPACE = re.compile(r"\s+")
+# Cc without tab and newline, Cf (bidi, zero width, tags), Co, Cn, Cs and the line/paragraph separators.
+_UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})
+
+
+def fold(text: str) -> str:
+    """Return `text` with every run of white space made one blank and none at the ends: how quotes are compared."""
+    return _SPACE.sub(" ", text).strip()
+
+
+def cut(text: str, limit: int) -> str:
+    """Return at most `limit` characters of `text`, head and tail kept, the gap marked by an ellipsis.
+
+    `limit` is at least 8. A text that fits comes back unchanged.
+    """
+    if len(text) <= limit:
+        return text
+    gap = " … "
+    room = limit - len(gap)
+    tail = room // 3
+    return text[: room - tail] + gap + text[len(text) - tail :]
+
+
+def safe_text(text: str, *, newlines: bool = False) -> str:
+    r"""Make text from outside harmless for a terminal, a notification, a log or a commit message.
+
+    Control, format, private and unassigned characters become visible escapes (ESC is `\x1b`, U+202E is `\u202e`);
+    tabs become blanks; newlines stay only where `newlines` is true. Emoji joiners (U+200D, U+FE0F) are kept between
+    symbols, where they join and hide nothing.
+    """
+    out: list[str] = []
+    for i, char in enumerate(text):
+        if char == "\n" and newlines:
+            out.append(char)
+        elif char in "\t\n":
+            out.append(" ")
+        elif unicodedata.category(char) in _UNSAFE_CATEGORIES and not _joins_symbols(text, i):
+            out.append(_escape(ord(char)))
+        else:
+            out.append(char)
+    return "".join(out)
+
+
+def _escape(code: int) -> str:
+    if code < 0x100:  # noqa: PLR2004 - the ranges of Python's own escapes
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"  # noqa: PLR2004 - as above
+
+
+def _joins_symbols(text: str, i: int) -> bool:
+    return (
+        text[i] == "\u200d"
+        and 0 < i < len(text) - 1
+        and unicodedata.category(text[i + 1]) == "So"
+        and unicodedata.category(text[i - 1]) in {"So", "Sk", "Mn"}
+    )

@@ -1,0 +1,38 @@
+"""Times as text: RFC 3339 in UTC, to the second. Pure but for `now`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def rfc3339(seconds: float) -> str:
+    """Return a Unix time as text."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def seconds(text: str | None) -> float | None:
+    """Return the Unix time of an RFC 3339 text, None where there is none or it cannot be read."""
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def day(at: float) -> str:
+    """Return the local day of a Unix time, YYYY-MM-DD: budgets and costs are by the person's day."""
+    return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d")
+
+
+def ago(at: float | None, now: float) -> str:
+    """Return how long ago a Unix time was, in words."""
+    if at is None:
+        return "never"
+    passed = max(0, int(now - at))
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if passed >= size:
+            number = passed // size
+            return f"{number} {unit}{'s' if number > 1 else ''} ago"
+    return "just now"
