@@ -1,0 +1,105 @@
+"""What the daemon decides: which batches are due, what a worker is handed, what its result changes.
+
+Runs on one thread. Spawning, waiting and showing are others' work, so that a test can drive it with values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import structlog
+
+from skilld.daemon import jobs, results
+from skilld.daemon.follow import Follower
+from skilld.daemon.roots import Surroundings, roots
+from skilld.settings import Settings
+from skilld.store import Store
+from skilld.store.batches import StoredBatch
+from skilld.times import rfc3339
+from skilld.types import Outcome, Proposal
+from skilld.window.window import Closing, close
+
+log = structlog.get_logger()
+
+PAUSED_UNTIL = "paused_until"
+LAST_ERROR = "last_error"
+FOREVER = "until you resume"
+_BACK_OFF = 30.0  # seconds, doubled with every try
+_BACK_OFF_MOST = 3600.0
+
+
+class Engine:
+    """The daemon's decisions over one store."""
+
+    def __init__(self, store: Store, settings: Settings, around: Surroundings, now: float) -> None:
+        self.store = store
+        self.settings = settings
+        self.around = around
+        self.roots = roots(around.home, around.environment, settings.roots)
+        self.follower = Follower(store, self.roots, now)
+
+    def close_due(self, now: float) -> int:
+        """Close every batch whose turns are there or whose session is over. Returns how many need a worker."""
+        idle_limit = self.settings.batch.idle_minutes * 60
+        self.follower.settle(now - idle_limit)
+        count = 0
+        for agent, session_id, active, ended in self.store.transcripts.sessions_waiting():
+            waiting = self.store.transcripts.waiting(agent, session_id)
+            for closing in close(
+                waiting,
+                size=self.settings.batch.turns,
+                idle_seconds=now - active,
+                idle_limit=idle_limit,
+                ended=ended,
+            ):
+                count += self._close(agent, session_id, closing, now)
+        return count
+
+    def _close(self, agent: str, session_id: str, closing: Closing[Any], now: float) -> bool:
+        job = jobs.analysis(self.store, self.around, agent, session_id, closing)
+        batch = StoredBatch(
+            closing.batch_id, agent, session_id, closing.closed_by, "pending", job, 0, 0.0, rfc3339(now)
+        )
+        with self.store.transaction():
+            if closing.chatter:
+                self.store.batches.add(
+                    batch, job["turns"], outcome=Outcome.NOTHING.value, detail="nothing but chatter: no question asked"
+                )
+            else:
+                self.store.batches.add(batch, job["turns"])
+        log.info("batch closed", batch=batch.id, agent=agent, turns=len(closing.turns), chatter=closing.chatter)
+        return not closing.chatter
+
+    def next_batch(self, now: float) -> StoredBatch | None:
+        """Return the batch a worker should take now; None while paused or when there is none."""
+        return None if self.paused(now) else self.store.batches.next_due(now)
+
+    def start(self, batch: StoredBatch) -> dict[str, Any]:
+        """Mark a batch as running and return the worker's whole job."""
+        self.store.batches.start(batch.id)
+        return jobs.complete(self.store, self.settings, self.around, batch)
+
+    def finish(self, batch: StoredBatch, result: Mapping[str, Any], now: float) -> list[Proposal]:
+        """Record what came of a batch; returns the proposals that are new."""
+        outcome = Outcome(result["outcome"])
+        detail = str(result.get("detail", ""))
+        with self.store.transaction():
+            new = results.record(self.store, batch, result, now)
+            if outcome is Outcome.RETRY and batch.attempts + 1 < self.settings.worker.attempts:
+                asked = float(result.get("retry_after") or 0)
+                wait = max(asked, min(_BACK_OFF * 2**batch.attempts, _BACK_OFF_MOST))
+                self.store.batches.postpone(batch.id, now + wait, detail)
+            elif outcome in {Outcome.RETRY, Outcome.FAILED}:
+                self.store.batches.park(batch.id, outcome.value, detail)
+            else:
+                self.store.batches.finish(batch.id, outcome.value, detail, rfc3339(now))
+            if detail and outcome in {Outcome.RETRY, Outcome.FAILED, Outcome.REFUSED}:
+                self.store.meta.set(LAST_ERROR, {"at": rfc3339(now), "batch": batch.id, "message": detail})
+        log.info("batch done", batch=batch.id, outcome=outcome.value, proposals=len(new))
+        return new
+
+    def paused(self, now: float) -> bool:
+        """Whether the person has switched skilld off for now."""
+        until = self.store.meta.get(PAUSED_UNTIL)
+        return until is not None and (until == FOREVER or float(until) > now)

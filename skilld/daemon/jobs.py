@@ -1,0 +1,109 @@
+"""The worker's job: everything it needs to know, in JSON, without a word that anyone said.
+
+The texts are read again from the transcripts by the worker; the job names files, byte ranges and turn keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from skilld.classify.backends.choose import choose
+from skilld.daemon.roots import Surroundings, skill_places
+from skilld.intake.agents import ADAPTERS
+from skilld.settings import Settings
+from skilld.skills import Unusable, find
+from skilld.store import Store
+from skilld.store.batches import StoredBatch
+from skilld.text import fold
+from skilld.types import SkillRef, State
+from skilld.window.window import Closing
+from skilld.wire import proposal_to_json
+
+VERSION = 1
+_SKILLS = 3  # the newest skills in use that a batch is judged against; each costs its whole text in tokens
+
+
+def analysis(store: Store, around: Surroundings, agent: str, session_id: str, closing: Closing[Any]) -> dict[str, Any]:
+    """Return the part of a job that is fixed when the batch is closed."""
+    skills, unusable = _skills(store, around, agent, session_id, closing.turns[-1].seq)
+    return {
+        "version": VERSION,
+        "kind": "analyse",
+        "batch": closing.batch_id,
+        "agent": agent,
+        "session_id": session_id,
+        "cwd": store.transcripts.cwd(agent, session_id),
+        "sources": _sources(store, agent, session_id, closing),
+        "turns": [turn.key for turn in closing.turns],
+        "skills": [asdict(skill) for skill in skills],
+        "unusable": [asdict(other) for other in unusable],
+        "instructions": list(ADAPTERS[agent].INFO.instructions),
+    }
+
+
+def complete(store: Store, settings: Settings, around: Surroundings, batch: StoredBatch) -> dict[str, Any]:
+    """Return the whole job: the fixed part, with the back-end and the proposals that are open now."""
+    return {
+        **batch.job,
+        "closed_at": batch.created_at,
+        "backend": backend(settings, around.environment),
+        "open": [proposal_to_json(proposal) for proposal in store.proposals.in_states([State.OPEN])],
+        "closed": store.proposals.closed_ids(),
+        "decided": [
+            {
+                "path": proposal.path,
+                "state": proposal.state.value,
+                "changes": [operation.text for operation in proposal.operations],
+                "quotes": [fold(evidence.quote).casefold() for evidence in proposal.evidence],
+                "session": proposal.session_id,
+            }
+            for proposal in store.proposals.in_states([State.REJECTED, State.REVERTED])
+        ],
+    }
+
+
+def backend(settings: Settings, environment: Mapping[str, str]) -> dict[str, Any]:
+    """Return the back-end that works now, as the worker is told it."""
+    seconds = max(1.0, settings.worker.seconds / 2)
+    choice = choose(settings.model, settings.model_base_url, settings.model_api_key, seconds, environment)
+    return asdict(choice.spec)
+
+
+def _skills(
+    store: Store,
+    around: Surroundings,
+    agent: str,
+    session_id: str,
+    until_seq: int,
+) -> tuple[list[SkillRef], list[Unusable]]:
+    places = skill_places(agent, around.home, around.environment)
+    usable: dict[str, SkillRef] = {}
+    unusable: dict[str, Unusable] = {}
+    for use in store.transcripts.uses(agent, session_id, until_seq):
+        found = find(use.name, use.path, use.cwd, places)
+        if isinstance(found, Unusable):
+            unusable.setdefault(found.name, found)
+        elif len(usable) < _SKILLS:
+            usable.setdefault(found.path, found)
+    return list(usable.values()), list(unusable.values())
+
+
+def _sources(store: Store, agent: str, session_id: str, closing: Closing[Any]) -> list[dict[str, Any]]:
+    by_file: dict[int, list[int]] = {}
+    for turn in closing.turns:
+        by_file.setdefault(turn.file_id, []).append(turn.start)
+    files = {file.id: file for file in store.transcripts.files(agent) if file.id in by_file}
+    sources = []
+    for file_id, starts in by_file.items():
+        file = files[file_id]
+        first = min(starts)
+        sources.append(
+            {
+                "path": file.path,
+                "start": store.transcripts.previous_end(agent, session_id, file_id, first),
+                "end": max(file.size, 0),
+            }
+        )
+    return sources

@@ -1,0 +1,60 @@
+"""One daemon per person: a kernel lock that is freed with the process, however it dies."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+
+from skilld import __version__
+from skilld.errors import NotRunningError
+
+
+class Lock:
+    """The daemon's lock; hold the object as long as the lock."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    @classmethod
+    def take(cls, path: Path) -> Lock:
+        """Take the lock, or raise NotRunningError where another process holds it."""
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(fd)
+            raise NotRunningError(
+                "skilld is running already", f"process {holder(path) or 'unknown'}", "See it: skilld status"
+            ) from None
+        os.ftruncate(fd, 0)
+        os.write(fd, json.dumps({"pid": os.getpid(), "version": __version__}).encode())
+        return cls(fd)
+
+    def release(self) -> None:
+        """Free the lock."""
+        os.close(self._fd)
+
+
+def is_held(path: Path) -> bool:
+    """Whether a daemon runs: asks the kernel, not the file's content."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def holder(path: Path) -> int | None:
+    """Return the process that last took the lock: a hint, never used to signal it."""
+    try:
+        return int(json.loads(path.read_text())["pid"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

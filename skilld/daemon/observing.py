@@ -1,0 +1,102 @@
+"""When to look at what people did with proposals in git, and what a look changes in the store.
+
+Nothing is read where no proposal is open or was accepted lately; else a few files are looked at by stat, and only when
+one changed is a worker sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from skilld.store import Store
+from skilld.times import rfc3339, seconds
+from skilld.types import Proposal, State
+from skilld.wire import proposal_from_json, proposal_to_json
+
+_REMEMBERED = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
+_AT_LEAST = 3600.0  # a look that often even where no file seems to have changed
+_FILES = ("HEAD", "packed-refs", "logs/HEAD", "refs/heads", "refs/heads/skilld", "refs/heads/skilld/staging")
+
+Stamp = tuple[int, ...]
+
+
+class Observing:
+    """Decides when to look."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._stamps: dict[str, Stamp] = {}
+        self._looked_at = 0.0
+
+    def job(self, now: float) -> dict[str, Any] | None:
+        """Return a look for a worker to take, or None where nothing can have changed."""
+        proposals = lately(self._store, now)
+        stamps = {repo: _stamp(Path(repo)) for repo in {proposal.repo for proposal in proposals}}
+        if not stamps or (stamps == self._stamps and now - self._looked_at < _AT_LEAST):
+            return None
+        self._stamps, self._looked_at = stamps, now
+        return observation(self._store, proposals, now)
+
+    def apply(self, result: Mapping[str, Any], now: float) -> None:
+        """Record what a look found."""
+        record(self._store, result, now)
+
+
+def lately(store: Store, now: float) -> list[Proposal]:
+    """Return the proposals worth a look: open ones, and those decided not long ago."""
+    decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
+    recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED]
+    return store.proposals.in_states([State.OPEN]) + recent
+
+
+def observation(store: Store, proposals: list[Proposal], now: float) -> dict[str, Any]:
+    """Return the job of looking at these proposals."""
+    missing = {proposal.id: seconds(store.proposals.missing_since(proposal.id)) for proposal in proposals}
+    return {
+        "version": 1,
+        "kind": "observe",
+        "now": now,
+        "proposals": [proposal_to_json(proposal) for proposal in proposals],
+        "missing": {name: since for name, since in missing.items() if since is not None},
+    }
+
+
+def record(store: Store, result: Mapping[str, Any], now: float) -> None:
+    """Write down what a look found: decisions, commits that moved, proposals gone from the branch."""
+    with store.transaction():
+        for proposal_id, state, commit, note in result.get("decisions", ()):
+            proposal = store.proposals.get(proposal_id)
+            if proposal is not None:
+                store.proposals.decide(proposal, State(state), rfc3339(now), who="git", commit=commit, note=note)
+        for proposal_id, commit, base in result.get("moved", ()):
+            store.proposals.move(proposal_id, commit=commit, base=base)
+        for item in result.get("committed", ()):
+            store.proposals.commit(proposal_from_json(item))
+        missing = result.get("missing", {})
+        for proposal in store.proposals.in_states([State.OPEN]):
+            since = missing.get(proposal.id)
+            store.proposals.set_missing(proposal.id, "" if since is None else rfc3339(since))
+
+
+def _stamp(repo: Path) -> Stamp:
+    """Return what changes when something happens in a repository; empty where it is gone."""
+    git = repo / ".git"
+    try:
+        if git.is_file():
+            git = repo / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+            common = git / "commondir"
+            folders = [git, git / common.read_text(encoding="utf-8").strip()] if common.is_file() else [git]
+        else:
+            folders = [git]
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(_mtime(folder / name) for folder in folders for name in _FILES)
+
+
+def _mtime(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -1,0 +1,223 @@
+"""The running daemon: one loop on one thread; watching, scheduling, working and signals only post to its queue."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from skilld import __version__
+from skilld.daemon.engine import Engine
+from skilld.daemon.observing import Observing
+from skilld.daemon.spawn import Worker
+from skilld.daemon.systemd import Manager
+from skilld.intake.agents import ADAPTERS
+from skilld.intake.watch import Watcher
+from skilld.store.batches import StoredBatch
+from skilld.times import rfc3339
+from skilld.types import Proposal
+
+log = structlog.get_logger()
+
+DAEMON = "daemon"
+# Seconds between looks. Events make things quick; these make them sure.
+_SWEEP = 30
+_LOOK = 5  # for new folders, due batches, the person's decisions, a resumed pause
+_HEARTBEAT = 20
+_DRAIN = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Changed:
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Tick:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Done:
+    batch: StoredBatch | None  # None: a look at decisions made in git
+    result: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class _Stop:
+    signal: int
+
+
+_Message = _Changed | _Tick | _Done | _Stop
+
+
+class Service:
+    """The daemon in the foreground. `shown` is called with every new proposal."""
+
+    def __init__(self, engine: Engine, shown: Callable[[list[Proposal]], None]) -> None:
+        self._engine = engine
+        self._shown = shown
+        self._inbox: queue.SimpleQueue[_Message] = queue.SimpleQueue()
+        self._observing = Observing(engine.store)
+        self._manager = Manager(engine.around.environment)
+        self._worker: Worker | None = None
+        self._stopping = False
+        self._watcher: Watcher | None = None
+
+    def run(self) -> None:
+        """Follow, judge and propose until a signal says stop."""
+        self._take_signals()
+        self._engine.store.batches.recover()
+        self._watcher = Watcher(lambda path: self._inbox.put(_Changed(path)), lambda: self._inbox.put(_Tick("sweep")))
+        self._watcher.watch(root.folder for root in self._engine.roots)
+        scheduler = self._schedule()
+        log.info("daemon started", version=__version__, pid=os.getpid(), folders=self._watcher.folders)
+        self._handle(_Tick("sweep"))
+        self._manager.tell("READY=1", "STATUS=following transcripts")
+        try:
+            while not self._stopping:
+                self._handle_all(self._inbox.get())
+        finally:
+            self._manager.tell("STOPPING=1")
+            scheduler.shutdown(wait=False)
+            self._watcher.stop()
+            self._drain()
+            log.info("daemon stopped")
+
+    def _schedule(self) -> BackgroundScheduler:
+        # APScheduler's defaults drop a job that is a second late; after a suspend everything is late.
+        scheduler = BackgroundScheduler(
+            job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1}, timezone="UTC"
+        )
+        for name, seconds in (("sweep", _SWEEP), ("look", _LOOK), ("heartbeat", _HEARTBEAT)):
+            scheduler.add_job(self._inbox.put, "interval", (_Tick(name),), seconds=seconds, id=name)
+        scheduler.start()
+        return scheduler
+
+    def _take_signals(self) -> None:
+        def stop(number: int, frame: object) -> None:
+            del frame
+            if self._stopping:
+                os._exit(128 + number)  # the second signal: leave everything as it is
+            self._stopping = True
+            self._inbox.put(_Stop(number))
+
+        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGINT, stop)
+
+    def _handle_all(self, first: _Message) -> None:
+        """Handle what has come in; many events of one file are one look at it."""
+        paths: dict[str, None] = {}
+        others: list[_Message] = []
+        message: _Message | None = first
+        while message is not None:
+            if isinstance(message, _Changed):
+                paths[message.path] = None
+            elif message not in others:
+                others.append(message)
+            try:
+                message = self._inbox.get_nowait()
+            except queue.Empty:
+                message = None
+        new = sum(self._take_up(path) for path in paths)
+        for other in others:
+            self._handle(other)
+        if new:
+            self._engine.close_due(time.time())
+        self._work()
+
+    def _take_up(self, path: str) -> int:
+        for root in self._engine.roots:
+            folder = str(root.folder) + os.sep
+            if path.startswith(folder) and path.endswith(".jsonl"):
+                relative = os.path.join(folder, path[len(folder) :])  # noqa: PTH118 - a string from the watcher
+                from pathlib import Path
+
+                if ADAPTERS[root.agent].is_transcript(Path(relative)):
+                    return self._engine.follower.take_up(root.agent, Path(path))
+        return 0
+
+    def _handle(self, message: _Message) -> None:
+        now = time.time()
+        match message:
+            case _Tick("sweep"):
+                self._sweep(now)
+            case _Tick("look"):
+                self._look(now)
+            case _Tick("heartbeat"):
+                self._manager.tell("WATCHDOG=1")
+                self._say(now)
+            case _Done(batch, result):
+                self._worker = None
+                if batch is None:
+                    self._observing.apply(result, now)
+                elif new := self._engine.finish(batch, result, now):
+                    self._shown(new)
+            case _:
+                pass
+
+    def _sweep(self, now: float) -> None:
+        self._engine.follower.sweep()
+        self._engine.close_due(now)
+        self._say(now)
+
+    def _look(self, now: float) -> None:
+        if self._watcher is not None:
+            if not self._watcher.alive:
+                log.warning("watching restarted")
+                self._watcher.restart()
+            if self._watcher.watch(root.folder for root in self._engine.roots):
+                self._engine.follower.sweep()
+        self._engine.close_due(now)
+
+    def _work(self) -> None:
+        if self._worker is not None or self._stopping:
+            return
+        now = time.time()
+        if batch := self._engine.next_batch(now):
+            self._spawn(batch, self._engine.start(batch))
+        elif job := self._observing.job(now):
+            self._spawn(None, job)
+
+    def _spawn(self, batch: StoredBatch | None, job: Mapping[str, Any]) -> None:
+        worker = Worker(job, self._engine.around.environment, self._engine.settings.worker.seconds)
+        self._worker = worker
+        threading.Thread(
+            target=lambda: self._inbox.put(_Done(batch, worker.result())), name="worker", daemon=True
+        ).start()
+
+    def _drain(self) -> None:
+        """Let a running worker come to its end, for a while; what it had then starts again next time."""
+        deadline = time.monotonic() + _DRAIN
+        while self._worker is not None and time.monotonic() < deadline:
+            try:
+                message = self._inbox.get(timeout=0.2)
+            except queue.Empty:
+                continue
+            if isinstance(message, _Done):
+                self._handle(message)
+        if self._worker is not None:
+            self._worker.kill()
+            self._engine.store.batches.recover()
+
+    def _say(self, now: float) -> None:
+        """Keep what `status` shows of us."""
+        watcher = self._watcher
+        self._engine.store.meta.set(
+            DAEMON,
+            {
+                "pid": os.getpid(),
+                "version": __version__,
+                "seen_at": rfc3339(now),
+                "watched": watcher.folders if watcher else 0,
+                "unreadable": dict(list(self._engine.follower.unreadable.items())[:20]),
+            },
+        )

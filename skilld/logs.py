@@ -1,0 +1,62 @@
+"""The log: one line of JSON per event, an allow-list of fields, nothing that anyone said."""
+
+from __future__ import annotations
+
+import logging
+import logging.handlers
+import os
+import sys
+from collections.abc import MutableMapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from skilld.text import safe_text
+
+# Ids, counts, durations and outcomes. Anything else is dropped, so that no text can slip into a log by mistake.
+FIELDS = frozenset(
+    """event level timestamp agent batch file_id session turns chatter outcome proposals error attempts seconds
+    files agents folders new version pid reason signal channel kind count""".split()  # noqa: SIM905 - read as text
+)
+_SIZE = 2 << 20
+_FILES = 5
+
+
+def set_up(path: Path | None, *, terminal: bool) -> None:
+    """Send the log to `path` (mode 0600, rotated), or to standard error: as lines for people on a terminal."""
+    handler: logging.Handler
+    if path is None:
+        handler = logging.StreamHandler(sys.stderr)
+    else:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
+        handler = logging.handlers.RotatingFileHandler(path, maxBytes=_SIZE, backupCount=_FILES, encoding="utf-8")
+    handler.setFormatter(logging.Formatter("%(message)s"))
+    root = logging.getLogger("skilld")
+    root.handlers[:] = [handler]
+    root.setLevel(logging.INFO)
+    root.propagate = False
+    render = structlog.dev.ConsoleRenderer() if terminal and path is None else structlog.processors.JSONRenderer()
+    structlog.configure(
+        processors=[
+            structlog.stdlib.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            _allowed,
+            render,
+        ],
+        logger_factory=_factory,
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+
+
+def _factory(*names: Any) -> logging.Logger:  # noqa: ANN401 - structlog's signature
+    del names
+    return logging.getLogger("skilld")
+
+
+def _allowed(logger: Any, method: str, event: MutableMapping[str, Any]) -> dict[str, Any]:  # noqa: ANN401 - structlog's signature
+    del logger, method
+    return {
+        name: safe_text(value) if isinstance(value, str) else value for name, value in event.items() if name in FIELDS
+    }

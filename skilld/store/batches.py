@@ -1,0 +1,136 @@
+"""Batches: what was closed, what waits for a worker, what came of it."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skilld.types import ClosedBy
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBatch:
+    """A batch and how far its job has come."""
+
+    id: str
+    agent: str
+    session_id: str
+    closed_by: ClosedBy
+    state: str
+    job: dict[str, Any]
+    attempts: int
+    not_before: float
+    created_at: str
+
+
+class Batches:
+    """The table of batches."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def add(
+        self,
+        batch: StoredBatch,
+        turn_keys: Sequence[str],
+        *,
+        outcome: str | None = None,
+        detail: str = "",
+    ) -> None:
+        """Keep a closed batch and mark its turns. With an `outcome` it is done already (nothing but chatter)."""
+        self._db.execute(
+            "INSERT OR IGNORE INTO batches VALUES (?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?)",
+            (
+                batch.id,
+                batch.agent,
+                batch.session_id,
+                batch.closed_by.value,
+                "done" if outcome else "pending",
+                json.dumps(batch.job),
+                outcome,
+                detail,
+                batch.created_at,
+                batch.created_at if outcome else None,
+            ),
+        )
+        self._db.executemany("UPDATE turns SET batch_id = ? WHERE key = ?", [(batch.id, key) for key in turn_keys])
+
+    def next_due(self, now: float) -> StoredBatch | None:
+        """Return the oldest batch whose time has come (Unix seconds), or None."""
+        row = self._db.execute(
+            "SELECT * FROM batches WHERE state = 'pending' AND not_before <= ? ORDER BY created_at, rowid LIMIT 1",
+            (now,),
+        ).fetchone()
+        return None if row is None else _from_row(row)
+
+    def start(self, batch_id: str) -> None:
+        """Record that a worker has it."""
+        self._db.execute("UPDATE batches SET state = 'running', attempts = attempts + 1 WHERE id = ?", (batch_id,))
+
+    def finish(self, batch_id: str, outcome: str, detail: str, at: str) -> None:
+        """Record that it is done."""
+        self._db.execute(
+            "UPDATE batches SET state = 'done', outcome = ?, detail = ?, done_at = ? WHERE id = ?",
+            (outcome, detail, at, batch_id),
+        )
+
+    def postpone(self, batch_id: str, not_before: float, detail: str) -> None:
+        """Put it back until `not_before` (Unix seconds)."""
+        self._db.execute(
+            "UPDATE batches SET state = 'pending', not_before = ?, detail = ? WHERE id = ?",
+            (not_before, detail, batch_id),
+        )
+
+    def park(self, batch_id: str, outcome: str, detail: str) -> None:
+        """Give up for now; a person can have it tried again."""
+        self._db.execute(
+            "UPDATE batches SET state = 'parked', outcome = ?, detail = ? WHERE id = ?", (outcome, detail, batch_id)
+        )
+
+    def retry_parked(self) -> int:
+        """Put every parked batch back; return how many."""
+        return self._db.execute(
+            "UPDATE batches SET state = 'pending', attempts = 0, not_before = 0 WHERE state = 'parked'"
+        ).rowcount
+
+    def recover(self) -> int:
+        """Put back what a worker of a dead daemon had; return how many. Only with the daemon's lock held."""
+        return self._db.execute("UPDATE batches SET state = 'pending' WHERE state = 'running'").rowcount
+
+    def counts(self) -> dict[str, int]:
+        """Return how many batches wait (running ones included), are done, are parked."""
+        found = dict(self._db.execute("SELECT state, count(*) FROM batches GROUP BY state").fetchall())
+        return {
+            "pending": found.get("pending", 0) + found.get("running", 0),
+            "done": found.get("done", 0),
+            "parked": found.get("parked", 0),
+        }
+
+    def outcomes(self) -> dict[str, int]:
+        """Return how many done batches ended how."""
+        rows = self._db.execute("SELECT outcome, count(*) FROM batches WHERE state = 'done' GROUP BY outcome")
+        return dict(rows.fetchall())
+
+    def parked(self) -> list[dict[str, Any]]:
+        """Return the parked ones, with why."""
+        rows = self._db.execute(
+            "SELECT id, agent, session_id, outcome, detail, created_at FROM batches WHERE state = 'parked'"
+        )
+        return [dict(row) for row in rows]
+
+
+def _from_row(row: sqlite3.Row) -> StoredBatch:
+    return StoredBatch(
+        id=row["id"],
+        agent=row["agent"],
+        session_id=row["session_id"],
+        closed_by=ClosedBy(row["closed_by"]),
+        state=row["state"],
+        job=json.loads(row["job"]),
+        attempts=row["attempts"],
+        not_before=row["not_before"],
+        created_at=row["created_at"],
+    )

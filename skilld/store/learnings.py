@@ -1,0 +1,51 @@
+"""Lasting things said that had no skill to go to: redacted quotes, with where and when."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import astuple, dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """One lasting thing said, kept for later. `why_kept` says why it is not a proposal."""
+
+    id: str
+    turn_key: str
+    quote: str
+    change: str
+    kind: str
+    agent: str
+    session_id: str
+    project: str | None
+    skill: str | None
+    why_kept: str
+    confidence: float
+    created_at: str
+
+
+class Learnings:
+    """The table of learnings."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def add(self, learning: Learning) -> None:
+        """Keep a learning; the same id a second time changes nothing."""
+        self._db.execute(
+            "INSERT OR IGNORE INTO learnings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(learning)
+        )
+
+    def all(self) -> list[Learning]:
+        """Return all learnings, newest first."""
+        rows = self._db.execute("SELECT * FROM learnings ORDER BY created_at DESC, id")
+        return [Learning(*row) for row in rows]
+
+    def count(self) -> int:
+        """Return how many there are."""
+        (number,) = self._db.execute("SELECT count(*) FROM learnings").fetchone()
+        return int(number)
+
+    def forget(self, learning_id: str) -> bool:
+        """Delete one by its id; False where there is none."""
+        return self._db.execute("DELETE FROM learnings WHERE id = ?", (learning_id,)).rowcount > 0

@@ -1,0 +1,27 @@
+"""Single facts: what the daemon last saw and said of itself. Values are JSON."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+
+class Meta:
+    """The table of single facts."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - JSON is Any
+        """Return the value of `key`, or `default`."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return default if row is None else json.loads(row["value"])
+
+    def set(self, key: str, value: Any) -> None:  # noqa: ANN401 - JSON is Any
+        """Store a JSON-able value under `key`."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+    def delete(self, key: str) -> None:
+        """Forget `key`."""
+        self._db.execute("DELETE FROM meta WHERE key = ?", (key,))

@@ -1,0 +1,148 @@
+"""Proposals and what was decided about them. Decisions are only ever added."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import fields
+
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+
+_COLUMNS = tuple(field.name for field in fields(Proposal))
+_NAMES = ", ".join(f'"{name}"' for name in _COLUMNS)
+
+
+class Proposals:
+    """The tables of proposals and decisions."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def add(self, proposal: Proposal) -> bool:
+        """Keep a new proposal; False where its id is known already (the same batch worked on twice)."""
+        marks = ", ".join("?" for _ in _COLUMNS)
+        return (
+            self._db.execute(
+                f"INSERT OR IGNORE INTO proposals ({_NAMES}) VALUES ({marks})",  # noqa: S608 - fixed names
+                [_to_row(name, getattr(proposal, name)) for name in _COLUMNS],
+            ).rowcount
+            > 0
+        )
+
+    def get(self, proposal_id: str) -> Proposal | None:
+        """Return one by its id."""
+        row = self._db.execute(f"SELECT {_NAMES} FROM proposals WHERE id = ?", (proposal_id,)).fetchone()  # noqa: S608 - fixed names
+        return None if row is None else _from_row(row)
+
+    def find(self, prefix: str) -> list[Proposal]:
+        """Return those whose id or commit begins with `prefix` (as people type ids)."""
+        rows = self._db.execute(
+            f'SELECT {_NAMES} FROM proposals WHERE substr(id, 1, ?) = ? OR substr("commit", 1, ?) = ?',  # noqa: S608 - fixed names
+            (len(prefix), prefix, len(prefix), prefix),
+        )
+        return [_from_row(row) for row in rows]
+
+    def in_states(self, states: Sequence[State], repo: str | None = None) -> list[Proposal]:
+        """Return those in one of `states` (of one repository, if given), oldest first."""
+        marks = ", ".join("?" for _ in states)
+        where = f"state IN ({marks})" + (" AND repo = ?" if repo is not None else "")
+        values = [state.value for state in states] + ([repo] if repo is not None else [])
+        rows = self._db.execute(f"SELECT {_NAMES} FROM proposals WHERE {where} ORDER BY created_at, rowid", values)  # noqa: S608 - fixed names
+        return [_from_row(row) for row in rows]
+
+    def closed_ids(self) -> list[str]:
+        """Return the ids of the newest proposals that are not open."""
+        rows = self._db.execute("SELECT id FROM proposals WHERE state != 'open' ORDER BY decided_at DESC LIMIT 500")
+        return [row["id"] for row in rows]
+
+    def count(self, state: State) -> int:
+        """Return how many are in `state`."""
+        (number,) = self._db.execute("SELECT count(*) FROM proposals WHERE state = ?", (state.value,)).fetchone()
+        return int(number)
+
+    def decide(
+        self,
+        proposal: Proposal,
+        after: State,
+        at: str,
+        *,
+        who: str,
+        why: str = "",
+        commit: str = "",
+        note: str = "",
+    ) -> None:
+        """Record that `proposal` is in state `after` since `at`, by `who` (command or git)."""
+        self._db.execute(
+            """UPDATE proposals SET state = ?, landed = CASE WHEN ? = '' THEN landed ELSE ? END, note = ?,
+               decided_at = CASE WHEN state = ? THEN decided_at ELSE ? END, missing_since = '' WHERE id = ?""",
+            (after.value, commit, commit, note or proposal.note, after.value, at, proposal.id),
+        )
+        if after is proposal.state:
+            return  # only the note is new
+        self._db.execute(
+            'INSERT INTO decisions (proposal_id, before, after, who, why, "commit", at) VALUES (?, ?, ?, ?, ?, ?, ?)',
+            (proposal.id, proposal.state.value, after.value, who, why, commit, at),
+        )
+
+    def move(self, proposal_id: str, *, commit: str, base: str) -> None:
+        """Record that the staging branch was rebuilt and the proposal is another commit now."""
+        self._db.execute('UPDATE proposals SET "commit" = ?, base = ? WHERE id = ?', (commit, base, proposal_id))
+
+    def commit(self, proposal: Proposal) -> None:
+        """Record that a proposal that had waited is a commit now."""
+        self._db.execute(
+            'UPDATE proposals SET "commit" = ?, base = ?, branch = ?, repo = ?, relpath = ?, note = ? WHERE id = ?',
+            (
+                proposal.commit,
+                proposal.base,
+                proposal.branch,
+                proposal.repo,
+                proposal.relpath,
+                proposal.note,
+                proposal.id,
+            ),
+        )
+
+    def missing_since(self, proposal_id: str) -> str:
+        """Return since when an open proposal has been gone from the staging branch; empty: it is not."""
+        row = self._db.execute("SELECT missing_since FROM proposals WHERE id = ?", (proposal_id,)).fetchone()
+        return "" if row is None else str(row["missing_since"])
+
+    def set_missing(self, proposal_id: str, since: str) -> None:
+        """Record since when it has been gone; empty: it is there."""
+        self._db.execute("UPDATE proposals SET missing_since = ? WHERE id = ?", (since, proposal_id))
+
+    def repos(self) -> list[str]:
+        """Return the repositories that ever had a proposal."""
+        return [row["repo"] for row in self._db.execute("SELECT DISTINCT repo FROM proposals ORDER BY repo")]
+
+    def why(self, proposal_id: str) -> str:
+        """Return the reason the person gave with the newest decision, if any."""
+        row = self._db.execute(
+            "SELECT why FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1", (proposal_id,)
+        ).fetchone()
+        return "" if row is None else str(row["why"])
+
+
+def _to_row(name: str, value: object) -> object:
+    match name, value:
+        case "operations", tuple():
+            return json.dumps([[o.op.value, o.anchor, o.text] for o in value])
+        case "evidence", tuple():
+            return json.dumps([[e.turn, e.quote] for e in value])
+        case "flags", tuple():
+            return json.dumps(list(value))
+        case _, State() | Kind():
+            return value.value
+    return value
+
+
+def _from_row(row: sqlite3.Row) -> Proposal:
+    values = dict(row)
+    values["operations"] = tuple(Operation(Op(op), anchor, text) for op, anchor, text in json.loads(row["operations"]))
+    values["evidence"] = tuple(Evidence(turn, quote) for turn, quote in json.loads(row["evidence"]))
+    values["flags"] = tuple(json.loads(row["flags"]))
+    values["state"] = State(row["state"])
+    values["kind"] = Kind(row["kind"])
+    return Proposal(**values)

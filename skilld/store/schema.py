@@ -1,0 +1,166 @@
+"""Migrations: ordered, named functions, each run once in a transaction of its own and recorded by name."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+
+Migration = Callable[[sqlite3.Connection], None]
+
+
+def _m0001_first_tables(db: sqlite3.Connection) -> None:
+    for statement in _FIRST.split(";\n"):
+        if statement.strip():
+            db.execute(statement)
+
+
+_FIRST = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+
+CREATE TABLE files (
+  id INTEGER PRIMARY KEY,
+  agent TEXT NOT NULL,
+  path TEXT NOT NULL UNIQUE,
+  dev INTEGER NOT NULL,
+  ino INTEGER NOT NULL,
+  cursor TEXT,                       -- JSON: device, inode, head hash, offset; null: never read
+  parser TEXT,                       -- JSON: the adapter's state, without words of anyone
+  baseline INTEGER NOT NULL,         -- turns before this byte were there before skilld and do not count
+  since TEXT,                        -- turns said before this time do not count either (backfill)
+  size INTEGER NOT NULL,
+  mtime REAL NOT NULL,
+  turns INTEGER NOT NULL DEFAULT 0,
+  malformed INTEGER NOT NULL DEFAULT 0,
+  overlong INTEGER NOT NULL DEFAULT 0
+) STRICT;
+
+CREATE INDEX files_identity ON files(dev, ino);
+
+CREATE TABLE sessions (
+  agent TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  cwd TEXT,
+  last_activity REAL NOT NULL,       -- Unix time of the newest growth of its file
+  ended INTEGER NOT NULL DEFAULT 0,
+  seen INTEGER NOT NULL DEFAULT 0,   -- turns so far, those that do not count included
+  PRIMARY KEY (agent, session_id)
+) STRICT;
+
+CREATE TABLE turns (
+  key TEXT PRIMARY KEY,
+  agent TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  seq INTEGER NOT NULL,              -- order within the session, from 1
+  file_id INTEGER NOT NULL REFERENCES files(id),
+  start INTEGER NOT NULL,
+  stop INTEGER NOT NULL,
+  at TEXT,
+  lasting INTEGER NOT NULL,          -- what the gate said
+  batch_id TEXT                      -- null: waits; 'before': does not count
+) STRICT;
+CREATE INDEX turns_waiting ON turns(agent, session_id, seq) WHERE batch_id IS NULL;
+CREATE INDEX turns_of_file ON turns(file_id, start);
+
+CREATE TABLE skill_uses (
+  agent TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  path TEXT,                         -- as the log says: a claim
+  cwd TEXT,
+  after_seq INTEGER NOT NULL,        -- turns of the session before it
+  at TEXT,
+  UNIQUE (agent, session_id, name, path, after_seq)
+) STRICT;
+
+CREATE TABLE batches (
+  id TEXT PRIMARY KEY,
+  agent TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  closed_by TEXT NOT NULL,
+  state TEXT NOT NULL,               -- pending | running | done | parked
+  job TEXT NOT NULL,                 -- JSON: everything the worker needs but text and keys of people
+  attempts INTEGER NOT NULL DEFAULT 0,
+  not_before REAL NOT NULL DEFAULT 0,
+  outcome TEXT,
+  detail TEXT,
+  created_at TEXT NOT NULL,
+  done_at TEXT
+) STRICT;
+CREATE INDEX batches_open ON batches(state, created_at) WHERE state IN ('pending', 'running');
+
+CREATE TABLE proposals (
+  id TEXT PRIMARY KEY,
+  batch_id TEXT NOT NULL,
+  state TEXT NOT NULL,
+  skill TEXT NOT NULL,
+  path TEXT NOT NULL,
+  repo TEXT NOT NULL,
+  relpath TEXT NOT NULL,
+  base TEXT NOT NULL,
+  "commit" TEXT NOT NULL,
+  branch TEXT NOT NULL,
+  operations TEXT NOT NULL,          -- JSON
+  summary TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  evidence TEXT NOT NULL,            -- JSON: turn keys and redacted quotes
+  confidence REAL NOT NULL,
+  agent TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  model TEXT NOT NULL,
+  created_at TEXT NOT NULL,
+  flags TEXT NOT NULL,               -- JSON
+  note TEXT NOT NULL DEFAULT '',
+  landed TEXT NOT NULL DEFAULT '',
+  decided_at TEXT NOT NULL DEFAULT '',
+  missing_since TEXT NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX proposals_state ON proposals(state, repo);
+
+CREATE TABLE decisions (
+  id INTEGER PRIMARY KEY,
+  proposal_id TEXT NOT NULL REFERENCES proposals(id),
+  before TEXT NOT NULL,
+  after TEXT NOT NULL,
+  who TEXT NOT NULL,                 -- command | git
+  why TEXT NOT NULL DEFAULT '',
+  "commit" TEXT NOT NULL DEFAULT '',
+  at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE learnings (
+  id TEXT PRIMARY KEY,
+  turn_key TEXT NOT NULL,
+  quote TEXT NOT NULL,               -- redacted
+  change TEXT NOT NULL,              -- redacted
+  kind TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  session_id TEXT NOT NULL,
+  project TEXT,
+  skill TEXT,
+  why_kept TEXT NOT NULL,
+  confidence REAL NOT NULL,
+  created_at TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE usage (
+  day TEXT NOT NULL,
+  model TEXT NOT NULL,
+  skill TEXT NOT NULL,
+  calls INTEGER NOT NULL,
+  tokens_in INTEGER NOT NULL,
+  tokens_out INTEGER NOT NULL,
+  usd REAL NOT NULL,
+  PRIMARY KEY (day, model, skill)
+) STRICT;
+
+CREATE TABLE notices (
+  id INTEGER PRIMARY KEY,
+  proposal_ids TEXT NOT NULL,        -- JSON
+  created_at TEXT NOT NULL,
+  delivered_at TEXT,
+  channel TEXT NOT NULL DEFAULT ''
+) STRICT
+"""
+
+MIGRATIONS: tuple[tuple[str, Migration], ...] = (("0001_first_tables", _m0001_first_tables),)

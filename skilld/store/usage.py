@@ -1,0 +1,40 @@
+"""What model calls cost, per day, model and skill."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from skilld.types import Usage
+
+
+class UsageLog:
+    """The table of costs."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def add(self, day: str, model: str, skill: str, usage: Usage) -> None:
+        """Book one job's calls on `day` (YYYY-MM-DD)."""
+        if not usage.calls:
+            return
+        self._db.execute(
+            """INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?)
+               ON CONFLICT (day, model, skill) DO UPDATE SET calls = calls + excluded.calls,
+               tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
+               usd = usd + excluded.usd""",
+            (day, model, skill, usage.calls, usage.tokens_in, usage.tokens_out, usage.usd),
+        )
+
+    def on(self, day: str) -> Usage:
+        """Return what was spent on `day`."""
+        row = self._db.execute(
+            """SELECT coalesce(sum(calls), 0), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
+               coalesce(sum(usd), 0.0) FROM usage WHERE day = ?""",
+            (day,),
+        ).fetchone()
+        return Usage(*row)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return everything booked, newest day first."""
+        return [dict(row) for row in self._db.execute("SELECT * FROM usage ORDER BY day DESC, model, skill")]

@@ -1,0 +1,58 @@
+"""The gate's second opinion: a small linear model over hashed words and word pairs.
+
+Words of one turn in, a score out: the higher, the more like a turn that holds something lasting. The weights are one
+signed byte per bucket, made by tools/train_gate.py; the file says from which data and how well it does.
+"""
+
+from __future__ import annotations
+
+import json
+from array import array
+from base64 import b64decode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from pathlib import Path
+from zlib import crc32
+
+BUCKETS = 8192
+_START, _END = 0x5354, 0x454E  # stand before the first and behind the last word
+_PAIR = 1000003  # a prime: makes the pair (a, b) another bucket than (b, a)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """`score(buckets)` is bias plus the weights of the buckets over the root of their number. Below `floor`: chatter."""
+
+    bias: float
+    scale: float
+    floor: float
+    weights: array[int]
+
+
+def buckets(words: Sequence[str], end: str) -> set[int]:
+    """Return the buckets of a turn: its words in lower case, their pairs, how it begins, and `end`, its last mark."""
+    codes = [crc32(word.encode()) for word in words]
+    codes.append(crc32(end.encode()) ^ _END)
+    out = {code % BUCKETS for code in codes}
+    before = _START
+    for code in codes:
+        out.add((before * _PAIR ^ code) % BUCKETS)
+        before = code
+    out.add((crc32(b"length") + len(words).bit_length()) % BUCKETS)
+    return out
+
+
+def score(model: Model, found: set[int]) -> float:
+    """Return how much a turn with the buckets `found` is like one that holds something lasting."""
+    weights = model.weights
+    return model.bias + model.scale * sum([weights[bucket] for bucket in found]) / sqrt(len(found) + 1)
+
+
+def load(path: Path) -> Model:
+    """Read the weights file at `path`. Raises ValueError or KeyError where it is not one."""
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    weights = array("b", b64decode(stored["weights"]))
+    if len(weights) != BUCKETS:
+        raise ValueError(f"{path.name} has {len(weights)} weights, not {BUCKETS}")
+    return Model(float(stored["bias"]), float(stored["scale"]), float(stored["floor"]), weights)

@@ -1,0 +1,25 @@
+"""Proposals as JSON between daemon, worker and command line. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+
+
+def proposal_to_json(proposal: Proposal) -> dict[str, Any]:
+    """Return a proposal as JSON-able values."""
+    return asdict(proposal)
+
+
+def proposal_from_json(item: Mapping[str, Any]) -> Proposal:
+    """Return the proposal of such values. Raises KeyError, TypeError or ValueError where they are not one."""
+    values = dict(item)
+    values["state"] = State(values["state"])
+    values["kind"] = Kind(values["kind"])
+    values["operations"] = tuple(Operation(Op(o["op"]), o["anchor"], o["text"]) for o in values["operations"])
+    values["evidence"] = tuple(Evidence(e["turn"], e["quote"]) for e in values["evidence"])
+    values["flags"] = tuple(values["flags"])
+    return Proposal(**values)
