@@ -1,0 +1,89 @@
+"""What answers the classifier's question. One file each, one line each in BACKENDS.
+
+A back-end is handed redacted messages and skills and suggests updates and operations; it decides nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from skilld.types import Message, Operation, SkillDoc, Update, Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """Which back-end a job uses: `model` is `offline` or a litellm model string."""
+
+    model: str
+    base_url: str | None = None
+    api_key: str | None = None
+    seconds: float = 60.0
+
+
+class Backend(Protocol):
+    """One back-end, made for one job."""
+
+    @property
+    def name(self) -> str:
+        """The model string that proposals and costs are booked under."""
+
+    @property
+    def together(self) -> bool:
+        """Whether `edit` takes all updates of a skill in one call; else it is called with one at a time."""
+
+    @property
+    def usage(self) -> Usage:
+        """What its calls have cost so far."""
+
+    def detect(
+        self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
+    ) -> tuple[list[Update], list[str]]:
+        """Return the updates, and for each suggestion that was left out, why.
+
+        Raises RetryError for passing trouble, SkilldError where the answer or the set-up cannot be used.
+        """
+
+    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+        """Return the operations that put the updates into the skill, or its whole new text. Raises as `detect`."""
+
+
+class _ByCode:
+    """The offline back-end behind the protocol: it costs nothing and edits one update at a time."""
+
+    together = False
+    usage = Usage()
+
+    def __init__(self) -> None:
+        from skilld.classify.backends.offline import Offline
+
+        self._offline = Offline()
+        self.name = self._offline.name
+
+    def detect(
+        self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
+    ) -> tuple[list[Update], list[str]]:
+        return self._offline.detect(messages, skills, instructions=instructions), []
+
+    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+        return [operation for update in updates for operation in self._offline.edit(update, skill)]
+
+
+def _offline(spec: Spec) -> Backend:
+    del spec
+    return _ByCode()
+
+
+def _litellm(spec: Spec) -> Backend:
+    from skilld.classify.backends.model import Model
+
+    return Model(spec)
+
+
+BACKENDS: dict[str, Callable[[Spec], Backend]] = {"offline": _offline, "litellm": _litellm}
+
+
+def make(spec: Spec) -> Backend:
+    """Return the back-end for `spec`; only now is its library imported."""
+    return BACKENDS["offline" if spec.model == "offline" else "litellm"](spec)

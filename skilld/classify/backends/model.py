@@ -1,0 +1,108 @@
+"""Any model that litellm knows. The only import of litellm; it costs seconds and 180 MB, so only a worker does it.
+
+litellm's traps, measured on 1.106: it fetches a price list at import unless told not to; it retries twice unless told
+not to, and `num_retries` loses the real error; its timeout is per socket read, so the worker's wall clock is the limit
+that holds; a reply is never validated against a schema.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from skilld.classify import prompt
+from skilld.classify.backends import Spec
+from skilld.classify.reply import BadReplyError, parse_operations, parse_updates
+from skilld.errors import RetryError, SkilldError
+from skilld.types import Message, Operation, SkillDoc, Update, Usage
+
+_MAX_TOKENS = 4000
+# By class name, because importing litellm's exceptions costs as much as litellm.
+_PERMANENT = {
+    "AuthenticationError": "The provider refused the key.",
+    "PermissionDeniedError": "The provider refused the key.",
+    "NotFoundError": "The provider knows no such model.",
+    "BadRequestError": "The provider did not accept the request.",
+    "UnsupportedParamsError": "The provider did not accept the request.",
+    "ContextWindowExceededError": "The request was too long for the model.",
+    "ContentPolicyViolationError": "The provider refused the content.",
+}
+
+
+class Model:
+    """A litellm model string as a back-end."""
+
+    together = True
+
+    def __init__(self, spec: Spec) -> None:
+        self._spec = spec
+        self.name = spec.model
+        self.usage = Usage()
+
+    def detect(
+        self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
+    ) -> tuple[list[Update], list[str]]:
+        """Ask which lasting things were said."""
+        reply = self._ask(prompt.detection(messages, skills, instructions))
+        turns = sum(message.by_person for message in messages)
+        return parse_updates(reply, turns=turns, skills=len(skills))
+
+    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+        """Ask for the operations that put the updates into the skill."""
+        return parse_operations(self._ask(prompt.edit(updates, skill)))
+
+    def _ask(self, request: prompt.Prompt) -> str:
+        litellm = _litellm()
+        try:
+            response = litellm.completion(
+                model=self._spec.model,
+                messages=[{"role": "system", "content": request.system}, {"role": "user", "content": request.user}],
+                temperature=0,
+                max_tokens=_MAX_TOKENS,
+                timeout=self._spec.seconds,
+                max_retries=0,
+                base_url=self._spec.base_url,
+                api_key=self._spec.api_key or ("unused" if self._spec.base_url else None),
+            )
+        except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
+            self.usage += Usage(calls=1)
+            raise _as_ours(error) from None  # its text may hold the prompt
+        self.usage += _usage(litellm, self._spec.model, response)
+        choices = getattr(response, "choices", None) or []
+        content = choices[0].message.content if choices else None
+        if not isinstance(content, str) or not content.strip():
+            raise BadReplyError("it is empty")
+        return content
+
+
+def _litellm() -> Any:  # noqa: ANN401 - an untyped module
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ["LITELLM_MODE"] = "PRODUCTION"  # else it reads .env files
+    import litellm
+
+    litellm.suppress_debug_info = True
+    litellm.drop_params = True  # some models take no temperature
+    return litellm
+
+
+def _usage(litellm: Any, model: str, response: Any) -> Usage:  # noqa: ANN401 - an untyped module
+    used = getattr(response, "usage", None)
+    tokens_in = int(getattr(used, "prompt_tokens", 0) or 0)
+    tokens_out = int(getattr(used, "completion_tokens", 0) or 0)
+    try:
+        costs = litellm.cost_per_token(model=model, prompt_tokens=tokens_in, completion_tokens=tokens_out)
+        usd = float(sum(costs))
+    except Exception:  # noqa: BLE001 - a model without a known price; litellm raises several types for it
+        usd = 0.0
+    return Usage(1, tokens_in, tokens_out, usd)
+
+
+def _as_ours(error: Exception) -> SkilldError:
+    kind = type(error).__name__
+    if kind in _PERMANENT:
+        return SkilldError("The model could not be asked", _PERMANENT[kind], "Check it with: skilld config show")
+    headers = getattr(error, "litellm_response_headers", None)
+    after = headers.get("retry-after") if isinstance(headers, Mapping) else None
+    seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
+    return RetryError("The model could not be asked", f"{kind}: it may answer later", after=seconds)

@@ -1,0 +1,109 @@
+"""The embedded default: hears what is said outright, with no key, no model and no network.
+
+Messages and skills in, updates out; an update and a skill in, the operation that writes it out. Modest by intent: it
+speaks only when the person was explicit, and what it cannot phrase well gets a confidence below 0.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from skilld.classify.offline.compose import compose, home
+from skilld.classify.offline.cues import Cue
+from skilld.classify.offline.listen import Heard, listen
+from skilld.classify.offline.phrasing import phrase
+from skilld.classify.offline.relation import related
+from skilld.classify.offline.said import contradicted, says_already
+from skilld.classify.offline.taken_back import still_standing
+from skilld.types import Kind, Message, Operation, SkillDoc, Update
+
+_UNCLEAR = 0.4  # heard, but not to be proposed in these words
+_UNRELATED = 0.45  # clear, but nothing to do with the skill in use
+
+
+class Offline:
+    """The offline back-end."""
+
+    name = "offline"
+
+    def detect(
+        self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
+    ) -> list[Update]:
+        """Return the lasting things said in `messages`, the batch in order.
+
+        With no `skills` the updates have skill None. What the skill or `instructions` (the text of the CLAUDE.md or
+        AGENTS.md that the session loads) says already is left out, and so is what was taken back. A confidence below
+        0.5 means: keep it as a learning, do not propose it.
+        """
+        updates: list[Update] = []
+        for i, message in enumerate(messages):
+            if message.turn is None:
+                continue
+            agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
+            updates += [_update(heard, message.turn, agent, skills) for heard in listen(message.text, agent)]
+        standing = still_standing(_once(updates), messages)
+        return [update for update in standing if not _known(update, skills, instructions)]
+
+    def edit(self, update: Update, skill: SkillDoc) -> list[Operation]:
+        """Return the operations, at most one, that make `skill` say `update.change`; none where it cannot be placed."""
+        operation = compose(update.change, skill.text)
+        return [operation] if operation else []
+
+
+def _update(heard: Heard, turn: int, agent: Sequence[str], skills: Sequence[SkillDoc]) -> Update:
+    said = phrase(heard)
+    skill = next((doc for doc in skills if related(heard, said.text, doc, agent[-1:])), None)
+    target = skill or (skills[0] if skills else None)
+    confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
+    if target and not skill:
+        confidence = min(confidence, _UNRELATED)
+    return Update(
+        skill=target.number if target else None,
+        section=home(said.text, target.text).heading if target else "",
+        change=said.text,
+        reason=_REASONS[heard.cue],
+        kind=_kind(heard, said.text, target),
+        turn=turn,
+        quote=heard.quote,
+        confidence=confidence,
+    )
+
+
+_REASONS = {
+    Cue.LASTING: "Asked for from now on.",
+    Cue.ADVERB: "Asked for always or never.",
+    Cue.MEMORY: "Asked to be remembered or written down.",
+    Cue.STOP: "Asked to stop.",
+    Cue.PREFERENCE: "Stated as a preference.",
+    Cue.CONVENTION: "Stated as how it is done here.",
+    Cue.CONSENT: "Asked not to be done without consent.",
+    Cue.REPEATED: "Said before.",
+}
+
+
+def _kind(heard: Heard, change: str, target: SkillDoc | None) -> Kind:
+    if target and contradicted(change, target.text):
+        return Kind.CHANGE_STEP
+    if heard.cue in {Cue.STOP, Cue.REPEATED, Cue.CONSENT}:
+        return Kind.CORRECTION
+    if heard.cue is Cue.MEMORY:
+        return Kind.ADD_STEP
+    return Kind.FACT if heard.cue is Cue.CONVENTION else Kind.PREFERENCE
+
+
+def _once(updates: Sequence[Update]) -> list[Update]:
+    """Return `updates` with an ask that was made twice kept in its clearest form."""
+    kept: list[Update] = []
+    for update in updates:
+        twin = next((i for i, other in enumerate(kept) if says_already(update.change, other.change)), None)
+        if twin is None:
+            kept.append(update)
+        elif update.confidence > kept[twin].confidence:
+            kept[twin] = replace(update)
+    return kept
+
+
+def _known(update: Update, skills: Sequence[SkillDoc], instructions: str) -> bool:
+    texts = [doc.text for doc in skills if doc.number == update.skill]
+    return any(says_already(update.change, text) for text in (*texts, instructions))

@@ -1,0 +1,73 @@
+"""Whether an ask has to do with a skill: shared words, words of one family, or the skill named outright.
+
+What was heard and a skill in, yes or no out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from skilld.classify.offline.listen import Heard
+from skilld.classify.offline.sections import Block, sections
+from skilld.classify.offline.words import stems
+from skilld.types import SkillDoc
+
+# Words that belong to one kind of work, so that a rule about one of them is near a skill about another.
+_FAMILIES = tuple(
+    stems(family)
+    for family in (
+        "git commit branch push pull merge rebase tag pr request review diff changelog release version cherry-pick main "
+        "master origin remote squash stash worktree history bump publish",
+        "npm pnpm yarn bun node package dependency install lockfile registry script build bundle",
+        "pip uv poetry python venv package dependency install requirements pytest ruff mypy",
+        "test tests pytest vitest jest coverage mock fixture assertion unit e2e ci suite",
+        "docs documentation readme guide article heading sentence spelling tone paragraph writing prose bullet wording "
+        "title summary section entry note draft language grammar",
+        "css html layout font color colour button padding component style theme responsive page ui design frontend",
+        "sql database migration schema table query column index orm postgres",
+        "docker container image compose volume kubernetes deploy deployment staging production server",
+        "lint linter format formatter ruff eslint prettier type typescript mypy import style",
+        "screenshot browser playwright chromium headless page visible window selenium",
+    )
+)
+_NAMED = re.compile(r"\b(?:th(?:e|is)|your|our|in) (?:\w+ )?skill\b|\bto (?:the )?skill\b", re.IGNORECASE)
+_CORRECTED = re.compile(r"^\W*(?:no|nope|wrong|not|stop|don'?t|never|why|instead)\b", re.IGNORECASE)
+_COMMON_SHARE = 2
+
+
+def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = ()) -> bool:
+    """Whether `change` belongs to `skill`: it shares a topic word with it, or a family, or names it.
+
+    `before` is what the agent said just before: a correction of work that the skill guides belongs to the skill too.
+    """
+    if _NAMED.search(heard.quote) or skill.name.replace("-", " ").lower() in heard.quote.lower():
+        return True
+    text = _prose(skill)
+    known = stems(f"{skill.name} {text}")
+    asked = stems(change)
+    if _near(asked, known):
+        return True
+    if _CORRECTED.match(heard.quote) and before:
+        agent = stems(" ".join(before))
+        return _near(asked, agent) and len(agent & known) >= _COMMON_SHARE
+    return False
+
+
+def _near(asked: frozenset[str], known: frozenset[str]) -> bool:
+    return bool(asked & known - _WEAK) or any(
+        asked & family and len(known & family) >= _COMMON_SHARE for family in _FAMILIES
+    )
+
+
+_WEAK = stems(
+    "use using write make add put give take run include keep create work file files user new change put need show tell "
+    "ask check start end thing way line first last before after follow set good best name"
+)
+
+
+def _prose(skill: SkillDoc) -> str:
+    return "\n".join(
+        f"{section.heading}\n" + "\n".join(block.text for block in section.blocks if block.kind is not Block.OTHER)
+        for section in sections(skill.text)
+    )

@@ -1,0 +1,72 @@
+"""Sentences and clauses of a turn, with their places in it.
+
+Text in (as `provenance.own_words` leaves it), clauses out. A clause is cut where a second rule begins inside a
+sentence, so that each rule has a quote of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A stretch of a turn: its exact text, where it starts, and whether it belongs to a question."""
+
+    text: str
+    start: int
+    question: bool
+
+
+_WRAPPED = re.compile(r"(?<=[^\s.!?:;。！？：；])\n(?=[ \t]{0,4}[a-zà-ÿа-я])")
+_BULLET = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,2}[.)]|[a-z][.)])[ \t]+")
+_END = re.compile(
+    r"""(?<![\s.]\b[A-Za-z])(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\betc)(?<!\bz\.B)
+        (?:[.!?…]+["”»')\]]*(?=\s|$) | [。！？]+[」』”]* | ;(?=\s) | ；)""",
+    re.VERBOSE,
+)
+_SECOND_RULE = re.compile(
+    r"""(?:
+        (?:\s*,)?\s+(?:and|but|also|then|plus)\s+(?:also\s+|please\s+|pls\s+|then\s+)*
+        (?=(?:always|never|don'?t\s+ever|do\s+not\s+ever|from\s+now\s+on|in\s+(?:the\s+)?future|next\s+time|
+            remember\s+to|stop\s+\w+ing|make\s+sure\s+you\s+(?:always|never))\b)
+      | (?:\s*,)?\s+(?:y|e|et|und|aber|и|а|a|i)\s+
+        (?=(?:siempre|nunca|sempre|immer|nie|niemals|toujours|всегда|никогда|впредь|vždy|nikdy|zawsze|nigdy)\b)
+      | \s+[-–—]{1,2}\s+(?=(?:always|never|from\s+now\s+on|please\s+always|remember)\b)
+      | [，,]\s*(?=以后|从现在|今后|下次|记住|永远不|不要再|別再|别再|另外)
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def clauses(text: str) -> Iterator[Clause]:
+    """Yield the clauses of `text` in order; `Clause.text` is exactly the text from `Clause.start` on."""
+    joined = _WRAPPED.sub(" ", text)
+    offset = 0
+    for line in joined.split("\n"):
+        bullet = _BULLET.match(line)
+        yield from _of_line(line, offset, bullet.end() if bullet else 0)
+        offset += len(line) + 1
+
+
+def _of_line(line: str, offset: int, begin: int) -> Iterator[Clause]:
+    ends = [m.end() for m in _END.finditer(line, begin)] + [len(line)]
+    for end in ends:
+        question = bool(re.search(r"[?？][\"”»')\]]*\s*$", line[begin:end]))
+        cuts = [m.end() for m in _SECOND_RULE.finditer(line, begin, end)]
+        seams = [m.start() for m in _SECOND_RULE.finditer(line, begin, end)]
+        for first, last in zip([begin, *cuts], [*seams, end], strict=True):
+            clause = _trimmed(line, first, last)
+            if clause[0] < clause[1]:
+                yield Clause(line[clause[0] : clause[1]], offset + clause[0], question)
+        begin = end
+
+
+def _trimmed(line: str, first: int, last: int) -> tuple[int, int]:
+    while first < last and line[first] in " \t\r,;:，；：-–—":
+        first += 1
+    while last > first and line[last - 1] in " \t\r,;:，；：":
+        last -= 1
+    return first, last

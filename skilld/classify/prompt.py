@@ -1,0 +1,88 @@
+"""Requests to a model: rules first, then the skill, then the messages, so that a provider's prompt cache can serve.
+
+Pure. Everything that comes from a transcript or a repository is data: it stands as JSON strings in which `<` and `>`
+are escaped, so that no text can close its block. The wording is versioned; a verdict carries the version.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import resources
+
+from skilld.text import cut
+from skilld.types import Message, SkillDoc, Update
+
+VERSION = "1"
+MESSAGE_LIMIT = 500  # characters of each message that are sent
+
+_OURS = re.compile(
+    r"</(skill_definition|current_skill_file|standing_instructions|recent_messages|improvements)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One request: what the model is, and what it is asked."""
+
+    system: str
+    user: str
+
+
+def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructions: str = "") -> Prompt:
+    """Ask what, if anything, the skills should remember. Messages come redacted; each is cut to MESSAGE_LIMIT."""
+    parts = [_skill(skill) for skill in skills]
+    if instructions.strip():
+        parts.append(_block("standing_instructions", cut(instructions, 4000)))
+    lines = [_message(message) for message in messages]
+    parts.append("<recent_messages>\n" + "\n".join(lines) + "\n</recent_messages>")
+    parts.append(_rules("detect_task"))
+    return Prompt(_rules("detect_system"), "\n\n".join(parts))
+
+
+def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
+    """Ask for the operations that put the updates into one skill."""
+    wanted = [{"section": update.section, "change": update.change} for update in updates]
+    return Prompt(
+        _rules("edit_system"),
+        "\n\n".join(
+            (
+                "<current_skill_file>\n" + _raw(skill.text) + "\n</current_skill_file>",
+                "<improvements>\n" + _json(wanted) + "\n</improvements>",
+                _rules("edit_task"),
+            )
+        ),
+    )
+
+
+def _skill(skill: SkillDoc) -> str:
+    return (
+        f'<skill_definition number="{skill.number}" name={_json(skill.name)}>\n{_raw(skill.text)}\n</skill_definition>'
+    )
+
+
+def _message(message: Message) -> str:
+    shown: dict[str, object] = {"role": "user", "turn": message.turn} if message.by_person else {"role": "assistant"}
+    if message.how is not None:
+        shown["how"] = message.how.value
+    shown["text"] = cut(message.text, MESSAGE_LIMIT)
+    return _json(shown)
+
+
+def _block(name: str, text: str) -> str:
+    return f"<{name}>\n{_json(text)}\n</{name}>"
+
+
+def _raw(text: str) -> str:
+    """Keep a file readable, but let it close no block of ours."""
+    return _OURS.sub(r"<\\/\1", text)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _rules(name: str) -> str:
+    return resources.files("skilld.classify").joinpath("prompts", f"{name}.v{VERSION}.txt").read_text("utf-8").strip()

@@ -1,0 +1,133 @@
+"""Replies of a model to a closed schema. Pure. What does not fit is discarded with a reason, never guessed at."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from skilld.errors import SkilldError
+from skilld.types import Kind, Op, Operation, Update
+
+_MAX_REPLY = 64 * 1024
+_MAX_UPDATES = 12
+_MAX_TEXT = 600
+_FENCE = re.compile(r"^```[a-z]*\s*\n(.*?)\n?```\s*$", re.DOTALL)
+_UPDATE_KEYS = frozenset({"skill", "section", "change", "reason", "kind", "turn", "quote", "confidence"})
+_OPERATION_KEYS = frozenset({"op", "anchor", "text"})
+
+
+class BadReplyError(SkilldError):
+    """The model's answer cannot be used; the cause says what was wrong with it, never what it said."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__("The model's answer was not used", cause)
+
+
+def parse_updates(reply: str, *, turns: int, skills: int) -> tuple[list[Update], list[str]]:
+    """Return the updates of a reply and, for each one left out, why.
+
+    `turns` and `skills` say how many there are to name. Raises BadReplyError where the reply as a whole is no answer.
+    """
+    updates: list[Update] = []
+    left_out: list[str] = []
+    items = _array(reply, "updates")
+    if len(items) > _MAX_UPDATES:
+        raise BadReplyError(f"it lists {len(items)} updates; more than {_MAX_UPDATES} are never right")
+    for item in items:
+        try:
+            updates.append(_update(item, turns, skills))
+        except BadReplyError as error:
+            left_out.append(error.cause)
+    return updates, left_out
+
+
+def parse_operations(reply: str) -> list[Operation] | str:
+    """Return the operations of a reply, or the whole new file where the model answered with that.
+
+    Raises BadReplyError where it is neither.
+    """
+    whole = re.findall(r"<updated_file>\n?(.*?)</updated_file>", reply[:_MAX_REPLY], re.DOTALL)
+    if len(whole) == 1 and "<operations>" not in reply:
+        return str(whole[0])
+    return [_operation(item) for item in _array(reply, "operations")]
+
+
+def _array(reply: str, tag: str) -> list[Any]:
+    if len(reply) > _MAX_REPLY:
+        raise BadReplyError("it is far too long")
+    blocks = re.findall(rf"<{tag}>(.*?)</{tag}>", reply, re.DOTALL)
+    if len(blocks) > 1:
+        raise BadReplyError(f"it has {len(blocks)} <{tag}> blocks where one is asked for")
+    text = (blocks[0] if blocks else reply).strip()
+    if fenced := _FENCE.match(text):
+        text = fenced.group(1).strip()
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise BadReplyError("it is not valid JSON") from None
+    if isinstance(value, dict) and set(value) == {tag}:
+        value = value[tag]
+    if not isinstance(value, list):
+        raise BadReplyError("it is not a JSON array")
+    return value
+
+
+def _update(item: Any, turns: int, skills: int) -> Update:  # noqa: ANN401 - JSON is Any
+    if not isinstance(item, dict):
+        raise BadReplyError("an update is not an object")
+    if unknown := set(item) - _UPDATE_KEYS:
+        raise BadReplyError(f"an update has {len(unknown)} unknown keys")
+    skill = _whole(item.get("skill", 1 if skills == 1 else None), "skill")
+    if not 1 <= skill <= skills:
+        raise BadReplyError("an update names a skill that is not in use")
+    turn = _whole(item.get("turn"), "turn")
+    if not 1 <= turn <= turns:
+        raise BadReplyError("an update names a turn that is not there")
+    try:
+        kind = Kind(_text(item, "kind"))
+    except ValueError:
+        raise BadReplyError("an update has an unknown kind") from None
+    confidence = item.get("confidence", 0.5)
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
+        raise BadReplyError("an update's confidence is not between 0 and 1")
+    return Update(
+        skill=skill,
+        section=_text(item, "section"),
+        change=_text(item, "change"),
+        reason=_text(item, "reason", empty=True),
+        kind=kind,
+        turn=turn,
+        quote=_text(item, "quote"),
+        confidence=float(confidence),
+    )
+
+
+def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
+    if not isinstance(item, dict) or set(item) - _OPERATION_KEYS:
+        raise BadReplyError("an operation is not of the asked form")
+    try:
+        op = Op(str(item.get("op")))
+    except ValueError:
+        raise BadReplyError("an operation is of an unknown sort") from None
+    anchor, text = item.get("anchor"), item.get("text", "")
+    if not isinstance(anchor, str) or not isinstance(text, str) or not anchor.strip():
+        raise BadReplyError("an operation has no anchor")
+    if (op is Op.DELETE) == bool(text.strip()):
+        raise BadReplyError("an operation has text where none belongs, or none where it does")
+    return Operation(op, anchor.strip("\n"), text.strip("\n"))
+
+
+def _whole(value: Any, name: str) -> int:  # noqa: ANN401 - JSON is Any
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise BadReplyError(f"an update's {name} is not a number")
+    return value
+
+
+def _text(item: dict[str, Any], key: str, *, empty: bool = False) -> str:
+    value = item.get(key, "" if empty else None)
+    if not isinstance(value, str) or len(value) > _MAX_TEXT or not (empty or value.strip()):
+        raise BadReplyError(f"an update's {key} is missing, empty or too long")
+    return value.strip()

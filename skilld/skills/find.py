@@ -1,0 +1,140 @@
+"""Find the SKILL.md that a session used, and say whether it may be edited.
+
+What comes from a log is a claim: a path counts only below a known skill folder, links are resolved first, and the file
+must be a regular one of our own. Knows nothing of git.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.types import SkillRef
+
+FILE = "SKILL.md"
+MAX_BYTES = 1 << 20
+# Names as agents allow them; a plugin's or nested skill's prefix stands before a colon.
+_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+# Copies that are thrown away on update, or belong to the agent itself.
+_NOT_OURS = (("plugins", "cache"), ("plugins", "marketplaces"), ("skills", ".system"), ("bundled-skills",))
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where an agent's skills live: folders relative to any folder of a project, and absolute ones."""
+
+    in_project: tuple[str, ...]
+    absolute: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A skill that was used and cannot be edited; `why` is a clause for the person."""
+
+    name: str
+    why: str
+
+
+def find(name: str, path: str | None, cwd: str | None, places: Places) -> SkillRef | Unusable:
+    """Return the checked skill behind a log's claim, or why it cannot be edited.
+
+    With a `path` only that is looked at; else `name` is looked for from `cwd` upwards and in the absolute folders.
+    """
+    short = name.rsplit(":", 1)[-1]
+    if path is not None:
+        claimed = Path(path)
+        if not claimed.is_absolute() or claimed.name != FILE or ".." in claimed.parts:
+            return Unusable(name, "the log names no SKILL.md for it")
+        return _check(short, claimed, places)
+    if ":" in name:
+        return Unusable(name, "it belongs to a plugin")
+    if not _NAME.match(short):
+        return Unusable(name, "its name is not one a skill can have")
+    for folder in _folders(cwd, places):
+        candidate = folder / short / FILE
+        if candidate.is_file():
+            return _check(short, candidate, places)
+    return Unusable(name, "its SKILL.md was not found")
+
+
+def read(skill: SkillRef) -> bytes:
+    """Return the bytes of a checked skill, without following a link that took its place since.
+
+    Raises OSError where it is gone, or is no longer a regular file of ours within the size limit.
+    """
+    fd = os.open(skill.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if why := _unfit(os.fstat(fd)):
+            raise OSError(0, why, skill.path)
+        return file.read(MAX_BYTES + 1)
+
+
+def _folders(cwd: str | None, places: Places) -> Iterator[Path]:
+    if cwd is not None and (start := Path(cwd)).is_absolute() and ".." not in start.parts and _is_ours(start):
+        for base in (start, *start.parents):
+            for relative in places.in_project:
+                yield base / relative
+            if (base / ".git").exists():
+                break
+    yield from places.absolute
+
+
+def _check(name: str, claimed: Path, places: Places) -> SkillRef | Unusable:
+    base = _skill_folder(claimed, places)
+    if base is None:
+        return Unusable(name, "it lies outside the known skill folders")
+    try:
+        real = claimed.resolve(strict=True)
+        facts = real.stat()
+    except (OSError, RuntimeError):
+        return Unusable(name, "its SKILL.md is gone")
+    if any(_has_run(part, run) for part in (claimed.parts, real.parts) for run in _NOT_OURS):
+        return Unusable(name, "it is a plugin's or the agent's own copy, replaced on update")
+    if real.name.casefold() != FILE.casefold():
+        return Unusable(name, "its SKILL.md is a link to something else")
+    if _skill_folder(real, places) is None and not real.is_relative_to(base.resolve()):
+        return Unusable(name, "its SKILL.md is a link that leads elsewhere")
+    if why := _unfit(facts):
+        return Unusable(name, why)
+    if not os.access(real, os.W_OK):
+        return Unusable(name, "its SKILL.md is read-only")
+    return SkillRef(name, str(real))
+
+
+def _skill_folder(path: Path, places: Places) -> Path | None:
+    """Return the project (or agent folder) that `path` is a skill of, judged by the path's parts alone."""
+    for root in places.absolute:
+        if path.is_relative_to(root):
+            return root
+    for relative in places.in_project:
+        run = Path(relative).parts
+        for i in range(len(path.parts) - len(run) - 1, 0, -1):
+            if path.parts[i : i + len(run)] == run:
+                return Path(*path.parts[:i])
+    return None
+
+
+def _has_run(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
+    return any(parts[i : i + len(run)] == run for i in range(len(parts)))
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        facts = folder.stat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
+
+
+def _unfit(facts: os.stat_result) -> str:
+    if not stat.S_ISREG(facts.st_mode):
+        return "its SKILL.md is not a regular file"
+    if facts.st_uid != os.geteuid():
+        return "its SKILL.md belongs to another user"
+    if facts.st_nlink != 1:
+        return "its SKILL.md has several hard links"
+    return "its SKILL.md is over 1 MiB" if facts.st_size > MAX_BYTES else ""

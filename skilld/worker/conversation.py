@@ -1,0 +1,87 @@
+"""The batch's words, read again from the transcripts and redacted before anything else sees them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from skilld.errors import SkilldError
+from skilld.intake.agents import ADAPTERS
+from skilld.intake.tail import read_lines
+from skilld.types import Event, Message, RawLine, Reply, Turn
+
+# Of one message; a longer one is a paste or a dump, and its middle is no one's words.
+_LONGEST = 64 * 1024
+_REPLIES_KEPT = 40
+
+
+def read(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
+    """Return the messages since the last batch, in order, up to the batch's last turn.
+
+    Each source is parsed from its start, so that an adapter knows what only the head of a file says. Raises SkilldError
+    where none of the batch's turns can be found again.
+    """
+    numbers = {key: number for number, key in enumerate(job["turns"], 1)}
+    messages: list[Message] = []
+    for source in job["sources"]:
+        messages += _of_source(job["agent"], source, numbers, redact)
+    found = {message.turn for message in messages if message.by_person}
+    if not found:
+        raise SkilldError("The words are gone", "the transcript was deleted or rewritten before they were read")
+    last = max(i for i, message in enumerate(messages) if message.by_person)
+    return messages[: last + 1]
+
+
+def _of_source(
+    agent: str, source: Mapping[str, Any], numbers: Mapping[str, int], redact: Callable[[str], str]
+) -> list[Message]:
+    turns: dict[str, Turn] = {}
+    events: list[Turn | Reply] = []
+    for event in _events(agent, Path(source["path"]), source["end"]):
+        if isinstance(event, Turn) and event.key in numbers and event.key not in turns:
+            turns[event.key] = event
+            events.append(event)
+        elif isinstance(event, Reply) and event.span.start >= source["start"]:
+            events.append(event)
+    return [_message(event, numbers, redact) for event in _trim(events)]
+
+
+def _events(agent: str, path: Path, end: int) -> Iterator[Event]:
+    parser = ADAPTERS[agent].parser(path)
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        for item in read_lines(fd, end=end):
+            if isinstance(item, RawLine):
+                yield from parser.feed(item)
+        yield from parser.flush()
+    finally:
+        os.close(fd)
+
+
+def _trim(events: Sequence[Turn | Reply]) -> list[Turn | Reply]:
+    """Keep of each run of the agent's messages only the newest: a long run is work, not talk."""
+    kept: list[Turn | Reply] = []
+    run: list[Turn | Reply] = []
+    for event in events:
+        if isinstance(event, Reply):
+            run.append(event)
+        else:
+            kept += run[-_REPLIES_KEPT:]
+            run = []
+            kept.append(event)
+    return kept
+
+
+def _message(event: Turn | Reply, numbers: Mapping[str, int], redact: Callable[[str], str]) -> Message:
+    text = event.text
+    if len(text) > _LONGEST:
+        text = text[: _LONGEST // 2] + "\n" + text[-_LONGEST // 2 :]
+    text = redact(text)
+    if isinstance(event, Reply):
+        return Message(text)
+    return Message(text, turn=numbers[event.key], turn_key=event.key, how=event.how)

@@ -1,0 +1,66 @@
+"""The files a batch is judged against: the skills in use and the project's standing instructions."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.skills import read
+from skilld.types import SkillDoc, SkillRef
+
+_MOST = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A skill as it is on disk now, and as a classifier is shown it."""
+
+    ref: SkillRef
+    data: bytes
+    doc: SkillDoc
+
+
+def load_skills(refs: Sequence[SkillRef]) -> tuple[list[Loaded], list[tuple[str, str]]]:
+    """Return the skills that can be read, numbered from 1, and (name, why) of the others."""
+    loaded: list[Loaded] = []
+    left_out: list[tuple[str, str]] = []
+    for ref in refs:
+        try:
+            data = read(ref)
+            text = data.decode("utf-8-sig")
+        except (OSError, UnicodeDecodeError, SkilldError):
+            left_out.append((ref.name, "its SKILL.md cannot be read"))
+            continue
+        number = len(loaded) + 1
+        loaded.append(Loaded(ref, data, SkillDoc(number, ref.name, ref.path, text)))
+    return loaded, left_out
+
+
+def standing_instructions(cwd: str | None, names: Sequence[str]) -> str:
+    """Return what CLAUDE.md, AGENTS.md and the like say from `cwd` up to the repository's root."""
+    return "\n\n".join(text for path in _candidates(cwd, names) if (text := _own_text(path)))
+
+
+def _candidates(cwd: str | None, names: Sequence[str]) -> Iterator[Path]:
+    if cwd is None or not Path(cwd).is_absolute() or ".." in Path(cwd).parts:
+        return
+    for folder in (Path(cwd), *Path(cwd).parents):
+        yield from (folder / name for name in names)
+        if (folder / ".git").exists():
+            return
+
+
+def _own_text(path: Path) -> str:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    with os.fdopen(fd, "rb") as file:
+        facts = os.fstat(fd)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
+            return ""
+        return file.read(_MOST).decode("utf-8", "replace")

@@ -1,0 +1,36 @@
+"""The key of this machine's redaction placeholders: made once, mode 0600, never sent or stored elsewhere."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.redact import KEY_BYTES
+
+
+def load_key(path: Path) -> bytes:
+    """Return the key at `path`, making it where it is missing. Raises SkilldError where it cannot be used."""
+    try:
+        if not path.exists():
+            _make(path)
+        key = path.read_bytes()
+    except OSError as error:
+        raise SkilldError("The redaction key cannot be used", error.strerror or str(error)) from error
+    if len(key) != KEY_BYTES:
+        raise SkilldError("The redaction key is damaged", str(path), f"Delete {path}; a new one is made.")
+    return key
+
+
+def _make(path: Path) -> None:
+    new = path.with_name(f"{path.name}.{os.getpid()}")
+    fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(secrets.token_bytes(KEY_BYTES))
+        os.link(new, path)
+    except FileExistsError:
+        return  # another worker was first, and its key is as good
+    finally:
+        new.unlink()
