@@ -1,0 +1,77 @@
+"""What several verbs need: the verb's parser, the settings, the store."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skilld.errors import SkilldError
+
+if TYPE_CHECKING:
+    from skilld.paths import Places
+    from skilld.settings import Settings
+    from skilld.store import Store
+    from skilld.types import Proposal
+
+Verbs = Any  # argparse's own type for this is private
+
+
+def verb(
+    verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], text: str, *, listing: bool = False
+) -> argparse.ArgumentParser:
+    """Add one verb; a listing one takes --json."""
+    parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=text)
+    parser.set_defaults(run=run)
+    if listing:
+        parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    return parser
+
+
+def home() -> Path:
+    """Return the person's home folder."""
+    return Path(os.environ.get("HOME") or Path.home())
+
+
+def places() -> Places:
+    """Return skilld's folders."""
+    from skilld import paths
+
+    return paths.places()
+
+
+def settings() -> Settings:
+    """Return the settings, or raise UsageError."""
+    from skilld.settings import load
+
+    return load(places().settings_file)
+
+
+def store() -> Store:
+    """Open the store, creating its folder where this is the first command ever."""
+    from skilld.paths import private_dir
+    from skilld.store import Store
+
+    where = places()
+    private_dir(where.state)
+    return Store.open(where.database)
+
+
+def write_json(value: object) -> int:
+    """Print one JSON document; returns the exit code."""
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+    return 0
+
+
+def the_proposal(store: Store, given: str) -> Proposal:
+    """Return the proposal a person means by an id, the start of one, or a commit."""
+    found = store.proposals.find(given) if given else []
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SkilldError("That is not one proposal", f"{given} fits {len(found)}", "Give more of its id.")
+    raise SkilldError("No such proposal", f"nothing has the id {given}", "List them: skilld proposals --state all")

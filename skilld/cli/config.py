@@ -1,0 +1,109 @@
+"""`skilld config show | path | set KEY VALUE`."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from skilld.cli import common, console
+from skilld.errors import UsageError
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "config", show, "show or change the settings")
+    actions = parser.add_subparsers(title="actions", metavar="ACTION")
+    shown = actions.add_parser("show", help="every setting and its value")
+    shown.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    shown.set_defaults(run=show)
+    actions.add_parser("path", help="where the settings file is").set_defaults(run=path)
+    change = actions.add_parser("set", help="change one setting in the file")
+    change.add_argument("key", metavar="KEY")
+    change.add_argument("value", metavar="VALUE", help="lists with commas between")
+    change.set_defaults(run=set_)
+
+
+def show(arguments: argparse.Namespace) -> int:
+    """Show every setting with its value."""
+    from skilld.settings import keys
+
+    values = common.settings().model_dump(mode="json")
+    if values.get("model_api_key"):
+        values["model_api_key"] = "(set)"
+    if getattr(arguments, "json", False):
+        return common.write_json(values)
+    flat = {}
+    for key in keys():
+        value: Any = values
+        for part in key.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        flat[key] = value
+    console.table([(key, json.dumps(value), console.paint(keys()[key], "dim")) for key, value in flat.items()])
+    return 0
+
+
+def path(arguments: argparse.Namespace) -> int:
+    """Print where the settings file is."""
+    del arguments
+    console.line(str(common.places().settings_file))
+    return 0
+
+
+def set_(arguments: argparse.Namespace) -> int:
+    """Change one setting."""
+    file = common.places().settings_file
+    write_setting(file, arguments.key, arguments.value)
+    console.line(f"{arguments.key} is set in {file}. A running daemon takes it up when it is started again.")
+    return 0
+
+
+def write_setting(file: Path, key: str, value: str) -> None:
+    """Change one key of the settings file, all or nothing. The other settings stay; comments in the file do not.
+
+    Raises UsageError where the key is unknown or the value is none it can have; the file is unchanged then.
+    """
+    from skilld.settings import keys, load, read_file
+
+    known = keys()
+    if key not in known:
+        near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+        raise UsageError("No such setting", f"{key}" + (f" (did you mean {near[0]}?)" if near else ""))
+    values = read_file(file)
+    *outer, last = key.split(".", 1)
+    target = values.setdefault(outer[0], {}) if outer else values
+    target[last] = [part.strip() for part in value.split(",")] if key.startswith("roots.") else _typed(value)
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=".config-")
+    new = Path(name)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(_toml(values))
+        load(new)
+        new.replace(file)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _typed(value: str) -> str | bool | int | float:
+    if value in {"true", "false"}:
+        return value == "true"
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value
+
+
+def _toml(values: dict[str, Any]) -> str:
+    """Write settings as TOML, one table deep: JSON's strings, numbers, booleans and lists are TOML's too."""
+    lines = [f"{key} = {json.dumps(value)}" for key, value in values.items() if not isinstance(value, dict)]
+    for key, table in values.items():
+        if isinstance(table, dict):
+            lines += ["", f"[{key}]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items())]
+    return "\n".join(lines).lstrip("\n") + "\n"

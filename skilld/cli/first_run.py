@@ -1,0 +1,73 @@
+"""What a new user is told, and the one question: whether the words of a batch may be sent to a model."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld.cli import console
+
+if TYPE_CHECKING:
+    from skilld.daemon.engine import Engine
+    from skilld.settings import Settings
+
+# A day of 100 human turns in 8 sessions, 5 of them with a skill: at most 20 calls of at most 6,000 tokens each.
+_A_DAY = "about 20 questions and 120,000 tokens on a day of 100 messages: a few cents with a small model"
+
+
+def ask(settings: Settings, path: Path, environment: Mapping[str, str]) -> Settings:
+    """Ask once, where a provider's key was found and nothing is configured; remember the answer in the settings."""
+    from skilld.classify.backends.choose import PROVIDERS
+    from skilld.cli.config import write_setting
+    from skilld.settings import load
+
+    found = [(variable, model) for variable, model in PROVIDERS.items() if environment.get(variable)]
+    if settings.model != "auto" or not found or not sys.stdin.isatty():
+        return settings
+    variable, model = found[0]
+    console.line(f"{variable} is set. With a model skilld hears far more than explicit words.")
+    console.line("  It would send: the skill in use and your last messages, cut to 500 characters, secrets removed.")
+    console.line(f"  It would cost: {_A_DAY}.")
+    sys.stdout.write(f"Use {model}? [y/N] ")
+    sys.stdout.flush()
+    answer = sys.stdin.readline().strip().lower()
+    write_setting(path, "model", model if answer in {"y", "yes"} else "offline")
+    console.line(f"Remembered in {path}; change it any time: skilld config set model ...")
+    console.line()
+    return load(path)
+
+
+def tell(engine: Engine, *, new_here: bool) -> None:
+    """Say what was found on this machine."""
+    from skilld.classify.backends.choose import choose
+    from skilld.intake.agents import ADAPTERS
+
+    summary = engine.store.transcripts.summary()
+    settings = engine.settings
+    choice = choose(
+        settings.model,
+        settings.model_base_url,
+        settings.model_api_key,
+        settings.worker.seconds,
+        engine.around.environment,
+    )
+    for name, adapter in ADAPTERS.items():
+        files = summary.get(name, {}).get("files", 0)
+        there = any(root.folder.is_dir() for root in engine.roots if root.agent == name)
+        shown = f"{files} session file{'' if files == 1 else 's'}" if there else "not here yet; watched for"
+        console.line(f"{adapter.INFO.title:12} {shown}")
+    console.line(f"{'Back-end':12} {choice.spec.model}: {choice.why}")
+    for found in choice.found:
+        console.line(f"{'':12} {found}")
+    if new_here:
+        console.line()
+        console.line("What was said before now is left alone. To see what the last week would have taught, offline and")
+        console.line("free:  skilld run --once --backfill 7   (stop this one first with Ctrl-C)")
+    console.line()
+    if sys.stdout.isatty():
+        console.line(
+            console.paint("Following. Ctrl-C stops; skilld status and skilld proposals show what came of it.", "dim")
+        )
+    sys.stdout.flush()

@@ -1,0 +1,49 @@
+"""`skilld inspect FILE`: what skilld sees in one transcript."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from skilld.cli import common, console
+from skilld.errors import SkilldError, UsageError
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "inspect", run, "show what skilld sees in one transcript", listing=True)
+    parser.add_argument("file", metavar="FILE", type=Path)
+    parser.add_argument("--agent", metavar="AGENT", help="whose transcript it is, where it cannot be guessed")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.intake.agents import ADAPTERS
+    from skilld.intake.inspect import guess_agent, inspect
+
+    path: Path = arguments.file
+    if arguments.agent and arguments.agent not in ADAPTERS:
+        raise UsageError("No such agent", f"skilld knows {', '.join(ADAPTERS)}")
+    try:
+        if not path.is_file():
+            raise SkilldError(f"Cannot read {path}", "there is no such file")
+        agent = arguments.agent or guess_agent(path)
+        if agent is None:
+            raise SkilldError(f"no adapter for {path}", "it looks like no transcript that skilld knows")
+        view = inspect(path, ADAPTERS[agent])
+    except OSError as error:
+        raise SkilldError(f"Cannot read {path}", error.strerror or str(error)) from error
+    shown = view.as_json()
+    if arguments.json:
+        return common.write_json(shown)
+    console.line(f"{agent} session {console.plain(str(shown['session_id']))} in {console.plain(str(shown['cwd']))}")
+    console.line(console.paint(f"{len(shown['turns'])} human turns", "bold"))
+    for number, turn in enumerate(shown["turns"], 1):
+        console.line(f"{number:4}  {turn['at'] or '':20}  {turn['how']:9}  {console.plain(turn['text'])[:200]}")
+    for skill in shown["skills"]:
+        console.line(
+            f"skill {console.plain(skill['name'])}  {console.plain(str(skill['path'] or 'path not in the log'))}"
+        )
+    ignored = ", ".join(f"{count} {reason}" for reason, count in shown["ignored"].items())
+    console.line(f"ignored: {ignored or 'nothing'}; malformed lines: {shown['malformed']}")
+    return 0

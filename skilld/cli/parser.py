@@ -1,0 +1,51 @@
+"""The parser of all verbs. Building it imports nothing heavy: `skilld --help` answers at once."""
+
+from __future__ import annotations
+
+import argparse
+from types import ModuleType
+
+from skilld import __version__
+from skilld.cli import (
+    config,
+    decide,
+    demo,
+    inspect,
+    learnings,
+    pause,
+    proposals,
+    retry,
+    run,
+    show,
+    status,
+)
+
+VERBS: dict[str, ModuleType] = {
+    "run": run,
+    "demo": demo,
+    "status": status,
+    "proposals": proposals,
+    "show": show,
+    "decide": decide,  # accept, reject, revert
+    "learnings": learnings,
+    "inspect": inspect,
+    "pause": pause,  # and resume
+    "retry": retry,
+    "config": config,
+}
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser; every verb sets `run`, a function of the parsed arguments that returns the exit code."""
+    parser = argparse.ArgumentParser(
+        prog="skilld",
+        description="Remembers what you teach your coding agents: small, quoted edits of the skill in use, "
+        "proposed on the git branch skilld/staging.",
+        epilog="Exit codes: 0 ok, 1 failure, 2 usage, 3 a bug, 4 daemon not running or already running, "
+        "5 refused for safety, 130 interrupted.",
+    )
+    parser.add_argument("--version", action="version", version=f"skilld {__version__}")
+    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    for module in VERBS.values():
+        module.add(verbs)
+    return parser

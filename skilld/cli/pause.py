@@ -1,0 +1,47 @@
+"""`skilld pause [DURATION]` and `skilld resume`: the off switch."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+
+from skilld.cli import common, console
+from skilld.errors import UsageError
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add both verbs."""
+    parser = common.verb(verbs, "pause", pause, "judge nothing and propose nothing until you resume")
+    parser.add_argument("duration", metavar="DURATION", nargs="?", help="for so long only: 30m, 2h, 1d")
+    common.verb(verbs, "resume", resume, "go on after a pause")
+
+
+def pause(arguments: argparse.Namespace) -> int:
+    """Switch off."""
+    from skilld.daemon.engine import FOREVER, PAUSED_UNTIL
+
+    given = arguments.duration
+    until = FOREVER if given is None else time.time() + _seconds(given)
+    common.store().meta.set(PAUSED_UNTIL, until)
+    console.line(f"Paused {FOREVER}." if given is None else f"Paused for {given}.")
+    return 0
+
+
+def resume(arguments: argparse.Namespace) -> int:
+    """Switch on again."""
+    from skilld.daemon.engine import PAUSED_UNTIL
+
+    del arguments
+    common.store().meta.delete(PAUSED_UNTIL)
+    console.line("Going on.")
+    return 0
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip())
+    if not match:
+        raise UsageError("That is no duration", f"{text!r}", "Write 30m, 2h or 1d.")
+    return float(match[1]) * _UNITS[match[2]]

@@ -1,0 +1,85 @@
+"""`skilld proposals`: what waits for you, and what became of the rest."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from skilld.cli import common, console
+from skilld.errors import UsageError
+
+if TYPE_CHECKING:
+    from skilld.store import Store
+    from skilld.types import Proposal
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "proposals", run, "list the proposals that wait for you", listing=True)
+    parser.add_argument(
+        "--state",
+        metavar="STATE",
+        default="open",
+        help="open, accepted, rejected, reverted, superseded, stale, or all; several with commas (default: open)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.times import ago, seconds
+
+    states = _states(arguments.state)
+    store = common.store()
+    refresh(store)
+    found = store.proposals.in_states(states)
+    if arguments.json:
+        return common.write_json([as_json(proposal) for proposal in found])
+    now = time.time()
+    for proposal in found:
+        state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
+        head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
+        console.line(f"{head}  {console.plain(proposal.summary)}")
+        for evidence in proposal.evidence:
+            console.line(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
+        remarks = [ago(seconds(proposal.created_at), now), proposal.note, *proposal.flags]
+        console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
+    if not found:
+        console.line("Nothing waits for you." if arguments.state == "open" else "None.")
+    elif arguments.state == "open":
+        console.line()
+        console.line("skilld show ID, accept ID, reject ID; or with git: git merge skilld/staging")
+    return 0
+
+
+def refresh(store: Store) -> None:
+    """Take in what was decided with plain git since the last look. Trouble with a repository is not ours to raise."""
+    from skilld.daemon.observing import lately, observation, record
+
+    now = time.time()
+    proposals = lately(store, now)
+    if proposals:
+        from skilld.git.environment import scrub_environment
+        from skilld.worker.observe import observe
+
+        scrub_environment()
+        record(store, observe(observation(store, proposals, now)), now)
+
+
+def as_json(proposal: Proposal) -> dict[str, Any]:
+    """Return the shape that `skilld proposals --json` promises."""
+    from skilld.wire import proposal_to_json
+
+    return proposal_to_json(proposal)
+
+
+def _states(text: str) -> Sequence[Any]:
+    from skilld.types import State
+
+    if text == "all":
+        return list(State)
+    try:
+        return [State(part.strip()) for part in text.split(",")]
+    except ValueError:
+        raise UsageError("No such state", text, f"One of {', '.join(State)}, or all.") from None

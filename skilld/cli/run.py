@@ -1,0 +1,115 @@
+"""`skilld run`: the daemon in the foreground."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from skilld.cli import common, console
+
+if TYPE_CHECKING:
+    from skilld.daemon.engine import Engine
+    from skilld.settings import Settings
+    from skilld.types import Proposal
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "run", run, "follow your agents' transcripts and propose what they teach")
+    parser.add_argument("--once", action="store_true", help="read what is new, finish what is due, and exit")
+    parser.add_argument(
+        "--backfill", metavar="DAYS", type=_days, help="first read what was said in so many days before now"
+    )
+
+
+def _days(text: str) -> float:
+    days = float(text)
+    if not 0 < days <= 36500:  # noqa: PLR2004 - a hundred years
+        raise argparse.ArgumentTypeError("a number of days above 0")
+    return days
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld import logs
+    from skilld.cli import first_run
+    from skilld.daemon.engine import Engine
+    from skilld.daemon.lock import Lock
+    from skilld.daemon.roots import Surroundings
+    from skilld.daemon.service import Service
+    from skilld.paths import private_dir
+
+    os.umask(0o077)
+    settings = common.settings()
+    where = common.places()
+    private_dir(where.state)
+    lock = Lock.take(where.lock)
+    terminal = sys.stdout.isatty()
+    logs.set_up(None if os.environ.get("JOURNAL_STREAM") else where.log, terminal=terminal)
+    store = common.store()
+    new_here = store.meta.get("installed_at") is None
+    if new_here and terminal:
+        settings = first_run.ask(settings, where.settings_file, dict(os.environ))
+    engine = Engine(store, settings, Surroundings(common.home(), dict(os.environ)), time.time())
+    first_run.tell(engine, new_here=new_here and not arguments.once)
+    if arguments.backfill:
+        count = engine.follower.backfill(arguments.backfill, time.time())
+        console.line(f"Reading {count} transcript{'' if count == 1 else 's'} of the last {arguments.backfill:g} days.")
+    try:
+        if arguments.once:
+            return _once(engine)
+        Service(engine, _shown(settings)).run()
+    finally:
+        store.close()
+        lock.release()
+    return 0
+
+
+def _once(engine: Engine) -> int:
+    """Read what is new and finish the batches that are due, one after the other."""
+    from skilld.daemon.spawn import Worker
+    from skilld.types import State
+
+    engine.store.batches.recover()
+    engine.follower.sweep()
+    engine.close_due(time.time())
+    done = 0
+    while batch := engine.next_batch(time.time()):
+        waiting = engine.store.batches.counts()["pending"]
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{done} done, {waiting} to go ")
+        worker = Worker(engine.start(batch), engine.around.environment, engine.settings.worker.seconds)
+        engine.finish(batch, worker.result(), time.time())
+        done += 1
+    if done and sys.stderr.isatty():
+        sys.stderr.write("\r" + " " * 40 + "\r")
+    count = engine.store.proposals.count(State.OPEN)
+    learnings = engine.store.learnings.count()
+    console.line(
+        f"Judged {done} batch{'' if done == 1 else 'es'}: {count} open proposal{'' if count == 1 else 's'}, "
+        f"{learnings} learning{'' if learnings == 1 else 's'} kept."
+    )
+    if engine.paused(time.time()):
+        console.line("skilld is paused: what is due waits.")
+    if count:
+        console.line("See them: skilld proposals")
+    return 0
+
+
+def _shown(settings: Settings):  # noqa: ANN202 - a callable of the service
+    """Return what is done with new proposals: a line here, and a desktop notice."""
+    from skilld.notify.desktop import Desktop
+
+    desktop = Desktop() if settings.notify.enabled else None
+
+    def shown(proposals: list[Proposal]) -> None:
+        for proposal in proposals:
+            console.line(f"Proposed for {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
+            console.line(f"  See it: skilld show {proposal.id}")
+        if desktop is not None:
+            desktop.show([proposal.skill for proposal in proposals])
+
+    return shown

@@ -1,0 +1,95 @@
+"""`skilld show ID`: a proposal with its evidence, its diff and what to do with it."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from difflib import unified_diff
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld.cli import common, console
+from skilld.cli.proposals import as_json, refresh
+
+if TYPE_CHECKING:
+    from skilld.types import Proposal
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "show", run, "show one proposal: your words, the diff, how to decide", listing=True)
+    parser.add_argument("id", metavar="ID")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    store = common.store()
+    refresh(store)
+    proposal = common.the_proposal(store, arguments.id)
+    lines = list(diff_of(proposal))
+    if arguments.json:
+        return common.write_json(as_json(proposal) | {"diff": "\n".join(lines)})
+    present(proposal, lines)
+    return 0
+
+
+def present(proposal: Proposal, lines: list[str]) -> None:
+    """Print a proposal for a person."""
+    console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
+    console.line(f"  {console.plain(proposal.summary)}")
+    if proposal.reason:
+        console.line(f"  why: {console.plain(proposal.reason)}")
+    for evidence in proposal.evidence:
+        console.line(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
+    console.line(
+        console.paint(
+            f"  {proposal.agent}, session {console.plain(proposal.session_id)}, {proposal.created_at}, "
+            f"by {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
+            "dim",
+        )
+    )
+    for remark in (proposal.note, *proposal.flags):
+        if remark:
+            console.line(console.paint(f"  look: {console.plain(remark)}", "yellow"))
+    console.line()
+    console.diff(lines)
+    if proposal.state.value == "open" and proposal.commit:
+        console.line()
+        rows = [
+            (f"skilld accept {proposal.id}", "take it into the branch that is checked out"),
+            (f"skilld reject {proposal.id}", "drop it, and do not propose it again"),
+            (f"git cherry-pick {proposal.commit[:10]}", "the same as accept, in plain git"),
+            (f"git merge {proposal.branch.removeprefix('refs/heads/')}", "take everything that is proposed"),
+        ]
+        console.table(rows, indent="  ")
+
+
+def diff_of(proposal: Proposal) -> Iterator[str]:
+    """Yield the proposal's diff against the commit it rests on, or against the file while it waits for a commit."""
+    from skilld.errors import SkilldError
+    from skilld.git.environment import scrub_environment
+    from skilld.git.objects import read_blob, read_commit
+    from skilld.git.repo import open_repo
+    from skilld.worker.staging import applier
+
+    before = after = None
+    if proposal.commit:
+        scrub_environment()
+        try:
+            git = open_repo(Path(proposal.repo)).git
+            commit = read_commit(git, proposal.commit)
+            before = read_blob(git, commit.parents[0], proposal.relpath) if commit and commit.parents else None
+            after = read_blob(git, proposal.commit, proposal.relpath)
+        except SkilldError:
+            before = after = None
+    try:
+        if before is None or after is None:
+            before = Path(proposal.path).read_bytes()
+            after = applier(proposal)(before)
+    except (OSError, SkilldError):
+        for operation in proposal.operations:
+            yield from (f"+{line}" for line in operation.text.split("\n"))
+        return
+    name = proposal.relpath or Path(proposal.path).name
+    old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, after))
+    yield from unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")

@@ -1,0 +1,114 @@
+"""`skilld status`: what the daemon watches, what waits, what it cost, what went wrong."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from typing import Any
+
+from skilld.cli import common, console
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    common.verb(verbs, "status", run, "what is watched, what waits for you, what it cost", listing=True)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    shown = collect()
+    if arguments.json:
+        return common.write_json(shown)
+    _print(shown)
+    return 0
+
+
+def collect() -> dict[str, Any]:
+    """Return everything `status --json` shows."""
+    from skilld.classify.backends.choose import choose
+    from skilld.daemon.engine import FOREVER, LAST_ERROR, PAUSED_UNTIL
+    from skilld.daemon.lock import is_held
+    from skilld.intake.agents import ADAPTERS
+    from skilld.times import day, rfc3339
+    from skilld.types import State
+
+    settings = common.settings()
+    store = common.store()
+    now = time.time()
+    choice = choose(
+        settings.model, settings.model_base_url, settings.model_api_key, settings.worker.seconds, os.environ
+    )
+    summary = store.transcripts.summary()
+    until = store.meta.get(PAUSED_UNTIL)
+    spent = store.usage.on(day(now))
+    return {
+        "running": is_held(common.places().lock),
+        "paused": until is not None and (until == FOREVER or float(until) > now),
+        "paused_until": until if until is None or until == FOREVER else rfc3339(float(until)),
+        "backend": {"name": choice.spec.model, "why": choice.why, "found": list(choice.found)},
+        "agents": {
+            name: {
+                "files": summary.get(name, {}).get("files", 0),
+                "turns": summary.get(name, {}).get("turns", 0),
+                "malformed": summary.get(name, {}).get("malformed", 0),
+                "overlong": summary.get(name, {}).get("overlong", 0),
+                "last_event_at": rfc3339(newest) if (newest := summary.get(name, {}).get("newest")) else None,
+            }
+            for name in ADAPTERS
+        },
+        "turns": store.transcripts.turn_counts(),
+        "batches": store.batches.counts(),
+        "outcomes": store.batches.outcomes(),
+        "parked": store.batches.parked(),
+        "proposals": {state.value: store.proposals.count(state) for state in State},
+        "learnings": store.learnings.count(),
+        "spend_today": {
+            "calls": spent.calls,
+            "tokens": spent.tokens_in + spent.tokens_out,
+            "usd": round(spent.usd, 6),
+        },
+        "daemon": store.meta.get("daemon"),
+        "notices": store.meta.get("notices"),
+        "last_error": store.meta.get(LAST_ERROR),
+    }
+
+
+def _print(shown: dict[str, Any]) -> None:
+    from skilld.times import ago, seconds
+
+    now = time.time()
+    running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
+    paused = f", paused {'until ' if shown['paused_until'] and ':' in shown['paused_until'] else ''}"
+    console.line(f"skilld is {running}" + (f"{paused}{shown['paused_until']}" if shown["paused"] else ""))
+    console.line(f"back-end  {shown['backend']['name']}: {shown['backend']['why']}")
+    for found in shown["backend"]["found"]:
+        console.line(f"          {found}")
+    rows = [
+        (
+            name,
+            f"{facts['files']} files",
+            f"{facts['turns']} turns",
+            f"last {ago(seconds(facts['last_event_at']), now)}",
+        )
+        for name, facts in shown["agents"].items()
+    ]
+    console.table(rows)
+    batches = shown["batches"]
+    console.line(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} parked")
+    for parked in shown["parked"]:
+        console.line(f"          parked {parked['id']}: {console.plain(parked['detail'] or '')}; again: skilld retry")
+    states = shown["proposals"]
+    console.line(
+        f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
+        f"{states['reverted']} reverted; {shown['learnings']} learnings kept"
+    )
+    spent = shown["spend_today"]
+    console.line(f"today     {spent['calls']} model calls, {spent['tokens']} tokens, ${spent['usd']:.4f}")
+    for path, why in ((shown["daemon"] or {}).get("unreadable") or {}).items():
+        console.line(f"cannot read {console.plain(path)}: {console.plain(why)}")
+    if shown["notices"]:
+        console.line(f"notices   {console.plain(shown['notices'])}")
+    if error := shown["last_error"]:
+        when = ago(seconds(error["at"]), now)
+        console.line(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))

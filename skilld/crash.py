@@ -1,0 +1,36 @@
+"""Reports of our own bugs: a file with versions and the traceback, never with anyone's words."""
+
+from __future__ import annotations
+
+import platform
+import traceback
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from skilld import __version__
+from skilld.errors import SkilldError
+
+
+def report(error: BaseException, command: Sequence[str]) -> str:
+    """Write a crash file and return what to tell the person.
+
+    The error's own message is left out: it may hold text of a transcript.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    where = "".join(f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in frames)
+    text = (
+        f"skilld {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
+        f"command: {' '.join(command)}\nerror: {type(error).__name__}\n{where}"
+    )
+    headline = f"skilld: A bug in skilld: {type(error).__name__}\n"
+    try:
+        from skilld.paths import places, private_dir
+
+        private_dir(places().state)
+        folder = private_dir(places().crashes)
+        path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}.txt"
+        path.write_text(text, encoding="utf-8")
+        path.chmod(0o600)
+    except (OSError, SkilldError):
+        return headline + text
+    return f"{headline}  Nothing was changed by it. The report, without any of your text: {path}\n"

@@ -1,0 +1,141 @@
+"""Plays the demo from start to proposal. Everything happens below one temporary folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from skilld.cli import console
+from skilld.demo.transcript import Transcript
+from skilld.errors import SkilldError
+
+_PAUSE = 0.35  # seconds between the steps, so that a person can follow
+_LIMIT = 15.0
+_FOLDER = "skilld.demo"
+
+
+def play(*, keep: bool) -> int:
+    """Play the demo; returns the exit code."""
+    root = Path(tempfile.mkdtemp(prefix="skilld-demo-")).resolve()
+    environment = _environment(root)
+    daemon = None
+    try:
+        project = _project(root, environment)
+        daemon = subprocess.Popen(
+            [sys.executable, "-P", "-m", "skilld", "run"],
+            env=environment,
+            cwd=root,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        _wait(lambda: _started(daemon, environment), "the daemon did not start")
+        console.line(f"A throw-away home and repository: {root}")
+        console.line("The daemon runs, offline. A person works with Claude Code and the skill release-notes:\n")
+        _type_session(root, project)
+        console.line()
+        found = _wait(lambda: _skilld(environment, "proposals", "--json"), "no proposal was made")
+        console.line(console.paint(f"{len(found)} proposal, {_what(found[0])}", "bold") + "\n")
+        sys.stdout.flush()
+        subprocess.run(_command("show", found[0]["id"]), env=_coloured(environment), check=True)
+        console.line("\nThe three commands you need in your own repository:")
+        console.table(
+            [
+                ("git diff ...skilld/staging", "see what is proposed"),
+                ("git merge skilld/staging", "take it"),
+                ("git revert COMMIT", "take it back"),
+            ],
+            indent="  ",
+        )
+        if keep:
+            console.line(f"\nKept: {project}")
+    finally:
+        if daemon is not None:
+            daemon.terminate()
+            daemon.communicate(timeout=15)
+        if not keep:
+            shutil.rmtree(root, ignore_errors=True)
+    return 0
+
+
+def _type_session(root: Path, project: Path) -> None:
+    folder = root / "home/.claude/projects/demo"
+    folder.mkdir(parents=True)
+    transcript = Transcript(folder / f"{uuid.uuid4()}.jsonl", project, project / ".claude/skills")
+    steps = json.loads(resources.files(_FOLDER).joinpath("session.json").read_text("utf-8"))
+    turns = 0
+    for step in steps:
+        transcript.add(step)
+        if "person" in step:
+            turns += 1
+            console.line(f"  {console.paint(f'turn {turns}', 'dim')}  {console.paint('> ' + step['person'], 'cyan')}")
+        sys.stdout.flush()
+        time.sleep(_PAUSE)
+
+
+def _environment(root: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM", "PYTHONPATH") if name in os.environ}
+    person = {"NAME": "Demo", "EMAIL": "demo@localhost"}
+    names = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in person.items()}
+    settings = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "offline"}
+    return kept | names | settings | {"HOME": str(root / "home"), "NO_COLOR": "1"}
+
+
+def _project(root: Path, environment: Mapping[str, str]) -> Path:
+    project = root / "project"
+    skill = project / ".claude/skills/release-notes/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    (root / "home").mkdir()
+    skill.write_text(resources.files(_FOLDER).joinpath("project/SKILL.md").read_text("utf-8"), encoding="utf-8")
+    for arguments in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "Add the skill")):
+        try:
+            subprocess.run(["git", *arguments], cwd=project, env=dict(environment), check=True, capture_output=True)
+        except FileNotFoundError:
+            raise SkilldError("The demo needs git", "it is not installed", "Install git and try again.") from None
+    return project
+
+
+def _wait(probe: Callable[[], Any], failure: str) -> Any:  # noqa: ANN401 - whatever the probe finds
+    deadline = time.monotonic() + _LIMIT
+    while time.monotonic() < deadline:
+        if found := probe():
+            return found
+        time.sleep(0.1)
+    raise SkilldError("The demo did not work", failure, "Run it again; if it stays so, tell us.")
+
+
+def _started(daemon: subprocess.Popen[str], environment: Mapping[str, str]) -> bool:
+    if daemon.poll() is not None:
+        raise SkilldError("The demo did not work", f"the daemon ended at once: {daemon.communicate()[0].strip()}")
+    status = _skilld(environment, "status", "--json") or {}
+    return status.get("daemon") is not None
+
+
+def _skilld(environment: Mapping[str, str], *arguments: str) -> Any:  # noqa: ANN401 - JSON is Any
+    done = subprocess.run(_command(*arguments), env=dict(environment), capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def _command(*arguments: str) -> list[str]:
+    return [sys.executable, "-P", "-m", "skilld", *arguments]
+
+
+def _coloured(environment: Mapping[str, str]) -> dict[str, str]:
+    if not console.coloured():
+        return dict(environment)
+    return {name: value for name, value in environment.items() if name != "NO_COLOR"} | {"CLICOLOR_FORCE": "1"}
+
+
+def _what(found: Mapping[str, Any]) -> str:
+    return f"made from {len(found['evidence'])} of the five turns, on the branch skilld/staging:"
