@@ -9,9 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-# ---------------------------------------------------------------------------------------------------------------------
-# bytes -> records -> turns (intake)
-
 
 @dataclass(frozen=True, slots=True)
 class RawLine:
@@ -114,10 +111,6 @@ class Malformed:
 Event = Turn | Reply | SkillUse | SessionEnd | Ignored | Malformed
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# turns -> batch (window)
-
-
 class ClosedBy(StrEnum):
     """Why a batch was closed."""
 
@@ -132,10 +125,6 @@ class SkillRef:
 
     name: str
     path: str
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# batch -> verdict (classify)
 
 
 class Kind(StrEnum):
@@ -215,10 +204,6 @@ class Usage:
         )
 
 
-# ---------------------------------------------------------------------------------------------------------------------
-# verdict -> edit
-
-
 class Op(StrEnum):
     """The three things an edit may do to the body of a skill."""
 
@@ -232,17 +217,13 @@ class Operation:
     """One bounded change of a SKILL.md body.
 
     `anchor` is one or more whole existing lines, exact, and must occur once: insert_after puts `text` on new lines
-    below it, replace puts `text` in its place, delete removes it. Lines are joined by a bare newline here whatever the
-    file uses; the file's own line ending is kept when the operation is applied.
+    below it, replace puts `text` in its place, delete removes it. Lines are joined by a bare newline, whatever the file
+    uses.
     """
 
     op: Op
     anchor: str
     text: str = ""
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# edit -> proposal -> decision
 
 
 class State(StrEnum):

@@ -10,7 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from skilld.cli import common, console
+from skilld import console
+from skilld.cli import common
 from skilld.errors import UsageError
 
 

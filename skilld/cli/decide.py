@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skilld.cli import common, console
+from skilld import console
+from skilld.cli import common
 from skilld.cli.proposals import refresh
 from skilld.errors import SkilldError, UsageError
 

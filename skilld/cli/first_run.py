@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skilld.cli import console
+from skilld import console
 
 if TYPE_CHECKING:
     from skilld.daemon.engine import Engine

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from skilld.cli import common, console
+from skilld import console
+from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 
 

@@ -6,7 +6,8 @@ import argparse
 import re
 import time
 
-from skilld.cli import common, console
+from skilld import console
+from skilld.cli import common
 from skilld.errors import UsageError
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}

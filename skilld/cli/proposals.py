@@ -7,7 +7,8 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from skilld.cli import common, console
+from skilld import console
+from skilld.cli import common
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:

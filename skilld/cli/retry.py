@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from skilld.cli import common, console
+from skilld import console
+from skilld.cli import common
 
 
 def add(verbs: common.Verbs) -> None:

@@ -6,9 +6,11 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from skilld.cli import common, console
+from skilld import console
+from skilld.cli import common
 
 if TYPE_CHECKING:
     from skilld.daemon.engine import Engine
@@ -99,7 +101,7 @@ def _once(engine: Engine) -> int:
     return 0
 
 
-def _shown(settings: Settings):  # noqa: ANN202 - a callable of the service
+def _shown(settings: Settings) -> Callable[[list[Proposal]], None]:
     """Return what is done with new proposals: a line here, and a desktop notice."""
     from skilld.notify.desktop import Desktop
 

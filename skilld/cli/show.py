@@ -8,7 +8,8 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skilld.cli import common, console
+from skilld import console
+from skilld.cli import common
 from skilld.cli.proposals import as_json, refresh
 
 if TYPE_CHECKING:

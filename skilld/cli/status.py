@@ -7,7 +7,8 @@ import os
 import time
 from typing import Any
 
-from skilld.cli import common, console
+from skilld import console
+from skilld.cli import common
 
 
 def add(verbs: common.Verbs) -> None:

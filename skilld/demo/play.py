@@ -15,7 +15,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from skilld.cli import console
+from skilld import console
 from skilld.demo.transcript import Transcript
 from skilld.errors import SkilldError
 

@@ -102,7 +102,9 @@ def _may_last(sentence: str) -> bool:
     rest = words[start:]
     if not rest or all(word in ASSENTS or word.isdigit() for word in rest):
         return False
-    if not (rest[0] == "do" and rest[1:2] and rest[1] in DONE) and (sentence.rstrip().endswith("?") or rest[0] in QUESTIONS):
+    if not (rest[0] == "do" and rest[1:2] and rest[1] in DONE) and (
+        sentence.rstrip().endswith("?") or rest[0] in QUESTIONS
+    ):
         return not REBUKES.isdisjoint(rest[:2]) and not REBUKED.isdisjoint(rest)
     if not WISHES.isdisjoint(words):
         return True

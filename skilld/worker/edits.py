@@ -9,9 +9,9 @@ from skilld.classify.backends import Backend
 from skilld.classify.support import adds_only
 from skilld.classify.verify import Checked
 from skilld.edit.from_file import operations_from
+from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.edit.place import insert_bullet
-from skilld.edit.lint import lint
 from skilld.errors import RefusedError, SkilldError
 from skilld.types import Kind, Op, Operation, Update
 from skilld.worker.documents import Loaded

@@ -78,14 +78,14 @@ _REASONS = {
     Cue.PREFERENCE: "Stated as a preference.",
     Cue.CONVENTION: "Stated as how it is done here.",
     Cue.CONSENT: "Asked not to be done without consent.",
-    Cue.REPEATED: "Said before.",
+    Cue.REMINDER: "Said before.",
 }
 
 
 def _kind(heard: Heard, change: str, target: SkillDoc | None) -> Kind:
     if target and contradicted(change, target.text):
         return Kind.CHANGE_STEP
-    if heard.cue in {Cue.STOP, Cue.REPEATED, Cue.CONSENT}:
+    if heard.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT}:
         return Kind.CORRECTION
     if heard.cue is Cue.MEMORY:
         return Kind.ADD_STEP

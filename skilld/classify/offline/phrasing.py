@@ -8,8 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from skilld.classify.offline.cues import Cue
-from skilld.classify.offline.cues.base import compiled
+from skilld.classify.offline.cues import Cue, compiled
 from skilld.classify.offline.listen import Heard
 from skilld.classify.offline.words import stems
 from skilld.text import fold
@@ -104,7 +103,7 @@ def phrase(heard: Heard) -> Phrase:
     text = _commanded(_unframed(carried or text, heard))
     enough = len(stems(text)) >= _FEWEST and len(text) <= _LONGEST
     dangling = bool(_DANGLING.search(text) or _NO_COMMAND.match(text))
-    return Phrase(_finished(text), clear and enough and not dangling and heard.cue is not Cue.REPEATED)
+    return Phrase(_finished(text), clear and enough and not dangling and heard.cue is not Cue.REMINDER)
 
 
 def _carried(text: str) -> str | None:

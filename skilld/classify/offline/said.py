@@ -132,9 +132,7 @@ def _differ(change: str, line: str) -> bool:
 
 def _other_choice(change: str, line: str) -> bool:
     mine, theirs = _lowered(change), _lowered(line)
-    return any(
-        family & mine and family & theirs and not family & mine & theirs for family in CHOICES
-    )
+    return any(family & mine and family & theirs and not family & mine & theirs for family in CHOICES)
 
 
 def _lowered(text: str) -> frozenset[str]:

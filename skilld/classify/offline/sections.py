@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 _HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
-_ITEM = re.compile(r"^(?P<indent>[ \t]*)(?P<marker>[-*+•]|\d{1,3}[.)])(?P<gap>[ \t]+(?:\[[ xX]\][ \t]+)?)(?P<text>\S.*)$")
+_ITEM = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<marker>[-*+•]|\d{1,3}[.)])(?P<gap>[ \t]+(?:\[[ xX]\][ \t]+)?)(?P<text>\S.*)$"
+)
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
 _OTHER = re.compile(r"^\s*(?:\||<|!\[|\[[^\]]+\]:|---+\s*$|\*\*\*+\s*$|___+\s*$|>)")
 

@@ -1,26 +1,13 @@
-"""Cues per language: which words make a wish lasting. Data only; `listen` knows what to do with it."""
+"""Cues per language: which words make a wish last. Data in TOML files; `listen` knows what to do with it."""
 
 from __future__ import annotations
 
-from skilld.classify.offline.cues.base import Cue, Language, Pattern
-from skilld.classify.offline.cues.eastasian import CHINESE, JAPANESE, KOREAN
-from skilld.classify.offline.cues.english import ENGLISH
-from skilld.classify.offline.cues.european import CZECH, GERMAN, POLISH, RUSSIAN
-from skilld.classify.offline.cues.romance import FRENCH, ITALIAN, PORTUGUESE, SPANISH
+from pathlib import Path
 
-__all__ = ["LANGUAGES", "Cue", "Language", "Pattern"]
+from skilld.classify.offline.cues.base import Cue, Language, Pattern, compiled, read
 
-LANGUAGES: tuple[Language, ...] = (
-    ENGLISH,
-    CHINESE,
-    JAPANESE,
-    KOREAN,
-    SPANISH,
-    PORTUGUESE,
-    FRENCH,
-    ITALIAN,
-    GERMAN,
-    RUSSIAN,
-    CZECH,
-    POLISH,
-)
+__all__ = ["LANGUAGES", "Cue", "Language", "Pattern", "compiled"]
+
+_CODES = ("en", "zh", "ja", "ko", "es", "pt", "fr", "it", "de", "ru", "cs", "pl")
+
+LANGUAGES: tuple[Language, ...] = tuple(read(Path(__file__).with_name(f"{code}.toml")) for code in _CODES)

@@ -1,13 +1,22 @@
-"""What the cues of a language are: data, one value per language; `listen` knows what to do with them."""
+"""What the cues of a language are, and how a file of them is read.
+
+A TOML file in, a `Language` out; the format is in README.md beside this file.
+"""
 
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
+from typing import Any
 
-_LAYOUT = re.compile(r"\n\s*")
 _BLANK = re.compile(r" +(\??)")
+_NAME = re.compile(r"(?<!\(\?)<([a-z_]+)>")
+_NEVER = re.compile(r"(?!)")
+_NESTING = 4  # groups inside groups
 
 
 class Cue(StrEnum):
@@ -17,10 +26,10 @@ class Cue(StrEnum):
     ADVERB = "adverb"  # "always", "never" in an instruction
     MEMORY = "memory"  # "remember", "add this to the rules"
     STOP = "stop"  # "stop asking me"
-    PREFERENCE = "preference"  # "I prefer", "I never want"
+    PREFERENCE = "preference"  # "I prefer", "answer in English"
     CONVENTION = "convention"  # "in this repository we"
     CONSENT = "consent"  # "not without asking me"
-    REPEATED = "repeated"  # "I have told you before"
+    REMINDER = "reminder"  # "I have told you before", "it is in the rules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +43,7 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """The cues of one language.
-
-    `openers` may stand before an instruction and are cut from it. `patterns` are tried on what remains. `vetoes` make
-    a clause no instruction for all times whatever else it says: plans, reports, exceptions for once. `asks` is a
-    question that is no request. `frames` are cut when the clause becomes an instruction. `retracts` takes back what
-    was said before. A turn that begins with `orders` describes a product or a task: of it only what is meant for the
-    memory or the rules counts.
-    """
+    """The cues of one language; README.md says what each field means. `marks` None: the script tells the language."""
 
     code: str
     openers: re.Pattern[str]
@@ -50,20 +52,49 @@ class Language:
     frames: re.Pattern[str]
     retracts: re.Pattern[str]
     asks: re.Pattern[str]
-    orders: re.Pattern[str] | None = None
+    orders: re.Pattern[str]
+    marks: frozenset[str] | None
 
 
 def compiled(source: str) -> re.Pattern[str]:
-    """Compile a cue without regard to case.
-
-    A blank matches any white space, a blank with a question mark behind it also none, line breaks with their
-    indentation nothing.
-    """
-    spaced = _BLANK.sub(lambda m: r"\s*" if m[1] else r"\s+", _LAYOUT.sub("", source))
-    return re.compile(spaced, re.IGNORECASE)
+    """Compile a cue without regard to case; a blank matches any white space, a blank with `?` behind it also none."""
+    return re.compile(_BLANK.sub(lambda m: r"\s*" if m[1] else r"\s+", source), re.IGNORECASE)
 
 
-def words(*alternatives: str) -> str:
-    r"""Return a group of `alternatives` separated by white space or bars, each with `_` for a blank."""
-    found = [part for text in alternatives for part in re.split(r"[\s|]+", text.strip()) if part]
-    return "(?:" + "|".join(part.replace("_", " ") for part in found) + ")"
+def read(path: Path) -> Language:
+    """Read the cues of the language whose code is the name of the file `path`."""
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    shared = tomllib.loads(path.with_name(data["like"]).read_text(encoding="utf-8")) if "like" in data else {}
+    lists = {name: value for name, value in data.items() if isinstance(value, list)}
+    groups = {**shared.get("groups", {}), **lists, **data.get("groups", {})}
+    spaced = data.get("spaced", True)
+    bound = r"\b" if spaced else ""
+
+    def list_of(name: str, before: str, after: str) -> re.Pattern[str]:
+        return compiled(_filled(f"{before}<{name}>{after}", groups)) if data.get(name) else _NEVER
+
+    return Language(
+        code=path.stem,
+        openers=list_of("openers", "^(?:", r"(?:\s*[,.!:;，。！：、–—-]+\s*| ))+"),
+        patterns=tuple(_patterns([*data.get("pattern", ()), *shared.get("pattern", ())], groups)),
+        vetoes=list_of("vetoes", bound, bound),
+        frames=list_of("frames", r"(?:^|[\s,–—-]+)", r"(?:[\s,:，、–—-]+|(?=[.!]|$))" if spaced else r"[\s,，、都请請就]*"),
+        retracts=list_of("retracts", bound, ""),
+        asks=list_of("asks", r"^¿?\s*", bound),
+        orders=list_of("orders", r"^\W*", bound),
+        marks=frozenset(data["marks"]) if "marks" in data else None,
+    )
+
+
+def _patterns(tables: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> list[Pattern]:
+    return [
+        Pattern(Cue(table["cue"]), float(table["strength"]), compiled(_filled(source, groups)))
+        for table in tables
+        for source in table["any"]
+    ]
+
+
+def _filled(source: str, groups: Mapping[str, Sequence[str]]) -> str:
+    for _ in range(_NESTING):
+        source = _NAME.sub(lambda m: "(?:" + "|".join(groups.get(m[1]) or ["(?!)"]) + ")", source)
+    return source

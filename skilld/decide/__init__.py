@@ -1,0 +1,10 @@
+"""Deciding: a proposal comes in, is taken back, or is seen to have been, by whatever way the person chose.
+
+- `guard.refuse_agent`: no coding agent decides on its own proposals (pure).
+- `accept.accept`, `accept.accept_worktree`, `revert.revert`: in the person's name, all or nothing.
+- `observe.observe`, `observe.fingerprint`: what plain git did to proposals; `judge` holds the pure rules.
+- `why.why`: the proposals that brought a line.
+
+Rejecting needs nothing of this folder: it is `skilld.propose.staging.rebuild` with the id among the dropped, which
+also follows each accept, since an accepted proposal leaves the branch.
+"""

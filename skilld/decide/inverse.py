@@ -1,0 +1,85 @@
+"""Taking a change back out of a text that has changed since. Pure: three versions in, one out.
+
+Works by the lines themselves, not by their position, so that neighbours which came or went do not matter: several
+learnings appended to one list can be taken back in any order, where git's merge conflicts.
+"""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+
+from skilld.errors import SkilldError
+from skilld.git import lines
+
+
+class NotThereError(SkilldError):
+    """What is to be taken back does not stand in the text exactly once."""
+
+
+def undo(before: bytes, after: bytes, current: bytes) -> bytes:
+    """Return `current` without what the change from `before` to `after` did.
+
+    Line endings of `current` are kept. Raises NotThereError where the change cannot be found in it.
+    """
+    try:
+        return lines.merge(after, current, before)
+    except lines.MergeConflictError:
+        pass
+    text = current.splitlines(keepends=True)
+    for hunk in reversed(lines.hunks(before, after)):
+        if hunk.added:
+            _put_back(text, hunk)
+        else:
+            _insert(text, hunk, lines.split(after))
+    return b"".join(text)
+
+
+def _put_back(text: list[bytes], hunk: lines.Hunk) -> None:
+    """Replace the added lines by the removed ones where they stand as a block, or singly if nothing was removed."""
+    plain = _plain(text)
+    count = len(hunk.added)
+    starts = [i for i in range(len(plain) - count + 1) if tuple(plain[i : i + count]) == hunk.added]
+    if len(starts) == 1:
+        text[starts[0] : starts[0] + count] = _encoded(text, hunk.removed)
+        return
+    words = [line for line in hunk.added if line.strip()]
+    if not words:
+        return  # a blank line more or less is nobody's loss
+    if hunk.removed or any(plain.count(line) != 1 for line in words):
+        raise NotThereError("The change is not there any more", f"not found exactly once: {words[0].strip()}")
+    for line in words:
+        del text[_plain(text).index(line)]
+
+
+def _insert(text: list[bytes], hunk: lines.Hunk, after: list[str]) -> None:
+    """Put removed lines back where the gap they left has gone to."""
+    plain = _plain(text)
+    if all(line in plain for line in hunk.removed if line.strip()):
+        return
+    at = _follow(hunk.at, after, plain)
+    if at == len(text) and text and not text[-1].endswith(b"\n"):
+        text[-1] += _ending(text)
+    text[at:at] = _encoded(text, hunk.removed)
+
+
+def _follow(gap: int, old: list[str], new: list[str]) -> int:
+    """Return the index in `new` of what was the gap before index `gap` in `old`.
+
+    Raises NotThereError where the lines around it were rewritten into a different number of lines.
+    """
+    for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if i <= gap <= j and (tag == "equal" or gap in {i, j} or j - i == m - k):
+            return m if gap == j else k + gap - i
+    raise NotThereError("The place is not there any more", "the lines around it were rewritten")
+
+
+def _plain(text: list[bytes]) -> list[str]:
+    return [line.decode("utf-8", "surrogateescape").rstrip("\r\n") for line in text]
+
+
+def _encoded(text: list[bytes], new: tuple[str, ...]) -> list[bytes]:
+    return [line.encode("utf-8", "surrogateescape") + _ending(text) for line in new]
+
+
+def _ending(text: list[bytes]) -> bytes:
+    return b"\r\n" if any(line.endswith(b"\r\n") for line in text[:1]) else b"\n"

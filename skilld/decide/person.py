@@ -1,0 +1,160 @@
+"""What accept and revert share: is the work tree ready, run the person's command, else make the change by its lines.
+
+All or nothing: after a refusal HEAD, the index and the file are what they were, and the person gets the command to do
+it by hand.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.decide import files
+from skilld.decide.values import Apply, Landed, Way
+from skilld.errors import RefusedError, SkilldError
+from skilld.git import lines, objects, refs, state
+from skilld.git.errors import GitTimeoutError
+from skilld.git.objects import Commit, Ident
+from skilld.git.repo import Repo, Tracked, find
+from skilld.git.run import PersonGit
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A work tree that is ready for one decision, and the command that would make it by hand."""
+
+    title: str
+    tracked: Tracked
+    path: Path
+    person: PersonGit
+    by_hand: str
+
+    @property
+    def repo(self) -> Repo:
+        """The repository as it was before the decision."""
+        return self.tracked.repo
+
+    def refused(self, cause: str) -> RefusedError:
+        """Return the refusal of this decision for a reason."""
+        return RefusedError(self.title, cause, self.by_hand)
+
+
+def by_hand(toplevel: Path, *command: str) -> str:
+    """Return a git command as a person would type it."""
+    return shlex.join(["git", "-C", str(toplevel), *command])
+
+
+def sit_down(path: Path, removed: Mapping[str, str], title: str, command: tuple[str, ...]) -> Desk:
+    """Return the desk for a decision on the skill at `path`.
+
+    Raises RefusedError (`title`, and `git COMMAND` as the remedy) where an operation is in progress, HEAD is detached
+    or the staging branch itself, or the skill has uncommitted changes.
+    """
+    tracked = find(path)
+    repo = tracked.repo
+    desk = Desk(title, tracked, path, PersonGit(repo.toplevel, removed), by_hand(repo.toplevel, *command))
+    busy = state.in_progress(repo.git_dir)
+    if busy is not None:
+        raise desk.refused(f"{busy} is in progress in {repo.toplevel}")
+    if repo.branch is None:
+        raise desk.refused(f"no branch is checked out in {repo.toplevel}")
+    if repo.branch == refs.STAGING:
+        raise desk.refused(f"{refs.BRANCH} itself is checked out in {repo.toplevel}")
+    limits = "--porcelain=v1", "-z", "--untracked-files=no"
+    if desk.person.run("status", *limits, "--", tracked.relpath):
+        raise desk.refused(f"{tracked.relpath} has uncommitted changes")
+    return desk
+
+
+def run_command(desk: Desk, *args: str) -> Landed | None:
+    """Run a cherry-pick or revert; return None, and leave no trace, where it did not make a commit.
+
+    A command that turns out to change nothing counts as done.
+    """
+    try:
+        result = desk.person.call(*args)
+    except GitTimeoutError:
+        _abort(desk, args[0])
+        raise
+    if result.status == 0:
+        return Landed(head(desk), Way.GIT)
+    empty = state.in_progress(desk.repo.git_dir) is not None and _nothing_to_commit(desk.person)
+    _abort(desk, args[0])
+    return Landed(desk.repo.head, Way.NOTHING) if empty else None
+
+
+def versions(desk: Desk, commit: Commit) -> tuple[bytes, bytes]:
+    """Return the skill before and after a commit; empty where it had none."""
+    names = [f"{name}:{desk.tracked.relpath}" for name in (f"{commit.oid}^", commit.oid)]
+    before, after = (item.data if item is not None else b"" for item in objects.read(desk.repo.git, names))
+    return before, after
+
+
+def would_merge(desk: Desk, old: bytes, new: bytes) -> bool:
+    """Whether the change from `old` to `new` merges into HEAD's version of the skill.
+
+    Asked before git is: its conflicts and their abort would leave traces (ORIG_HEAD, the times of files).
+    """
+    current = objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath)
+    if current is None:
+        return False
+    try:
+        lines.merge(old, current, new)
+    except lines.MergeConflictError:
+        return False
+    return True
+
+
+def commit_by_lines(desk: Desk, change: Apply, message: bytes, author: Ident | None) -> Landed:
+    """Make a change in the skill's file and commit that file alone; what else is staged stays staged.
+
+    `author` is None for the person themselves. Raises RefusedError where the change does not fit, or the commit fails
+    (a hook, no identity): the file then has its old bytes again.
+    """
+    old = files.read(desk.path)
+    try:
+        new = change(old)
+    except SkilldError as error:
+        raise desk.refused(error.cause or error.title) from error
+    if new == old:
+        return Landed(desk.repo.head, Way.NOTHING)
+    who = [f"--author={author.name} <{author.email}>", f"--date=@{author.seconds} {author.zone}"] if author else []
+    files.replace(desk.path, old, new)
+    committed = False
+    try:
+        fixed = "--quiet", "--only", "--cleanup=verbatim", "--file=-"
+        result = desk.person.call("commit", *fixed, *who, "--", desk.tracked.relpath, stdin=message)
+        committed = result.status == 0
+    finally:
+        if not committed:
+            files.replace(desk.path, new, old)
+    if not committed:
+        raise desk.refused(result.err.splitlines()[0] if result.err else "git commit failed")
+    return Landed(head(desk), Way.ANCHORS)
+
+
+def head(desk: Desk) -> str:
+    """Return the commit HEAD stands at now."""
+    return refs.tip(desk.repo.git, "HEAD") or desk.repo.head
+
+
+def own_commit(repo: Repo, proposal: str, commit: str) -> Commit | None:
+    """Return a proposal's own commit: what its ref holds, else the given one, else None."""
+    return next((c for c in objects.read_commits(repo.git, [refs.proposal_ref(proposal), commit]) if c), None)
+
+
+def _nothing_to_commit(person: PersonGit) -> bool:
+    if person.run("ls-files", "--unmerged", "-z"):
+        return False
+    return person.call("diff-index", "--cached", "--quiet", "HEAD").status == 0
+
+
+def _abort(desk: Desk, command: str) -> None:
+    if state.in_progress(desk.repo.git_dir) is not None:
+        desk.person.call(command, "--abort")
+    left = state.in_progress(desk.repo.git_dir)
+    if left is not None or head(desk) != desk.repo.head:
+        undo = by_hand(desk.repo.toplevel, command, "--abort")
+        raise SkilldError(desk.title, f"git {command} stopped half-way and could not be aborted", undo)

@@ -1,0 +1,48 @@
+"""What deciding gives back, and the one thing it is given besides proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+Apply = Callable[[bytes], bytes]
+"""Bytes of a SKILL.md to its edited bytes; raises SkilldError when an anchor is gone."""
+
+
+class Way(StrEnum):
+    """How a decision was carried out."""
+
+    GIT = "git"  # the plain git command did it
+    ANCHORS = "anchors"  # git's merge conflicted; the change was made again by its lines
+    NOTHING = "nothing"  # it was so already; no commit was made
+
+
+@dataclass(frozen=True, slots=True)
+class Landed:
+    """The commit that carries the decision out; HEAD where none was needed."""
+
+    commit: str
+    way: Way
+
+
+class Seen(StrEnum):
+    """What git shows of a proposal."""
+
+    NOTHING = "nothing"
+    LANDED = "landed"
+    REVERTED = "reverted"
+    DROPPED = "dropped"  # off the staging branch; a rejection once it has been so for a day
+    BUSY = "busy"  # the person is at work on the staging branch: not judged
+    GONE = "gone"  # the repository, or the proposal's commit in it
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What was seen of one proposal: the commit that shows it, how it was told, and a remark for the person."""
+
+    id: str
+    seen: Seen
+    commit: str = ""
+    how: str = ""
+    note: str = ""

@@ -1,0 +1,60 @@
+"""Which proposals brought a line of a skill: blame, and the trailers of the commit it names. Data only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+
+from skilld.errors import UsageError
+from skilld.git import objects
+from skilld.git.repo import find
+
+SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a line came from.
+
+    `commit` is empty for a line that is not committed. `proposals` names the proposals of that commit: none where a
+    person wrote the line, several where a squash brought them together. `text` is the line itself.
+    """
+
+    text: str
+    commit: str
+    proposals: tuple[str, ...]
+    trailers: dict[str, str]
+
+
+def why(path: Path, line: int) -> Origin:
+    """Return the origin of line `line` (from 1) of the skill at `path` as it stands in the work tree.
+
+    Lines that moved within the file are followed. Raises UsageError for a line the file does not have, and as
+    `skilld.git.repo.find` does.
+    """
+    tracked = find(path)
+    git, relpath = tracked.repo.git, tracked.relpath
+    now = path.read_bytes().splitlines()
+    if not 1 <= line <= len(now):
+        raise UsageError("There is no such line", f"{path} has {len(now)} lines")
+    text = now[line - 1].decode("utf-8", "replace")
+    stored = (objects.read_blob(git, tracked.repo.head, relpath) or b"").splitlines()
+    committed = _committed_line(stored, now, line)
+    if committed is None:
+        return Origin(text, "", (), {})
+    safe = "--no-textconv", "--porcelain", "-M", "-w", "-L", f"{committed},{committed}"
+    out = git.run("blame", *safe, tracked.repo.head, "--", relpath, seconds=SECONDS)
+    oid = out.split(b" ", 1)[0].decode()
+    commit = objects.read_commit(git, oid)
+    if commit is None:
+        return Origin(text, oid, (), {})
+    return Origin(text, oid, commit.proposals, commit.trailers)
+
+
+def _committed_line(stored: list[bytes], now: list[bytes], line: int) -> int | None:
+    """Return the number that a line of the work tree has in HEAD's version, or None where it is not in it."""
+    for block in SequenceMatcher(None, stored, now, autojunk=False).get_matching_blocks():
+        if block.b < line <= block.b + block.size:
+            return block.a + line - block.b
+    return None

@@ -1,0 +1,146 @@
+"""Lint family T-13, what machines read: commands, options and settings that give control or protection away.
+
+Pipes from the network into an interpreter and wider permissions are refused unless the person typed them so; the rest
+is flagged, for a person may want it. A sentence that forbids such a command is a guard and passes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from skilld.edit.change import Change
+from skilld.edit.clauses import is_forbidden
+from skilld.edit.findings import Finding, Verdict, flag, refuse
+from skilld.edit.phrases import find, phrase
+
+_FETCH = r"\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|fetch|aria2c|http)\b"
+_SHELL = r"(?:sudo\s+(?:-\S+\s+)*)?(?:/(?:usr/)?bin/)?(?:env\s+)?(?:ba|z|da|k|fi)?sh\b"
+_INTERPRETER = (
+    r"(?:sudo\s+)?(?:python[\d.]*|perl|ruby|node|deno|bun|php|pwsh|powershell|iex|Invoke-Expression|source|eval)\b"
+)
+_RUNNER = rf"(?:{_SHELL}|{_INTERPRETER})"
+_REFUSE, _FLAG = Verdict.REFUSE, Verdict.FLAG
+
+_PHRASES = (
+    phrase(
+        "remote-code",
+        _REFUSE,
+        "It runs what it fetches from the network, or decodes, without anyone reading it",
+        rf"{_FETCH}[^\n|]{{0,300}}\|\s*(?:[\w./-]+\s+[^|\n]{{0,60}}\|\s*)?(?:&\s*)?{_RUNNER}",
+        rf"{_RUNNER}\s+(?:-\w+\s+)*[\"']?(?:<\(|\$\(|`)\s*{_FETCH}",
+        rf"{_RUNNER}\s+<\s*<\(\s*{_FETCH}",
+        rf"{_FETCH}[^\n]{{0,200}}(?:&&|;)\s*(?:chmod\s[^\n;&]{{0,60}}(?:&&|;)\s*)?(?:{_RUNNER}\s+|\./)\S+",
+        r"\b(?:base64\s+(?:-d|-D|--decode)|xxd\s+-r|openssl\s+(?:enc|base64)\s[^|\n]{0,60}-d)[^\n"
+        r"|]{0,60}\|\s*" + _RUNNER,
+        r"\b(?:exec|eval|iex)\s*\(?[^\n]{0,40}(?:urlopen|requests\.get|urlretrieve|b64decode|atob\(|DownloadString"
+        r"|fromhex)",
+        r"\b(?:pip3?|pipx|uv(?:x| pip)?|npm|npx|pnpm|yarn|gem|cargo|go)\s+(?:-\S+\s+)*(?:install|i|add|exec|run"
+        r"|get)?\s*(?:-\S+\s+)*(?:git\+)?https?://",
+    ),
+    phrase(
+        "permission-widening",
+        _REFUSE,
+        "It gives an agent more rights than it has",
+        r"--(?:dangerously|allow-dangerously)[-\w]+|--yolo\b|--full-auto\b|--allow-all(?:-tools|-paths)?\b"
+        r"|--trust-all-tools\b",
+        r"\bbypass_?Permissions\b|\bdanger-full-access\b|\bskipDangerousMode\w*|\bskip-permissions\b",
+        r"\b(?:defaultMode|permission[-_]?mode|approval[-_]policy|sandbox[-_]mode|auto[-_]?(?:apply|accept"
+        r"|approve))[\"'`]?\s*(?:[:=]|to\b)\s*[\"'`]?(?:never|accept\w*|bypass\w*|danger\w*|true|on|all|yes|1"
+        r"|auto)\b",
+        r"\b(?:Bash|Read|Write|Edit|WebFetch|mcp__\w+)\(\s*\*+\s*\)|\ballowed-tools\s*[:=]|\"allow\"\s*:\s*\[",
+        r"\bNOPASSWD\b|\bcore\.hooksPath\b",
+    ),
+    phrase(
+        "tls-off",
+        _FLAG,
+        "It turns off the check of certificates or host keys",
+        r"\bcurl\b[^\n|;]{0,80}\s(?:-\w*k\b|--insecure)|--insecure\b|--no-check-certificate\b|--trusted-host\b",
+        r"\bverify\s*=\s*False\b|\bInsecureSkipVerify\b|\bNODE_TLS_REJECT_UNAUTHORIZED\b|\brejectUnauthorized\b",
+        r"\bsslVerify\s*[= ]\s*[\"']?false|\bGIT_SSL_NO_VERIFY\b|\bstrict-ssl\b|StrictHostKeyChecking[= ]no"
+        r"|_create_unverified_context",
+        r"\b(?:disable|skip|turn off|ignore|bypass|without)\s+(?:\w+\s+){0,2}(?:SSL|TLS|certificate|cert|host.key)s?\b",
+    ),
+    phrase(
+        "guard-skipped",
+        _FLAG,
+        "It skips hooks, checks or signatures",
+        r"--no-verify\b|--no-gpg-sign\b|--skip-(?:checks?|tests?|hooks?|validation)\b|\bHUSKY=0\b|\bSKIP=\w+"
+        r"|\[skip ci\]|--no-audit\b|--ignore-scripts=false|--legacy-peer-deps|--break-system-packages\b"
+        r"|\bcommit\s+-n\b",
+    ),
+    phrase(
+        "shell-substitution",
+        _FLAG,
+        "It holds text that a shell or a script host would run",
+        r"(?<!`)\$\([^)\n]+\)(?!`)|\$\{IFS\}|\bdo shell script\b|\bosascript\b|<%=?[^%\n]+%>",
+    ),
+    phrase(
+        "history-loss",
+        _FLAG,
+        "It can throw away commits or uncommitted work",
+        r"\bpush\b[^\n;|]{0,60}\s(?:--force\b(?!-with-lease)|-f\b|\+\w)|\bforce[- ]?push\w*|\breset\s+--hard\b"
+        r"|\bclean\s+-\w*[fdx]|\bcheckout\s+(?:--\s+)?\.|\bbranch\s+-D\b|\bfilter-(?:branch|repo)\b|\bstash\s+(?:drop"
+        r"|clear)\b|\breflog\s+expire\b",
+    ),
+    phrase(
+        "destructive-command",
+        _FLAG,
+        "It runs a command that destroys data",
+        r"\brm\s+(?:-\w+\s+)*-\w*[rf]|\brmdir\b|\bRemove-Item\b|\bdel\s+/\w|\bshred\b|\bmkfs\b|\bwipefs\b|\bdd\s+if="
+        r"|\bof=/dev/",
+        r"\b(?:DROP|TRUNCATE)\s+(?:TABLE|DATABASE|SCHEMA)\b|\bDELETE\s+FROM\b|\bFLUSH(?:ALL|DB)\b",
+        r"\b(?:kubectl|helm|docker|podman)\s[^\n`]{0,40}\b(?:delete|prune|uninstall|rm)\b|\bterraform\s+destroy\b"
+        r"|--(?:delete|purge)\b",
+        r"\b(?:shutdown|reboot|halt|poweroff)\s+(?:-|now)|:\(\)\s*\{|\bkill\s+-9\s+-1|\bkillall\b"
+        r"|\bipconfig\s*[\"',]*\s*/release|\b(?:ifconfig|ip link set)\b[^\n]{0,40}\bdown\b|\biptables\s+-F\b",
+    ),
+    phrase(
+        "package-source",
+        _FLAG,
+        "It changes where packages come from",
+        r"--(?:extra-)?index-url\b|\b(?:pip|npm|yarn|pnpm)\s+config\s+set\b|--registry\b|\bregistry\s*=|\bGOPROXY\b"
+        r"|\bGONOSUMCHECK\b|\bPIP_INDEX_URL\b|\bapt-key\s+add\b|\badd-apt-repository\b|\bbrew\s+tap\b"
+        r"|--allow-unauthenticated\b",
+    ),
+    phrase(
+        "credential-read",
+        _FLAG,
+        "It reads credentials",
+        r"~?/?\.ssh/\S*|\bid_(?:rsa|ed25519|ecdsa)\b|~?/?\.aws/\S*|\.netrc\b|\.pgpass\b|\.kube/config\b"
+        r"|\.docker/config\.json|\.git-credentials\b",
+        r"/etc/(?:passwd|shadow|sudoers)\b|\bgh\s+auth\s+token\b|\bprintenv\b|\bsecurity\s+find-\w+-password\b"
+        r"|\bkeychain\b|\bLogin Data\b",
+        r"\b(?:cat|read|print|echo|send|post|upload|paste|include|copy|dump|export|log|show"
+        r"|grep)\b[^.\n]{0,60}(?:\.env\b|\bcredentials?\b|\bAPI[ _-]?keys?\b|\b(?:access|auth|secret|AWS|private"
+        r"|SSH)[ _-]?(?:keys?|tokens?)\b|\bsecrets?\b|\bpasswords?\b|\bcookies?\b|\benvironment variables?\b)",
+    ),
+    phrase(
+        "persistence",
+        _FLAG,
+        "It changes what runs or who may enter later on",
+        r"\bauthorized_keys\b|\bcrontab\b|/etc/cron\S*|\.(?:bash|zsh)rc\b|\.(?:bash_|z)?profile\b"
+        r"|\blaunchctl\s+(?:load|bootstrap)|\bLaunchAgents\b|\bsystemctl\s+enable\b|\buseradd\b|\bsudoers\b"
+        r"|\bchmod\s+(?:-R\s+)?(?:0?777|a\+rwx|u\+s)|\bsetuid\b|\bnohup\b|\bschtasks\b|\bdisown\b",
+    ),
+    phrase(
+        "network-tunnel",
+        _FLAG,
+        "It opens a way into or out of this machine",
+        r"\bssh\s+[^\n]{0,40}-[LRD]\s?\S|\bngrok\b|\bcloudflared\s+tunnel\b|\bnc\s+-\w*[le]|\bsocat\b"
+        r"|\bbind\s+0\.0\.0\.0\b|\b0\.0\.0\.0:\d+|/dev/tcp/|\breverse shell\b",
+    ),
+)
+_OWN_SETTINGS = re.compile(
+    r"\bskilld\b[^.\n]{0,60}\b(?:auto\w*|accept|approve|apply)\b|\bskilld(?:/config)?\.toml\b"
+    r"|\bauto_?apply\b[^.\n]{0,20}\b(?:true|on|1|yes)\b",
+    re.IGNORECASE,
+)
+
+
+def check(change: Change) -> Iterator[Finding]:
+    """Find dangerous commands and settings in all added text, code included."""
+    yield from find(change, _PHRASES, change.text)
+    for match in change.matches(_OWN_SETTINGS):
+        verdict = flag if is_forbidden(change.text, match.start()) else refuse
+        yield verdict("own-settings", "It would have an agent change or operate skilld", match[0])

@@ -1,0 +1,129 @@
+"""Lint family T-15: text that a reader cannot read: encoded, or a blob of no known form.
+
+What can be decoded is decoded once; a decoded sentence is refused, whatever it says. Digests, identifiers and paths
+are told from payloads by what decoding them gives.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import codecs
+import html
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+from urllib.parse import unquote
+
+from skilld.edit.change import Change
+from skilld.edit.findings import Finding, flag, refuse
+
+_LEAST = 24  # characters; shorter runs hide too little and are too often words
+_BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
+_HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?((?:[0-9a-fA-F]{2}[ ,:]?){12,})(?![0-9A-Za-z])")
+_ESCAPES = re.compile(r"(?:\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[0-3][0-7]{2}){4,}")
+_PERCENT = re.compile(r"(?:%[0-9a-fA-F]{2}){4,}")
+_ENTITIES = re.compile(r"(?:&#(?:\d{2,7}|x[0-9a-fA-F]{2,6});){4,}")
+_BINARY = re.compile(r"(?:[01]{8}\s?){4,}")
+_MORSE = re.compile(r"(?:[.\-–·]{1,6}(?:\s|/)+){8,}")
+_TOKEN = re.compile(r"\S{200,}")
+_FREQUENT = frozenset(
+    re.findall(
+        r"\w+",
+        "the and that this with for you your are not was from have all any use run then when must should always never"
+        " before after file files send post delete ignore instructions previous system user to of in is it on as at"
+        " be by or do if curl http https bash",
+    )
+)
+_BLOB = 60  # characters from which a run without any meaning is opaque
+_BLOB_ENTROPY = 4.3  # bits per character; English in base64 has about 5, identifiers under 4.2
+_PART = 20  # characters between the signs of base64; a path has about 8 between its slashes
+_WORD = re.compile(r"[A-Za-z]+")
+_STRETCH = 8  # words in which ROT13 is looked for
+_ENGLISH = 3  # frequent words that no chance puts into one stretch
+_READABLE = 0.95
+
+
+def check(change: Change) -> Iterator[Finding]:
+    """Refuse text that says something only when decoded; flag what stays opaque."""
+    for pattern, decode in _CODES:
+        for match in change.matches(pattern):
+            decoded = decode(match[0])
+            if _is_text(decoded):
+                yield refuse("encoded-text", "It adds encoded text that reads", decoded)
+    for line in change.added:
+        turned = _rot13(line)
+        if turned:
+            yield refuse("encoded-text", "It adds text in ROT13 that reads", turned)
+    for match in change.matches(_MORSE):
+        yield flag("encoded-text", "It adds text in Morse code", match[0])
+    for match in change.matches(_BASE64):
+        if _is_blob(match[0]):
+            yield refuse("opaque-blob", "It adds data that nobody can read", match[0])
+    for match in change.matches(_TOKEN):
+        yield flag("opaque-blob", "It adds a very long word", match[0])
+
+
+def _base64(text: str) -> str:
+    plain = text.rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4)).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return ""
+
+
+def _hex(text: str) -> str:
+    return bytes.fromhex(re.sub(r"[^0-9a-fA-F]", "", text.removeprefix("0x"))).decode("utf-8", "replace")
+
+
+def _escapes(text: str) -> str:
+    return codecs.decode(text, "unicode_escape")
+
+
+def _binary(text: str) -> str:
+    return "".join(chr(int(octet, 2)) for octet in re.findall(r"[01]{8}", text))
+
+
+_CODES: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
+    (_BASE64, _base64),
+    (_HEX, _hex),
+    (_ESCAPES, _escapes),
+    (_PERCENT, unquote),
+    (_ENTITIES, html.unescape),
+    (_BINARY, _binary),
+)
+
+
+def _is_text(decoded: str) -> bool:
+    """Whether it reads as words: nearly all characters printable, and letters that no random bytes would give."""
+    if len(decoded) < 4:  # noqa: PLR2004 - the shortest word that commands anything
+        return False
+    printable = sum(char.isprintable() or char in "\n\t" for char in decoded if char != "\ufffd")
+    wordly = sum(char.isalnum() or char in " \n\t.,/:;-_'\"()<>|=" for char in decoded if char.isascii())
+    return printable / len(decoded) >= _READABLE and wordly / len(decoded) >= _READABLE
+
+
+def _rot13(line: str) -> str:
+    """Return a stretch of the line that becomes English when its letters are turned by 13, or an empty string."""
+    words = _WORD.findall(line)
+    for start in range(max(1, len(words) - _STRETCH + 1)):
+        stretch = " ".join(words[start : start + _STRETCH])
+        turned = codecs.decode(stretch, "rot13")
+        if len(stretch) >= _LEAST and _meaning(turned) >= _ENGLISH and _meaning(turned) > 2 * _meaning(stretch):
+            return turned
+    return ""
+
+
+def _meaning(text: str) -> int:
+    """Count the different frequent English words of a text."""
+    return len(_FREQUENT.intersection(_WORD.findall(text.casefold())))
+
+
+def _is_blob(run: str) -> bool:
+    """Whether a run has the length, the mixture and the evenness of encoded bytes, and no words between its signs."""
+    kinds = all(any(test(char) for char in run) for test in (str.isupper, str.islower, str.isdigit))
+    counts = Counter(run)
+    entropy = -sum(n / len(run) * math.log2(n / len(run)) for n in counts.values())
+    parts = len(re.findall(r"[/+_-]+", run)) + 1
+    return len(run) >= _BLOB and kinds and entropy >= _BLOB_ENTROPY and len(run) / parts >= _PART

@@ -1,0 +1,160 @@
+"""Lint family T-13, orders in words that take protection away: other instructions, checks, access, safe practice.
+
+English, but for the oldest trick, which is known in more languages. They only ever flag.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from skilld.edit.change import Change, folded
+from skilld.edit.findings import Finding, Verdict, flag
+from skilld.edit.phrases import find, near, nouns, phrase, verbs
+from skilld.edit.structure import sections
+
+_FLAG = Verdict.FLAG
+_SET_ASIDE = verbs("ignore disregard forget override bypass dismiss neglect")
+_OTHERS = r"\b(?:previous|prior|above|earlier|preceding|other|existing|your|these|system|all)\b"
+_ORDERS = nouns("instruction directive rule prompt guideline command policy order constraint safeguard restriction")
+_SKIP = verbs("disable skip bypass remove omit ignore suppress relax loosen weaken drop avoid deactivate") + (
+    r"|\b(?:turn(?:s|ing)? off|comment(?:s|ing)? out|no need (?:for|to)|without|instead of|do(?: no"
+    r"|n['’])t (?:need to |have to )?(?:do|run|use|check|validate|verify|test|review|escape|sanitize|hash|encrypt|log"
+    r"|back up|ask for))\b"
+)
+_CHECKS = nouns(
+    "test check validation verification sanitization sanitisation escaping authentication authorization auth CSRF"
+    " CORS firewall lint(?:er|ing)? hook review approval audit logging monitoring alert warning backup sandbox"
+    " encryption signature rate_limit rate_limiting security guard safety assertion type_check scanner antivirus"
+    " gitignore input output confirmation"
+)
+
+_PHRASES = (
+    phrase(
+        "overrides",
+        _FLAG,
+        "It tries to set other instructions aside, or speaks for someone else",
+        rf"{_SET_ASIDE}\s+(?:\w+\s+){{0,3}}?{_OTHERS}\s+(?:\w+\s+)?{_ORDERS}(?!\s+(?:about|on|for|regarding|that))",
+        rf"{_SET_ASIDE}\s+(?:\w+\s+){{0,2}}you (?:have been|were|are) (?:told|given|instructed)",
+        r"\bignore (?:everything|all|the \w+ and)\b|\byou are now\b|\bact as (?:if|though)\b|\bpretend\b|\bjailbreak\b",
+        r"\b(?:system|maintenance|developer|debug|god|admin|recovery|diagnostic) mode\b|\bsystem (?:override|update"
+        r"|reset)\b",
+        r"\b(?:system|initial|hidden|original) (?:prompt|instructions?|message)\b|\bnew (?:system )?instructions?\b",
+        r"\byour (?:secret|password|api key|system prompt)|\bremember this for next time\b|\bcoming from the user\b"
+        r"|\bas an AI\b",
+        r"忽略.{0,12}(?:指令|指示|说明)|无视.{0,12}(?:指令|指示)|これまでの(?:指示|命令)を?無視|(?:이전|기존)\s*지시",
+        r"\bignor\w+ (?:\w+ ){0,3}(?:instrucciones|instruções|istruzioni|consignes|indicaciones)\b",
+        r"\bignorier\w* .{0,30}Anweisung|игнориру\w+ .{0,30}инструкц",
+    ),
+    phrase(
+        "fixes-outcome",
+        _FLAG,
+        "It fixes the outcome of a check or a judgement",
+        near(
+            verbs("return give assign report set mark rate score"),
+            r"\b(?:high|highest|perfect|maximum|top|low|lowest|passing|100%|full)\b\s+"
+            + nouns("score rating mark ranking grade point"),
+            40,
+        ),
+        r"\b(?:always|automatically)\s+(?:approve|accept|pass|succeed|merge|allow|trust|grant)\b|\bdo not proceed\b",
+        near(nouns("candidate resume applicant"), r"\b(?:qualified|best|recommend\w*|hire)\b"),
+    ),
+    phrase(
+        "accounts",
+        _FLAG,
+        "It creates access or writes down a password",
+        near(
+            verbs("add create insert set_up enable register"),
+            r"\b(?:admin\w*|root|back-?door|super-?user|service|emergency|default)\s+(?:accounts?|users?|access"
+            r"|logins?|password)\b",
+            60,
+        ),
+        r"\bpasswords?\s+(?:is\s+|=\s*|:\s*)?['\"][^'\"\n]{3,}['\"]|\bSSH key\b|\bemergency access\b|\bback-?doors?\b",
+        near(
+            verbs("grant give share widen elevate escalate open"),
+            nouns("permission access privilege right everyone public"),
+            60,
+        ),
+        near(
+            r"\b(?:set|change|make)s?\b",
+            r"\b(?:publicly|world-?(?:readable|writable)|public (?:read|write|access)|everyone)\b",
+            60,
+        ),
+        r"\bpermissions?\.sh\b|\bdefault (?:credentials?|passwords?)\b",
+    ),
+    phrase(
+        "weak-security",
+        _FLAG,
+        "It asks for a practice that is known to be unsafe",
+        near(
+            r"\b(?:string concatenation|concatenat\w+|interpolat\w+|f-strings?)\b", r"\b(?:SQL|quer\w+|commands?)\b", 40
+        ),
+        near(
+            r"\b(?:plain ?text|clear ?text|unencrypted|unhashed)\b",
+            nouns("password credential secret token traffic connection key"),
+            40,
+        ),
+        near(nouns("password credential secret token key"), r"\b(?:in |as )(?:plain|clear) ?text\b"),
+        near(f"(?:{_SKIP})", _CHECKS, 50),
+        near(
+            verbs("allow accept permit trust"),
+            r"\b(?:all|any|every|untrusted|unsigned|anonymous)\b[^.\n]{0,30}"
+            + nouns("origin host input user certificate request connection command source"),
+            30,
+        ),
+        near(r"\b(?:MD5|SHA-?1|DES|ECB|RC4)\b", r"\b(?:passwords?|hash\w*|encrypt\w*)\b", 30),
+        near(verbs("hardcode hard-code commit log store print"), nouns("password key token secret credential"), 40),
+        r"\bdebug\s*=\s*True\b|\bshell\s*=\s*True\b|\brun(?:s|ning)? (?:\w+ ){0,3}as (?:root|admin\w*)\b"
+        r"|\buse HTTP\b(?!S)|\bHTTP instead\b",
+        r"\b(?:use|using|call|prefer)\s+[`'\"]?(?:eval|exec|innerHTML|dangerouslySetInnerHTML|pickle|os\.system)\b",
+        near(
+            nouns("token session password key"),
+            r"\b(?:localStorage|query (?:string|parameters?)|URL parameters?|never expires?)\b",
+        ),
+        r"\bwild-?card\b[^.\n]{0,30}\b(?:CORS|origins?|permissions?)\b|\b(?:expose|return|show"
+        r"|include)s? (?:full )?stack traces?\b",
+        near(
+            r"\btrust\w*\b",
+            r"\b(?:user|client|internal|incoming|external)\b[^.\n]{0,20}\b(?:input|data|headers?|requests?|network)\b",
+            20,
+        ),
+        near(r"\b(?:user|raw|unvalidated|unescaped) input\b", r"\bdirectly\b")
+        + r"|\bdirectly\b[^.\n]{0,40}\buser input\b",
+        r"\b(?:ignore|swallow|suppress|hide)s? (?:all |any |the )?(?:errors?|exceptions?|failures?)\b",
+    ),
+    phrase(
+        "rule-removal",
+        _FLAG,
+        "It takes a rule out of force",
+        near(
+            _SET_ASIDE + "|" + verbs("remove delete drop skip strike"),
+            nouns("rule bullet guideline guard restriction requirement step"),
+            40,
+        ),
+        near(
+            nouns("rule bullet guideline guard restriction requirement approval confirmation review"),
+            r"\b(?:no longer (?:applies|needed|required|necessary)|(?:is|are) (?:not (?:needed|required)|obsolete"
+            r"|optional|unnecessary))\b",
+            40,
+        ),
+    ),
+)
+
+_PROCEDURE = re.compile(
+    r"\b(?:follow|see|look at|refer to|apply|perform|do|execute|use|steps? (?:in"
+    r"|of))\b[^.\n]{0,40}?((?:[\w-]+\s+){1,3}?)(?:procedures?|section|protocol|add-?on|workflow|routine|appendix)\b",
+    re.IGNORECASE,
+)
+_FILLERS = frozenset(
+    re.findall(r"\w+", "the this our your a an same following usual each every that standard steps in of")
+)
+
+
+def check(change: Change) -> Iterator[Finding]:
+    """Flag what sets protection aside, and references to a procedure that the skill does not have."""
+    yield from find(change, _PHRASES, change.text)
+    titles = [folded(part.title) for part in sections(change.after.body) if part.title]
+    for match in change.matches(_PROCEDURE):
+        names = [word for word in folded(match[1]).split() if word not in _FILLERS]
+        if names and not any(all(word in title for word in names) for title in titles):
+            yield flag("missing-procedure", "It refers to a procedure that the skill does not have", match[0])

@@ -1,0 +1,169 @@
+"""Apply bounded operations to a SKILL.md, and undo them: bytes and operations in, bytes or operations out.
+
+Each operation is anchored on whole lines of the body that stand there once; trailing blanks and line endings do not
+count in the comparison, everything else does. Front matter and byte order mark stay byte for byte, so does every line
+that an operation does not add or remove, and a file without a final newline stays without. An added line takes the
+ending of the line it follows, or of the line whose place it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skilld.edit.anchors import anchored, places
+from skilld.edit.skill_file import Line, SkillFile, parse, split_lines
+from skilld.errors import RefusedError, SkilldError
+from skilld.types import Op, Operation
+
+MAX_CHANGED_LINES = 40
+MAX_CHANGED_CHARACTERS = 8000
+MAX_SKILL_LINES = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What one operation did: `removed` lines at `start` of the old body gave way to `added` lines of the new one."""
+
+    body: list[Line]
+    start: int
+    removed: list[Line]
+    added: list[Line]
+
+    @property
+    def size(self) -> int:
+        return len(self.removed) + len(self.added)
+
+
+def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True) -> bytes:
+    """Return the bytes of the skill after all operations, each applied to the outcome of the one before.
+
+    The same operations apply to any later version of the file in which their anchors still stand. `limited=False`
+    lifts the bounds on size and on saying a thing twice: for undoing, which must not fail for them.
+
+    Raises SkilldError when the file cannot be parsed or an anchor is missing or stands more than once (the file moved
+    on), RefusedError when front matter would be touched, nothing would change, or a bound would be passed: at most
+    MAX_CHANGED_LINES lines and MAX_CHANGED_CHARACTERS characters added and removed, and no growth beyond
+    MAX_SKILL_LINES lines.
+    """
+    skill = parse(data)
+    body = list(skill.body)
+    size = characters = 0
+    for operation in operations:
+        step = _step(skill, body, operation, limited=limited)
+        body = step.body
+        size += step.size
+        characters += sum(len(line.text) for line in (*step.removed, *step.added))
+    if limited and size > MAX_CHANGED_LINES:
+        raise _refused(f"it changes {size} lines, and one proposal changes at most {MAX_CHANGED_LINES}")
+    if limited and characters > MAX_CHANGED_CHARACTERS:
+        raise _refused(f"it changes {characters} characters, and one proposal at most {MAX_CHANGED_CHARACTERS}")
+    after = SkillFile(skill.bom, skill.front, tuple(body))
+    if limited and after.line_count > max(MAX_SKILL_LINES, skill.line_count):
+        raise _refused(
+            f"the skill would have {after.line_count} lines, and more than {MAX_SKILL_LINES} are too many for an agent",
+            "Cut something from the skill first.",
+        )
+    return _checked(skill, after)
+
+
+def inverse(before: bytes, operations: Sequence[Operation]) -> list[Operation]:
+    """Return the operations that undo `operations`, which were applied to the skill `before`.
+
+    They are anchored on what the edit itself added and on as few lines around it as make that unique, so they apply
+    to later versions too, in which other lines changed. Applied right away they give `before` back, byte for byte;
+    only where a file mixes line endings does a line that comes back take its neighbour's. Raises as `apply` does.
+    """
+    skill = parse(before)
+    body = list(skill.body)
+    undo: list[Operation] = []
+    for operation in operations:
+        step = _step(skill, body, operation, limited=False)
+        body = step.body
+        end = step.start + len(step.added)
+        undo.append(anchored(body, step.start, end, [line.text for line in step.removed]))
+    return undo[::-1]
+
+
+def _step(skill: SkillFile, body: list[Line], operation: Operation, *, limited: bool) -> _Step:
+    anchor = _lines(operation.anchor)
+    start = _anchor(skill, body, anchor)
+    end = start + len(anchor)
+    text = _lines(operation.text) if operation.op is not Op.DELETE else []
+    if operation.op is not Op.DELETE and not any(line.strip() for line in text):
+        raise _refused("it adds no text")
+    if operation.op is Op.INSERT_AFTER:
+        start = end
+        if limited and _stands_below(body, start, text):
+            raise _refused("the skill says it there already")
+    step = _splice(body, start, end, text, skill.ending)
+    if not step.size:
+        raise _refused("it changes nothing")
+    if not any(line.key for line in step.body):
+        raise _refused("it leaves no instruction in the skill")
+    return step
+
+
+def _anchor(skill: SkillFile, body: list[Line], anchor: list[str]) -> int:
+    if not any(text.strip() for text in anchor):
+        raise _refused("it is anchored on a blank line")
+    found = places(body, anchor)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise SkilldError("The edit does not fit this SKILL.md", f"its anchor stands {len(found)} times in the file")
+    if places(split_lines(skill.front), anchor):
+        raise _refused("it touches the front matter, which is never edited")
+    raise SkilldError("The edit does not fit this SKILL.md", "the lines it is anchored on are not in the file")
+
+
+def _stands_below(body: list[Line], start: int, text: list[str]) -> bool:
+    """Whether the text stands among the lines right below `start`, up to the next blank one behind its length."""
+    stop = start + len(text)
+    while stop < len(body) and body[stop].key:
+        stop += 1
+    return bool(places(body[start:stop], text))
+
+
+def _splice(body: list[Line], start: int, end: int, text: list[str], ending: str) -> _Step:
+    """Put `text` in the place of lines [start, end). What both have in common at either end stays as it is."""
+    keys = [line.rstrip(" \t") for line in text]
+    while start < end and keys and body[start].key == keys[0]:
+        start, keys, text = start + 1, keys[1:], text[1:]
+    while start < end and keys and body[end - 1].key == keys[-1]:
+        end, keys, text = end - 1, keys[:-1], text[:-1]
+    old = body[start:end]
+    head, tail = body[:start], body[end:]
+    own = [line.ending for line in old] or [head[-1].ending if head else tail[0].ending]
+    added = [Line(line, own[min(i, len(own) - 1)] or ending) for i, line in enumerate(text)]
+    if not tail and added:  # the last line of the file keeps its final newline, or its lack of one
+        if not old:
+            head[-1] = Line(head[-1].text, head[-1].ending or ending)
+        added[-1] = Line(added[-1].text, own[-1])
+    elif not tail and old and head:
+        head[-1] = Line(head[-1].text, old[-1].ending and head[-1].ending)
+    return _Step([*head, *added, *tail], start, old, added)
+
+
+def _checked(skill: SkillFile, after: SkillFile) -> bytes:
+    try:
+        data = after.data
+    except UnicodeEncodeError:
+        raise _refused("it adds a character that no file can hold") from None
+    try:
+        again = parse(data)
+    except SkilldError as error:
+        raise _refused(error.cause) from None
+    if (again.bom, again.front) != (skill.bom, skill.front):
+        raise _refused("it would change the front matter")
+    if data == skill.data:
+        raise _refused("it changes nothing")
+    return data
+
+
+def _lines(text: str) -> list[str]:
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _refused(cause: str, remedy: str = "") -> RefusedError:
+    return RefusedError("The edit was not made", cause, remedy)

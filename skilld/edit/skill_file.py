@@ -1,0 +1,109 @@
+"""A SKILL.md taken apart without losing a byte: byte order mark, front matter, body lines with their own endings.
+
+Bytes go in, a `SkillFile` comes out, and `SkillFile.data` gives the same bytes again. The front matter is one opaque
+string: nothing here or above it reads YAML. Line ends are those of CommonMark (LF, CR LF, CR); the separators U+2028,
+U+0085 and form feed are ordinary characters. Knows nothing of operations or rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from skilld.errors import SkilldError
+
+MAX_BYTES = 1024 * 1024
+MAX_FRONT_BYTES = 64 * 1024
+
+_BOM = b"\xef\xbb\xbf"
+_LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
+_FENCE = re.compile(r"---[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line: its text, and its own ending (empty only for a last line without a final newline)."""
+
+    text: str
+    ending: str
+
+    @property
+    def key(self) -> str:
+        """The text by which lines are compared: trailing blanks and tabs aside."""
+        return self.text.rstrip(" \t")
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFile:
+    """A parsed skill. `front` is the front matter with both its fences, or empty where the file has none."""
+
+    bom: bool
+    front: str
+    body: tuple[Line, ...]
+
+    @property
+    def data(self) -> bytes:
+        """The file's bytes. Raises UnicodeEncodeError only if someone put a lone surrogate into a line."""
+        text = self.front + "".join(line.text + line.ending for line in self.body)
+        return (_BOM if self.bom else b"") + text.encode("utf-8")
+
+    @property
+    def line_count(self) -> int:
+        """Lines of the whole file, front matter included."""
+        return len(split_lines(self.front)) + len(self.body)
+
+    @property
+    def ending(self) -> str:
+        """The line ending the file uses most; LF where it has none."""
+        lines = [*split_lines(self.front), *self.body]
+        counts = Counter(line.ending for line in lines if line.ending)
+        return counts.most_common(1)[0][0] if counts else "\n"
+
+
+def split_lines(text: str) -> list[Line]:
+    """Return the lines of `text` with their endings; no empty line after a final newline."""
+    return [Line(match[1], match[2]) for match in _LINE.finditer(text) if match[0]]
+
+
+def join_lines(lines: Iterable[Line]) -> str:
+    """Return the lines joined by bare newlines, whatever their own endings are."""
+    return "\n".join(line.text for line in lines)
+
+
+def parse(data: bytes) -> SkillFile:
+    """Take a SKILL.md apart.
+
+    Front matter is a first line `---` up to the next line `---` (trailing blanks allowed), as Agent Skills has it.
+    Raises SkilldError when the bytes are no UTF-8, hold a NUL, are over 1 MiB, or the front matter is not closed or
+    over 64 KiB.
+    """
+    if len(data) > MAX_BYTES:
+        raise _unreadable(f"it has {len(data)} bytes, and no more than {MAX_BYTES} are read")
+    if b"\0" in data:
+        raise _unreadable("it holds a NUL byte, so it is no text")
+    bom = data.startswith(_BOM)
+    try:
+        text = data[len(_BOM) if bom else 0 :].decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _unreadable(f"byte {error.start} is not UTF-8", "Save the file as UTF-8.") from None
+    lines = split_lines(text)
+    start = _body_start(lines)
+    front = "".join(line.text + line.ending for line in lines[:start])
+    if len(front.encode("utf-8")) > MAX_FRONT_BYTES:
+        raise _unreadable(f"its front matter is over {MAX_FRONT_BYTES} bytes")
+    return SkillFile(bom, front, tuple(lines[start:]))
+
+
+def _body_start(lines: list[Line]) -> int:
+    if not lines or not _FENCE.fullmatch(lines[0].text):
+        return 0
+    for index, line in enumerate(lines[1:], start=1):
+        if _FENCE.fullmatch(line.text):
+            return index + 1
+    raise _unreadable("its front matter is not closed", "End the front matter with a line of three hyphens.")
+
+
+def _unreadable(cause: str, remedy: str = "") -> SkilldError:
+    return SkilldError("This SKILL.md cannot be edited", cause, remedy)

@@ -1,0 +1,14 @@
+"""The one door to git: everything skilld asks of a repository goes through here.
+
+Programs call `environment.scrub_environment()` once, before anything else of this folder; it returns the variables it
+removed, which the person's own commands (accept, revert) need again.
+
+- `run.Git`: an allow-listed subcommand in the fixed, silenced environment; `run.PersonGit`: the person's commands.
+- `repo.find(path)`: the repository that tracks a SKILL.md, or a typed refusal with a sentence for the person.
+- `state`: operations in progress, and who holds the staging branch.
+- `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth.
+- `refs`: compare-and-swap on skilld's own refs, all or nothing.
+- `lines`: what a commit adds and takes away, and whether a text holds it (pure).
+
+No module here knows proposals, skills or the store. Modules that run git import GitPython, so the daemon must not.
+"""

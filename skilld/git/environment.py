@@ -1,0 +1,95 @@
+"""The environment git runs in: ours is scrubbed of every GIT_* variable, the person's keeps what they chose.
+
+GitPython's runner merges `os.environ` into every call and cannot drop a variable, and an inherited GIT_DIR or
+GIT_INDEX_FILE redirects every command (measured, git 2.39), so the process itself is scrubbed once.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from skilld.git.errors import GitMissingError
+
+QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",
+}
+
+# `git rev-parse --local-env-vars`, and what else would point a command at another repository, author or file.
+_REPOSITORY_VARIABLES = frozenset(
+    {
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_AUTHOR_DATE",
+        "GIT_AUTHOR_EMAIL",
+        "GIT_AUTHOR_NAME",
+        "GIT_CEILING_DIRECTORIES",
+        "GIT_COMMITTER_DATE",
+        "GIT_COMMON_DIR",
+        "GIT_CONFIG",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_DEFAULT_HASH",
+        "GIT_DIR",
+        "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+        "GIT_GRAFT_FILE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_INDEX_VERSION",
+        "GIT_INTERNAL_SUPER_PREFIX",
+        "GIT_NAMESPACE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_PREFIX",
+        "GIT_REFLOG_ACTION",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_SEQUENCE_EDITOR",
+        "GIT_SHALLOW_FILE",
+        "GIT_WORK_TREE",
+    }
+)
+_PATHSPEC_VARIABLES = "GIT_GLOB_PATHSPECS", "GIT_NOGLOB_PATHSPECS", "GIT_LITERAL_PATHSPECS", "GIT_ICASE_PATHSPECS"
+
+
+def scrub_environment() -> dict[str, str]:
+    """Remove every GIT_* variable from this process and return what was removed.
+
+    Call it once, before the first git command. GitPython is told to stay silent about a missing git: `run` says it.
+    """
+    removed = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("GIT_")}
+    os.environ["GIT_PYTHON_REFRESH"] = "quiet"
+    return removed
+
+
+def unscrubbed() -> list[str]:
+    """Return the GIT_* variables that are still in this process (GitPython's own apart), sorted."""
+    return sorted(name for name in os.environ if name.startswith("GIT_") and not name.startswith("GIT_PYTHON_"))
+
+
+def person_variables(removed: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the removed variables that the person's own commands get back.
+
+    Identity of the committer, configuration files, signing and ssh stay; whatever names another repository, index or
+    author does not. Editors are replaced by `true`: nothing waits for an editor behind our back.
+    """
+    dropped = _REPOSITORY_VARIABLES.union(_PATHSPEC_VARIABLES)
+    kept = {name: value for name, value in removed.items() if name not in dropped and not _traces(name)}
+    locale = {"LC_ALL": os.environ.get("LC_ALL", ""), "LANGUAGE": os.environ.get("LANGUAGE", "")}
+    return kept | locale | {"GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no", "GIT_TERMINAL_PROMPT": "0"}
+
+
+def _traces(name: str) -> bool:
+    return name.startswith(("GIT_TRACE", "GIT_PYTHON_"))
+
+
+def git_program() -> str:
+    """Return the absolute path of git, never one found through the current folder."""
+    folders = [folder for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if Path(folder).is_absolute()]
+    program = shutil.which("git", path=os.pathsep.join(folders))
+    if program is None:
+        raise GitMissingError("There is no git", "no absolute folder of PATH holds it", "install git 2.36 or newer")
+    return program

@@ -1,0 +1,49 @@
+"""What can go wrong between skilld and a repository, each with its own class so that callers can tell them apart."""
+
+from __future__ import annotations
+
+from skilld.errors import RefusedError, RetryError, SkilldError
+
+
+class GitMissingError(SkilldError):
+    """No git program stands in an absolute folder of PATH."""
+
+
+class GitFailedError(SkilldError):
+    """A git command ended with another status than expected. `status` and `stderr` are git's own."""
+
+    def __init__(self, title: str, status: int, stderr: str) -> None:
+        super().__init__(title, stderr)
+        self.status = status
+        self.stderr = stderr
+
+
+class GitTimeoutError(RetryError):
+    """A git command did not end in time and was killed."""
+
+
+class LostRaceError(RetryError):
+    """A ref no longer had the value it was read with: read again, then do it again."""
+
+
+class RefLockedError(RetryError):
+    """Another program holds the lock of one of our refs, and did not let go in time."""
+
+
+class RepoRefusedError(RefusedError):
+    """The repository is in a state in which we do not write, or that we do not understand."""
+
+
+class NotTrackedError(RefusedError):
+    """No commit of a repository holds the skill: there is none, or the file is untracked, ignored or filtered.
+
+    `reason` is a short stable word: `no-repository`, `no-commit`, `untracked` or `filtered`.
+    """
+
+    def __init__(self, reason: str, cause: str) -> None:
+        super().__init__("The skill is not in a git repository", cause)
+        self.reason = reason
+
+
+class StagingBusyError(RefusedError):
+    """The staging branch is checked out, being rebased or bisected: it is the person's until they leave it."""

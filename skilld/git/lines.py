@@ -1,0 +1,147 @@
+"""What one version of a text adds to another, line by line, and whether a third version holds it. Pure.
+
+Lines are compared without their ending, so a change of line endings alone changes nothing. `merge` is a three-way
+merge of whole lines; git's own is not used because merge drivers are programs of the repository's choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+SIMILAR = 0.6  # two lines this alike are one line that was reworded
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """Lines [start, start + len(removed)) of the old version gave way to `added`, which stand at `at` in the new."""
+
+    start: int
+    at: int
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+class MergeConflictError(Exception):
+    """Both sides changed the same or touching lines."""
+
+
+def split(data: bytes) -> list[str]:
+    r"""Return the lines of `data`, ends cut (`\n` and `\r\n`); bytes that are no UTF-8 survive as surrogates."""
+    text = data.decode("utf-8", "surrogateescape")
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    return [line.removesuffix("\r") for line in lines]
+
+
+def hunks(old: bytes, new: bytes) -> list[Hunk]:
+    """Return the changes from `old` to `new` in order of the old version."""
+    before, after = split(old), split(new)
+    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    return [Hunk(i, k, tuple(before[i:j]), tuple(after[k:m])) for tag, i, j, k, m in codes if tag != "equal"]
+
+
+def signature(old: bytes, new: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the lines taken away and the lines added, blank ones and outer white space dropped, in order.
+
+    Two commits with the same signature make the same change wherever it stands (git's patch id, for one file).
+    """
+    found = hunks(old, new)
+    removed = (line.strip() for hunk in found for line in hunk.removed)
+    added = (line.strip() for hunk in found for line in hunk.added)
+    return tuple(line for line in removed if line), tuple(line for line in added if line)
+
+
+def holds(text: bytes, old: bytes, new: bytes) -> bool:
+    """Whether `text` says what the change from `old` to `new` made a file say.
+
+    True when every added line stands in it, and every line that was only taken away does not. A change of blank lines
+    alone is never found.
+    """
+    removed, added = signature(old, new)
+    if not removed and not added:
+        return False
+    present = {line.strip() for line in split(text)}
+    kept = {line.strip() for line in split(new)}
+    return all(line in present for line in added) and not any(line in present for line in removed if line not in kept)
+
+
+def gone(text: bytes, old: bytes, new: bytes) -> bool:
+    """Whether nothing of the change from `old` to `new` is left in `text`, not even reworded.
+
+    For a change that adds lines: none of those that were new stands in the text, nor one at least SIMILAR to it. For
+    one that only takes lines away: all of them are back.
+    """
+    removed, added = signature(old, new)
+    before = {line.strip() for line in split(old)}
+    fresh = [line for line in added if line not in before]
+    present = [line.strip() for line in split(text) if line.strip()]
+    if fresh:
+        strangers = [line for line in present if line not in before]
+        return not any(line in present or _reworded(line, strangers) for line in fresh)
+    return bool(removed) and all(line in present for line in removed)
+
+
+def _reworded(line: str, others: list[str]) -> bool:
+    return any(SequenceMatcher(None, line, other, autojunk=False).ratio() >= SIMILAR for other in others)
+
+
+def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    """Return `ours` with the changes from `base` to `theirs` made in it; a change both made counts once.
+
+    Raises MergeConflictError where both changed the same or touching lines differently.
+    """
+    if base in (ours, theirs):
+        return theirs if base == ours else ours
+    if ours == theirs:
+        return ours
+    old = base.splitlines(keepends=True)
+    left, right = ours.splitlines(keepends=True), theirs.splitlines(keepends=True)
+    result: list[bytes] = []
+    position = 0
+    for (i, j), mine, other in _regions(old, left, right):
+        result += old[position:i]
+        if mine != other and old[i:j] not in (mine, other):
+            raise MergeConflictError
+        result += other if old[i:j] == mine else mine
+        position = j
+    return b"".join(result + old[position:])
+
+
+_Edit = tuple[int, int, list[bytes]]
+
+
+def _edits(old: list[bytes], new: list[bytes]) -> list[_Edit]:
+    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [(i, j, new[k:m]) for tag, i, j, k, m in codes if tag != "equal"]
+
+
+def _regions(
+    old: list[bytes], left: list[bytes], right: list[bytes]
+) -> Iterator[tuple[tuple[int, int], list[bytes], list[bytes]]]:
+    """Yield ranges of `old` that at least one side changed, touching ones joined, with both sides' lines there."""
+    mine, other = _edits(old, left), _edits(old, right)
+    while mine or other:
+        start = min(edit[0] for edit in (*mine[:1], *other[:1]))
+        end = start
+        taken: tuple[list[_Edit], list[_Edit]] = ([], [])
+        grown = True
+        while grown:
+            grown = False
+            for queue, mark in ((mine, taken[0]), (other, taken[1])):
+                while queue and queue[0][0] <= end:
+                    edit = queue.pop(0)
+                    mark.append(edit)
+                    end = max(end, edit[1])
+                    grown = True
+        yield (start, end), _rewrite(old, start, end, taken[0]), _rewrite(old, start, end, taken[1])
+
+
+def _rewrite(old: list[bytes], start: int, end: int, edits: list[_Edit]) -> list[bytes]:
+    result: list[bytes] = []
+    for i, j, new in edits:
+        result += old[start:i] + new
+        start = j
+    return result + old[start:end]

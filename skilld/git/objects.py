@@ -1,0 +1,152 @@
+"""Blobs and commits of one repository: read in batches, written as exact bytes.
+
+Objects are addressed by any name git understands, as long as it has no newline. Nothing here moves a ref; an object
+that no ref holds is harmless.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skilld.git.errors import RepoRefusedError
+from skilld.git.run import Git
+
+# Anywhere in a message, and behind the marks that squashing and quoting put before a line.
+_MENTION = re.compile(r"^[ \t>*-]*Skilld-Proposal:[ \t]*([0-9A-Za-z][0-9A-Za-z-]{0,63})[ \t]*\r?$", re.MULTILINE)
+_TRAILER = re.compile(r"^(Skilld-[A-Za-z]+): (.*)$")
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """One object of the store: `kind` is blob, tree, commit or tag."""
+
+    oid: str
+    kind: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Ident:
+    """Who and when, as a commit has it: seconds since 1970, and the offset from UTC as git writes it."""
+
+    name: str
+    email: str
+    seconds: int
+    zone: str = "+0000"
+
+    def __str__(self) -> str:
+        return f"{self.name} <{self.email}> {self.seconds} {self.zone}"
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit, parsed. `message` is its bytes as they are; `text` the same for reading."""
+
+    oid: str
+    tree: str
+    parents: tuple[str, ...]
+    author: Ident
+    committer: Ident
+    message: bytes
+
+    @property
+    def text(self) -> str:
+        """The message as text; bytes that are no UTF-8 are replaced."""
+        return self.message.decode("utf-8", "replace")
+
+    @property
+    def subject(self) -> str:
+        """The first line of the message."""
+        return self.text.lstrip("\n").split("\n", 1)[0]
+
+    @property
+    def proposals(self) -> tuple[str, ...]:
+        """The ids of all proposals the message names in a `Skilld-Proposal:` line, wherever it stands."""
+        return tuple(dict.fromkeys(_MENTION.findall(self.text)))
+
+    @property
+    def trailers(self) -> dict[str, str]:
+        """The `Skilld-*` trailers of the last paragraph, by name."""
+        last = self.text.strip().replace("\r\n", "\n").split("\n\n")[-1]
+        found = (_TRAILER.match(line) for line in last.split("\n"))
+        return {match[1]: match[2].strip() for match in found if match}
+
+
+def read(git: Git, names: Sequence[str]) -> list[Object | None]:
+    """Return the objects of these names in order, None where there is none. One process for all."""
+    if not names:
+        return []
+    if any("\n" in name or "\0" in name for name in names):
+        raise RepoRefusedError("The repository cannot be read", "a path has a line break in its name")
+    out = git.run(
+        "cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
+    )
+    found: list[Object | None] = []
+    position = 0
+    for _ in names:
+        end = out.index(b"\n", position)
+        header = out[position:end]
+        position = end + 1
+        match = re.fullmatch(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) ([0-9]+)", header)
+        if match is None:
+            found.append(None)
+            continue
+        size = int(match[3])
+        found.append(Object(match[1].decode(), match[2].decode(), out[position : position + size]))
+        position += size + 1
+    return found
+
+
+def read_blob(git: Git, commit: str, relpath: str) -> bytes | None:
+    """Return the bytes of a file in a commit, or None where the commit has no such file."""
+    found = read(git, [f"{commit}:{relpath}"])[0]
+    return found.data if found is not None and found.kind == "blob" else None
+
+
+def read_commits(git: Git, names: Sequence[str]) -> list[Commit | None]:
+    """Return the commits of these names in order, None where there is no commit."""
+    return [_parse(item) if item is not None and item.kind == "commit" else None for item in read(git, names)]
+
+
+def read_commit(git: Git, name: str) -> Commit | None:
+    """Return one commit, or None where there is none."""
+    return read_commits(git, [name])[0]
+
+
+def write_blob(git: Git, data: bytes) -> str:
+    """Store `data` as it is (no filters, no conversion) and return its id."""
+    return git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=data).decode().strip()
+
+
+def write_commit(
+    git: Git, *, tree: str, parents: Sequence[str], message: bytes, author: Ident, committer: Ident
+) -> str:
+    """Store a commit and return its id: the same arguments always give the same one.
+
+    Written as exact bytes rather than by commit-tree, which would change the names of people.
+    """
+    head = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {author}", f"committer {committer}"]
+    data = "\n".join(head).encode("utf-8", "surrogateescape") + b"\n\n" + message
+    return git.run("hash-object", "-t", "commit", "-w", "--no-filters", "--stdin", stdin=data).decode().strip()
+
+
+def _parse(item: Object) -> Commit:
+    head, _, message = item.data.partition(b"\n\n")
+    fields: dict[str, list[str]] = {}
+    for line in head.decode("utf-8", "surrogateescape").split("\n"):
+        key, _, value = line.partition(" ")
+        fields.setdefault(key, []).append(value)  # a blank key is the continuation of a signature
+    try:
+        author, committer = _ident(fields["author"][0]), _ident(fields["committer"][0])
+        return Commit(item.oid, fields["tree"][0], tuple(fields.get("parent", ())), author, committer, message)
+    except (KeyError, ValueError) as error:
+        raise RepoRefusedError("The repository cannot be read", f"commit {item.oid} is malformed") from error
+
+
+def _ident(value: str) -> Ident:
+    match = re.fullmatch(r"(.*?) ?<([^>]*)> ?(-?\d+) ([+-]\d+)", value)
+    if match is None:
+        raise ValueError(value)
+    return Ident(match[1], match[2], int(match[3]), match[4])

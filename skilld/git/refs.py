@@ -1,0 +1,138 @@
+"""skilld's own refs: checked for traps, then moved all or nothing, each only from the value it was read with.
+
+A repository can hold a symbolic ref in place of ours, which moves its target, or a symlinked folder, which makes git
+write outside of it (both measured, git 2.39): both are refused first, and `--no-deref` is given besides.
+"""
+
+from __future__ import annotations
+
+import re
+import stat
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
+from skilld.git.run import Git
+
+BRANCH = "skilld/staging"
+STAGING = f"refs/heads/{BRANCH}"
+PROPOSALS = "refs/skilld/proposals/"
+_WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between tries at a held lock: 3.2 s in all
+_MOVED = ("but expected", "reference already exists", "unable to resolve reference", "reference is missing")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One ref, from `old` to `new`. An `old` of None means it must not exist, a `new` of None deletes it."""
+
+    ref: str
+    new: str | None
+    old: str | None
+
+
+def proposal_ref(proposal: str) -> str:
+    """Return the ref on which an open proposal hangs; raises ValueError for an id that could be anything else."""
+    if not re.fullmatch(r"[0-9A-Za-z][0-9A-Za-z-]{0,63}", proposal):
+        raise ValueError(f"{proposal!r} is no id of a proposal")
+    return PROPOSALS + proposal
+
+
+def tip(git: Git, ref: str) -> str | None:
+    """Return the commit a ref names, or None where there is no such ref."""
+    result = git.call("rev-parse", "--verify", "-q", "--end-of-options", f"{ref}^{{commit}}")
+    if result.status not in (0, 1):
+        raise GitFailedError(f"{ref} cannot be read", result.status, result.err)
+    return result.out.decode().strip() or None
+
+
+def tips(git: Git, patterns: Sequence[str]) -> dict[str, str]:
+    """Return ref name -> object id of all refs below the patterns (a full name, or a folder without its slash)."""
+    out = git.run("for-each-ref", "--format=%(objectname) %(refname)", *patterns).decode("utf-8", "surrogateescape")
+    return {name: oid for oid, name in (line.split(" ", 1) for line in out.splitlines())}
+
+
+def check_plain(common_dir: Path, names: Iterable[str]) -> None:
+    """Raise RepoRefusedError where one of these refs, or a folder on the way to it, is a link of any sort."""
+    for top in ("refs", "objects", "packed-refs"):
+        _refuse_link(common_dir / top)
+    for name in names:
+        path = common_dir
+        for part in name.split("/"):
+            path /= part
+            _refuse_link(path)
+        if _kind(path) == stat.S_IFREG and path.read_bytes()[:4] == b"ref:":
+            raise RepoRefusedError(
+                "The repository is refused",
+                f"{name} points at another ref, so writing it would move that one",
+                f"git symbolic-ref --delete {name}",
+            )
+
+
+def move(git: Git, common_dir: Path, changes: Sequence[Change]) -> None:
+    """Make all changes or none.
+
+    Raises LostRaceError where a ref no longer has its old value, RefLockedError where another program keeps a lock,
+    RepoRefusedError where the ref cannot exist (a branch named `skilld` stands in its way).
+    """
+    if not changes:
+        return
+    check_plain(common_dir, [change.ref for change in changes])
+    orders = "".join(_order(change) for change in changes).encode()
+    for wait in (*_WAITS, None):
+        result = git.call("update-ref", "--no-deref", "--stdin", stdin=orders)
+        if result.status == 0:
+            return
+        if ".lock': File exists" not in result.err:
+            break
+        if wait is None:
+            raise RefLockedError("The proposal was not written", "another program holds a lock", after=60)
+        time.sleep(wait)
+    if any(word in result.err for word in _MOVED):
+        raise LostRaceError("The staging branch moved meanwhile", result.err)
+    if "exists; cannot create" in result.err or "Is a directory" in result.err or "Not a directory" in result.err:
+        raise RepoRefusedError(
+            "The staging branch cannot be made",
+            f"a branch stands in the way of {BRANCH}",
+            "rename the branch named skilld, or those below skilld/staging",
+        )
+    raise GitFailedError("The refs were not moved", result.status, result.err)
+
+
+def remove_stale_locks(common_dir: Path) -> list[Path]:
+    """Remove locks that a killed worker left on our own refs, and return them.
+
+    Only for a program that knows that no other skilld is at work: with kill -9, 2 of 263 kills left such a lock, which
+    blocked every later proposal.
+    """
+    check_plain(common_dir, [STAGING, PROPOSALS.rstrip("/")])
+    proposals = common_dir / PROPOSALS
+    locks = [common_dir / f"{STAGING}.lock", *(proposals.glob("*.lock") if proposals.is_dir() else ())]
+    stale = [lock for lock in locks if _kind(lock) == stat.S_IFREG]
+    for lock in stale:
+        lock.unlink(missing_ok=True)
+    return stale
+
+
+def _order(change: Change) -> str:
+    # `create` needs no old value, so it works in repositories of either object format.
+    if change.new is None:
+        return f"delete {change.ref} {change.old}\n"
+    if change.old is None:
+        return f"create {change.ref} {change.new}\n"
+    return f"update {change.ref} {change.new} {change.old}\n"
+
+
+def _kind(path: Path) -> int:
+    try:
+        return stat.S_IFMT(path.lstat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+
+
+def _refuse_link(path: Path) -> None:
+    if _kind(path) == stat.S_IFLNK:
+        raise RepoRefusedError(
+            "The repository is refused", f"{path} is a symbolic link, so git would write outside the repository"
+        )

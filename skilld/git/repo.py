@@ -1,0 +1,156 @@
+"""The repository that tracks a given SKILL.md, and everything about it that decides whether we may write.
+
+A real path enters; a `Repo` leaves, or a typed refusal with a sentence for the person. What git cannot tell is an
+error, never "absent". Reads only, runs no program of the repository's choice.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.git import attributes, objects, refs, state, tree
+from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError
+from skilld.git.run import Git
+from skilld.git.workdir import Place, locate
+
+_KNOWN_EXTENSIONS = frozenset(
+    {
+        "compatobjectformat",
+        "noop",
+        "objectformat",
+        "partialclone",
+        "preciousobjects",
+        "relativeworktrees",
+        "worktreeconfig",
+    }
+)
+_SETTINGS = r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|core\.attributesfile)$"
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """The default branch: its short name, and the commits its local and remote-tracking refs stand at."""
+
+    name: str
+    tips: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Repo:
+    """A repository as seen from one work tree, read once.
+
+    `head` is the commit of HEAD, `branch` the full name of the checked-out branch (None: detached), `default` None
+    where it cannot be told. `remote` says whether anything pushes from here.
+    """
+
+    git: Git
+    toplevel: Path
+    git_dir: Path
+    common_dir: Path
+    head: str
+    branch: str | None
+    default: Default | None
+    remote: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tracked:
+    """A SKILL.md in HEAD of its repository: `relpath` with forward slashes below the top level."""
+
+    repo: Repo
+    relpath: str
+    entry: tree.Entry
+
+
+def open_repo(folder: Path) -> Repo:
+    """Return the repository whose work tree holds `folder` (a real path).
+
+    Raises NotTrackedError where there is none or it has no commit, RepoRefusedError where it is one we do not write
+    to: bare, not the person's, redirected elsewhere, of an unknown format.
+    """
+    place = locate(folder)
+    return _open(place, _settings(place.git))
+
+
+def find(path: Path) -> Tracked:
+    """Return the repository that tracks the skill at `path`, and where in it.
+
+    `path` must be the real path of the file: a link anywhere in it is refused. Raises as `open_repo`, and
+    NotTrackedError where HEAD does not hold the file or a filter stands between it and the stored bytes.
+    """
+    if path.resolve() != path:
+        raise RepoRefusedError("The skill is refused", f"{path} is reached through a link")
+    place = locate(path.parent)
+    relpath = path.relative_to(place.toplevel).as_posix()
+    tree.check_relpath(relpath)
+    settings = _settings(place.git)
+    repo = _open(place, settings)
+    found = tree.entry(repo.git, repo.head, relpath)
+    if found is None:
+        raise NotTrackedError("untracked", f"{relpath} is not in the newest commit of {place.toplevel}")
+    if found.mode not in tree.FILE_MODES:
+        raise RepoRefusedError("The skill is refused", f"{relpath} is no plain file in {place.toplevel}")
+    if attributes.filtered(place.toplevel, place.common_dir, relpath, _personal_attributes(settings)):
+        raise NotTrackedError("filtered", f"git stores {relpath} through a filter, not as it is")
+    return Tracked(repo, relpath, found)
+
+
+def _open(place: Place, settings: dict[str, str]) -> Repo:
+    unknown = sorted(
+        key for key in settings if key.startswith("extensions.") and key.split(".")[1] not in _KNOWN_EXTENSIONS
+    )
+    if unknown:
+        raise RepoRefusedError("The repository is refused", f"{place.toplevel} uses {', '.join(unknown)}")
+    head = objects.read(place.git, ["HEAD"])[0]
+    if head is None or head.kind != "commit":
+        raise NotTrackedError("no-commit", f"{place.toplevel} has no commit yet")
+    return Repo(
+        git=place.git,
+        toplevel=place.toplevel,
+        git_dir=place.git_dir,
+        common_dir=place.common_dir,
+        head=head.oid,
+        branch=state.head_branch(place.git_dir),
+        default=_default(place.git, settings.get("init.defaultbranch", "")),
+        remote=any(key.startswith("remote.") for key in settings),
+    )
+
+
+def _settings(git: Git) -> dict[str, str]:
+    result = git.call("config", "--null", "--get-regexp", _SETTINGS)
+    if result.status not in (0, 1):  # 1: nothing matches
+        raise GitFailedError("The repository's configuration cannot be read", result.status, result.err)
+    items = result.out.decode("utf-8", "surrogateescape").split("\0")
+    return {key.lower(): value for key, _, value in (item.partition("\n") for item in items if item)}
+
+
+def _default(git: Git, configured: str) -> Default | None:
+    form = "--format=%(refname) %(objectname) %(symref)"
+    names = [name for name in (configured, "main", "master") if name and not set(name) & set("*?[\n ")]
+    patterns = [f"refs/{folder}/{name}" for folder in ("heads", "remotes/origin") for name in names]
+    out = git.run("for-each-ref", form, "refs/remotes/*/HEAD", *patterns).decode("utf-8", "surrogateescape")
+    rows = [line.split(" ") for line in out.splitlines()]
+    pointers = [symref for name, _, symref in rows if name.endswith("/HEAD") and symref]
+    pointers.sort(key=lambda symref: not symref.startswith("refs/remotes/origin/"))
+    if pointers:
+        name = pointers[0].split("/", 3)[3]
+        found = refs.tips(git, [f"refs/heads/{name}", pointers[0]])
+        return Default(name, tuple(dict.fromkeys(found.values())))
+    oids = {name: oid for name, oid, _ in rows}
+    for name in names:
+        local, remote = oids.get(f"refs/heads/{name}"), oids.get(f"refs/remotes/origin/{name}")
+        if local:
+            return Default(name, tuple(dict.fromkeys(oid for oid in (local, remote) if oid)))
+    out = git.run("for-each-ref", "--count=3", form, "refs/heads").decode("utf-8", "surrogateescape")
+    only = [line.split(" ") for line in out.splitlines() if not line.startswith(refs.STAGING)]
+    return Default(only[0][0].removeprefix("refs/heads/"), (only[0][1],)) if len(only) == 1 else None
+
+
+def _personal_attributes(settings: dict[str, str]) -> Path:
+    configured = settings.get("core.attributesfile")
+    if configured:
+        return Path(configured).expanduser()
+    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
+    return Path(base).expanduser() / "git" / "attributes"

@@ -1,0 +1,173 @@
+"""Running git: an allow-list of subcommands, a fixed silent prefix, closed stdin, a timeout on every call.
+
+Arguments enter, bytes leave; a failure is a typed error. GitPython is used as the runner of processes only: none of
+its objects, which keep children alive and read configuration. This module knows no repository but the folder it got.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from git.cmd import Git as Runner
+
+from skilld.git.environment import QUIET, git_program, person_variables, unscrubbed
+from skilld.git.errors import GitFailedError, GitTimeoutError
+from skilld.text import safe_text
+
+SECONDS = 20.0
+PERSON_SECONDS = 300.0  # hooks and a passphrase prompt of the person's own
+
+# Measured on git 2.39: plain plumbing runs hooks (update-ref) and fsmonitor; with these settings it runs nothing.
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.logAllRefUpdates=false",
+    "safe.bareRepository=explicit",
+    "core.protectNTFS=true",
+    "core.protectHFS=true",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "commit.gpgSign=false",
+    "log.showSignature=false",
+    "core.fsync=all",
+    "protocol.allow=never",
+    "i18n.commitEncoding=UTF-8",
+)
+_PREFIX = (
+    "--no-pager",
+    "--no-replace-objects",
+    "--literal-pathspecs",
+    *(part for setting in _SETTINGS for part in ("-c", setting)),
+)
+
+# Subcommand -> arguments without which it may not run.
+_ALLOWED: Mapping[str, tuple[str, ...]] = {
+    "blame": ("--no-textconv", "--porcelain"),
+    "cat-file": (),
+    "check-ref-format": (),
+    "commit-tree": (),
+    "config": ("--null", "--get-regexp"),
+    "for-each-ref": (),
+    "hash-object": ("-w", "--stdin", "--no-filters"),
+    "ls-tree": (),
+    "merge-base": (),
+    "mktree": (),
+    "rev-list": (),
+    "rev-parse": (),
+    "symbolic-ref": ("-q",),
+    "update-ref": ("--no-deref", "--stdin"),
+}
+_PERSON_ALLOWED = frozenset({"cherry-pick", "commit", "diff-index", "ls-files", "revert", "rev-parse", "status"})
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a git command gave: exit status, output, and its complaint made harmless for display."""
+
+    status: int
+    out: bytes
+    err: str
+
+
+class Git:
+    """Git in one folder, for skilld's own reading and writing.
+
+    `ceiling` is a folder above which no repository is looked for: once a work tree is known, its parent, so that a
+    repository that vanishes is never mistaken for one further up.
+    """
+
+    def __init__(self, folder: Path, *, ceiling: Path | None = None) -> None:
+        self.folder = folder
+        self._env = dict(QUIET)
+        if ceiling is not None:
+            self._env["GIT_CEILING_DIRECTORIES"] = str(ceiling)
+
+    def call(
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        seconds: float = SECONDS,
+    ) -> Result:
+        """Run an allowed subcommand and return its result whatever the status is.
+
+        Raises GitTimeoutError after `seconds`, and ValueError for a subcommand that is not allowed.
+        """
+        command, *rest = args
+        if command not in _ALLOWED or any(flag not in rest for flag in _ALLOWED[command]):
+            raise ValueError(f"git {command} is not allowed with {rest}")
+        left = unscrubbed()
+        if left:
+            raise RuntimeError(f"scrub_environment() was not called: {', '.join(left)}")
+        argv = [git_program(), *_PREFIX, "-C", str(self.folder), *args]
+        return _execute(argv, self.folder, self._env | dict(env or {}), stdin, seconds)
+
+    def run(
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        env: Mapping[str, str] | None = None,
+        seconds: float = SECONDS,
+    ) -> bytes:
+        """Run an allowed subcommand and return its output; raises GitFailedError for any status but 0."""
+        return _checked(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0])
+
+
+class PersonGit:
+    """Git as the person would run it in their work tree: their hooks, signing, identity and configuration.
+
+    `removed` is what `scrub_environment` took out of the process. Used only where the person gave the command.
+    """
+
+    def __init__(self, folder: Path, removed: Mapping[str, str]) -> None:
+        self.folder = folder
+        self._env = person_variables(removed)
+
+    def call(self, *args: str, stdin: bytes | None = None, seconds: float = PERSON_SECONDS) -> Result:
+        """Run one of the few subcommands that accept and revert need, and return its result."""
+        if args[0] not in _PERSON_ALLOWED:
+            raise ValueError(f"git {args[0]} is not a command for the person's environment")
+        settings = ("-c", "rerere.enabled=false", "-c", "advice.detachedHead=false")
+        argv = [git_program(), "--no-pager", "--literal-pathspecs", *settings, "-C", str(self.folder), *args]
+        return _execute(argv, self.folder, self._env, stdin, seconds)
+
+    def run(self, *args: str, stdin: bytes | None = None) -> bytes:
+        """Run a subcommand and return its output; raises GitFailedError for any status but 0."""
+        return _checked(self.call(*args, stdin=stdin), args[0])
+
+
+def _checked(result: Result, command: str) -> bytes:
+    if result.status != 0:
+        raise GitFailedError(f"git {command} failed", result.status, result.err)
+    return result.out
+
+
+def _execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes | None, seconds: float) -> Result:
+    # The runner falls back to our own current folder where `folder` is gone; "-C" makes git itself fail instead.
+    runner = Runner(str(folder))
+    with tempfile.TemporaryFile() as given:
+        if stdin is not None:
+            given.write(stdin)
+            given.seek(0)
+        answer = runner.execute(
+            argv,
+            istream=given if stdin is not None else None,
+            with_extended_output=True,
+            with_exceptions=False,
+            stdout_as_string=False,
+            strip_newline_in_stdout=False,
+            kill_after_timeout=seconds,
+            env=env,
+        )
+    if not isinstance(answer, tuple):
+        raise TypeError("the runner gave no status")
+    status, out, err = answer
+    # -9 with the runner's own sentence: https://github.com/gitpython-developers/GitPython git/cmd.py, execute()
+    if status < 0 and err.startswith("Timeout: the command"):
+        raise GitTimeoutError("Git did not answer", f"no end after {seconds:g} s in {os.fspath(folder)}")
+    return Result(status, out if isinstance(out, bytes) else b"", safe_text(err.strip(), newlines=True))

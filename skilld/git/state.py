@@ -1,0 +1,86 @@
+"""What a person is in the middle of: operations in progress, and work trees that hold the staging branch.
+
+Read from the files of the git directory, since `git worktree list` does not show a branch under rebase or bisect.
+Takes paths, gives words for a sentence; runs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from skilld.git.errors import RepoRefusedError
+from skilld.git.refs import BRANCH, STAGING
+
+_OPERATIONS = (
+    ("rebase-merge", "a rebase"),
+    ("rebase-apply", "a rebase"),
+    ("MERGE_HEAD", "a merge"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick"),
+    ("REVERT_HEAD", "a revert"),
+    ("sequencer", "a cherry-pick or revert"),
+    ("BISECT_START", "a bisect"),
+    ("BISECT_LOG", "a bisect"),
+)
+_HOLDERS = (
+    ("rebase-merge/head-name", "being rebased"),
+    ("rebase-merge/update-refs", "being rebased"),
+    ("rebase-apply/head-name", "being rebased"),
+    ("BISECT_START", "being bisected"),
+)
+_LIMIT = 1 << 20
+
+
+def in_progress(git_dir: Path) -> str | None:
+    """Return what is in progress in the work tree of this git directory ("a rebase"), or None."""
+    return next((words for name, words in _OPERATIONS if (git_dir / name).exists()), None)
+
+
+def head_branch(git_dir: Path) -> str | None:
+    """Return the full name of the ref that HEAD points at, or None where it is detached."""
+    text = _read(git_dir / "HEAD")
+    return text.removeprefix("ref:").strip() if text.startswith("ref:") else None
+
+
+def checked_out(common_dir: Path) -> list[str]:
+    """Return the full names of the branches that are checked out in a work tree, the staging branch apart."""
+    branches = (head_branch(git_dir) for git_dir, _ in _work_trees(common_dir))
+    return sorted({branch for branch in branches if branch and branch != STAGING})
+
+
+def staging_holder(common_dir: Path) -> str | None:
+    """Return how the staging branch is in use ("checked out in /path"), or None where it is free."""
+    for git_dir, work_tree in _work_trees(common_dir):
+        if head_branch(git_dir) == STAGING:
+            return f"checked out in {work_tree}"
+        for name, words in _HOLDERS:
+            if _names_staging(_read(git_dir / name)):
+                return f"{words} in {work_tree}"
+    return None
+
+
+def _names_staging(text: str) -> bool:
+    return any(line.strip() in {STAGING, BRANCH} for line in text.splitlines())
+
+
+def _work_trees(common_dir: Path) -> Iterator[tuple[Path, Path]]:
+    yield common_dir, common_dir.parent
+    linked = common_dir / "worktrees"
+    if not linked.is_dir():
+        return
+    for git_dir in sorted(linked.iterdir()):
+        if (git_dir / "HEAD").is_file():
+            pointer = _read(git_dir / "gitdir").strip()
+            yield git_dir, Path(pointer).parent if pointer else git_dir
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LIMIT).decode("utf-8", "surrogateescape")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return ""
+    except OSError as error:
+        raise RepoRefusedError(
+            "The repository's state is unknown", f"{path} cannot be read: {error.strerror}"
+        ) from error

@@ -1,0 +1,168 @@
+"""Trees, rewritten level by level: the cost is the depth of the paths, not the number of files.
+
+Every name in a written tree is copied from a tree that exists already; paths of callers are checked besides, since
+`git mktree` accepts `.git`, `..` and the empty name (measured, git 2.39). No index is used, shared or private.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from skilld.git import objects
+from skilld.git.errors import RepoRefusedError
+from skilld.git.run import Git
+
+TREE_MODE = "40000"
+FILE_MODES = frozenset({"100644", "100755"})
+_Tree = dict[bytes, "Entry"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a name stands for in a tree: its mode as git stores it, and the object."""
+
+    mode: str
+    oid: str
+
+
+def check_relpath(relpath: str) -> None:
+    """Raise RepoRefusedError for a path that git or a file system could take for something else."""
+    for part in relpath.split("/"):
+        folded = "".join(c for c in unicodedata.normalize("NFC", part).casefold() if unicodedata.category(c) != "Cf")
+        bad = folded.rstrip(". ") in {"", ".git"} or folded.startswith("git~") or "\\" in part
+        if bad or any(unicodedata.category(char) in {"Cc", "Cs"} for char in part):
+            raise RepoRefusedError("The skill's path is refused", f"{relpath!r} is no plain path")
+
+
+def entry(git: Git, commit: str, relpath: str) -> Entry | None:
+    """Return what stands at `relpath` in a commit, or None."""
+    out = git.run("ls-tree", "-z", "--full-tree", commit, "--", relpath)
+    if not out:
+        return None
+    mode, _, oid = out.split(b"\t", 1)[0].decode().split(" ")
+    return Entry(mode.lstrip("0"), oid)
+
+
+def rewrite(git: Git, root: str, changes: Mapping[str, Entry | None]) -> str:
+    """Return the tree of commit or tree `root` with these files set, or taken away where the entry is None.
+
+    Three processes whatever the depth. Raises RepoRefusedError where a file stands in the way of a folder.
+    """
+    for relpath in changes:
+        check_relpath(relpath)
+    folders = sorted({folder for relpath in changes for folder in _folders(relpath)}, key=_depth, reverse=True)
+    trees = _read_folders(git, root, folders)
+    for relpath, new in changes.items():
+        folder, name = _split(relpath)
+        _set(trees[folder], name, new)
+    written: list[_Tree] = []
+    for folder in folders:
+        tree = trees[folder]
+        if folder:
+            above, name = _split(folder)
+            _set(trees[above], name, Entry(TREE_MODE, _oid(tree, len(root))) if tree else None)
+        if tree or not folder:
+            written.append(tree)
+    return _write(git, written, len(root))
+
+
+def changed(git: Git, old: str, new: str) -> dict[str, tuple[Entry | None, Entry | None]]:
+    """Return the files that differ between two commits or trees: path -> (entry in old, entry in new)."""
+    found: dict[str, tuple[Entry | None, Entry | None]] = {}
+    pending: list[tuple[bytes, str | None, str | None]] = [(b"", f"{old}^{{tree}}", f"{new}^{{tree}}")]
+    while pending:
+        names = [name for _, left, right in pending for name in (left, right) if name is not None]
+        read = dict(zip(names, objects.read(git, names), strict=True))
+        following: list[tuple[bytes, str | None, str | None]] = []
+        for prefix, left, right in pending:
+            before, after = (_parse(read[name]) if name is not None else {} for name in (left, right))
+            for name, was, now in _pairs(before, after):
+                path = prefix + name
+                was_tree, now_tree = (item.oid if item and item.mode == TREE_MODE else None for item in (was, now))
+                if was_tree or now_tree:
+                    following.append((path + b"/", was_tree, now_tree))
+                was_file, now_file = (item if item and item.mode != TREE_MODE else None for item in (was, now))
+                if was_file or now_file:
+                    found[path.decode("utf-8", "surrogateescape")] = (was_file, now_file)
+        pending = following
+    return found
+
+
+def _pairs(before: _Tree, after: _Tree) -> Iterator[tuple[bytes, Entry | None, Entry | None]]:
+    for name in sorted(before.keys() | after.keys()):
+        was, now = before.get(name), after.get(name)
+        if was != now:
+            yield name, was, now
+
+
+def _folders(relpath: str) -> list[str]:
+    parts = relpath.split("/")[:-1]
+    return ["/".join(parts[:count]) for count in range(len(parts) + 1)]
+
+
+def _depth(folder: str) -> int:
+    return folder.count("/") + 1 if folder else 0
+
+
+def _split(path: str) -> tuple[str, bytes]:
+    folder, _, name = path.rpartition("/")
+    return folder, name.encode("utf-8", "surrogateescape")
+
+
+def _set(tree: _Tree, name: bytes, new: Entry | None) -> None:
+    if new is None:
+        tree.pop(name, None)
+        return
+    old = tree.get(name)
+    if old is not None and (old.mode == TREE_MODE) != (new.mode == TREE_MODE):
+        raise RepoRefusedError("The tree was not written", f"{name!r} is a file in one version, a folder in the other")
+    tree[name] = new
+
+
+def _read_folders(git: Git, root: str, folders: list[str]) -> dict[str, _Tree]:
+    names = [f"{root}:{folder}" if folder else f"{root}^{{tree}}" for folder in folders]
+    found = dict(zip(folders, objects.read(git, names), strict=True))
+    return {folder: _parse(item) if item is not None else {} for folder, item in found.items()}
+
+
+def _parse(item: objects.Object | None) -> _Tree:
+    if item is None or item.kind != "tree":
+        raise RepoRefusedError("The repository cannot be read", "a folder of the skill's path is missing or no folder")
+    size, data, position = len(item.oid) // 2, item.data, 0
+    tree: _Tree = {}
+    while position < len(data):
+        blank = data.index(b" ", position)
+        end = data.index(b"\0", blank)
+        tree[data[blank + 1 : end]] = Entry(data[position:blank].decode(), data[end + 1 : end + 1 + size].hex())
+        position = end + 1 + size
+    return tree
+
+
+def _sorted(tree: _Tree) -> list[tuple[bytes, Entry]]:
+    return sorted(tree.items(), key=lambda item: item[0] + (b"/" if item[1].mode == TREE_MODE else b""))
+
+
+def _oid(tree: _Tree, length: int) -> str:
+    raw = b"".join(e.mode.encode() + b" " + name + b"\0" + bytes.fromhex(e.oid) for name, e in _sorted(tree))
+    algorithm = "sha256" if length == 64 else "sha1"  # noqa: PLR2004 - hex digits of git's two object formats
+    return hashlib.new(algorithm, b"tree %d\0" % len(raw) + raw, usedforsecurity=False).hexdigest()
+
+
+def _write(git: Git, trees: list[_Tree], length: int) -> str:
+    kinds = {TREE_MODE: b"tree", "160000": b"commit"}
+    # Objects that a partial clone has not fetched may be named: --missing.
+    batches = [
+        b"".join(
+            b"%s %s %s\t%s\0" % (e.mode.encode(), kinds.get(e.mode, b"blob"), e.oid.encode(), name)
+            for name, e in _sorted(tree)
+        )
+        for tree in trees
+    ]
+    written = git.run("mktree", "-z", "--missing", "--batch", stdin=b"\0".join(batches)).decode().split()
+    expected = [_oid(tree, length) for tree in trees]
+    if written != expected:
+        raise RepoRefusedError("The tree was not written", "git stored another tree than the one given")
+    return expected[-1]

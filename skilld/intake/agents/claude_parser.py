@@ -1,0 +1,161 @@
+"""Reads one Claude Code session: records in file order in, events out.
+
+Every record goes to the module that knows its sort: prompts and wrappers, notes at tool results, the prompt queue,
+skills. The order of a file is nearly that of the talk; in a file's first lines an answer may come before its prompt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skilld.intake.agents.claude_lines import may_matter, parse
+from skilld.intake.agents.claude_notes import notes
+from skilld.intake.agents.claude_presence import Presence
+from skilld.intake.agents.claude_prompts import attached, blocked_prompt, flagged, prompt
+from skilld.intake.agents.claude_queue import Delivery, Queue
+from skilld.intake.agents.claude_records import Record, blocks, mapping, string, texts
+from skilld.intake.agents.claude_skills import TOOLS, Skills
+from skilld.intake.agents.claude_wrappers import Words, bash_input
+from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, Span
+
+_MOST_CALLS = 256
+
+
+class Parser:
+    """Reads one session's file. `session` names the session where a record does not."""
+
+    def __init__(self, session: str, state: Mapping[str, Any]) -> None:
+        self._session = session
+        self._presence = Presence(mapping(state.get("presence")))
+        self._calls = {call: string(name) for call, name in mapping(state.get("calls")).items()}
+        self._queue = Queue(state.get("said"))
+        self._skills = Skills(mapping(state.get("skills")))
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return the events of one complete line, and of earlier ones that have waited for it long enough."""
+        events: list[Event] = [*self._queue.tick(self._presence), *self._skills.tick()]
+        if not may_matter(line.data):
+            return events
+        span = Span(line.start, line.end)
+        found, whole = parse(line.data)
+        if not whole:
+            events.append(Malformed(span))
+        for fields in found:
+            events += self._read(Record(fields, span, self._session))
+        return events
+
+    def flush(self) -> list[Event]:
+        """Return what waited for a line that will not come."""
+        return [*self._queue.flush(self._presence), *self._skills.flush()]
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where reading may resume, and the state to resume with: ids, names, paths, hashes and flags."""
+        starts = [start for start in (self._queue.start, self._skills.start) if start is not None]
+        return min([end, *starts]), {
+            "presence": self._presence.state(),
+            "calls": dict(self._calls),
+            "said": self._queue.state(),
+            "skills": self._skills.state(),
+        }
+
+    def _read(self, record: Record) -> list[Event]:
+        if record.get("isSidechain"):
+            return [record.ignored("sidechain")] if record.type == "user" and not any(record.results()) else []
+        match record.type:
+            case "queue-operation":
+                return [*self._queue.operate(record, self._presence)]
+            case "continued-in" | "ended":
+                return [SessionEnd(record.session_id, record.span)]
+            case "user":
+                return self._user(record, by_person=self._presence.follow(record))
+            case "assistant" | "attachment" | "system" if self._presence.follow(record):
+                return self._other(record)
+        return []
+
+    def _user(self, record: Record, *, by_person: bool) -> list[Event]:
+        if any(record.results()):
+            return self._results(record) if by_person and not flagged(record) else []
+        if flagged(record) == "meta":
+            uses = self._skills.body(record, "\n".join(texts(record.content))) if by_person else None
+            return [*(uses or []), record.ignored("meta" if uses is None else "skill-body")]
+        if record.get("toolUseResult") is not None:
+            return []
+        if not isinstance(record.content, str | list):
+            return [Malformed(record.span)]
+        found = prompt(record)
+        if isinstance(found, str):
+            self._queue.delivered(bash_input("".join(texts(record.content))))
+            uses = self._skills.output(record) if found == "command-output" and by_person else []
+            return [*uses, record.ignored(found)]
+        if found.command:
+            return self._command(record, found) if by_person else [record.ignored("headless")]
+        return self._typed(record, found, by_person=by_person)
+
+    def _typed(self, record: Record, found: Words, *, by_person: bool) -> list[Event]:
+        delivery = self._queue.delivered(found.text, record.string("promptSource"))
+        if not by_person:
+            return [record.ignored("headless")]
+        if delivery is Delivery.REPEATED:
+            return [record.ignored("repeated")]
+        if delivery is Delivery.QUEUED:
+            return [*self._skills.before_turn(), record.turn(found.text, How.QUEUED)]
+        return [*self._skills.before_turn(), *self._queue.overtaken(record), record.turn(found.text, How.TYPED)]
+
+    def _command(self, record: Record, found: Words) -> list[Event]:
+        if self._skills.is_the_agents(found.command):
+            return [record.ignored("agents-command")]
+        uses = [*self._skills.before_turn(), *self._skills.typed(record, found.command)]
+        return [*uses, record.turn(found.text, How.COMMAND) if found.text.strip() else record.ignored("bare-command")]
+
+    def _results(self, record: Record) -> list[Event]:
+        for block in record.results():
+            call = string(block.get("tool_use_id"))
+            tool = self._calls.get(call, "")
+            if tool in TOOLS and block.get("is_error") is not True:
+                self._skills.result(record, call, tool)
+        return [*notes(record, self._calls)]
+
+    def _other(self, record: Record) -> list[Event]:
+        if record.type == "assistant":
+            return self._assistant(record)
+        if record.type == "system":
+            blocked = blocked_prompt(record)
+            self._queue.delivered(blocked)
+            return [record.turn(blocked, How.TYPED)] if blocked.strip() else []
+        attachment = Record(mapping(record.get("attachment")), record.span, record.session_id)
+        if attachment.type == "invoked_skills":
+            return [*self._skills.kept(record, attachment.get("skills"))]
+        return [self._queued_command(record, attachment)] if attachment.type == "queued_command" else []
+
+    def _assistant(self, record: Record) -> list[Event]:
+        for block in blocks(record.content):
+            if block.get("type") == "tool_use":
+                self._called(string(block.get("id")), string(block.get("name")), mapping(block.get("input")))
+        text = "\n".join(texts(record.content))
+        # An error of the service, or words that the client put into the agent's mouth.
+        made_up = (
+            record.get("isApiErrorMessage") is True or mapping(record.get("message")).get("model") == "<synthetic>"
+        )
+        if made_up or not text.strip():
+            return []
+        return [Reply(record.session_id, text, record.at, record.span)]
+
+    def _called(self, call: str, tool: str, arguments: Mapping[str, Any]) -> None:
+        self._calls.pop(call, None)
+        self._calls[call] = tool
+        if len(self._calls) > _MOST_CALLS:
+            del self._calls[next(iter(self._calls))]
+        if tool in TOOLS:
+            self._skills.called(call, arguments)
+
+    def _queued_command(self, record: Record, attachment: Record) -> Event:
+        found = attached(attachment)
+        if isinstance(found, str):
+            return record.ignored(found)
+        if self._queue.delivered(found.text, "queued") is Delivery.REPEATED:
+            return record.ignored("repeated")
+        # The uuid under which some versions write the same prompt a second time.
+        own = attachment.string("source_uuid") or record.string("uuid")
+        carrier = Record({**record.fields, "uuid": own}, record.span, self._session)
+        return carrier.turn(found.text, How.QUEUED, at=attachment.at)

@@ -1,0 +1,136 @@
+"""A record of a Claude Code transcript: its fields, each checked for its type, and the events made of it.
+
+Nothing of a record can be relied on: any field may be missing or of another type. Knows nothing of what records mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import Any
+
+from skilld.types import How, Ignored, Span, Turn
+
+AGENT = "claude-code"
+
+_UTC_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", re.ASCII)
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def string(value: object) -> str:
+    """Return a string as it is, without the halves of torn surrogate pairs; anything else as the empty string."""
+    if not isinstance(value, str):
+        return ""
+    return value if value.isascii() else _LONE_SURROGATE.sub("\ufffd", value)
+
+
+def mapping(value: object) -> dict[str, Any]:
+    """Return a JSON object as it is, anything else as an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: object) -> list[Any]:
+    """Return a JSON array as it is, anything else as an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def blocks(content: object) -> list[dict[str, Any]]:
+    """Return the content of a message or a tool result as blocks; a bare string is one text block."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in items(content) if isinstance(block, dict)]
+
+
+def texts(content: object) -> list[str]:
+    """Return the text of each text block of a content."""
+    return [string(block.get("text")) for block in blocks(content) if block.get("type") == "text"]
+
+
+def utc(value: object) -> str | None:
+    """Return an RFC 3339 time in UTC as it stands, one with an offset converted, and None for anything else."""
+    try:
+        moment = datetime.fromisoformat(string(value))
+        if _UTC_TIME.fullmatch(string(value)):
+            return string(value)
+        return moment.astimezone(UTC).isoformat() if moment.tzinfo else None
+    except (ValueError, OverflowError):
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One object of a transcript line with the span of the line; `home_session` names the session if it does not."""
+
+    fields: dict[str, Any]
+    span: Span
+    home_session: str = ""
+
+    def get(self, name: str) -> Any:  # noqa: ANN401 - JSON: every caller checks the type
+        """Return a field as it stands, None if it is missing."""
+        return self.fields.get(name)
+
+    def string(self, name: str) -> str:
+        """Return a field that is a string, else the empty string."""
+        return string(self.fields.get(name))
+
+    @property
+    def type(self) -> str:
+        """The family of the record: user, assistant, attachment, queue-operation, ..."""
+        return self.string("type")
+
+    @property
+    def session_id(self) -> str:
+        """The session the record belongs to: in a forked file the copies name the new one."""
+        return self.string("sessionId") or self.home_session
+
+    @property
+    def at(self) -> str | None:
+        """When it was written."""
+        return utc(self.fields.get("timestamp"))
+
+    @property
+    def cwd(self) -> str | None:
+        """The folder the agent was in."""
+        return self.string("cwd") or None
+
+    @property
+    def version(self) -> tuple[int, ...]:
+        """The client's version, empty if unknown."""
+        match = re.match(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})", self.string("version"))
+        return tuple(int(part) for part in match.groups()) if match else ()
+
+    @property
+    def origin(self) -> str:
+        """Who sent it, in the newer versions: "human", "task-notification", ..."""
+        return string(mapping(self.fields.get("origin")).get("kind"))
+
+    @property
+    def content(self) -> object:
+        """What the message holds: a string or blocks."""
+        return mapping(self.fields.get("message")).get("content")
+
+    def results(self) -> Iterator[dict[str, Any]]:
+        """Yield the tool_result blocks."""
+        return (block for block in blocks(self.content) if block.get("type") == "tool_result")
+
+    def key(self, suffix: str = "", text: str = "") -> str:
+        """Return the key of the turn that the record carries: its uuid, or what else tells it from all others."""
+        own = self.string("uuid") or f"{self.session_id}:{self.string('timestamp')}:{digest(text)}"
+        return f"{AGENT}:{own}{suffix}"
+
+    def turn(self, text: str, how: How, suffix: str = "", at: str | None = None) -> Turn:
+        """Return the turn of the words that the record carries."""
+        key = self.key(suffix, text)
+        return Turn(key, AGENT, self.session_id, text, at or self.at, how, self.span, self.cwd)
+
+    def ignored(self, reason: str) -> Ignored:
+        """Return the event that counts the record among those that only look like human words."""
+        return Ignored(reason, self.span)
+
+
+def digest(text: str) -> str:
+    """Return a short hash of a text, by which it is known again without being kept."""
+    return sha256(text.encode(errors="replace")).hexdigest()[:12]

@@ -1,0 +1,53 @@
+"""Finding a proposal that an earlier try made already: a retried job returns it instead of making another.
+
+Looked for on its own ref, on the staging branch by its trailers, and in what was merged since.
+"""
+
+from __future__ import annotations
+
+from skilld.git import objects, refs
+from skilld.git.objects import Commit
+from skilld.git.repo import Repo, Tracked
+from skilld.propose.base import describe, same_files
+from skilld.propose.branch import Branch
+from skilld.propose.values import Line, Proposed, Request
+
+_MARGIN = 86400  # seconds: clocks of two machines
+
+
+def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed | None:
+    """Return the proposal where an earlier try made it: on its ref, on the branch, or merged already."""
+    repo, relpath = tracked.repo, tracked.relpath
+    oid = branch.proposals.get(request.id)
+    commit = objects.read_commit(repo.git, oid) if oid else None
+    if commit is None:
+        commit = next((item for item in branch.line or () if _is_same(repo, request, item, relpath)), None)
+    if commit is None:
+        commit = _merged_already(repo, request, relpath)
+    if commit is None:
+        return None
+    name = commit.trailers.get("Skilld-Proposal", request.id)
+    base = branch.base or repo.head
+    line = Line(branch.tip, describe(repo, base))
+    return Proposed(name, commit.oid, base, refs.BRANCH, str(repo.toplevel), relpath, line, fresh=False)
+
+
+def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
+    if request.id in commit.proposals:
+        return True
+    return commit.trailers.get("Skilld-Batch") == request.batch_id and not same_files(
+        repo, commit.oid, commit.parents[0], [relpath]
+    )
+
+
+def _merged_already(repo: Repo, request: Request, relpath: str) -> Commit | None:
+    wanted = (
+        "--fixed-strings",
+        f"--grep=Skilld-Proposal: {request.id}",
+        f"--since={request.epoch - _MARGIN}",
+        "--max-count=1",
+    )
+    tips = [repo.head, *(repo.default.tips if repo.default else ())]
+    oid = repo.git.run("rev-list", *wanted, *tips, "--", relpath).decode().strip()
+    found = objects.read_commit(repo.git, oid) if oid else None
+    return found if found is not None and request.id in found.proposals else None

@@ -1,0 +1,151 @@
+"""The staging branch as a straight line of commits: reading it, and making it again on another base.
+
+Commits of ours are made again from their operations; commits of a person (their own, or ours that they amended or
+rebased) are carried over by a three-way merge of the files they change. No ref is moved here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from skilld.errors import SkilldError
+from skilld.git import lines, objects, tree
+from skilld.git.objects import Commit, Ident
+from skilld.git.repo import Repo
+from skilld.propose.values import Standing
+
+EMAIL = "skilld@localhost"
+_LIMIT = 500
+
+
+class HeldError(Exception):
+    """The line cannot be made again without losing something of the person's; the text says what."""
+
+
+@dataclass(slots=True)
+class Remade:
+    """The line on its new base: its tip, and what became of the proposals on it."""
+
+    tip: str
+    moved: dict[str, str] = field(default_factory=dict)
+    stale: dict[str, str] = field(default_factory=dict)
+    present: list[str] = field(default_factory=list)
+
+
+def skilld_ident(seconds: int) -> Ident:
+    """Return the author and committer of proposals at this time (seconds since 1970, UTC)."""
+    return Ident("skilld", EMAIL, seconds)
+
+
+def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
+    """Return the commits that stand on the staging branch alone, oldest first.
+
+    What HEAD, the default branch or one of the known `bases` reaches is not part of the line. Raises HeldError for a
+    line that is too long, or not straight because a person merged something into it.
+    """
+    known = [repo.head, *(repo.default.tips if repo.default else ()), *bases]
+    present = [item.oid for item in objects.read(repo.git, list(dict.fromkeys(known))) if item is not None]
+    limits = "--reverse", "--topo-order", f"--max-count={_LIMIT}"
+    out = repo.git.run("rev-list", *limits, tip, *(f"^{oid}" for oid in present)).decode().split()
+    if len(out) == _LIMIT:
+        raise HeldError(f"more than {_LIMIT} commits stand on the branch alone")
+    commits = [commit for commit in objects.read_commits(repo.git, out) if commit is not None]
+    merged = next((commit for commit in commits if len(commit.parents) != 1), None)
+    if merged is not None:
+        raise HeldError(f"it holds a merge or root commit of yours: {merged.subject}")
+    return commits
+
+
+def make_again(
+    repo: Repo, base: str, line: Iterable[Commit], standing: Mapping[str, Standing], dropped: Collection[str]
+) -> Remade:
+    """Make the line again on `base`, without the `dropped` proposals. Commits that stand right already are kept.
+
+    Raises HeldError where a person's commit does not fit any more.
+    """
+    remade = Remade(base)
+    for commit in line:
+        if commit.proposals and all(name in dropped for name in commit.proposals):
+            continue
+        if commit.parents == (remade.tip,):
+            remade.tip = commit.oid
+            continue
+        proposal = standing.get(commit.proposals[0]) if len(commit.proposals) == 1 else None
+        root = _again(repo, commit, proposal, remade)
+        if root is not None:
+            remade.tip = objects.write_commit(
+                repo.git,
+                tree=root,
+                parents=[remade.tip],
+                message=commit.message,
+                author=commit.author,
+                committer=commit.committer,
+            )
+            remade.moved.update({name: remade.tip for name in commit.proposals if name in standing})
+    return remade
+
+
+def _again(repo: Repo, commit: Commit, proposal: Standing | None, remade: Remade) -> str | None:
+    """Return the tree of a commit made again on the line's tip, or None where nothing is to be committed."""
+    ours = proposal is not None and commit.committer.email == EMAIL
+    if not ours:
+        try:
+            return carry_over(repo, commit, remade.tip)
+        except lines.MergeConflictError as error:
+            if proposal is None:
+                raise HeldError(f"your commit does not fit any more: {commit.subject}") from error
+    assert proposal is not None  # noqa: S101 - for the type checker: not ours and no proposal raised above
+    return _from_operations(repo, commit, proposal, remade)
+
+
+def _from_operations(repo: Repo, commit: Commit, proposal: Standing, remade: Remade) -> str | None:
+    path = proposal.relpath
+    names = [f"{parent}:{path}" for parent in (remade.tip, commit.parents[0], commit.oid)]
+    current, before, after = objects.read(repo.git, names)
+    if current is None:
+        remade.stale[proposal.id] = f"{path} is gone"
+        return None
+    if before is not None and after is not None and lines.holds(current.data, before.data, after.data):
+        remade.present.append(proposal.id)
+        return None
+    try:
+        edited = proposal.apply(current.data)
+    except SkilldError as error:
+        remade.stale[proposal.id] = str(error)
+        return None
+    if edited == current.data:
+        remade.present.append(proposal.id)
+        return None
+    return with_file(repo, remade.tip, path, edited)
+
+
+def with_file(repo: Repo, commit: str, relpath: str, data: bytes) -> str:
+    """Return the tree of `commit` with the bytes of one existing file replaced, its mode kept."""
+    old = tree.entry(repo.git, commit, relpath)
+    mode = old.mode if old is not None and old.mode in tree.FILE_MODES else "100644"
+    return tree.rewrite(repo.git, commit, {relpath: tree.Entry(mode, objects.write_blob(repo.git, data))})
+
+
+def carry_over(repo: Repo, commit: Commit, onto: str) -> str | None:
+    """Return the tree of `onto` with what `commit` changed, or None where it has that already.
+
+    Raises MergeConflictError where both changed the same lines.
+    """
+    changes: dict[str, tree.Entry | None] = {}
+    for path, (was, now) in tree.changed(repo.git, commit.parents[0], commit.oid).items():
+        current = tree.entry(repo.git, onto, path)
+        if current == now:
+            continue
+        changes[path] = now if current == was else _merged(repo, was, current, now)
+    return tree.rewrite(repo.git, onto, changes) if changes else None
+
+
+def _merged(repo: Repo, was: tree.Entry | None, current: tree.Entry | None, now: tree.Entry | None) -> tree.Entry:
+    if was is None or current is None or now is None:
+        raise lines.MergeConflictError
+    found = objects.read(repo.git, [was.oid, current.oid, now.oid])
+    old, ours, theirs = (item.data if item is not None and item.kind == "blob" else None for item in found)
+    if old is None or ours is None or theirs is None or any(b"\0" in data for data in (old, ours, theirs)):
+        raise lines.MergeConflictError
+    return tree.Entry(now.mode, objects.write_blob(repo.git, lines.merge(old, ours, theirs)))

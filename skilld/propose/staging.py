@@ -1,0 +1,202 @@
+"""Proposing one edit, and making the staging branch again when something on it was decided.
+
+All that is read is read once per try; all refs move in one transaction, each only from the value that was read. A lost
+race starts over. Nothing in the work tree, the index or HEAD is ever written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.git import objects, refs, state
+from skilld.git.errors import LostRaceError, StagingBusyError
+from skilld.git.repo import Repo, Tracked, find, open_repo
+from skilld.propose import message
+from skilld.propose.base import describe, find_base, same_files
+from skilld.propose.branch import Branch, read_branch
+from skilld.propose.earlier import found_again
+from skilld.propose.line import HeldError, Remade, make_again, skilld_ident, with_file
+from skilld.propose.values import (
+    Contradiction,
+    Line,
+    Misfit,
+    Proposed,
+    ProposeOutcome,
+    Request,
+    Rest,
+    Standing,
+    Unchanged,
+    Waiting,
+)
+
+_TRIES = 20
+
+
+def propose(request: Request) -> ProposeOutcome:
+    """Commit an edit on the staging branch, on top of the open proposals.
+
+    Raises NotTrackedError where git does not hold the skill (its own repository is needed), StagingBusyError and other
+    RefusedErrors where the repository is in a state we do not write in, RetryError for locks and lost races. An edit
+    that was proposed by an earlier try is found and returned, never made twice.
+    """
+    for _ in range(_TRIES):
+        try:
+            return _propose(request)
+        except LostRaceError:
+            continue
+    raise LostRaceError("The proposal was not written", f"the staging branch moved {_TRIES} times meanwhile")
+
+
+def rebuild(toplevel: Path, standing: Sequence[Standing], dropped: Collection[str] = ()) -> Line:
+    """Make the staging branch again as a straight line of the open proposals, and let go of the `dropped` ones.
+
+    Dropped proposals lose their place on the branch and their ref. Open ones that the person took off the branch are
+    not put back. Where the branch is the person's for the moment, or holds commits of theirs that do not fit any more,
+    only the refs of dropped proposals go, and `held` says why.
+    """
+    for _ in range(_TRIES):
+        try:
+            return _rebuild(toplevel, standing, dropped)
+        except LostRaceError:
+            continue
+    raise LostRaceError("The staging branch was not rebuilt", f"it moved {_TRIES} times meanwhile")
+
+
+def _propose(request: Request) -> ProposeOutcome:
+    tracked = find(request.path)
+    repo, relpath = tracked.repo, tracked.relpath
+    own_ref = refs.proposal_ref(request.id)
+    refs.check_plain(repo.common_dir, [refs.STAGING, own_ref])
+    branch = read_branch(repo, request.standing)
+    done = found_again(request, tracked, branch)
+    if done is not None:
+        return done
+    holder = state.staging_holder(repo.common_dir)
+    if holder is not None:
+        raise StagingBusyError(
+            "The proposal waits", f"{refs.BRANCH} is {holder}", "switch to another branch, or end what is in progress"
+        )
+    misfit = _misfit(request, tracked)
+    if misfit is not None:
+        return misfit
+    remade, rest, held = _line_for(request, tracked, branch)
+    before = objects.read_blob(repo.git, remade.tip, relpath)
+    try:
+        after = request.apply(before) if before is not None else None
+    except SkilldError as error:
+        return Contradiction(_opponents(request, repo, remade, rest, relpath), str(error))
+    if before is None or after is None or after == before:
+        return Unchanged()
+    ident = skilld_ident(request.epoch)
+    commit = objects.write_commit(
+        repo.git,
+        tree=with_file(repo, remade.tip, relpath, after),
+        parents=[remade.tip],
+        message=_message(request, private=repo.remote and not request.share_quote),
+        author=ident,
+        committer=ident,
+    )
+    moves = branch.moves(commit, {**remade.moved, request.id: commit}, request.dropped)
+    refs.move(repo.git, repo.common_dir, moves)
+    line = Line(commit, rest, remade.moved, remade.stale, tuple(remade.present), held)
+    return Proposed(request.id, commit, rest.commit, refs.BRANCH, str(repo.toplevel), relpath, line)
+
+
+def _rebuild(toplevel: Path, standing: Sequence[Standing], dropped: Collection[str]) -> Line:
+    repo = open_repo(toplevel)
+    refs.check_plain(repo.common_dir, [refs.STAGING])
+    branch = read_branch(repo, standing)
+    holder = state.staging_holder(repo.common_dir)
+    held = f"{refs.BRANCH} is {holder}" if holder is not None else branch.held
+    if branch.tip is not None and not held and branch.line is not None:
+        known = {item.id: item for item in standing}
+        rest = _rest_for(repo, branch, known, dropped)
+        try:
+            remade = make_again(repo, rest.commit, branch.line, known, dropped)
+        except HeldError as error:
+            held = str(error)
+        else:
+            tip = remade.tip if remade.tip != rest.commit else None
+            refs.move(repo.git, repo.common_dir, branch.moves(tip, remade.moved, dropped))
+            return Line(tip, rest if tip else None, remade.moved, remade.stale, tuple(remade.present))
+    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
+    return Line(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)
+
+
+def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remade, Rest, str]:
+    """Return the line that the new commit goes on, made again where the base moved, and why it was not if so."""
+    repo = tracked.repo
+    known = {item.id: item for item in request.standing}
+    files = branch.files(known, request.dropped)
+    files.add(tracked.relpath)
+    present = [path for path in sorted(files) if path == tracked.relpath or _in_head(repo, path)]
+    rest = find_base(repo, present)
+    held = branch.held
+    if branch.line is not None:
+        try:
+            return make_again(repo, rest.commit, branch.line, known, request.dropped), rest, ""
+        except HeldError as error:
+            held = str(error)
+    tip = branch.tip or rest.commit
+    return Remade(tip), describe(repo, branch.base or tip), held
+
+
+def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], dropped: Collection[str]) -> Rest:
+    """Return where a rebuilt branch rests: where it does now, unless its skills moved on meanwhile."""
+    base = branch.base or repo.head
+    files = sorted(branch.files(standing, dropped))
+    tips = repo.default.tips if repo.default else (repo.head,)
+    moved_on = files and not any(same_files(repo, base, tip, files) for tip in tips)
+    if moved_on and all(_in_head(repo, path) for path in files):
+        return find_base(repo, files)
+    return describe(repo, base)
+
+
+def _in_head(repo: Repo, relpath: str) -> bool:
+    return objects.read_blob(repo.git, repo.head, relpath) is not None
+
+
+def _misfit(request: Request, tracked: Tracked) -> Waiting | Misfit | Unchanged | None:
+    """Return why the edit cannot be made on HEAD's version, or None where it can."""
+    stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
+    try:
+        return Unchanged() if request.apply(stored) == stored else None
+    except SkilldError as error:
+        reason = str(error)
+    try:
+        request.apply(request.path.read_bytes())
+    except (SkilldError, OSError):
+        return Misfit(reason)
+    return Waiting(f"waits for your edit of {tracked.relpath} to be committed")
+
+
+def _opponents(request: Request, repo: Repo, remade: Remade, rest: Rest, relpath: str) -> tuple[str, ...]:
+    """Return the proposals of the first commit on the line after which the edit no longer fits."""
+    out = repo.git.run("rev-list", "--reverse", remade.tip, f"^{rest.commit}").decode().split()
+    for commit in objects.read_commits(repo.git, out):
+        if commit is None:
+            continue
+        try:
+            request.apply(objects.read_blob(repo.git, commit.oid, relpath) or b"")
+        except SkilldError:
+            return commit.proposals
+    return ()
+
+
+def _message(request: Request, *, private: bool) -> bytes:
+    return message.compose(
+        skill=request.skill,
+        summary=request.summary,
+        reason=request.reason,
+        quote="" if private else request.quote,
+        trailers={
+            "Proposal": request.id,
+            "Batch": request.batch_id,
+            "Session": "" if private else request.session_id,
+            "Kind": str(request.kind),
+            "Confidence": f"{request.confidence:.2f}",
+            "Model": request.model,
+        },
+    )

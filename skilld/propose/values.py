@@ -1,0 +1,145 @@
+"""What enters and leaves proposing. Frozen values, no behaviour beyond a sentence for the person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from skilld.times import seconds
+from skilld.types import Kind
+
+Apply = Callable[[bytes], bytes]
+"""Bytes of a SKILL.md to its edited bytes; raises SkilldError when an anchor is gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An open proposal of the repository, as the store has it: what a rebuild applies again.
+
+    `base` is the commit its branch rested on when it was made.
+    """
+
+    id: str
+    relpath: str
+    base: str
+    apply: Apply
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One edit to propose.
+
+    `path` is the real path of the SKILL.md, `at` the batch's time (RFC 3339), which pins the commit's dates. `quote`
+    is redacted already. `standing` are the open proposals of the same repository, `dropped` the ids of decided ones
+    that may still be on the branch. `share_quote` puts quote and session into the message even where the repository
+    has a remote.
+    """
+
+    id: str
+    batch_id: str
+    path: Path
+    skill: str
+    apply: Apply
+    summary: str
+    reason: str
+    quote: str
+    kind: Kind
+    confidence: float
+    session_id: str
+    model: str
+    at: str
+    standing: tuple[Standing, ...] = ()
+    dropped: frozenset[str] = frozenset()
+    share_quote: bool = False
+
+    @property
+    def epoch(self) -> int:
+        """The batch's time in seconds since 1970."""
+        moment = seconds(self.at)
+        if moment is None:
+            raise ValueError(f"{self.at!r} is no time")
+        return int(moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The commit the staging branch rests on.
+
+    `ahead` counts the commits up to it that the default branch does not have; 0 where it is on the default branch, or
+    where no default branch can be told (`default` is None then).
+    """
+
+    commit: str
+    branch: str | None = None
+    default: str | None = None
+    ahead: int = 0
+
+    @property
+    def warning(self) -> str:
+        """A sentence when merging the branch would bring in more than the proposals, else the empty string."""
+        if not self.ahead:
+            return ""
+        commits = "1 commit" if self.ahead == 1 else f"{self.ahead} commits"
+        return f"rests on {self.branch or 'a detached HEAD'} ({commits} not on {self.default})"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The staging branch after a call.
+
+    `tip` is None where the branch is gone because nothing is left on it. `moved` has the new commit of each proposal
+    that was made again, `stale` the reason for each that could not be, `present` those that the skill says already.
+    `held` says why the branch was left as it was, or is empty.
+    """
+
+    tip: str | None
+    rest: Rest | None
+    moved: Mapping[str, str] = field(default_factory=dict)
+    stale: Mapping[str, str] = field(default_factory=dict)
+    present: tuple[str, ...] = ()
+    held: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The edit is a commit. `fresh` is false where an earlier try had made it already (`id` is that proposal's)."""
+
+    id: str
+    commit: str
+    base: str
+    branch: str
+    repo: str
+    relpath: str
+    line: Line
+    fresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The edit fits the person's uncommitted SKILL.md but not HEAD's: it waits for them to commit."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """The edit's anchors stand neither in HEAD's SKILL.md nor in an uncommitted one."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """The edit fits HEAD's SKILL.md, but not after these open proposals."""
+
+    proposals: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The skill, or an open proposal for it, says this already."""
+
+
+ProposeOutcome = Proposed | Waiting | Misfit | Contradiction | Unchanged

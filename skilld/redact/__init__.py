@@ -1,0 +1,12 @@
+"""Redact: text without secrets. Every text that is stored, sent, committed, logged or notified goes through it.
+
+`Redactor(key).redact(text)` puts `[REDACTED:<kind>:<hmac8>]` in the place of each secret. Pure but for the key it is
+given; imports no library, so a worker that only redacts starts at once (docs/decisions/0004-redaction.md).
+"""
+
+from __future__ import annotations
+
+from skilld.redact.findings import Finding
+from skilld.redact.redactor import KEY_BYTES, RedactionError, Redactor
+
+__all__ = ["KEY_BYTES", "Finding", "RedactionError", "Redactor"]

@@ -1,0 +1,104 @@
+"""Replace secrets in text by stable placeholders. Text in, text out; knows no file, clock or setting.
+
+Fails closed: whatever goes wrong inside becomes a RedactionError that carries none of the text, and the caller refuses
+the batch. Redacting twice is redacting once, because a text is searched until nothing more is found in it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Iterator
+
+from skilld.errors import SkilldError
+from skilld.redact import assignments, blocks, encoded, headers, kubernetes, shapes, tokens
+from skilld.redact.findings import Detector, Finding, blank_placeholders, merge, outside_placeholders
+
+KEY_BYTES = 32
+_DETECTORS: tuple[Detector, ...] = (
+    blocks.find,
+    tokens.find,
+    shapes.find,
+    headers.find,
+    kubernetes.find,
+    assignments.find,
+)
+_ROUNDS = 8  # a text needs two: one that finds, one that finds nothing
+_SLACK = 256  # characters that a short text may grow by beyond twice its length
+
+
+class RedactionError(SkilldError):
+    """The text could not be redacted, so it must not be used."""
+
+
+class Redactor:
+    """Redacts with the key of one installation: `key` is 32 random bytes, kept in the state directory."""
+
+    def __init__(self, key: bytes) -> None:
+        if len(key) != KEY_BYTES:
+            raise RedactionError("cannot redact", f"the key must have {KEY_BYTES} bytes, not {len(key)}")
+        self._key = key
+
+    def findings(self, text: str) -> list[Finding]:
+        """Return the secrets in `text` in order, not overlapping. Raises RedactionError if it cannot tell."""
+        try:
+            return _search(text)
+        except Exception as error:
+            raise _refusal(error) from None
+
+    def redact(self, text: str) -> str:
+        """Return `text` with every secret replaced by `[REDACTED:<kind>:<hmac8>]`.
+
+        The same secret gets the same eight hex digits of HMAC-SHA256 wherever it stands. The result is at most twice
+        as long as `text` plus 256 characters: where secrets stand denser than that, what lies between them goes too.
+        Raises RedactionError if anything goes wrong.
+        """
+        try:
+            return self._redact(text)
+        except RedactionError:
+            raise
+        except Exception as error:
+            raise _refusal(error) from None
+
+    def _redact(self, text: str) -> str:
+        limit = 2 * len(text) + _SLACK
+        for gap in (0, 32, 128):
+            redacted = self._until_clean(text, gap)
+            if len(redacted) <= limit:
+                return redacted
+        raise RedactionError("cannot redact", "the result would be too long")
+
+    def _until_clean(self, text: str, gap: int) -> str:
+        for _ in range(_ROUNDS):
+            found = _search(text)
+            if not found:
+                return text
+            text = self._replace(text, merge(found, gap))
+        raise RedactionError("cannot redact", "secrets kept turning up")
+
+    def _replace(self, text: str, findings: list[Finding]) -> str:
+        parts, at = [], 0
+        for finding in findings:
+            parts += [text[at : finding.start], self._placeholder(text, finding)]
+            at = finding.end
+        return "".join([*parts, text[at:]])
+
+    def _placeholder(self, text: str, finding: Finding) -> str:
+        secret = text[finding.start : finding.end].encode("utf-8", "surrogatepass")
+        digest = hmac.new(self._key, secret, hashlib.sha256).hexdigest()[:8]
+        return f"[REDACTED:{finding.kind}:{digest}]"
+
+
+def _search(text: str) -> list[Finding]:
+    blanked = blank_placeholders(text)
+    return merge(outside_placeholders(_detect(blanked), blanked))
+
+
+def _detect(text: str) -> Iterator[Finding]:
+    for detector in _DETECTORS:
+        yield from detector(text)
+    yield from encoded.find(text, _DETECTORS)
+
+
+def _refusal(error: Exception) -> RedactionError:
+    return RedactionError("cannot redact", f"the redactor failed ({type(error).__name__})")

@@ -1,0 +1,187 @@
+"""What goes wrong on real machines: each is survived, said in words, and costs neither a turn nor a second proposal."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from support.live_project import Project
+from support.processes import processes_of
+from support.program import Program
+from support.session import LASTING, LASTING_TOO, Session
+from support.stub_model import Reply, StubModel
+from support.waiting import wait_for
+
+TURNS = ("Write the release notes for 2.4.0", LASTING, "ok, looks good", LASTING_TOO)
+HANGS = Reply(text="<updates>[]</updates>", delay=30)
+
+
+def _line_of(session: Session, *texts: str) -> bytes:
+    """Return the bytes that typing `texts` appends, without leaving them in the file."""
+    before = session.path.read_bytes()
+    session.type(*texts)
+    added = session.path.read_bytes()[len(before) :]
+    session.path.write_bytes(before)
+    return added
+
+
+def test_a_torn_last_line_counts_when_it_is_whole(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    session = Session(home, project)
+    session.use_skill()
+    session.type(*TURNS)
+    last = _line_of(session, "merci, c'était très bien")
+    cut = last.index("é".encode()) + 1  # in the middle of a character
+    session.raw(last[:cut])
+    program.run("run", "--once")
+    assert program.json("status")["agents"]["claude-code"]["turns"] == 4
+    session.raw(last[cut:])
+    program.run("run", "--once")
+    status = program.json("status")["agents"]["claude-code"]
+    assert (status["turns"], status["malformed"]) == (5, 0)
+    assert len(program.json("proposals")) == 1
+
+
+def test_a_line_of_20_mb_is_stepped_over_and_counted(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    session = Session(home, project)
+    session.use_skill()
+    session.type(*TURNS)
+    session.raw(b'{"type":"user","message":{"content":"' + b"x" * 20_000_000 + b'"}}\n')
+    session.type("thanks, go on")
+    program.run("run", "--once")
+    status = program.json("status")["agents"]["claude-code"]
+    assert (status["turns"], status["overlong"]) == (5, 1)
+    assert len(program.json("proposals")) == 1
+
+
+def test_garbage_between_the_lines_is_counted_and_the_rest_is_read(
+    home: Path, project: Project, program: Program
+) -> None:
+    program.run("run", "--once")
+    session = Session(home, project)
+    session.use_skill()
+    session.type(*TURNS)
+    session.raw(b'\x00\x00\x00\n{"type":"user","mess\n\xff\xfe\n')
+    session.type("thanks, go on")
+    program.run("run", "--once")
+    status = program.json("status")["agents"]["claude-code"]
+    assert status["turns"] == 5
+    assert status["malformed"] >= 1
+    assert len(program.json("proposals")) == 1
+
+
+def test_a_file_that_may_not_be_read_is_named_and_the_others_are_read(
+    home: Path, project: Project, program: Program
+) -> None:
+    # A link in place of a file: refused for every user, root included.
+    program.run("run", "--once")
+    session = Session(home, project)
+    session.use_skill()
+    session.type(*TURNS, "thanks, go on")
+    folder = session.path.parent
+    (folder / "fifo.jsonl").symlink_to("/dev/zero")
+    os.mkfifo(folder / "pipe.jsonl")
+    assert program.run("run", "--once").returncode == 0
+    assert len(program.json("proposals")) == 1
+
+
+def test_transcripts_that_appear_later_are_found(home: Path, project: Project, program: Program) -> None:
+    assert not (home / ".claude").exists()
+    with program.daemon():
+        session = Session(home, project)
+        session.use_skill()
+        session.type(*TURNS, "thanks, go on")
+        wait_for("a proposal", lambda: program.json("proposals"), 20, every=0.3, context=program.output)
+
+
+def test_a_broken_settings_file_is_explained(home: Path, program: Program) -> None:
+    path = home / ".config/skilld/config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text("model = \n")
+    done = program.run("run", "--once")
+    assert done.returncode == 2
+    assert str(path) in done.stderr
+    assert "Traceback" not in done.stderr
+    path.write_text("[batch]\nturn = 5\n")
+    done = program.run("status")
+    assert done.returncode == 2
+    assert "batch.turn is no setting (did you mean batch.turns?)" in done.stderr
+
+
+def test_a_second_daemon_is_refused(home: Path, program: Program) -> None:
+    del home
+    with program.daemon():
+        done = program.run("run")
+    assert done.returncode == 4
+    assert "running already" in done.stderr
+
+
+def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, project: Project) -> None:
+    update = {"skill": 1, "section": "Style", "change": "Always put the ticket number first in each entry."}
+    update |= {"reason": "", "kind": "preference", "turn": 2, "quote": LASTING, "confidence": 0.9}
+    answer = f"<updates>{json.dumps([update])}</updates>"
+    operation = {"op": "insert_after", "anchor": "- No marketing words.", "text": f"- {update['change']}"}
+    with StubModel() as model:
+        settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        program = Program(home, settings | {"SKILLD_NOTIFY__ENABLED": "false"})
+        model.queue(HANGS)
+        with program.daemon() as daemon:
+            session = Session(home, project)
+            session.use_skill()
+            session.type(*TURNS, "thanks, go on")
+            model.wait_for_requests(1)
+            daemon.send_signal(signal.SIGKILL)
+            daemon.wait()
+            wait_for("the worker to be gone", lambda: not _workers(home), 5)
+        assert program.json("status")["batches"]["pending"] == 1
+        model.queue(answer, f"<operations>{json.dumps([operation])}</operations>")
+        with program.daemon():
+            wait_for("a proposal", lambda: program.json("proposals"), 20, every=0.3, context=program.output)
+        program.run("run", "--once")
+    assert len(program.json("proposals", "--state", "all")) == 1
+    assert project.git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"
+
+
+def test_the_daemon_ends_in_time_with_its_worker(home: Path, project: Project) -> None:
+    with StubModel() as model:
+        settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        program = Program(home, settings | {"SKILLD_NOTIFY__ENABLED": "false"})
+        model.queue(HANGS)
+        with program.daemon():
+            session = Session(home, project)
+            session.use_skill()
+            session.type(*TURNS, "thanks, go on")
+            model.wait_for_requests(1)
+        assert not _workers(home)
+    assert program.json("status")["batches"]["pending"] == 1
+
+
+def test_the_daemon_imports_no_heavy_library_and_stays_small(home: Path, project: Project, program: Program) -> None:
+    for number in range(100):
+        Session(home, project, f"session-{number}").type("hello")
+    with program.daemon() as daemon:
+        modules = subprocess.run(
+            [sys.executable, "-c", _MODULES_OF, str(daemon.pid)], capture_output=True, text=True, check=True
+        ).stdout
+        resident = _resident(daemon.pid)
+    assert "litellm" not in modules
+    assert "/git/" not in modules
+    assert resident < 60_000_000, f"{resident} bytes resident"
+
+
+_MODULES_OF = "import sys; print(open(f'/proc/{sys.argv[1]}/maps').read())"
+
+
+def _resident(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    (line,) = (line for line in status.splitlines() if line.startswith("VmRSS"))
+    return int(line.split()[1]) * 1024
+
+
+def _workers(home: Path) -> list[int]:
+    return [pid for pid, command in processes_of(home).items() if b"skilld.worker" in command]

@@ -1,0 +1,60 @@
+"""A Claude Code session that a test types: the demo's writer, with what a demo does not need."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+
+from support.live_project import SKILL, Project
+
+from skilld.demo.transcript import Transcript
+
+LASTING = "From now on, always put the ticket number first in each entry."
+LASTING_TOO = "Never mention internal hostnames in the release notes again."
+CHATTER = ("thanks", "ok go on", "looks good", "now fix the typo in line 3", "yes please")
+
+
+class Session:
+    """One session in `home`, in a project with the skill release-notes."""
+
+    def __init__(self, home: Path, project: Project, name: str = "") -> None:
+        folder = home / ".claude/projects/-x-project"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / f"{name or uuid.uuid4()}.jsonl"
+        self._transcript = Transcript(self.path, project.root, project.skill_path.parents[1])
+
+    def use_skill(self, name: str = SKILL) -> None:
+        """Have the agent call the skill."""
+        self._transcript.add({"skill": name})
+
+    def type(self, *texts: str) -> None:
+        """Type one turn after the other, each answered."""
+        for text in texts:
+            self._transcript.add({"person": text})
+            self._transcript.add({"agent": f"Done ({len(text)})."})
+
+    def reply(self, text: str) -> None:
+        """Have the agent write something."""
+        self._transcript.add({"agent": text})
+
+    def tool_output(self, text: str) -> None:
+        """Have a tool print something: nobody's words."""
+        result = {"type": "tool_result", "tool_use_id": "toolu_bash", "content": text}
+        self.raw(
+            json.dumps(
+                {
+                    "type": "user",
+                    "uuid": str(uuid.uuid4()),
+                    "sessionId": self.path.stem,
+                    "message": {"role": "user", "content": [result]},
+                    "toolUseResult": {"stdout": text},
+                }
+            ).encode()
+            + b"\n"
+        )
+
+    def raw(self, data: bytes) -> None:
+        """Append bytes as they are."""
+        with self.path.open("ab") as file:
+            file.write(data)
