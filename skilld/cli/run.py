@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -14,7 +13,6 @@ from skilld.cli import common
 
 if TYPE_CHECKING:
     from skilld.daemon.engine import Engine
-    from skilld.settings import Settings
     from skilld.types import Proposal
 
 
@@ -42,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.daemon.lock import Lock
     from skilld.daemon.roots import Surroundings
     from skilld.daemon.service import Service
+    from skilld.notify.desktop import Desktop
     from skilld.paths import private_dir
 
     os.umask(0o077)
@@ -63,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.once:
             return _once(engine)
-        Service(engine, _shown(settings)).run()
+        Service(engine, _tell, Desktop() if settings.notify.enabled else None).run()
     finally:
         store.close()
         lock.release()
@@ -101,17 +100,9 @@ def _once(engine: Engine) -> int:
     return 0
 
 
-def _shown(settings: Settings) -> Callable[[list[Proposal]], None]:
-    """Return what is done with new proposals: a line here, and a desktop notice."""
-    from skilld.notify.desktop import Desktop
-
-    desktop = Desktop() if settings.notify.enabled else None
-
-    def shown(proposals: list[Proposal]) -> None:
-        for proposal in proposals:
-            console.line(f"Proposed for {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
-            console.line(f"  See it: skilld show {proposal.id}")
-        if desktop is not None:
-            desktop.show([proposal.skill for proposal in proposals])
-
-    return shown
+def _tell(proposals: list[Proposal]) -> None:
+    """Say on the terminal what was proposed."""
+    for proposal in proposals:
+        console.line(f"Proposed for {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
+        console.line(f"  See it: skilld show {proposal.id}")
+    sys.stdout.flush()

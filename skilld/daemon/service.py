@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import structlog
@@ -21,6 +22,7 @@ from skilld.daemon.spawn import Worker
 from skilld.daemon.systemd import Manager
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.watch import Watcher
+from skilld.notify.desktop import Desktop
 from skilld.store.batches import StoredBatch
 from skilld.times import rfc3339
 from skilld.types import Proposal
@@ -28,6 +30,7 @@ from skilld.types import Proposal
 log = structlog.get_logger()
 
 DAEMON = "daemon"
+NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 # Seconds between looks. Events make things quick; these make them sure.
 _SWEEP = 30
 _LOOK = 5  # for new folders, due batches, the person's decisions, a resumed pause
@@ -52,19 +55,27 @@ class _Done:
 
 
 @dataclass(frozen=True, slots=True)
+class _Noticed:
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
 class _Stop:
     signal: int
 
 
-_Message = _Changed | _Tick | _Done | _Stop
+_Message = _Changed | _Tick | _Done | _Noticed | _Stop
 
 
 class Service:
-    """The daemon in the foreground. `shown` is called with every new proposal."""
+    """The daemon in the foreground. `proposed` is told every new proposal; without a `desktop` no notice is shown."""
 
-    def __init__(self, engine: Engine, shown: Callable[[list[Proposal]], None]) -> None:
+    def __init__(
+        self, engine: Engine, proposed: Callable[[list[Proposal]], None], desktop: Desktop | None = None
+    ) -> None:
         self._engine = engine
-        self._shown = shown
+        self._proposed = proposed
+        self._desktop = desktop
         self._inbox: queue.SimpleQueue[_Message] = queue.SimpleQueue()
         self._observing = Observing(engine.store)
         self._manager = Manager(engine.around.environment)
@@ -135,14 +146,12 @@ class Service:
         self._work()
 
     def _take_up(self, path: str) -> int:
+        if not path.endswith(".jsonl"):
+            return 0
+        file = Path(path)
         for root in self._engine.roots:
-            folder = str(root.folder) + os.sep
-            if path.startswith(folder) and path.endswith(".jsonl"):
-                relative = os.path.join(folder, path[len(folder) :])  # noqa: PTH118 - a string from the watcher
-                from pathlib import Path
-
-                if ADAPTERS[root.agent].is_transcript(Path(relative)):
-                    return self._engine.follower.take_up(root.agent, Path(path))
+            if file.is_relative_to(root.folder) and ADAPTERS[root.agent].is_transcript(file):
+                return self._engine.follower.take_up(root.agent, file)
         return 0
 
     def _handle(self, message: _Message) -> None:
@@ -160,7 +169,10 @@ class Service:
                 if batch is None:
                     self._observing.apply(result, now)
                 elif new := self._engine.finish(batch, result, now):
-                    self._shown(new)
+                    self._proposed(new)
+                    self._notify(new)
+            case _Noticed(why_not):
+                self._engine.store.meta.set(NOTICES, why_not)
             case _:
                 pass
 
@@ -193,6 +205,11 @@ class Service:
         threading.Thread(
             target=lambda: self._inbox.put(_Done(batch, worker.result())), name="worker", daemon=True
         ).start()
+
+    def _notify(self, proposals: list[Proposal]) -> None:
+        if self._desktop is not None:
+            delivery = self._desktop.show([proposal.skill for proposal in proposals])
+            delivery.add_done_callback(lambda done: self._inbox.put(_Noticed(done.result())))
 
     def _drain(self) -> None:
         """Let a running worker come to its end, for a while; what it had then starts again next time."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future
 from importlib import resources
 from pathlib import Path
@@ -29,15 +29,14 @@ _REPLACED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
 class Desktop:
-    """The notification centre. `failed` is told once why notices cannot be shown; an empty text: they can."""
+    """The notification centre of the person's desktop."""
 
-    def __init__(self, failed: Callable[[str], None] | None = None) -> None:
-        self._failed = failed or (lambda _why: None)
+    def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._notifier: DesktopNotifier | None = None
 
     def show(self, skills: Sequence[str]) -> Future[str]:
-        """Show one notice for proposals to these skills and return at once; the future holds why it was not shown."""
+        """Show one notice for proposals to these skills and return at once; the future has why it was not shown."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=self._loop.run_forever, name="notices", daemon=True).start()
@@ -51,7 +50,6 @@ class Desktop:
         except Exception as error:  # noqa: BLE001 - a notice must never harm; back-ends raise what their buses raise
             why = f"no notification service ({type(error).__name__})"
         log.info("notice", outcome=why or "shown")
-        self._failed(why)
         return why
 
     async def _send(self, message: str) -> str:

@@ -41,13 +41,9 @@ def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool
 
 
 def _merged_already(repo: Repo, request: Request, relpath: str) -> Commit | None:
-    wanted = (
-        "--fixed-strings",
-        f"--grep=Skilld-Proposal: {request.id}",
-        f"--since={request.epoch - _MARGIN}",
-        "--max-count=1",
-    )
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {request.id}"
+    limits = f"--since={request.epoch - _MARGIN}", "--max-count=1"
     tips = [repo.head, *(repo.default.tips if repo.default else ())]
-    oid = repo.git.run("rev-list", *wanted, *tips, "--", relpath).decode().strip()
+    oid = repo.git.run("rev-list", *named, *limits, *tips, "--", relpath).decode().strip()
     found = objects.read_commit(repo.git, oid) if oid else None
     return found if found is not None and request.id in found.proposals else None

@@ -115,7 +115,9 @@ def _given(text: str, start: int, link: re.Match[str], promise: Promise) -> Find
 def _is_label(value: str, link: str) -> bool:
     """Whether `value` is a text about a secret, as interfaces and schemas have: `"password": "Enter your password"`."""
     words = value.split()
-    return len(words) > 1 and "=" not in link and (len(words) > _LABEL_WORDS or _ABOUT_SECRETS.search(value) is not None)
+    return (
+        len(words) > 1 and "=" not in link and (len(words) > _LABEL_WORDS or _ABOUT_SECRETS.search(value) is not None)
+    )
 
 
 def _is_env_line(text: str, start: int, end: int) -> bool:

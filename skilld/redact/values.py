@@ -65,7 +65,9 @@ def is_stand_in(value: str) -> bool:
     if is_template(core) or not any(char.isalnum() for char in core):
         return True
     counts = Counter(_SEPARATOR.sub("", core.casefold()))
-    if len(core) > _FEW and (len(counts) <= _FEW + (len(core) >= _LONG) or max(counts.values()) > _MOST * counts.total()):
+    if len(core) > _FEW and (
+        len(counts) <= _FEW + (len(core) >= _LONG) or max(counts.values()) > _MOST * counts.total()
+    ):
         return True
     return is_words(core) and _STAND_IN_WORD.search(core) is not None
 

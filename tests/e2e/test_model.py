@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER, LASTING, Session

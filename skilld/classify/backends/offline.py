@@ -77,6 +77,7 @@ _REASONS = {
     Cue.STOP: "Asked to stop.",
     Cue.PREFERENCE: "Stated as a preference.",
     Cue.CONVENTION: "Stated as how it is done here.",
+    Cue.CONDUCT: "Said of how the agent should behave.",
     Cue.CONSENT: "Asked not to be done without consent.",
     Cue.REMINDER: "Said before.",
 }
@@ -85,7 +86,7 @@ _REASONS = {
 def _kind(heard: Heard, change: str, target: SkillDoc | None) -> Kind:
     if target and contradicted(change, target.text):
         return Kind.CHANGE_STEP
-    if heard.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT}:
+    if heard.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT}:
         return Kind.CORRECTION
     if heard.cue is Cue.MEMORY:
         return Kind.ADD_STEP

@@ -83,7 +83,8 @@ _CANNED: tuple[tuple[re.Pattern[str], str], ...] = (
 _PLAN_PICKED = re.compile(r"Implement the plan\.(?: If this thread has no active goal.*)?\Z")
 
 # A prompt command's template, with the typed arguments in its place.
-_TEMPLATE = re.compile(r"(?:\A|\n)## User Input\n\n```text\n(.*?)\n?```\n\nYou \*\*MUST\*\* consider", re.DOTALL)
+_TEMPLATE = re.compile(r"(?:\A|\n)## User Input\n\n```text\n")
+_TEMPLATE_END = "```\n\nYou **MUST** consider"
 # A mention chosen from a list is logged as a link to the file.
 _MENTION = re.compile(r"\[(\$[\w:.-]+)\]\([^()\n]*SKILL\.md\)")
 
@@ -102,9 +103,9 @@ def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
     if reason:
         return Prompt("", reason=reason)
     template = _TEMPLATE.search(request)
-    if template is not None:
-        words = template[1].strip()
-        return Prompt(words, How.COMMAND) if words else Prompt("", reason="command")
+    words, end, _ = request[template.end() :].partition(_TEMPLATE_END) if template else ("", "", "")
+    if end:
+        return Prompt(words.strip(), How.COMMAND) if words.strip() else Prompt("", reason="command")
     return Prompt(_MENTION.sub(r"\1", request))
 
 

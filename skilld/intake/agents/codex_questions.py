@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,9 +18,7 @@ _TOOLS = frozenset({"request_user_input", "request_user_input_async"})
 _KEPT = 256  # calls, labels and secret questions remembered, each
 _NOTE = "user_note: "
 _NONE_OF_THEM = "None of the above"  # the terminal's own last option
-_REPLY = re.compile(
-    r"\s*<send_user_message_question_reply>\s*(.*?)\s*(?:</send_user_message_question_reply>\s*)?\Z", re.DOTALL
-)
+_REPLY, _REPLY_END = "<send_user_message_question_reply>", "</send_user_message_question_reply>"
 
 
 def digest(*parts: str) -> str:
@@ -98,11 +95,11 @@ class Questions:
 
     def replies(self, text: str) -> list[str] | None:
         """Return the answers of a reply envelope, "" for a picked one, or None if the text is no such envelope."""
-        envelope = _REPLY.match(text)
-        if envelope is None:
+        envelope = text.strip()
+        if not envelope.startswith(_REPLY):
             return None
         try:
-            rows = objects(json.loads(envelope[1]))
+            rows = objects(json.loads(envelope.removeprefix(_REPLY).removesuffix(_REPLY_END)))
         except (ValueError, RecursionError):
             return []
         return [self._typed(fold(string(row.get("question"))), string(row.get("answer"))) for row in rows]

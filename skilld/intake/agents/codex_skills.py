@@ -24,10 +24,14 @@ _COMMAND_KEYS = ("cmd", "command", "script")
 _FOLDER_KEYS = ("workdir", "cwd", "working_directory")
 
 _LONGEST_CODE = 200_000  # characters of a program that are looked at
-# Comments come first so that an apostrophe in one does not open a string.
+# Comments come first so that an apostrophe in one does not open a string. What is not closed ends with the program (or
+# the line): the scan stays linear.
 _TOKEN = re.compile(
-    r"//[^\n]*|/\*.*?\*/"
-    r"|(?P<folder>\b(?:workdir|cwd)[\"']?\s*:\s*)?(?P<text>\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`)",
+    r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+    r"|(?P<folder>\b(?:workdir|cwd)[\"']?\s*:\s*)?"
+    r"(?:\"(?P<double>(?:\\.|[^\"\\\n])*+)\\?(?:\"|\n|\Z)"
+    r"|'(?P<single>(?:\\.|[^'\\\n])*+)\\?(?:'|\n|\Z)"
+    r"|`(?P<template>(?:\\.|[^`\\])*+)\\?(?:`|\Z))",
     re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\n|.)", re.DOTALL)
@@ -98,7 +102,7 @@ def _code_reads(code: str, cwd: str | None) -> Iterator[str]:
     found: list[list[str]] = []
     folder: str | None = None
     for token in reversed(list(_TOKEN.finditer(code[:_LONGEST_CODE]))):  # the folder stands behind the command
-        text = _ESCAPE.sub(_character, (token["text"] or "")[1:-1])
+        text = _ESCAPE.sub(_character, token["double"] or token["single"] or token["template"] or "")
         if token["folder"]:
             folder = resolve(text, cwd)
         elif "SKILL.md" in text and not text.lstrip().startswith("*** Begin Patch"):

@@ -8,6 +8,6 @@ from skilld.classify.offline.cues.base import Cue, Language, Pattern, compiled, 
 
 __all__ = ["LANGUAGES", "Cue", "Language", "Pattern", "compiled"]
 
-_CODES = ("en", "zh", "ja", "ko", "es", "pt", "fr", "it", "de", "ru", "cs", "pl")
+_CODES = ("en", "zh", "ja", "ko", "es", "pt", "fr", "it", "de", "ru", "cs", "pl", "vi")
 
 LANGUAGES: tuple[Language, ...] = tuple(read(Path(__file__).with_name(f"{code}.toml")) for code in _CODES)

@@ -28,6 +28,7 @@ class Cue(StrEnum):
     STOP = "stop"  # "stop asking me"
     PREFERENCE = "preference"  # "I prefer", "answer in English"
     CONVENTION = "convention"  # "in this repository we"
+    CONDUCT = "conduct"  # "do not assume", "when I ask you"
     CONSENT = "consent"  # "not without asking me"
     REMINDER = "reminder"  # "I have told you before", "it is in the rules"
 
@@ -67,18 +68,21 @@ def read(path: Path) -> Language:
     shared = tomllib.loads(path.with_name(data["like"]).read_text(encoding="utf-8")) if "like" in data else {}
     lists = {name: value for name, value in data.items() if isinstance(value, list)}
     groups = {**shared.get("groups", {}), **lists, **data.get("groups", {})}
+    groups["cuts"] = [*groups.get("frames", ()), *groups.get("tails", ())]
     spaced = data.get("spaced", True)
     bound = r"\b" if spaced else ""
 
     def list_of(name: str, before: str, after: str) -> re.Pattern[str]:
-        return compiled(_filled(f"{before}<{name}>{after}", groups)) if data.get(name) else _NEVER
+        return compiled(_filled(f"{before}<{name}>{after}", groups)) if groups.get(name) else _NEVER
 
     return Language(
         code=path.stem,
         openers=list_of("openers", "^(?:", r"(?:\s*[,.!:;，。！：、–—-]+\s*| ))+"),
         patterns=tuple(_patterns([*data.get("pattern", ()), *shared.get("pattern", ())], groups)),
         vetoes=list_of("vetoes", bound, bound),
-        frames=list_of("frames", r"(?:^|[\s,–—-]+)", r"(?:[\s,:，、–—-]+|(?=[.!]|$))" if spaced else r"[\s,，、都请請就]*"),
+        frames=list_of(
+            "frames", r"(?:^|[\s,–—-]+)", r"(?:[\s,:，、–—-]+|(?=[.!]|$))" if spaced else r"[\s,，、都请請就]*"
+        ),
         retracts=list_of("retracts", bound, ""),
         asks=list_of("asks", r"^¿?\s*", bound),
         orders=list_of("orders", r"^\W*", bound),
