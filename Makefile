@@ -1,0 +1,59 @@
+# Two commands to know: `make run` and `make test`. Both install what they need into .venv first.
+PYTHON ?= python3
+ARGS ?=
+BIN := .venv/bin
+
+# Does nothing where the lock, pyproject.toml, the place and the Python are those of the last time.
+define install
+@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	echo "skilld needs Python 3.11 or newer; $(PYTHON) is: $$($(PYTHON) --version 2>&1 || true)" >&2; \
+	echo "  Install one, or name one that is there: make $@ PYTHON=python3.12" >&2; exit 1; }
+@$(PYTHON) tools/install.py
+endef
+
+.PHONY: help run demo test test-live check bench docs lock clean
+.NOTPARALLEL:
+
+help:
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+run: ## the daemon on your own transcripts (ARGS="--once --backfill 7")
+	$(install) run
+	@$(BIN)/skilld run $(ARGS)
+
+demo: ## a bundled session in a throw-away home, offline, ending in a proposal
+	$(install) run
+	@$(BIN)/skilld demo $(ARGS)
+
+test: ## all tests but the live ones (ARGS="tests/unit -k tail")
+	$(install) test
+	@$(BIN)/python -m pytest -q -m "not live" $(ARGS)
+
+test-live: ## real agent clients in a terminal; needs npm and tmux
+	$(install) test
+	@$(BIN)/python tools/live_clients.py || code=$$?; \
+	if [ "$${code:-0}" -eq 77 ]; then exit 0; elif [ "$${code:-0}" -ne 0 ]; then exit "$$code"; fi; \
+	$(BIN)/python -m pytest -q -m live tests/live $(ARGS)
+
+check: ## format, lint, strict types, import rule, docs
+	$(install) dev
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/python -m pytest -q tests/unit/test_imports.py tests/unit/test_modules.py
+	@$(BIN)/python -m tools.docs check
+
+bench: ## measurements, as JSON
+	$(install) test
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+docs: ## write the generated part of README.md
+	$(install) run
+	@$(BIN)/python -m tools.docs write
+
+lock: ## write requirements/*.txt from pyproject.toml (ARGS=--upgrade for newer versions); needs uv
+	@$(PYTHON) tools/lock.py $(ARGS)
+
+clean: ## remove everything that make and the tools made
+	rm -rf .venv .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

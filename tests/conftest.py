@@ -1,0 +1,134 @@
+"""Fences every test off from the person's machine: a home of its own, a plain environment, no network but loopback.
+
+What a test does in this process outside the fence (opening a file of the real home, connecting to another machine)
+raises at once and fails the test even where the code under test swallows the error. Child processes are not watched;
+they inherit the environment, which names nothing of the real home.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import pwd
+import shutil
+import socket
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+KEPT = {"PATH", "LANG", "TERM", "TMPDIR", "TZ", "USER", "LOGNAME", "VIRTUAL_ENV", "CI", "LIVE_CLIENTS_DIR"}
+KEPT_PREFIXES = ("LC_", "PYTHON", "PYTEST", "HYPOTHESIS_", "COVERAGE_")
+IDENTITY = {"NAME": "Ada Tester", "EMAIL": "ada@example.org"}
+# Audit events of Python (docs: "Audit events table") whose arguments name files, and those that name other machines.
+FILE_EVENTS = {"open", "sqlite3.connect", "shutil.rmtree", "os.listdir", "os.scandir", "os.mkdir", "os.rmdir"}
+FILE_EVENTS |= {"os.remove", "os.rename", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.utime"}
+NETWORK_EVENTS = {"socket.connect", "socket.sendto", "socket.sendmsg"}
+
+# Timing belongs in benchmarks: a slow machine must not fail a property.
+hypothesis.settings.register_profile("skilld", deadline=None)
+hypothesis.settings.load_profile("skilld")
+
+
+class FenceError(RuntimeError):
+    """A test reached for something outside its fence."""
+
+
+class Fence:
+    """An audit hook that refuses the real home and the network. `reached` collects what was refused."""
+
+    def __init__(self) -> None:
+        self.reached: list[str] = []
+        homes = {Path.home(), Path(pwd.getpwuid(os.getuid()).pw_dir)}
+        self.homes = tuple(f"{home}/" for home in homes if home != Path("/"))
+        # Python itself, this repository and the data beside it may lie below the home.
+        open_to_tests = [ROOT, ROOT.parent / "shared", sys.base_prefix, tempfile.gettempdir(), sys.pycache_prefix]
+        self.open_to_tests = tuple(f"{path}/" for path in [*open_to_tests, *sys.path] if path)
+
+    def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """Raise FenceError where an event of Python's reaches outside."""
+        if event in FILE_EVENTS:
+            for path in arguments:
+                if isinstance(path, str | bytes | os.PathLike) and self.is_private(os.fsdecode(path)):
+                    self.refuse(f"{event} {os.fsdecode(path)}")
+        elif event in NETWORK_EVENTS:
+            connection, address = arguments
+            if connection.family in {socket.AF_INET, socket.AF_INET6} and not is_loopback(address[0]):
+                self.refuse(f"{event} {address}")
+        elif event == "socket.getaddrinfo" and not is_loopback(arguments[0]):
+            self.refuse(f"{event} {arguments[0]}")
+
+    def is_private(self, path: str) -> bool:
+        """Whether a path lies in the person's home and is not one that tests need."""
+        full = os.path.abspath(path) + "/"  # noqa: PTH100 - it touches no disk, and pathlib's resolve() would
+        return full.startswith(self.homes) and not full.startswith(self.open_to_tests)
+
+    def refuse(self, what: str) -> None:
+        self.reached.append(what)
+        raise FenceError(f"tests must not touch the real home or the network: {what}")
+
+
+def is_loopback(host: str | bytes | None) -> bool:
+    """Whether a host name or address is this machine's own. None is what a listening socket asks for."""
+    name = os.fsdecode(host or "localhost")
+    try:
+        return name == "localhost" or ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+FENCE = Fence()
+
+
+def plain_environment(home: Path) -> dict[str, str]:
+    """Return the environment of a test: what programs need to run at all, and `home` as the home.
+
+    XDG_*, CLAUDE_CONFIG_DIR, CODEX_HOME and their like are left out, so everything follows HOME, also for a test that
+    starts a program in yet another home; provider keys, the session bus and an outer agent's variables are gone.
+    """
+    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith(KEPT_PREFIXES)}
+    identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in IDENTITY.items()}
+    git = {"GIT_CONFIG_GLOBAL": str(home / ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
+    runtime = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home / ".runtime"), "GIT_ALLOW_PROTOCOL": "file"}
+    return {**kept, **identity, **git, **runtime}
+
+
+def furnish(home: Path) -> None:
+    """Put into a home what a person's own would have: a git identity, for programs that drop GIT_* variables."""
+    (home / ".runtime").mkdir(mode=0o700)
+    user = f"[user]\n\tname = {IDENTITY['NAME']}\n\temail = {IDENTITY['EMAIL']}\n"
+    (home / ".gitconfig").write_text(f"{user}[init]\n\tdefaultBranch = main\n", encoding="utf-8")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Fence collection too: modules of tests import libraries that look around when they are imported."""
+    home = Path(tempfile.mkdtemp(prefix="skilld-home-"))
+    config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
+    furnish(home)
+    environment = plain_environment(home)
+    os.environ.clear()
+    os.environ.update(environment)
+    sys.addaudithook(FENCE)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Give the test an empty home of its own; fail it afterwards if it reached outside the fence."""
+    place = tmp_path_factory.mktemp("home")
+    furnish(place)
+    for name, value in plain_environment(place).items():
+        monkeypatch.setenv(name, value)
+    FENCE.reached.clear()
+    yield place
+    assert not FENCE.reached, f"the test touched the real home or the network: {FENCE.reached}"
+
+
+@pytest.fixture
+def fence() -> Fence:
+    """Give the fence itself, to the test that holds it."""
+    return FENCE

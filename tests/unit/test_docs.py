@@ -1,0 +1,137 @@
+"""The rules for pages and files, each on texts that break it, and the command reference on a parser of its own."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import pytest
+
+from tools import docs, pages
+from tools.reference import reference
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_links_lead_to_files_folders_headings_and_other_sites() -> None:
+    files = {
+        "README.md": "# A\n[a](docs/b.md) [b](docs/b.md#two-words) [c](docs) [d](https://example.org/x) [e](#a)\n",
+        "docs/b.md": "## Two words\n[up](../README.md 'title') [self](b.md#two-words-1)\n## Two `words`\n",
+    }
+    assert list(pages.links(files, files)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "finding"),
+    [
+        ("x\n[a](gone.md)\n", "docs/a.md:2: the link leads nowhere: gone.md"),
+        ("[a](../docs/a.md#none)\n", "docs/a.md:1: docs/a.md has no heading for #none"),
+        ("![picture](demo.png)\n", "docs/a.md:1: the link leads nowhere: demo.png"),
+        ("[a][b]\n\n[b]: ../gone\n", "docs/a.md:3: the link leads nowhere: ../gone"),
+        ("[a](/etc/hosts)\n", "docs/a.md:1: the link leads nowhere: /etc/hosts"),
+    ],
+)
+def test_a_broken_link_is_found(text: str, finding: str) -> None:
+    assert [found.strip() for found in pages.links({"docs/a.md": text}, ["docs/a.md"])] == [finding]
+
+
+def test_code_holds_no_links_and_no_headings() -> None:
+    page = "```\n[a](gone.md)\n# No heading\n```\nand `[b](gone.md)`, [c](#no-heading)\n"
+    assert list(pages.links({"a.md": page}, ["a.md"])) == ["a.md:5: a.md has no heading for #no-heading"]
+
+
+def test_a_page_has_at_most_250_lines() -> None:
+    assert list(pages.sizes({"docs/a.md": "x\n" * 250})) == []
+    assert list(pages.sizes({"docs/a.md": "x\n" * 251})) == ["docs/a.md:251: 251 lines, more than 250"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "finding"),
+    [
+        ("0001-a.md", "# A\n2026-01-02\n" + "x\n" * 12, "14 lines, not 15 to 40"),
+        ("0001-a.md", "# A\n2026-01-02\n" + "x\n" * 39, "41 lines, not 15 to 40"),
+        ("0001-a.md", "# A\n" + "x\n" * 20 + "2026-01-02\n", "no date in the first five lines"),
+        ("locks.md", "# A\n2026-01-02\n" + "x\n" * 20, "not named NNNN-title.md, or the number is taken"),
+    ],
+)
+def test_a_decision_record_of_another_shape_is_found(path: str, text: str, finding: str) -> None:
+    assert list(pages.decisions({f"docs/decisions/{path}": text})) == [f"docs/decisions/{path}:1: {finding}"]
+
+
+def test_two_decisions_share_no_number() -> None:
+    text = "# A\n2026-01-02\n" + "x\n" * 13
+    assert list(pages.decisions({"docs/decisions/0001-a.md": text, "docs/decisions/0002-b.md": text})) == []
+    assert len(list(pages.decisions({"docs/decisions/0001-a.md": text, "docs/decisions/0001-b.md": text}))) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "finding"),
+    [
+        ("a.py", 'x = 1\ny = "/src/checkout/a"\n', "a.py:2: a path of this machine: /src/checkout"),
+        ("a.md", "see /home/ada/x\n", "a.md:1: a path in somebody's home: /home/a"),
+        ("a.sh", "curl https://files.python" + "hosted.org/x\n", "a registry's host: https://files.python"),
+        ("a.json", '"https://registry.npm' + 'js.org/a"', "a registry's host: https://registry.npm"),
+        ("requirements/run.txt", "-r run.txt\n--index-url x\n", ":2: an option in a lock: --index-url x"),
+    ],
+)
+def test_a_trace_of_one_machine_is_found(path: str, text: str, finding: str) -> None:
+    (found,) = pages.places({path: text}, ["/src/checkout"])
+    assert finding in found
+
+
+def test_other_paths_and_hosts_are_no_traces() -> None:
+    files = {
+        "a.py": "cwd = '/home/ada/app'\n'/src/checkout-2'",
+        "a.md": "~/x, https://example.org/home/a, $HOME/home/b\n",
+    }
+    assert list(pages.places(files, ["/src/checkout"])) == []
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="skilld")
+    verbs = top.add_subparsers()
+    run = verbs.add_parser("run", description="the daemon")
+    run.add_argument("-o", "--once", action="store_true", help="read what is new, then exit")
+    run.add_argument("--backfill", metavar="DAYS", default=3, help="read so many days (%(default)s)")
+    run.add_argument("--inner", help=argparse.SUPPRESS)
+    accept = verbs.add_parser("accept", aliases=["take"], description="take proposals over")
+    accept.add_argument("ids", nargs="+", metavar="ID")
+    accept.add_argument("--json", action="store_true", help="one JSON document")
+    settings = verbs.add_parser("config", description="settings").add_subparsers()
+    change = settings.add_parser("set", help="change one")
+    change.add_argument("key")
+    change.add_argument("value", nargs="?")
+    change.add_argument("--where", choices=["user", "project"], required=True)
+    change.add_argument("--json", action="store_true", help="one JSON document")
+    return top
+
+
+def test_the_reference_lists_every_command_once_with_its_arguments() -> None:
+    assert reference(parser()) == (
+        "- `skilld run [--once] [--backfill DAYS]`: the daemon\n"
+        "  - `--once`: read what is new, then exit\n"
+        "  - `--backfill DAYS`: read so many days (3)\n"
+        "- `skilld accept ID... [--json]`: take proposals over\n"
+        "- `skilld config set KEY [VALUE] --where user|project [--json]`: change one\n"
+        "- `--json` wherever it stands: one JSON document\n"
+    )
+
+
+def test_the_reference_stands_between_its_marks_and_nothing_else_changes() -> None:
+    readme = "# A\n<!-- commands:start -->\nOUTDATED \\1\n<!-- commands:end -->\nB\n"
+    written = docs.with_reference(readme)
+    assert written.startswith("# A\n<!-- commands:start -->\n- `skilld run")
+    assert written.endswith("\n<!-- commands:end -->\nB\n")
+    assert "OUTDATED" not in written
+    assert docs.with_reference(written) == written
+
+
+def test_a_readme_without_the_marks_is_an_error() -> None:
+    with pytest.raises(ValueError, match="commands:start"):
+        docs.with_reference("# A\n")
+
+
+def test_the_files_of_the_project_are_found() -> None:
+    found = docs.texts()
+    assert {"pyproject.toml", "Makefile", "docs/architecture.md", "tests/unit/test_docs.py"} <= found.keys()
+    assert not [path for path in found if path.startswith((".venv/", ".git/"))]

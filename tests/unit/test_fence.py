@@ -1,0 +1,99 @@
+"""The fence round the tests: a hole in it would let a test read a person's transcripts or send them somewhere."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+REAL_HOME = Path(pwd.getpwuid(os.getuid()).pw_dir)
+needs_a_home = pytest.mark.skipif(len(REAL_HOME.parts) == 1, reason="this user has no home to protect")
+
+
+def test_the_home_is_an_empty_one(home: Path) -> None:
+    assert Path.home() == home
+    assert sorted(path.name for path in home.iterdir()) == [".gitconfig", ".runtime"]
+
+
+@needs_a_home
+@pytest.mark.parametrize("path", [".gitconfig", ".claude/projects/x.jsonl"])
+def test_opening_a_file_of_the_real_home_is_an_error(fence: Any, path: str) -> None:
+    with pytest.raises(RuntimeError, match="must not touch"):
+        (REAL_HOME / path).open(encoding="utf-8")
+    assert fence.reached == [f"open {REAL_HOME / path}"]
+    fence.reached.clear()
+
+
+@needs_a_home
+def test_listing_and_databases_of_the_real_home_are_errors(fence: Any) -> None:
+    with pytest.raises(RuntimeError):
+        os.listdir(REAL_HOME / ".claude")  # noqa: PTH208 - the call that is watched
+    with pytest.raises(RuntimeError):
+        sqlite3.connect(REAL_HOME / "state.db")
+    assert len(fence.reached) == 2
+    fence.reached.clear()
+
+
+@pytest.mark.parametrize("address", [("192.0.2.1", 443), ("2001:db8::1", 443, 0, 0)])
+def test_connecting_to_another_machine_is_an_error(fence: Any, address: tuple[Any, ...]) -> None:
+    family = socket.AF_INET if len(address) == 2 else socket.AF_INET6
+    with socket.socket(family, socket.SOCK_STREAM) as connection, pytest.raises(RuntimeError, match="must not touch"):
+        connection.connect(address)
+    assert len(fence.reached) == 1
+    fence.reached.clear()
+
+
+def test_asking_for_another_machines_address_is_an_error(fence: Any) -> None:
+    with pytest.raises(RuntimeError, match=r"example\.org"):
+        socket.create_connection(("example.org", 443))
+    fence.reached.clear()
+
+
+def test_loopback_is_open() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as client:
+        assert client.getpeername() == server.getsockname()
+
+
+def test_nothing_of_the_persons_environment_is_left() -> None:
+    names = subprocess.run(["env"], check=True, capture_output=True, text=True).stdout
+    assert not [name for name in ("XDG_CONFIG_HOME=", "API_KEY", "CLAUDE", "CODEX", "DBUS_SESSION") if name in names]
+
+
+def test_a_swallowed_breach_still_fails_the_test(tmp_path: Path) -> None:
+    test = "import socket, contextlib\ndef test_x():\n    with contextlib.suppress(Exception):\n"
+    test += "        socket.create_connection(('example.org', 443))\n"
+    (tmp_path / "test_x.py").write_text(test)
+    conftest = Path(__file__).parents[1] / "conftest.py"
+    (tmp_path / "conftest.py").write_bytes(conftest.read_bytes())
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(tmp_path),
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "the test touched the real home or the network" in done.stdout
+
+
+def test_git_commits_in_the_name_of_the_tester(tmp_path: Path) -> None:
+    for command in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "first"]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    subprocess.run(["git", "commit", "-q", "--allow-empty", "-m", "x"], cwd=tmp_path, check=True, env=environment)
+    log = subprocess.run(
+        ["git", "log", "--format=%an %ce %D"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert log.stdout == "Ada Tester ada@example.org HEAD -> main\nAda Tester ada@example.org \n"

@@ -1,0 +1,174 @@
+"""Dependencies point one way (docs/architecture.md), each library has one door, and starting imports nothing heavy."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+# What stands in one line may be imported by every line below it, and by nothing beside or above it.
+LAYERS = (
+    ("types", "errors", "text", "times"),
+    ("git", "redact", "skills"),
+    ("intake", "window", "classify", "edit", "propose", "decide", "notify"),
+    ("settings", "paths", "logs", "store", "wire"),
+    ("crash", "console"),
+    ("worker", "daemon", "demo", "evaluate"),
+    ("cli",),
+    ("__main__",),
+)
+LAYER = {name: number for number, names in enumerate(LAYERS) for name in names}
+
+# Library -> the only places that may import it: what is heavy, leaky or replaceable has one door.
+DOORS = {
+    "apscheduler": ("skilld.daemon",),
+    "desktop_notifier": ("skilld.notify",),
+    "git": ("skilld.git",),
+    "litellm": ("skilld.classify.backends",),
+    "platformdirs": ("skilld.paths",),
+    "pydantic": ("skilld.settings",),
+    "pydantic_settings": ("skilld.settings",),
+    "sqlite3": ("skilld.store",),
+    "watchdog": ("skilld.intake",),
+}
+IMPORT_NAMES = {"gitpython": "git"}  # where it is not the project's name with underscores
+HEAVY = {"litellm", "git", "textual", "mcp", "detect_secrets"}
+
+
+def modules() -> dict[str, ast.Module]:
+    """Return the syntax trees of all modules by dotted name."""
+    found = {}
+    for path in sorted((ROOT / "skilld").rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        found[name] = ast.parse(path.read_text(encoding="utf-8"), str(path))
+    return found
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
+    """Yield the dotted names that a module imports anywhere: at its top, in functions, for types only."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: a relative import hides where it leads"
+            base = node.module or ""
+            yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def part(name: str) -> str:
+    """Return the folder or module directly below `skilld` that a dotted name belongs to."""
+    return name.split(".")[1] if "." in name else ""
+
+
+def edges(trees: Mapping[str, ast.Module]) -> set[tuple[str, str]]:
+    """Return all (importing module, imported name) within skilld that cross a folder."""
+    found = {(module, name) for module, tree in trees.items() for name in imports(tree) if name.startswith("skilld.")}
+    return {(module, name) for module, name in found if part(module) != part(name) and part(name) != "__version__"}
+
+
+def wrong_way(trees: Mapping[str, ast.Module]) -> list[str]:
+    """Return the imports that point beside or upwards, and what has no layer."""
+    wrong = []
+    for module, name in sorted(edges(trees)):
+        known = part(module) in LAYER and part(name) in LAYER
+        if not known or LAYER[part(name)] >= LAYER[part(module)]:
+            wrong.append(f"{module} imports {name}")
+    return wrong
+
+
+def through_walls(trees: Mapping[str, ast.Module]) -> list[str]:
+    """Return the imports of a library that do not go through its door."""
+    return [
+        f"{module} imports {name}"
+        for module, tree in trees.items()
+        for name in imports(tree)
+        if name.split(".")[0] in DOORS and not module.startswith(DOORS[name.split(".")[0]])
+    ]
+
+
+def libraries(trees: Mapping[str, ast.Module]) -> set[str]:
+    """Return the top-level names of everything imported that is neither Python's nor ours."""
+    names = {name.split(".")[0] for tree in trees.values() for name in imports(tree)}
+    return names - sys.stdlib_module_names - {"skilld", "_typeshed"}
+
+
+def test_every_folder_and_module_has_a_layer() -> None:
+    parts = {part(name) for name in modules() if part(name)}
+    assert parts - LAYER.keys() == set(), "give it a line in docs/architecture.md and in LAYERS"
+
+
+def test_imports_point_one_way() -> None:
+    trees = modules()
+    assert {"intake", "worker", "daemon", "cli"} <= {part(module) for module, _ in edges(trees)}, "nothing was checked"
+    assert wrong_way(trees) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "source"),
+    [
+        ("skilld.intake.tail", "from skilld.window import batch"),  # a stage and another stage
+        ("skilld.edit.lint", "import skilld.classify.prompt"),
+        ("skilld.edit.lint", "def f():\n    from skilld import settings"),  # also late, also by its parent
+        ("skilld.propose.base", "from skilld.store import Store"),
+        ("skilld.errors", "from skilld.text import fold"),
+        ("skilld.redact.values", "from skilld.git.run import run"),
+        ("skilld.worker.analyse", "from skilld.daemon.jobs import Job"),
+        ("skilld.daemon.engine", "from skilld.cli.common import places"),
+        ("skilld.daemon.engine", "from skilld.novelty import x"),
+    ],
+)
+def test_the_check_finds_an_import_that_points_another_way(module: str, source: str) -> None:
+    assert len(wrong_way({module: ast.parse(source)})) == 1
+
+
+def test_an_adapter_knows_nothing_but_bytes() -> None:
+    adapters = {name: tree for name, tree in modules().items() if name.startswith("skilld.intake.agents.")}
+    assert len(adapters) > 2
+    world = {"os", "io", "time", "random", "shutil", "socket", "sqlite3", "subprocess", "tempfile", "urllib"}
+    assert {name: used for name, tree in adapters.items() if (used := world & set(imports(tree)))} == {}
+
+
+def test_libraries_come_in_by_their_door() -> None:
+    assert through_walls(modules()) == []
+    assert through_walls({"skilld.edit.lint": ast.parse("import git.cmd")}) == ["skilld.edit.lint imports git.cmd"]
+
+
+def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    names = [requirement.split(">")[0].split("=")[0].strip() for requirement in project["dependencies"]]
+    declared = {IMPORT_NAMES.get(name, name.replace("-", "_")) for name in names}
+    assert libraries(modules()) - {"pydantic"} == declared  # pydantic is pydantic-settings' own dependency
+
+
+def loaded_by(statement: str) -> set[str]:
+    """Return the top-level modules in a fresh Python after one statement."""
+    code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted({{name.split('.')[0] for name in sys.modules}})))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout))
+
+
+def test_the_check_of_loaded_modules_sees_them() -> None:
+    assert {"git", "json"} <= loaded_by("import git")
+
+
+def test_the_daemon_loads_nothing_heavy() -> None:
+    every = [name for name in modules() if part(name) == "daemon" and not name.endswith(".__main__")]
+    assert len(every) > 2
+    loaded = loaded_by("import " + ", ".join(every))
+    assert "skilld" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_help_loads_nothing_heavy() -> None:
+    loaded = loaded_by("from skilld.cli.parser import build_parser; build_parser().format_help()")
+    assert "skilld" in loaded
+    assert loaded & (HEAVY | {"pydantic_settings", "pydantic", "structlog", "watchdog", "apscheduler"}) == set()

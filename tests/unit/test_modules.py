@@ -1,0 +1,147 @@
+"""House rules no linter holds: short modules, few places that write out, start programs or read the environment."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LONGEST = 300  # lines
+
+# The only modules, with all below them, that may do it, and what for.
+OUTPUT = {
+    "skilld.cli": "what the person asked for",
+    "skilld.console": "colour and width of the terminal",
+    "skilld.demo": "the story as it goes",
+    "skilld.__main__": "errors",
+    "skilld.worker": "the result, as lines of JSON",
+    "skilld.logs": "the log, under a service manager",
+}
+PROGRAMS = {
+    "skilld.git": "the one door to git",
+    "skilld.daemon.spawn": "starts workers",
+    "skilld.demo": "starts the daemon, and git as a person would",
+    "skilld.cli": "a pager, an editor, the service manager",
+    "skilld.notify": "the system's own notifier where the library has none",
+    "skilld.classify.backends": "agent clients as back-ends",
+}
+ENVIRONMENT = {
+    "skilld.settings": "the only reader of SKILLD_*",
+    "skilld.paths": "XDG",
+    "skilld.git": "what git inherits",
+    "skilld.cli": "HOME",
+    "skilld.console": "colour",
+    "skilld.daemon.spawn": "what a worker inherits",
+    "skilld.daemon.systemd": "NOTIFY_SOCKET",
+    "skilld.worker": "what it was given",
+    "skilld.classify.backends": "switches that litellm reads when it is imported",
+    "skilld.demo": "the throw-away home",
+}
+
+
+def sources() -> dict[str, str]:
+    """Return the sources of all modules by dotted name."""
+    found = {}
+    for path in sorted((ROOT / "skilld").rglob("*.py")):
+        name = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        found[name] = path.read_text(encoding="utf-8")
+    return found
+
+
+def taken_from(module: str, tree: ast.Module) -> list[tuple[str, int]]:
+    """Return what is taken from a module of Python's, as `module.x` or by name, with its line."""
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == module:
+            found.append((node.attr, node.lineno))
+        elif isinstance(node, ast.ImportFrom) and node.module == module:
+            found += [(alias.name, node.lineno) for alias in node.names]
+    return found
+
+
+def writes_out(tree: ast.Module) -> list[int]:
+    """Return the lines that print, or use the process's own output."""
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    found = [call.lineno for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
+    streams = {"stdout", "stderr", "__stdout__", "__stderr__"}
+    return found + [line for name, line in taken_from("sys", tree) if name in streams]
+
+
+def reads_environment(tree: ast.Module) -> list[int]:
+    """Return the lines that use the process's environment."""
+    names = {"environ", "environb", "getenv", "getenvb", "putenv", "unsetenv"}
+    return [line for name, line in taken_from("os", tree) if name in names]
+
+
+def starts_programs(tree: ast.Module) -> list[int]:
+    """Return the lines by which a module could start another program."""
+    starters = {"system", "popen", "fork", "forkpty", "posix_spawn", "posix_spawnp"}
+    found = [line for name, line in taken_from("os", tree) if name in starters or name.startswith(("spawn", "exec"))]
+    found += [line for name, line in taken_from("asyncio", tree) if name.startswith("create_subprocess")]
+    found += [line for _, line in taken_from("subprocess", tree)]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import) and any(alias.name == "subprocess" for alias in node.names):
+            found.append(node.lineno)
+    return found
+
+
+Finder = Callable[[ast.Module], list[int]]
+
+
+def doing(finder: Finder, texts: Mapping[str, str]) -> dict[str, list[int]]:
+    """Return the modules, with lines, in which `finder` finds something."""
+    found = {name: finder(ast.parse(text, name)) for name, text in texts.items()}
+    return {name: lines for name, lines in found.items() if lines}
+
+
+def outside(found: Mapping[str, list[int]], allowed: tuple[str, ...]) -> dict[str, list[int]]:
+    """Return what was found in modules that are not below an allowed name."""
+    return {
+        name: lines for name, lines in found.items() if not any(f"{name}.".startswith(f"{place}.") for place in allowed)
+    }
+
+
+def test_no_module_is_long() -> None:
+    lengths = sorted(((len(text.splitlines()), name) for name, text in sources().items()), reverse=True)
+    longest = "\n".join(f"{lines:4} {name}" for lines, name in lengths[:5])
+    print(longest)
+    assert len(lengths) > 30, "nothing was measured"
+    assert lengths[0][0] <= LONGEST, f"split by idea; the longest are\n{longest}"
+
+
+@pytest.mark.parametrize(
+    ("finder", "allowed"),
+    [(writes_out, tuple(OUTPUT)), (starts_programs, tuple(PROGRAMS)), (reads_environment, tuple(ENVIRONMENT))],
+    ids=["writes out", "starts programs", "reads the environment"],
+)
+def test_only_the_named_modules_do_it(finder: Finder, allowed: tuple[str, ...]) -> None:
+    found = doing(finder, sources())
+    assert found, "nothing was found, not even where it is allowed"
+    assert outside(found, allowed) == {}
+
+
+@pytest.mark.parametrize(
+    ("finder", "source"),
+    [
+        (writes_out, "def f():\n    print(1)"),
+        (writes_out, "import sys\nsys.stderr.write('')"),
+        (starts_programs, "import subprocess as s"),
+        (starts_programs, "from subprocess import run"),
+        (starts_programs, "import os\nos.execvp('a', [])"),
+        (starts_programs, "import asyncio\nasyncio.create_subprocess_exec('a')"),
+        (reads_environment, "import os\nx = os.environ.get('A')"),
+        (reads_environment, "from os import getenv"),
+    ],
+)
+def test_each_finder_finds(finder: Finder, source: str) -> None:
+    assert outside(doing(finder, {"skilld.edit.lint": source}), ("skilld.cli", "skilld.editor")) != {}
+    assert outside(doing(finder, {"skilld.edit.lint": source}), ("skilld.edit",)) == {}
+
+
+def test_finders_pass_what_only_looks_alike() -> None:
+    harmless = "x.print(1)\nprinted = 'os.environ'\nimport os\nos.path\n"
+    for finder in (writes_out, starts_programs, reads_environment):
+        assert doing(finder, {"skilld.edit.lint": harmless}) == {}

@@ -1,0 +1,150 @@
+"""The tailer against a model of twenty lines: whatever happens to a file, every complete line is read, and in order."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.intake import tail
+from skilld.types import RawLine, Span
+
+
+def _texts(reading: tail.Reading) -> list[bytes]:
+    return [line.data for line in reading.lines]
+
+
+def test_lines_carry_their_place_and_a_torn_one_waits(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"one\n\ntwo\nthr")
+    first = tail.read(path, None)
+    assert first.lines == (RawLine(0, 4, b"one"), RawLine(4, 5, b""), RawLine(5, 9, b"two"))
+    assert first.cursor.offset == 9
+    assert (first.size, first.more, first.restarted) == (12, False, False)
+    with path.open("ab") as file:
+        file.write(b"ee\n")
+    assert tail.read(path, first.cursor).lines == (RawLine(9, 15, b"three"),)
+
+
+def test_a_budget_bounds_one_look(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"12345\n" * 10)
+    seen, cursor, looks = [], None, 0
+    more = True
+    while more:
+        reading = tail.read(path, cursor, budget=13)
+        seen += _texts(reading)
+        cursor, more, looks = reading.cursor, reading.more, looks + 1
+    assert seen == [b"12345"] * 10
+    assert looks == 4
+
+
+@pytest.mark.parametrize("change", ["truncate", "replace", "rewrite"])
+def test_another_file_under_the_name_is_read_from_its_start(tmp_path: Path, change: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"old one\nold two\n")
+    cursor = tail.read(path, None).cursor
+    if change == "truncate":
+        path.write_bytes(b"new\n")
+    elif change == "replace":
+        (tmp_path / "b").write_bytes(b"new\nand longer than the old one was\n")
+        (tmp_path / "b").replace(path)
+    else:
+        with path.open("r+b") as file:
+            file.write(b"new one\nnew")
+    reading = tail.read(path, cursor)
+    assert reading.restarted
+    assert _texts(reading)[0].startswith(b"new")
+
+
+def test_an_overlong_line_is_stepped_over_in_one_and_in_many_chunks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tail, "MAX_LINE", 10)
+    for chunk in (3, 7, 1000):
+        monkeypatch.setattr(tail, "CHUNK", chunk)
+        path = tmp_path / f"{chunk}.jsonl"
+        path.write_bytes(b"short\n" + b"x" * 30 + b"\nexactly 10\nlast\n")
+        reading = tail.read(path, None)
+        assert _texts(reading) == [b"short", b"exactly 10", b"last"]
+        assert reading.overlong == (Span(6, 37),)
+
+
+def test_what_is_no_file_of_ours_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(tail.UnreadableError):
+        tail.read(tmp_path / "pipe", None)
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    with pytest.raises(OSError, match=r"symbolic"):
+        tail.read(tmp_path / "link", None)
+
+
+_PIECE = st.binary(min_size=1, max_size=12).map(lambda data: data.replace(b"\n", b"."))
+_STEPS = st.lists(
+    st.one_of(
+        st.tuples(
+            st.just("append"), st.lists(st.binary(max_size=12).map(lambda b: b.replace(b"\n", b".")), max_size=4)
+        ),
+        st.tuples(st.just("partial"), _PIECE),
+        st.tuples(st.just("finish"), st.none()),
+        st.tuples(st.just("replace"), st.none()),
+        st.tuples(st.just("read"), st.none()),
+        st.tuples(st.just("restart"), st.none()),
+    ),
+    max_size=20,
+)
+
+
+@given(_STEPS)
+def test_any_sequence_of_writes_and_restarts_gives_each_line_once(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, object]]
+) -> None:
+    path = tmp_path_factory.mktemp("model") / "a.jsonl"
+    number = 0  # every line is unique, so that losing and doubling both show
+
+    def unique(data: bytes) -> bytes:
+        nonlocal number
+        number += 1
+        return b"%d:" % number + data
+
+    whole: list[bytes] = []  # the model: complete lines of the present file
+    part = b""
+    got: list[bytes] = []
+    cursor: tail.Cursor | None = None
+    path.write_bytes(b"")
+    for step, value in [*steps, ("finish", None), ("read", None)]:
+        match step, value:
+            case "append", list():
+                new = [part + unique(line) if i == 0 else unique(line) for i, line in enumerate(value)]
+                with path.open("ab") as file:
+                    file.write(b"".join(line + b"\n" for line in new)[len(part) :])
+                whole, part = (whole + new, b"") if new else (whole, part)
+            case "partial", bytes():
+                piece = value if part else unique(value)
+                part += piece
+                with path.open("ab") as file:
+                    file.write(piece)
+            case "finish", _:
+                if part:
+                    whole.append(part)
+                    part = b""
+                    with path.open("ab") as file:
+                        file.write(b"\n")
+            case "replace", _:
+                reading = tail.read(path, cursor)  # what was complete before the file went is read first
+                got += _texts(reading)
+                other = path.with_suffix(".new")
+                whole, part = [unique(b"fresh")], b""
+                other.write_bytes(whole[0] + b"\n")
+                other.replace(path)
+                got, cursor = [], reading.cursor
+            case "restart", _:
+                cursor = tail.Cursor(**{f: getattr(cursor, f) for f in cursor.__slots__}) if cursor else None
+            case _:
+                reading = tail.read(path, cursor)
+                got = _texts(reading) if reading.restarted else got + _texts(reading)
+                cursor = reading.cursor
+    assert got == whole

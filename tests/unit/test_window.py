@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.types import ClosedBy
+from skilld.window.window import batch_id, close
+
+
+@dataclass(frozen=True)
+class Said:
+    key: str
+    lasting: bool = True
+
+
+def _said(*marks: str) -> list[Said]:
+    return [Said(f"t{i}", mark == "x") for i, mark in enumerate(marks)]
+
+
+def _close(waiting: list[Said], *, idle: float = 0, ended: bool = False) -> list[tuple[int, ClosedBy, bool]]:
+    closings = close(waiting, size=5, idle_seconds=idle, idle_limit=600, ended=ended)
+    return [(len(c.turns), c.closed_by, c.chatter) for c in closings]
+
+
+def test_four_turns_wait_and_the_fifth_closes() -> None:
+    assert _close(_said(*"xxxx")) == []
+    assert _close(_said(*"xxxxx")) == [(5, ClosedBy.FULL, False)]
+
+
+def test_five_turns_of_chatter_are_a_batch_that_asks_nothing() -> None:
+    assert _close(_said(*".....")) == [(5, ClosedBy.FULL, True)]
+
+
+def test_the_rest_is_closed_when_the_session_was_idle_or_ended() -> None:
+    assert _close(_said(*"..x"), idle=599) == []
+    assert _close(_said(*"..x"), idle=600) == [(3, ClosedBy.IDLE, False)]
+    assert _close(_said(*"..x"), ended=True) == [(3, ClosedBy.ENDED, False)]
+
+
+def test_a_rest_of_chatter_goes_on_waiting() -> None:
+    assert _close(_said(*"..."), idle=9999, ended=True) == []
+
+
+def test_many_turns_at_once_are_batches_of_five_and_a_rest() -> None:
+    assert _close(_said(*"xxxxx.....xx"), idle=600) == [
+        (5, ClosedBy.FULL, False),
+        (5, ClosedBy.FULL, True),
+        (2, ClosedBy.IDLE, False),
+    ]
+
+
+def test_the_id_depends_on_the_turns_and_their_order_only() -> None:
+    assert batch_id(["a", "b"]) == batch_id(["a", "b"])
+    assert len({batch_id(["a", "b"]), batch_id(["b", "a"]), batch_id(["a"]), batch_id(["ab"])}) == 4
+
+
+@given(st.lists(st.booleans(), max_size=40), st.integers(1, 9), st.booleans())
+def test_every_turn_is_in_one_batch_at_most_and_in_order(
+    marks: list[bool],
+    size: int,
+    over: bool,  # noqa: FBT001 - hypothesis gives it by position
+) -> None:
+    waiting = [Said(str(i), mark) for i, mark in enumerate(marks)]
+    closings = close(waiting, size=size, idle_seconds=0, idle_limit=1, ended=over)
+    taken = [turn for closing in closings for turn in closing.turns]
+    assert taken == waiting[: len(taken)]
+    assert len(waiting) - len(taken) < size

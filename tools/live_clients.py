@@ -1,0 +1,96 @@
+"""Installs the real agent clients that the live tests drive, at pinned versions, into a folder of their own.
+
+In: npm on PATH and a writable folder (`.cache/clients` of the repository, or $LIVE_CLIENTS_DIR). Out: one folder per
+client and version; a second run finds them and does nothing. npm's own configuration decides where packages come from.
+
+Exit codes: 0 the clients are there, 77 skipped because npm or tmux is missing (automake's code for a skipped test),
+1 an installation failed.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+SKIPPED = 77
+FOLDER_VARIABLE = "LIVE_CLIENTS_DIR"
+INSTALL_LIMIT = 300  # seconds; the two packages are about 250 MB together
+NEEDED = ("npm", "node", "tmux", "git")
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One npm package at one version, and the program it brings."""
+
+    package: str
+    version: str
+    program: str
+
+    @property
+    def folder(self) -> Path:
+        """Where it is installed; the version is part of the name, so a new pin installs beside the old one."""
+        return clients_folder() / f"{self.program}-{self.version}"
+
+    @property
+    def path(self) -> Path:
+        """The program itself, whether or not it is installed."""
+        return self.folder / "node_modules" / ".bin" / self.program
+
+
+CLAUDE_CODE = Client("@anthropic-ai/claude-code", "2.1.197", "claude")
+CODEX = Client("@openai/codex", "0.169.0", "codex")
+CLIENTS = (CLAUDE_CODE, CODEX)
+
+
+def clients_folder() -> Path:
+    """Return the folder that holds the clients; it need not exist."""
+    chosen = os.environ.get(FOLDER_VARIABLE)
+    return Path(chosen).resolve() if chosen else Path(__file__).resolve().parents[1] / ".cache" / "clients"
+
+
+def missing_programs() -> list[str]:
+    """Return the programs that live tests need and PATH does not have."""
+    return [name for name in NEEDED if shutil.which(name) is None]
+
+
+def install(client: Client) -> str:
+    """Install one client unless it is there, and return what was done. Raises OSError or a subprocess error.
+
+    The package is installed into a folder of another name and moved when it starts, so a broken download leaves none.
+    """
+    if client.path.exists():
+        return f"{client.package} {client.version}: already in {client.folder}"
+    unfinished = client.folder.with_name(client.folder.name + ".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir(parents=True)
+    (unfinished / "package.json").write_text("{}\n", encoding="utf-8")  # else npm looks for one in the folders above
+    command = ["npm", "install", "--no-audit", "--no-fund", "--no-package-lock", "--loglevel=error"]
+    subprocess.run([*command, f"{client.package}@{client.version}"], cwd=unfinished, check=True, timeout=INSTALL_LIMIT)
+    program = unfinished / "node_modules" / ".bin" / client.program
+    subprocess.run([program, "--version"], check=True, timeout=60, stdout=subprocess.DEVNULL)
+    shutil.rmtree(client.folder, ignore_errors=True)
+    unfinished.rename(client.folder)
+    return f"{client.package} {client.version}: installed in {client.folder}"
+
+
+def main() -> int:
+    """Install all clients and say so; see the module's docstring for the exit codes."""
+    missing = missing_programs()
+    if missing:
+        print(f"live clients: skipped, {' and '.join(missing)} not found on PATH")
+        return SKIPPED
+    for client in CLIENTS:
+        try:
+            print(install(client), flush=True)
+        except (OSError, subprocess.SubprocessError) as error:
+            print(f"live clients: {client.package} {client.version} could not be installed: {error}", file=sys.stderr)
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
