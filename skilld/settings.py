@@ -72,6 +72,14 @@ class Settings(BaseSettings):
     accept: Accept = Accept()
     roots: dict[str, list[Path]] = Field(default_factory=dict, description="per agent: folders in place of the usual")
 
+    @field_validator("roots", mode="before")
+    @classmethod
+    def _one_folder(cls, roots: object) -> object:
+        """Take one folder for a list of one: in a variable that is what people write."""
+        if not isinstance(roots, dict):
+            return roots
+        return {name: [value] if isinstance(value, str) else value for name, value in roots.items()}
+
     @field_validator("roots")
     @classmethod
     def _known_agents(cls, roots: dict[str, list[Path]]) -> dict[str, list[Path]]:
@@ -133,7 +141,7 @@ def keys() -> dict[str, str]:
 
 
 def _check_variables(environment: Mapping[str, str]) -> None:
-    known = {_PREFIX + key.upper().replace(".", "__").replace("-", "_") for key in keys()}
+    known = {_PREFIX + key.upper().replace(".", "__").replace("-", "_") for key in [*keys(), "roots"]}
     for name in environment:
         if name.startswith(_PREFIX) and name not in known | _NOT_SETTINGS:
             raise UsageError("A variable is not understood", f"{name} is no setting{_nearest(name, known)}")

@@ -39,6 +39,16 @@ def ask(settings: Settings, path: Path, environment: Mapping[str, str]) -> Setti
     return load(path)
 
 
+def _own_skills(engine: Engine) -> set[Path]:
+    """Return the skills in the person's own folders, each once however many links lead to it."""
+    from skilld.daemon.roots import skill_places
+    from skilld.intake.agents import ADAPTERS
+
+    around = engine.around
+    folders = {folder for name in ADAPTERS for folder in skill_places(name, around.home, around.environment).absolute}
+    return {path.resolve() for folder in folders for path in folder.glob("*/SKILL.md")}
+
+
 def tell(engine: Engine, *, new_here: bool) -> None:
     """Say what was found on this machine."""
     from skilld.classify.backends.choose import choose
@@ -58,6 +68,8 @@ def tell(engine: Engine, *, new_here: bool) -> None:
         there = any(root.folder.is_dir() for root in engine.roots if root.agent == name)
         shown = f"{files} session file{'' if files == 1 else 's'}" if there else "not here yet; watched for"
         console.line(f"{adapter.INFO.title:12} {shown}")
+    skills = sorted(_own_skills(engine))
+    console.line(f"{'Skills':12} {len(skills)} of your own, beside those of your projects")
     console.line(f"{'Back-end':12} {choice.spec.model}: {choice.why}")
     for found in choice.found:
         console.line(f"{'':12} {found}")

@@ -22,7 +22,7 @@ def add(verbs: common.Verbs) -> None:
 
 def pause(arguments: argparse.Namespace) -> int:
     """Switch off."""
-    from skilld.daemon.engine import FOREVER, PAUSED_UNTIL
+    from skilld.store.meta import FOREVER, PAUSED_UNTIL
 
     given = arguments.duration
     until = FOREVER if given is None else time.time() + _seconds(given)
@@ -33,7 +33,7 @@ def pause(arguments: argparse.Namespace) -> int:
 
 def resume(arguments: argparse.Namespace) -> int:
     """Switch on again."""
-    from skilld.daemon.engine import PAUSED_UNTIL
+    from skilld.store.meta import PAUSED_UNTIL
 
     del arguments
     common.store().meta.delete(PAUSED_UNTIL)

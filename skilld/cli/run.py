@@ -42,8 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.daemon.service import Service
     from skilld.notify.desktop import Desktop
     from skilld.paths import private_dir
+    from skilld.store.meta import INSTALLED_AT
 
-    os.umask(0o077)
+    umask = os.umask(0o077)  # for what is ours; in a repository a worker goes back to the person's own
     settings = common.settings()
     where = common.places()
     private_dir(where.state)
@@ -51,10 +52,10 @@ def run(arguments: argparse.Namespace) -> int:
     terminal = sys.stdout.isatty()
     logs.set_up(None if os.environ.get("JOURNAL_STREAM") else where.log, terminal=terminal)
     store = common.store()
-    new_here = store.meta.get("installed_at") is None
+    new_here = store.meta.get(INSTALLED_AT) is None
     if new_here and terminal:
         settings = first_run.ask(settings, where.settings_file, dict(os.environ))
-    engine = Engine(store, settings, Surroundings(common.home(), dict(os.environ)), time.time())
+    engine = Engine(store, settings, Surroundings(common.home(), dict(os.environ), umask), time.time())
     first_run.tell(engine, new_here=new_here and not arguments.once)
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
@@ -71,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _once(engine: Engine) -> int:
     """Read what is new and finish the batches that are due, one after the other."""
+    from skilld.daemon.observing import Observing
     from skilld.daemon.spawn import Worker
     from skilld.types import State
 
@@ -87,13 +89,16 @@ def _once(engine: Engine) -> int:
         done += 1
     if done and sys.stderr.isatty():
         sys.stderr.write("\r" + " " * 40 + "\r")
+    look = Observing(engine.store, engine.around.umask)
+    if job := look.job(time.time()):
+        look.apply(Worker(job, engine.around.environment, engine.settings.worker.seconds).result(), time.time())
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
     console.line(
         f"Judged {done} batch{'' if done == 1 else 'es'}: {count} open proposal{'' if count == 1 else 's'}, "
         f"{learnings} learning{'' if learnings == 1 else 's'} kept."
     )
-    if engine.paused(time.time()):
+    if engine.store.meta.paused(time.time()):
         console.line("skilld is paused: what is due waits.")
     if count:
         console.line("See them: skilld proposals")

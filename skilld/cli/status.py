@@ -28,9 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
 def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
-    from skilld.daemon.engine import FOREVER, LAST_ERROR, PAUSED_UNTIL
     from skilld.daemon.lock import is_held
     from skilld.intake.agents import ADAPTERS
+    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL
     from skilld.times import day, rfc3339
     from skilld.types import State
 
@@ -45,7 +45,7 @@ def collect() -> dict[str, Any]:
     spent = store.usage.on(day(now))
     return {
         "running": is_held(common.places().lock),
-        "paused": until is not None and (until == FOREVER or float(until) > now),
+        "paused": store.meta.paused(now),
         "paused_until": until if until is None or until == FOREVER else rfc3339(float(until)),
         "backend": {"name": choice.spec.model, "why": choice.why, "found": list(choice.found)},
         "agents": {
@@ -69,8 +69,8 @@ def collect() -> dict[str, Any]:
             "tokens": spent.tokens_in + spent.tokens_out,
             "usd": round(spent.usd, 6),
         },
-        "daemon": store.meta.get("daemon"),
-        "notices": store.meta.get("notices"),
+        "daemon": store.meta.get(DAEMON),
+        "notices": store.meta.get(NOTICES),
         "last_error": store.meta.get(LAST_ERROR),
     }
 

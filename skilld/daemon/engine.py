@@ -16,15 +16,13 @@ from skilld.daemon.roots import Surroundings, roots
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
+from skilld.store.meta import LAST_ERROR
 from skilld.times import rfc3339
 from skilld.types import Outcome, Proposal
 from skilld.window.window import Closing, close
 
 log = structlog.get_logger()
 
-PAUSED_UNTIL = "paused_until"
-LAST_ERROR = "last_error"
-FOREVER = "until you resume"
 _BACK_OFF = 30.0  # seconds, doubled with every try
 _BACK_OFF_MOST = 3600.0
 
@@ -73,7 +71,7 @@ class Engine:
 
     def next_batch(self, now: float) -> StoredBatch | None:
         """Return the batch a worker should take now; None while paused or when there is none."""
-        return None if self.paused(now) else self.store.batches.next_due(now)
+        return None if self.store.meta.paused(now) else self.store.batches.next_due(now)
 
     def start(self, batch: StoredBatch) -> dict[str, Any]:
         """Mark a batch as running and return the worker's whole job."""
@@ -98,8 +96,3 @@ class Engine:
                 self.store.meta.set(LAST_ERROR, {"at": rfc3339(now), "batch": batch.id, "message": detail})
         log.info("batch done", batch=batch.id, outcome=outcome.value, proposals=len(new))
         return new
-
-    def paused(self, now: float) -> bool:
-        """Whether the person has switched skilld off for now."""
-        until = self.store.meta.get(PAUSED_UNTIL)
-        return until is not None and (until == FOREVER or float(until) > now)

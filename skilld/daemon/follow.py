@@ -15,6 +15,7 @@ from skilld.intake import tail
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.agents.base import Parser
 from skilld.store import Store
+from skilld.store.meta import INSTALLED_AT
 from skilld.store.transcripts import StoredFile
 from skilld.times import rfc3339, seconds
 from skilld.types import Event, Ignored, Malformed, SessionEnd, SkillUse, Turn
@@ -22,7 +23,6 @@ from skilld.window.gate import may_hold_something_lasting
 
 log = structlog.get_logger()
 
-INSTALLED_AT = "installed_at"
 _OPEN_PARSERS = 64
 
 

@@ -47,6 +47,7 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
     """Return the whole job: the fixed part, with the back-end and the proposals that are open now."""
     return {
         **batch.job,
+        "umask": around.umask,
         "closed_at": batch.created_at,
         "backend": backend(settings, around.environment),
         "open": [proposal_to_json(proposal) for proposal in store.proposals.in_states([State.OPEN])],

@@ -25,8 +25,9 @@ Stamp = tuple[int, ...]
 class Observing:
     """Decides when to look."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, umask: int = 0o022) -> None:
         self._store = store
+        self._umask = umask
         self._stamps: dict[str, Stamp] = {}
         self._looked_at = 0.0
 
@@ -37,7 +38,7 @@ class Observing:
         if not stamps or (stamps == self._stamps and now - self._looked_at < _AT_LEAST):
             return None
         self._stamps, self._looked_at = stamps, now
-        return observation(self._store, proposals, now)
+        return observation(self._store, proposals, now) | {"umask": self._umask}
 
     def apply(self, result: Mapping[str, Any], now: float) -> None:
         """Record what a look found."""

@@ -14,10 +14,11 @@ from skilld.skills import Places
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Whose machine this is: the home folder and the environment, read once by the program."""
+    """Whose machine this is: the home folder, the environment and the person's umask, read once by the program."""
 
     home: Path
     environment: Mapping[str, str]
+    umask: int = 0o022
 
 
 @dataclass(frozen=True, slots=True)

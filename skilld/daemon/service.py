@@ -24,13 +24,12 @@ from skilld.intake.agents import ADAPTERS
 from skilld.intake.watch import Watcher
 from skilld.notify.desktop import Desktop
 from skilld.store.batches import StoredBatch
+from skilld.store.meta import DAEMON, NOTICES
 from skilld.times import rfc3339
 from skilld.types import Proposal
 
 log = structlog.get_logger()
 
-DAEMON = "daemon"
-NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 # Seconds between looks. Events make things quick; these make them sure.
 _SWEEP = 30
 _LOOK = 5  # for new folders, due batches, the person's decisions, a resumed pause
@@ -77,7 +76,7 @@ class Service:
         self._proposed = proposed
         self._desktop = desktop
         self._inbox: queue.SimpleQueue[_Message] = queue.SimpleQueue()
-        self._observing = Observing(engine.store)
+        self._observing = Observing(engine.store, engine.around.umask)
         self._manager = Manager(engine.around.environment)
         self._worker: Worker | None = None
         self._stopping = False

@@ -105,13 +105,19 @@ def _observe(
 
 
 def _branches(repo: Repo) -> list[_Branch]:
-    """Return the branches that count: the default branch, here and as last fetched, and all that are checked out."""
-    defaults = set()
-    if repo.default is not None:
-        defaults = {f"refs/heads/{repo.default.name}", f"refs/remotes/origin/{repo.default.name}"}
-    wanted = sorted(defaults.union(state.checked_out(repo.common_dir)) - {refs.STAGING})
-    found = refs.tips(repo.git, wanted) if wanted else {}
-    return [_Branch(ref, found[ref], ref in defaults) for ref in wanted if ref in found]
+    """Return the branches that count: the default branch, here and as last fetched, and all that are checked out.
+
+    Of the default branch's two refs the one that is behind the other says nothing of its own.
+    """
+    defaults = dict(repo.default.refs) if repo.default else {}
+    for ref, oid in list(defaults.items()):
+        others = [other for name, other in defaults.items() if name != ref]
+        if any(repo.git.call("merge-base", "--is-ancestor", oid, other).status == 0 for other in others):
+            del defaults[ref]
+    wanted = set(state.checked_out(repo.common_dir)) - {refs.STAGING, *(repo.default.refs if repo.default else ())}
+    found = refs.tips(repo.git, sorted(wanted)) if wanted else {}
+    checked_out = [_Branch(ref, oid, default=False) for ref, oid in found.items() if ref in wanted]
+    return [_Branch(ref, oid, default=True) for ref, oid in defaults.items()] + checked_out
 
 
 def _holders(repo: Repo, commit: str) -> set[str]:

@@ -122,17 +122,23 @@ def commit_by_lines(desk: Desk, change: Apply, message: bytes, author: Ident | N
         return Landed(desk.repo.head, Way.NOTHING)
     who = [f"--author={author.name} <{author.email}>", f"--date=@{author.seconds} {author.zone}"] if author else []
     files.replace(desk.path, old, new)
-    committed = False
+    fixed = "--quiet", "--only", "--cleanup=verbatim", "--file=-"
     try:
-        fixed = "--quiet", "--only", "--cleanup=verbatim", "--file=-"
         result = desk.person.call("commit", *fixed, *who, "--", desk.tracked.relpath, stdin=message)
-        committed = result.status == 0
     finally:
-        if not committed:
-            files.replace(desk.path, new, old)
-    if not committed:
-        raise desk.refused(result.err.splitlines()[0] if result.err else "git commit failed")
+        kept = _put_back(desk, old, new) if head(desk) == desk.repo.head else []
+    if result.status != 0:
+        raise desk.refused(". ".join([result.err.splitlines()[0] if result.err else "git commit failed", *kept]))
     return Landed(head(desk), Way.ANCHORS)
+
+
+def _put_back(desk: Desk, old: bytes, new: bytes) -> list[str]:
+    """Write the old bytes again; what a hook made of the new ones is kept as an object, and named."""
+    found = files.read(desk.path)
+    files.replace(desk.path, found, old)
+    if found in (old, new):
+        return []
+    return [f"What {desk.tracked.relpath} held then is in object {objects.write_blob(desk.repo.git, found)}"]
 
 
 def head(desk: Desk) -> str:

@@ -7,6 +7,7 @@ error, never "absent". Reads only, runs no program of the repository's choice.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,10 +32,15 @@ _SETTINGS = r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|core\.attribu
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """The default branch: its short name, and the commits its local and remote-tracking refs stand at."""
+    """The default branch: its short name, and the commit of each ref it has here (the local and the fetched one)."""
 
     name: str
-    tips: tuple[str, ...]
+    refs: Mapping[str, str]
+
+    @property
+    def tips(self) -> tuple[str, ...]:
+        """The commits of its refs, each once."""
+        return tuple(dict.fromkeys(self.refs.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +142,15 @@ def _default(git: Git, configured: str) -> Default | None:
     pointers.sort(key=lambda symref: not symref.startswith("refs/remotes/origin/"))
     if pointers:
         name = pointers[0].split("/", 3)[3]
-        found = refs.tips(git, [f"refs/heads/{name}", pointers[0]])
-        return Default(name, tuple(dict.fromkeys(found.values())))
+        return Default(name, refs.tips(git, [f"refs/heads/{name}", pointers[0]]))
     oids = {name: oid for name, oid, _ in rows}
     for name in names:
-        local, remote = oids.get(f"refs/heads/{name}"), oids.get(f"refs/remotes/origin/{name}")
-        if local:
-            return Default(name, tuple(dict.fromkeys(oid for oid in (local, remote) if oid)))
+        own = [f"refs/heads/{name}", f"refs/remotes/origin/{name}"]
+        if own[0] in oids:
+            return Default(name, {ref: oids[ref] for ref in own if ref in oids})
     out = git.run("for-each-ref", "--count=3", form, "refs/heads").decode("utf-8", "surrogateescape")
     only = [line.split(" ") for line in out.splitlines() if not line.startswith(refs.STAGING)]
-    return Default(only[0][0].removeprefix("refs/heads/"), (only[0][1],)) if len(only) == 1 else None
+    return Default(only[0][0].removeprefix("refs/heads/"), {only[0][0]: only[0][1]}) if len(only) == 1 else None
 
 
 def _personal_attributes(settings: dict[str, str]) -> Path:

@@ -133,7 +133,16 @@ class PersonGit:
         if args[0] not in _PERSON_ALLOWED:
             raise ValueError(f"git {args[0]} is not a command for the person's environment")
         settings = ("-c", "rerere.enabled=false", "-c", "advice.detachedHead=false")
-        argv = [git_program(), "--no-pager", "--literal-pathspecs", *settings, "-C", str(self.folder), *args]
+        argv = [
+            git_program(),
+            "--no-pager",
+            "--no-optional-locks",
+            "--literal-pathspecs",
+            *settings,
+            "-C",
+            str(self.folder),
+            *args,
+        ]
         return _execute(argv, self.folder, self._env, stdin, seconds)
 
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:

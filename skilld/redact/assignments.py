@@ -80,18 +80,26 @@ def _value_of(text: str, start: int, end: int) -> Finding | None:
     promise = promise_of(name)
     if promise is Promise.NOTHING:
         return None
-    link = _LINK.match(text, end)
+    link = _link(text, start, end)
     if name.lower() == "pass" and not (link and "=" in link[0]):  # the verb: "tests pass: ...", "pass 'x'"
         return None
-    if not link and text[start] == "-":
-        link = _FLAG_LINK.match(text, end)
-    if link and not (link["pair"] and text[:start].rstrip("\\\"'")[-1:] != "("):
+    if link:
         return _given(text, start, link, promise)
     compared = _COMPARED.search(text[max(0, start - 264) : start])
     if compared and _is_secret(compared["value"], promise, quoted=True):
         shift = max(0, start - 264)
         return _finding(shift + compared.start("value"), shift + compared.end("value"), promise)
     return None
+
+
+def _link(text: str, start: int, end: int) -> re.Match[str] | None:
+    """Return what joins the name at [start, end) to a value, if anything does."""
+    link = _LINK.match(text, end)
+    if not link:
+        return _FLAG_LINK.match(text, end) if text[start : start + 1] == "-" else None
+    if link["pair"] and not text[max(0, start - 4) : start].rstrip("\\\"'").endswith("("):
+        return None  # a list of names
+    return link
 
 
 def _given(text: str, start: int, link: re.Match[str], promise: Promise) -> Finding | None:

@@ -6,6 +6,13 @@ import json
 import sqlite3
 from typing import Any
 
+INSTALLED_AT = "installed_at"  # Unix time of the first start
+PAUSED_UNTIL = "paused_until"  # Unix time or FOREVER; absent: not paused
+FOREVER = "until you resume"
+LAST_ERROR = "last_error"  # when, which batch, what
+DAEMON = "daemon"  # what the running daemon says of itself
+NOTICES = "notices"  # why the last notice could not be shown; empty: it was
+
 
 class Meta:
     """The table of single facts."""
@@ -21,6 +28,11 @@ class Meta:
     def set(self, key: str, value: Any) -> None:  # noqa: ANN401 - JSON is Any
         """Store a JSON-able value under `key`."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+    def paused(self, now: float) -> bool:
+        """Whether the person has switched skilld off for now (Unix time)."""
+        until = self.get(PAUSED_UNTIL)
+        return until is not None and (until == FOREVER or float(until) > now)
 
     def delete(self, key: str) -> None:
         """Forget `key`."""

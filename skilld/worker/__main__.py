@@ -32,6 +32,7 @@ def _work(job: dict[str, Any]) -> dict[str, Any]:
         from skilld.git.environment import scrub_environment
 
         scrub_environment()
+        os.umask(job["umask"])  # objects and refs are written as the person's own git would write them
         if job["kind"] == "observe":
             from skilld.worker.observe import observe
 

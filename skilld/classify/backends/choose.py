@@ -6,9 +6,9 @@ named, never used unasked.
 
 from __future__ import annotations
 
-import http.client
 import json
 import shutil
+import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -62,6 +62,12 @@ def ollama_models(host: str) -> list[str]:
         return []
     if name not in _LOOPBACK:
         return []
+    try:
+        socket.create_connection((name, port), _SECONDS).close()
+    except OSError:
+        return []
+    import http.client  # costs 20 ms, and only few people need it
+
     connection = http.client.HTTPConnection(name, port, timeout=_SECONDS)
     try:
         connection.request("GET", "/api/tags")
@@ -80,5 +86,7 @@ def _found(environment: Mapping[str, str]) -> tuple[str, ...]:
         for variable, model in PROVIDERS.items()
         if environment.get(variable)
     ]
-    commands = [f"the command {name} is installed" for name in _AGENT_COMMANDS if shutil.which(name)]
+    commands = [
+        f"the command {name} is installed; skilld cannot ask it yet" for name in _AGENT_COMMANDS if shutil.which(name)
+    ]
     return tuple(keys + commands)

@@ -86,9 +86,12 @@ def _hear(clause: Clause, text: str, languages: Sequence[Language]) -> Heard | N
         opener = language.openers.match(bare)
         begin = opener.end() if opener else 0
         rest = bare[begin:]
-        if language.vetoes.search(bare) or language.retracts.search(bare) or language.asks.match(rest):
+        if language.vetoes.search(bare) or language.retracts.search(bare):
             continue
+        asks = bool(language.asks.match(rest))
         for pattern in language.patterns:
+            if asks and pattern.cue is not Cue.REMINDER:  # "isn't that in the rules?" says that it is
+                continue
             if (best is None or pattern.strength > best.strength) and pattern.regex.search(rest):
                 quote = text[clause.start : clause.start + len(clause.text)]
                 said = quote[begin:]

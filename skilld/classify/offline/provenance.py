@@ -54,7 +54,7 @@ _OWN_LIST = re.compile(
     re.IGNORECASE,
 )
 _INLINE = re.compile(
-    r"""`[^`\n]+` | "[^"\n]{2,}" | “[^”\n]{2,}” | «[^»\n]{2,}» | „[^“”\n]{2,}[“”] | 「[^」\n]{2,}」 | 『[^』\n]{2,}』
+    r"""`[^`\n]{30,}` | "[^"\n]{2,}" | “[^”\n]{2,}” | «[^»\n]{2,}» | „[^“”\n]{2,}[“”] | 「[^」\n]{2,}」 | 『[^』\n]{2,}』
       | (?<![\w])'[^'\n]{2,}?\s[^'\n]*?'(?![\w])""",
     re.VERBOSE,
 )
@@ -91,7 +91,10 @@ def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
 
 
 def without_quotations(text: str) -> str:
-    """Return `text` with inline quotations and code spans filled, same length: nothing in them is a cue."""
+    """Return `text` with inline quotations and long code spans filled, same length: nothing in them is a cue.
+
+    A short code span is a name that the person typed ("use `uv run`").
+    """
     return _INLINE.sub(lambda m: FILLER * len(m.group()), text)
 
 

@@ -70,18 +70,16 @@ def _recover(text: str) -> tuple[list[dict[str, Any]], bool]:
     whole = True
     decoder = json.JSONDecoder()
     for segment in filter(None, map(str.strip, _NULS.split(text))):
-        starts = [match.start() for match in _SPLICE.finditer(segment)][:_MOST_PIECES]
         reached = 0
-        for start in starts:
+        for start in [match.start() for match in _SPLICE.finditer(segment)][:_MOST_PIECES]:
             if start < reached:
                 continue
             try:
                 value, end = decoder.raw_decode(segment, start)
             except (ValueError, RecursionError):
                 continue
-            if end in starts or not segment[end:].strip():
-                whole = whole and not segment[reached:start].strip()
-                found.append(value)
-                reached = end
+            whole = whole and not segment[reached:start].strip()
+            found.append(value)
+            reached = end
         whole = whole and not segment[reached:].strip()
     return found, whole

@@ -102,8 +102,6 @@ class Queue:
 
     def delivered(self, text: str, source: str = "") -> Delivery:
         """Strike out the entry that a record delivers; `source` is the record's `promptSource`, if it has one."""
-        if not fold(text):
-            return Delivery.UNKNOWN
         if same := self._named(text):
             self._strike(min(same, key=_waits))
             return Delivery.QUEUED
