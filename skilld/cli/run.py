@@ -50,12 +50,15 @@ def run(arguments: argparse.Namespace) -> int:
     private_dir(where.state)
     lock = Lock.take(where.lock)
     terminal = sys.stdout.isatty()
-    logs.set_up(None if os.environ.get("JOURNAL_STREAM") else where.log, terminal=terminal)
+    logs.set_up(None if _journald_reads() else where.log, terminal=terminal)
     store = common.store()
     new_here = store.meta.get(INSTALLED_AT) is None
     if new_here and terminal:
         settings = first_run.ask(settings, where.settings_file, dict(os.environ))
     engine = Engine(store, settings, Surroundings(common.home(), dict(os.environ), umask), time.time())
+    service = Service(engine, _tell, Desktop() if settings.notify.enabled else None)
+    if not arguments.once:
+        service.take_signals()
     first_run.tell(engine, new_here=new_here and not arguments.once)
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
@@ -63,11 +66,17 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         if arguments.once:
             return _once(engine)
-        Service(engine, _tell, Desktop() if settings.notify.enabled else None).run()
+        service.run()
     finally:
         store.close()
         lock.release()
     return 0
+
+
+def _journald_reads() -> bool:
+    """Whether standard error goes to journald: a terminal may inherit the variable, so it alone proves nothing."""
+    facts = os.fstat(sys.stderr.fileno())
+    return os.environ.get("JOURNAL_STREAM") == f"{facts.st_dev}:{facts.st_ino}"
 
 
 def _once(engine: Engine) -> int:

@@ -84,7 +84,6 @@ class Service:
 
     def run(self) -> None:
         """Follow, judge and propose until a signal says stop."""
-        self._take_signals()
         self._engine.store.batches.recover()
         self._watcher = Watcher(lambda path: self._inbox.put(_Changed(path)), lambda: self._inbox.put(_Tick("sweep")))
         self._watcher.watch(root.folder for root in self._engine.roots)
@@ -112,7 +111,9 @@ class Service:
         scheduler.start()
         return scheduler
 
-    def _take_signals(self) -> None:
+    def take_signals(self) -> None:
+        """Let TERM and INT end the daemon in order, and a second one at once. Call it first."""
+
         def stop(number: int, frame: object) -> None:
             del frame
             if self._stopping:

@@ -10,8 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from skilld.decide import files
-from skilld.decide.person import commit_by_lines, own_commit, run_command, sit_down, versions, would_merge
+from skilld.decide.inverse import undo
+from skilld.decide.person import Desk, commit_by_lines, own_commit, run_command, sit_down, versions, would_merge
 from skilld.decide.values import Apply, Landed
+from skilld.git import objects, refs
+from skilld.git.objects import Commit
 from skilld.types import Proposal
 
 _TITLE = "The proposal was not accepted"
@@ -25,7 +28,8 @@ def accept(proposal: Proposal, apply: Apply, removed: Mapping[str, str]) -> Land
     progress, a detached HEAD, or anchors that are gone.
     """
     desk = sit_down(Path(proposal.path), removed, _TITLE, ("cherry-pick", proposal.commit))
-    commit = own_commit(desk.repo, proposal.id, proposal.commit)
+    edited = _edited_commit(desk, proposal.id)
+    commit = edited or own_commit(desk.repo, proposal.id, proposal.commit)
     if commit is None:
         raise desk.refused("the proposal's commit is gone from the repository")
     before, after = versions(desk, commit)
@@ -33,7 +37,20 @@ def accept(proposal: Proposal, apply: Apply, removed: Mapping[str, str]) -> Land
         done = run_command(desk, "cherry-pick", commit.oid)
         if done is not None:
             return done
-    return commit_by_lines(desk, apply, commit.message, commit.author)
+    change = apply if edited is None else lambda current: undo(after, before, current)
+    return commit_by_lines(desk, change, commit.message, commit.author)
+
+
+def _edited_commit(desk: Desk, proposal: str) -> Commit | None:
+    """Return the proposal's commit on the staging branch where the person amended it there: their version wins."""
+    repo = desk.repo
+    tip = refs.tip(repo.git, refs.STAGING)
+    if tip is None:
+        return None
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal}", "--no-merges", "--max-count=10"
+    oids = repo.git.run("rev-list", *named, tip, f"^{repo.head}").decode().split()
+    found = [commit for commit in objects.read_commits(repo.git, oids) if commit and commit.proposals == (proposal,)]
+    return next((commit for commit in found if commit.committer.email != objects.EMAIL), None)
 
 
 def accept_worktree(proposal: Proposal, apply: Apply) -> bool:

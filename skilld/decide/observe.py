@@ -7,24 +7,21 @@ and branches checked out in a work tree count. Reads only; `fingerprint` tells c
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skilld.decide.history import read_history
 from skilld.decide.judge import Sighting, Subject, View, judge
 from skilld.decide.person import own_commit
 from skilld.decide.values import Observation, Seen
-from skilld.git import lines, objects, refs, state
+from skilld.git import objects, refs, state
 from skilld.git.errors import NotTrackedError
-from skilld.git.objects import Commit
 from skilld.git.repo import Repo, open_repo
 from skilld.times import seconds
 from skilld.types import Proposal, State
 
-_REVERTS = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{40,64})", re.MULTILINE)
 _MARGIN = 2 * 86400  # seconds: clocks of two machines, and dates pinned to a batch
-_LIMIT = "--max-count=300"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +64,7 @@ def observe(toplevel: Path, proposals: Sequence[Proposal]) -> list[Observation]:
         for branch in branches:
             key = (branch.tip, proposal.relpath)
             if key not in histories:
-                histories[key] = _history(repo, *key, since)
+                histories[key] = read_history(repo, *key, since)
         views = {branch.ref: histories[branch.tip, proposal.relpath] for branch in branches}
         seen.append(_observe(repo, proposal, branches, views))
     return _with_dropped(repo, proposals, seen, since)
@@ -126,36 +123,6 @@ def _holders(repo: Repo, commit: str) -> set[str]:
     return set(repo.git.run("for-each-ref", f"--contains={commit}", "--format=%(refname)", *places).decode().split())
 
 
-def _history(repo: Repo, tip: str, relpath: str, since: int) -> tuple[Sighting, ...]:
-    limits = "--full-history", "--topo-order", _LIMIT, f"--since={since}"
-    oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
-    commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
-    names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
-    read = objects.read(repo.git, names)
-    texts = {name: item.data if item is not None else None for name, item in zip(names, read, strict=True)}
-    return tuple(_sighting(repo, commit, relpath, texts) for commit in commits)
-
-
-def _sighting(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes | None]) -> Sighting:
-    text = texts[f"{commit.oid}:{relpath}"]
-    before = texts[f"{commit.parents[0]}:{relpath}"] if commit.parents else None
-    single = len(commit.parents) == 1 and text is not None and before is not None
-    signature = lines.signature(before or b"", text or b"") if single else ((), ())
-    reverted: set[str] = set()
-    for oid in _REVERTS.findall(commit.text):
-        reverted |= _brought(repo, oid)
-    return Sighting(commit.oid, commit.proposals, frozenset(reverted), signature, before, text)
-
-
-def _brought(repo: Repo, oid: str) -> set[str]:
-    """Return a reverted commit, with all commits that it had brought where it is a merge."""
-    commit = objects.read_commit(repo.git, oid)
-    if commit is None or len(commit.parents) < 2:  # noqa: PLR2004 - a merge has two parents or more
-        return {oid}
-    out = repo.git.run("rev-list", "--max-count=1000", oid, f"^{commit.parents[0]}").decode()
-    return {oid, *out.split()}
-
-
 def _with_dropped(repo: Repo, proposals: Sequence[Proposal], seen: list[Observation], since: int) -> list[Observation]:
     """Tell the open proposals that are off the staging branch from those that are still on it."""
     waiting = {
@@ -163,19 +130,15 @@ def _with_dropped(repo: Repo, proposals: Sequence[Proposal], seen: list[Observat
         for proposal, found in zip(proposals, seen, strict=True)
         if proposal.state is State.OPEN and found.seen is Seen.NOTHING and proposal.commit
     }
-    if not waiting:
-        return seen
-    if state.staging_holder(repo.common_dir) is not None:
-        verdict = Seen.BUSY
-    else:
-        tip = refs.tip(repo.git, refs.STAGING)
-        held = _named(repo, [tip, "--remotes"] if tip else ["--remotes"], since)
-        waiting -= held
-        verdict = Seen.DROPPED
+    busy = state.staging_holder(repo.common_dir) is not None
+    for tips in ([refs.STAGING], ["--remotes"]):
+        if waiting and not busy:
+            waiting -= _named(repo, tips, since)
+    verdict = Seen.BUSY if busy else Seen.DROPPED
     return [Observation(found.id, verdict) if found.id in waiting else found for found in seen]
 
 
 def _named(repo: Repo, tips: Sequence[str], since: int) -> set[str]:
-    wanted = "--fixed-strings", "--grep=Skilld-Proposal:", f"--since={since}", "--max-count=1000"
+    wanted = "--fixed-strings", "--grep=Skilld-Proposal:", f"--since={since}", "--max-count=1000", "--ignore-missing"
     oids = repo.git.run("rev-list", *wanted, *tips).decode().split()
     return {name for commit in objects.read_commits(repo.git, oids) if commit for name in commit.proposals}

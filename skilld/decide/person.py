@@ -74,13 +74,14 @@ def run_command(desk: Desk, *args: str) -> Landed | None:
     A command that turns out to change nothing counts as done.
     """
     try:
-        result = desk.person.call(*args)
+        desk.person.call(*args)
     except GitTimeoutError:
         _abort(desk, args[0])
         raise
-    if result.status == 0:
+    stopped = state.in_progress(desk.repo.git_dir) is not None
+    if not stopped and head(desk) != desk.repo.head:
         return Landed(head(desk), Way.GIT)
-    empty = state.in_progress(desk.repo.git_dir) is not None and _nothing_to_commit(desk.person)
+    empty = stopped and _nothing_to_commit(desk.person)
     _abort(desk, args[0])
     return Landed(desk.repo.head, Way.NOTHING) if empty else None
 

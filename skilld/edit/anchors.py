@@ -6,7 +6,8 @@ numbers or an `Operation`; applying it is not done here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from skilld.edit.skill_file import Line, join_lines
 from skilld.types import Op, Operation
@@ -16,21 +17,18 @@ _FAR = 40  # lines above a place among which an anchor is looked for
 _NEAR = 6  # lines around a place that are tried in every combination before the window only grows
 
 
-def places(lines: Sequence[Line], wanted: Sequence[str]) -> list[int]:
-    """Return every line number at which the lines `wanted` stand, overlaps included. `wanted` is not empty."""
+def places(lines: Sequence[Line], wanted: Sequence[str]) -> Iterator[int]:
+    """Yield every line number at which the lines `wanted` stand, overlaps included. `wanted` is not empty."""
     keys = [text.rstrip(" \t") for text in wanted]
-    last = len(lines) - len(keys)
-    return [
-        at
-        for at in range(last + 1)
-        if lines[at].key == keys[0] and all(lines[at + i].key == key for i, key in enumerate(keys))
-    ]
+    for at in range(len(lines) - len(keys) + 1):
+        if lines[at].key == keys[0] and all(lines[at + i].key == key for i, key in enumerate(keys)):
+            yield at
 
 
 def is_unique(lines: Sequence[Line], start: int, end: int) -> bool:
     """Whether lines [start, end) can be an anchor: not all blank, and found nowhere else."""
     window = lines[start:end]
-    return any(line.key for line in window) and len(places(lines, [line.text for line in window])) == 1
+    return any(line.key for line in window) and len(list(islice(places(lines, [x.text for x in window]), 2))) == 1
 
 
 def window_above(lines: Sequence[Line], end: int) -> int | None:

@@ -13,8 +13,8 @@ from skilld.edit.tokens import addresses, is_command, packages, paths, prose_com
 from skilld.errors import SkilldError
 
 _LIFTS = re.compile(
-    r"\b(?:no longer|not (?:needed|necessary|required)|(?:do not|don['’]?t) (?:need|have) to|skip|unless|except|instead of"
-    r"|optional(?:ly)?|allowed to|may now|without|ignore)\b",
+    r"\b(?:no longer|not (?:needed|necessary|required)|(?:do not|don['’]?t) (?:need|have) to|skip|unless|except"
+    r"|instead of|optional(?:ly)?|allowed to|may now|without|ignore)\b",
     re.IGNORECASE,
 )
 

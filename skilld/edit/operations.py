@@ -107,12 +107,12 @@ def _step(skill: SkillFile, body: list[Line], operation: Operation, *, limited: 
 def _anchor(skill: SkillFile, body: list[Line], anchor: list[str]) -> int:
     if not any(text.strip() for text in anchor):
         raise _refused("it is anchored on a blank line")
-    found = places(body, anchor)
+    found = list(places(body, anchor))
     if len(found) == 1:
         return found[0]
     if found:
         raise SkilldError("The edit does not fit this SKILL.md", f"its anchor stands {len(found)} times in the file")
-    if places(split_lines(skill.front), anchor):
+    if any(True for _ in places(split_lines(skill.front), anchor)):
         raise _refused("it touches the front matter, which is never edited")
     raise SkilldError("The edit does not fit this SKILL.md", "the lines it is anchored on are not in the file")
 
@@ -122,7 +122,7 @@ def _stands_below(body: list[Line], start: int, text: list[str]) -> bool:
     stop = start + len(text)
     while stop < len(body) and body[stop].key:
         stop += 1
-    return bool(places(body[start:stop], text))
+    return any(True for _ in places(body[start:stop], text))
 
 
 def _splice(body: list[Line], start: int, end: int, text: list[str], ending: str) -> _Step:

@@ -18,6 +18,9 @@ _MENTION = re.compile(r"^[ \t>*-]*Skilld-Proposal:[ \t]*([0-9A-Za-z][0-9A-Za-z-]
 _TRAILER = re.compile(r"^(Skilld-[A-Za-z]+): (.*)$")
 
 
+EMAIL = "skilld@localhost"  # of the author and committer of skilld's own commits
+
+
 @dataclass(frozen=True, slots=True)
 class Object:
     """One object of the store: `kind` is blob, tree, commit or tag."""

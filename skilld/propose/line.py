@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 from skilld.errors import SkilldError
 from skilld.git import lines, objects, tree
-from skilld.git.objects import Commit, Ident
+from skilld.git.objects import EMAIL, Commit, Ident
 from skilld.git.repo import Repo
 from skilld.propose.values import Standing
 
-EMAIL = "skilld@localhost"
 _LIMIT = 500
 
 

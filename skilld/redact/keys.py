@@ -48,7 +48,8 @@ _ABOUT_AFTER = frozenset(
     " placeholder pattern regex policy expiry expires expiration ttl timeout prefix suffix version algorithm alg usage"
     " used budget cost price window rotation enabled required valid validator validation error errors exception help hint"
     " prompt manager provider service services handler helper class env var variable arn ref fingerprint id ids identifier"
-    " parameter parameters param params at time timestamp date since strategy mode scope scopes method middleware page form reset less stream".split()
+    " parameter parameters param params at time timestamp date since labels thresholds settings config options state status context"
+    " png svg json yaml yml toml ini cfg txt pem md html css csv strategy mode scope scopes method middleware page form reset less stream".split()
 )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from skilld.redact.findings import Finding
-from skilld.redact.tokens import begins_token
+from skilld.redact.tokens import begins_token, in_base64
 from skilld.redact.values import is_opaque, is_stand_in
 
 
@@ -97,7 +97,7 @@ def _matches(text: str, shape: Shape) -> Iterator[re.Match[str]]:
 def _is_token(text: str, shape: Shape, start: int, end: int) -> bool:
     if shape.kind != "discord" and not begins_token(text, start, "_-"):
         return False
-    if text[end : end + 1].isalnum():
+    if text[end : end + 1].isalnum() or in_base64(text, start):
         return False
     body = text[start:end]
     if shape.kind == "artifactory":

@@ -16,7 +16,8 @@ from skilld.redact.values import is_opaque, is_stand_in, is_template
 
 _LONGEST = 4096  # a 1Password service account token has about 900 characters
 _SHORT = re.compile(r".{1,3}|[a-z]{3}[-.]")  # prefixes that may also be the middle of a name or of base64url text
-_BASE64 = re.compile(r"[A-Za-z0-9+/]{24}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{32}")
+_KINDS = tuple(map(re.compile, ("[a-z]", "[A-Z]", "[0-9]")))
 _ESCAPE = re.compile(r"\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9a-fA-F]{4}")
 _ESCAPE_LENGTH = 6
 
@@ -51,7 +52,7 @@ def _end_of_token(text: str, at: int, prefix: str, token_format: Format) -> int:
     if not begins_token(text, at, "_-+/." if _SHORT.fullmatch(prefix) else ""):
         return 0
     found = _body(token_format.alphabet, token_format.least).match(text, at + len(prefix))
-    if not found or text[found.end() : found.end() + 1].isalnum() or _in_base64(text, at):
+    if not found or text[found.end() : found.end() + 1].isalnum() or in_base64(text, at):
         return 0
     if is_template(found[0]) or (token_format.opaque and not is_opaque(found[0])):
         return 0
@@ -60,10 +61,10 @@ def _end_of_token(text: str, at: int, prefix: str, token_format: Format) -> int:
     return found.end()
 
 
-def _in_base64(text: str, at: int) -> bool:
+def in_base64(text: str, at: int) -> bool:
     """Whether a long piece of base64 runs up to `at`, so that a prefix there is chance."""
-    before = text[max(0, at - 24) : at]
-    return _BASE64.fullmatch(before) is not None and is_opaque(before)
+    before = _BASE64.fullmatch(text, max(0, at - 32), at)
+    return before is not None and all(kind.search(before[0]) for kind in _KINDS)
 
 
 @cache

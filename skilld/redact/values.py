@@ -29,6 +29,9 @@ _PRETENCE = re.compile(
 _NOMINAL = re.compile(
     r"(?i)(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|key|api_?key|true|false|none|null)s?"
 )
+_OPERATORS = re.compile(
+    r"=>|===|&&|\|\||\?\?|\?[({]|\(\)|\)[({.]|=\(|\(function\b|^[(\[]|^[!&*]?[A-Za-z_$][\w$.]*\(|^[A-Za-z_$][\w$]{0,3}[})\]]+[,;(){}=]"
+)
 _CALL = re.compile(r"[A-Za-z_$][\w$.]*+[(\[].*[)\]]")
 _STAND_IN_WORD = re.compile(
     r"(?i)fake|dummy|example|sample|placeholder|change_?me|insert|replace|redact|secret|passw|passphrase|token|api_?key"
@@ -50,6 +53,7 @@ _DIGIT, _LETTER, _UPPER = re.compile(r"\d"), re.compile(r"[A-Za-z]"), re.compile
 _NUMBER = re.compile(r"[-+]?[\d.,_:]+(?:[a-zA-Z]{1,3}|%)?[,;.)\]}]*")
 _TURNS = re.compile(r"(?<=[A-Za-z])(?=\d)|(?<=\d)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])|(?<=\w)(?=[^\w\s./:,-])")
 _SEPARATOR = re.compile(r"[-_.:/\s]+")
+_CLUSTER = re.compile(r"(?i)[bcdfghjklmnpqrstvwxz]{6}")
 _FEW, _MOST, _LONG = 2, 0.7, 16  # so few different characters (one more if long), or so large a share of one
 
 
@@ -97,7 +101,7 @@ def is_words(value: str) -> bool:
 
 def is_code(value: str) -> bool:
     """Whether `value` reads as an expression, a number or a path: `os.environ["TOKEN"]`, `get()`, `3.14`, `~/.ssh/k`."""
-    if _NUMBER.fullmatch(value):
+    if _NUMBER.fullmatch(value) or _OPERATORS.search(value):
         return True
     if _PATH.fullmatch(value) and not is_opaque(value):
         return True
@@ -133,6 +137,8 @@ def _is_opaque_run(run: str) -> bool:
         return True
     upper = len(_UPPER.findall(run))
     turns = len(_TURNS.findall(run))
+    if digits == 0 and len(run) >= 12 and _CLUSTER.search(run):  # noqa: PLR2004 - nobody can pronounce it
+        return True
     if digits == 0:
         return len(run) >= 16 and turns >= 4 and 0.25 <= upper / len(run) <= 0.8  # noqa: PLR2004 - no camel case has it
     return len(run) >= 12 and 0 < upper < letters and turns >= len(run) / 5  # noqa: PLR2004 - all three kinds mixed

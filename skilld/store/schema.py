@@ -65,7 +65,7 @@ CREATE TABLE skill_uses (
   agent TEXT NOT NULL,
   session_id TEXT NOT NULL,
   name TEXT NOT NULL,
-  path TEXT,                         -- as the log says: a claim
+  path TEXT NOT NULL,                -- as the log says: a claim; empty: it says none
   cwd TEXT,
   after_seq INTEGER NOT NULL,        -- turns of the session before it
   at TEXT,

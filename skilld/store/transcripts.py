@@ -181,7 +181,7 @@ class Transcripts:
         self._db.execute(
             """INSERT OR IGNORE INTO skill_uses SELECT ?, ?, ?, ?, ?, seen, ? FROM sessions
                WHERE agent = ? AND session_id = ?""",
-            (agent, use.session_id, use.name, use.path, use.cwd, use.at, agent, use.session_id),
+            (agent, use.session_id, use.name, use.path or "", use.cwd, use.at, agent, use.session_id),
         )
 
     def sessions_waiting(self) -> list[tuple[str, str, float, bool]]:
@@ -224,7 +224,7 @@ class Transcripts:
     def uses(self, agent: str, session_id: str, until_seq: int) -> list[StoredUse]:
         """Return the skill uses of a session before or during turn `until_seq`, newest first."""
         rows = self._db.execute(
-            """SELECT name, path, cwd, after_seq FROM skill_uses WHERE agent = ? AND session_id = ? AND after_seq <= ?
+            """SELECT name, nullif(path, ''), cwd, after_seq FROM skill_uses WHERE agent = ? AND session_id = ? AND after_seq <= ?
                ORDER BY after_seq DESC, rowid DESC""",
             (agent, session_id, until_seq),
         )

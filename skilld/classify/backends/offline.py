@@ -6,6 +6,7 @@ speaks only when the person was explicit, and what it cannot phrase well gets a 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -13,12 +14,13 @@ from skilld.classify.offline.compose import compose, home
 from skilld.classify.offline.cues import Cue
 from skilld.classify.offline.listen import Heard, listen
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.offline.relation import related
-from skilld.classify.offline.said import contradicted, says_already
+from skilld.classify.offline.relation import points_to_rule, related
+from skilld.classify.offline.said import says_already
 from skilld.classify.offline.taken_back import still_standing
-from skilld.types import Kind, Message, Operation, SkillDoc, Update
+from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
 
 _UNCLEAR = 0.4  # heard, but not to be proposed in these words
+_NO_LONGER = re.compile(r"no need to\b|no longer\b", re.IGNORECASE)
 _UNRELATED = 0.45  # clear, but nothing to do with the skill in use
 
 
@@ -41,7 +43,9 @@ class Offline:
             if message.turn is None:
                 continue
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
-            updates += [_update(heard, message.turn, agent, skills) for heard in listen(message.text, agent)]
+            for heard in listen(message.text, agent):
+                if not ((skills or instructions) and points_to_rule(heard)):
+                    updates.append(_update(heard, message.turn, agent, skills))
         standing = still_standing(_once(updates), messages)
         return [update for update in standing if not _known(update, skills, instructions)]
 
@@ -84,8 +88,11 @@ _REASONS = {
 
 
 def _kind(heard: Heard, change: str, target: SkillDoc | None) -> Kind:
-    if target and contradicted(change, target.text):
+    operation = compose(change, target.text) if target else None
+    if operation and operation.op is Op.REPLACE:
         return Kind.CHANGE_STEP
+    if _NO_LONGER.match(change):
+        return Kind.REMOVE_STEP
     if heard.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT}:
         return Kind.CORRECTION
     if heard.cue is Cue.MEMORY:

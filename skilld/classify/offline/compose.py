@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 
-from skilld.classify.offline.said import contradicted
+from skilld.classify.offline.choices import swapped
+from skilld.classify.offline.said import contradicted, renumbered, topic
 from skilld.classify.offline.sections import Block, Lines, Section, body_start, sections
 from skilld.classify.offline.words import stems
 from skilld.types import Op, Operation
@@ -28,13 +29,14 @@ _NUMBERED = re.compile(r"^(\d{1,3})([.)])$")
 def home(change: str, text: str) -> Section:
     """Return the section of the skill `text` in which `change` fits best."""
     found = sections(text)
-    wanted = stems(change)
+    titles = stems(" ".join(section.heading for section in found if section.level == 1))
+    wanted = stems(change) - titles
 
     def fit(section: Section) -> tuple[float, int]:
-        heading = len(wanted & stems(section.heading))
-        prose = len(wanted & stems(section.text))
-        score = 3.0 * heading + prose
-        score += 1.0 if section.items() else 0.0
+        score = 3.0 * len(wanted & stems(section.heading)) + len(wanted & stems(section.text))
+        run = _longest_run(section)
+        if run:
+            score += 0.5 if run[-1].marker[0].isdigit() or "[" in run[-1].gap else 1.5
         score += 1.5 if _RULE_HEADING.search(section.heading) else 0.0
         score -= 4.0 if _NO_HOME.search(section.heading) else 0.0
         score -= 2.0 if not section.blocks else 0.0
@@ -47,53 +49,68 @@ def compose(change: str, text: str) -> Operation | None:
     """Return the operation that makes the skill `text` say `change`; None where no line of it can be an anchor."""
     lines = text.splitlines()
     old = contradicted(change, text)
-    if old is not None:
-        anchor = _anchor(lines, old.first, old.last, exact=True)
-        if anchor is not None:
-            return Operation(Op.REPLACE, anchor, _as_item(change, old, _closes(old.text)))
+    replaced = _replaced(change, old, lines) if old else None
+    if replaced is not None:
+        return replaced
     section = home(change, text)
-    items = section.items()
-    if items:
-        last = _run_end(section, items)
-        anchor = _anchor(lines, last[0].first, last[1])
-        return anchor and Operation(Op.INSERT_AFTER, anchor, _as_next_item(change, items, last[0])) or None
+    run = _longest_run(section)
+    anchor = _anchor(lines, run[-1].first, run[-1].last) if run else None
+    if anchor is not None:
+        return Operation(Op.INSERT_AFTER, anchor, _as_next_item(change, run))
     return _as_paragraph(change, section, lines)
 
 
-def _run_end(section: Section, items: list[Lines]) -> tuple[Lines, int]:
-    """Return the last top item of the section's longest list, and the last line that belongs to it."""
-    runs: list[list[Lines]] = []
+def _replaced(change: str, old: Lines, lines: list[str]) -> Operation | None:
+    """Return the operation that puts `change` in place of the block `old`; None where both have more to say.
+
+    Where the old rule says more than the new one but for a choice or a number, only that word of it is changed.
+    """
+    anchor = _anchor(lines, old.first, old.last, exact=True)
+    more = topic(old.text) - topic(change)
+    if anchor is None or (more and len(more) > len(topic(change))):
+        anchor = None
+    if anchor is None:
+        return None
+    if more and not topic(change) - topic(old.text):
+        block = "\n".join(lines[old.first : old.last + 1])
+        amended = swapped(change, renumbered(change, block))
+        return Operation(Op.REPLACE, anchor, amended) if amended and amended != block else None
+    return Operation(Op.REPLACE, anchor, _as_item(change, old))
+
+
+def _longest_run(section: Section) -> list[Lines]:
+    """Return the longest list of the section, its top items; none where the last of them holds more than its own words.
+
+    A list item with code, a paragraph or a list of its own below it is a procedure, in which a rule has no place.
+    """
+    runs: list[list[Lines]] = [[]]
+    top = {item.first for item in section.items()}
     for block in section.blocks:
-        if block not in items:
-            nested = block.kind is Block.ITEM
-            if not nested and runs and block.kind is not Block.OTHER:
+        if block.first in top:
+            if runs[-1] and runs[-1][-1].marker[-1] != block.marker[-1]:
                 runs.append([])
-            continue
-        if not runs or (runs[-1] and runs[-1][-1].marker[-1] != block.marker[-1]):
+            runs[-1].append(block)
+        elif block.indent or block.kind is Block.OTHER:
+            runs[-1].clear()
+        elif runs[-1]:
             runs.append([])
-        runs[-1].append(block)
-    best = max((run for run in runs if run), key=len)
-    item = best[-1]
-    end = item.last
-    for block in section.blocks:
-        if block.first > item.first and len(block.indent) > len(item.indent) and block.first == end + 1:
-            end = block.last
-    return item, end
+    return max(runs, key=len)
 
 
-def _as_next_item(change: str, items: list[Lines], last: Lines) -> str:
-    closing = sum(_closes(item.text) for item in items) * 2 >= len(items)
+def _as_next_item(change: str, run: list[Lines]) -> str:
+    closing = sum(_closes(item.text) for item in run) * 2 >= len(run)
+    last = run[-1]
     marker = last.marker
-    if numbered := _NUMBERED.match(marker):
-        same = len(items) > 1 and items[-2].marker == marker
-        marker = marker if same else f"{int(numbered[1]) + 1}{numbered[2]}"
-    return f"{last.indent}{marker}{last.gap.replace('x', ' ').replace('X', ' ')}{_closed(change, closing)}"
+    if (numbered := _NUMBERED.match(marker)) and not (len(run) > 1 and run[-2].marker == marker):
+        marker = f"{int(numbered[1]) + 1}{numbered[2]}"
+    gap = last.gap.replace("x", " ").replace("X", " ")
+    return f"{last.indent}{marker}{gap}{_closed(change, closing=closing)}"
 
 
-def _as_item(change: str, old: Lines, closing: bool) -> str:  # noqa: FBT001 - one caller, named there
+def _as_item(change: str, old: Lines) -> str:
     if old.kind is Block.PARAGRAPH:
         return change
-    return f"{old.indent}{old.marker}{old.gap}{_closed(change, closing)}"
+    return f"{old.indent}{old.marker}{old.gap}{_closed(change, closing=_closes(old.text))}"
 
 
 def _as_paragraph(change: str, section: Section, lines: list[str]) -> Operation | None:
@@ -124,5 +141,5 @@ def _closes(text: str) -> bool:
     return text.rstrip().endswith((".", "!", "。", "！"))
 
 
-def _closed(change: str, closing: bool) -> str:  # noqa: FBT001 - one caller, named there
+def _closed(change: str, *, closing: bool) -> str:
     return change if closing else change.rstrip(".。")

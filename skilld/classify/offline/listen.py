@@ -43,7 +43,7 @@ class Heard:
 
 def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return what lasting things `text`, one turn, says; `agent_texts` are the agent's messages before it."""
-    typed = own_words(text, agent_texts)
+    typed = _typed(text, agent_texts)
     languages = spoken(typed)
     ordered = len(fold(typed)) > _MANY or any(language.orders.match(typed) for language in languages)
     heard = (_hear(clause, text, languages) for clause in clauses(typed))
@@ -52,12 +52,12 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
 
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
     """Return the clauses of `text` that take something back."""
-    typed = own_words(text, agent_texts)
+    typed = _typed(text, agent_texts)
     languages = spoken(typed)
     return [
-        clause.text
+        text[clause.start : clause.start + len(clause.text)]
         for clause in clauses(typed)
-        if any(language.retracts.search(_bare(clause.text)) for language in languages)
+        if any(language.retracts.search(clause.text) for language in languages)
     ]
 
 
@@ -80,7 +80,7 @@ def spoken(text: str) -> list[Language]:
 def _hear(clause: Clause, text: str, languages: Sequence[Language]) -> Heard | None:
     if len(clause.text) > _LONGEST:
         return None
-    bare = _bare(clause.text)
+    bare = clause.text
     best: Heard | None = None
     for language in languages:
         opener = language.openers.match(bare)
@@ -99,5 +99,6 @@ def _hear(clause: Clause, text: str, languages: Sequence[Language]) -> Heard | N
     return best
 
 
-def _bare(text: str) -> str:
-    return without_quotations(text).translate(_APOSTROPHES)
+def _typed(text: str, agent_texts: Sequence[str]) -> str:
+    """Return `text` with what is not the person's own filled, and one kind of apostrophe; places stay."""
+    return without_quotations(own_words(text, agent_texts)).translate(_APOSTROPHES)

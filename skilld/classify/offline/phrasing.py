@@ -68,14 +68,29 @@ _CARRIERS: tuple[re.Pattern[str], ...] = tuple(
     )
 )
 _NO_COMMAND = compiled(
-    r"""^(?:i|i'm|i'd|i've|you|you're|he|she|it|it's|they|this|that's|there|these|those|what|why|how|who|where|is|are|was|were|am|does|did|
-    has|have|had|will|would|should|could|may|might|can|and|or|but|so|because|if not|to|of|than|then|as|which|me|us|them|about|once)\b"""
+    "^(?:i|i'm|i'd|i've|you|you're|he|she|it|it's|they|this|that's|there|these|those|what|why|how|who|where|is|are|was|"
+    "were|am|does|did|has|have|had|will|would|should|could|may|might|can|and|or|but|so|because|if not|to|of|than|then|as|"
+    "which|me|us|them|about|once)\\b"
 )
+# Words that lean on what was said before, and requests to write a rule down whose content stands elsewhere.
 _DANGLING = compiled(
-    r"""(?:^|\b(?:always|never|not|only|to|please)\s)(?:\w+\s){0,2}?(?:this|that|it|these|those|them|so|the same)(?=\s*(?:[.,;!?]|$|
-    (?:again|always|every|before|after|when|whenever|for|in|to|on|with|and|from|every|going|moving|as|by|at|time|too|instead|yourself)\b))
-    |\b(?:what we|what i|i just|as above|the above|you just|last message|mentioned|accordingly|these suggestions|this (?:info|conversation|requirement|change|issue|preference|rule|behaviou?r))\b
-    |^(?:esto|eso|isso|isto|ça|cela|das|это|tohle|这个|那个|これ|それ|그거|이거)\b"""
+    r"\b(?:this|that|these|those)(?= ?(?:[.,;!?)]|$| (?:again|always|every|before|after|when|whenever|for|in|to|on|with|and|"
+    r"or|going|moving|as|by|at|time|too|instead|yourself|is|was|until|if)\b))"
+    r"|^(?:\S+ ){0,3}?(?:it|them|so|the same)(?= ?(?:[.,;!?)]|$)| (?:again|always|every|before|after|when|for|in|to|on|with|"
+    r"and|or|right|only|too|instead|yourself)\b)"
+    r"|\b(?:what we|what i|i've|i have|i just|i asked|i said|as above|the above|you just|last message|mentioned|accordingly|"
+    r"the same way)\b"
+    r"|\b(?:this|that|these|those) (?:info|information|conversation|requirement|change|issue|preference|rule|behaviou?r|"
+    r"suggestions?|way|approach|format|one|thing|stuff|style|pattern)\b"
+    r"|^(?:think about|mention|make sure the|(?:make|create|add|write|record|update|change|modify|improve|revise|extend|edit|"
+    r"adjust|document|save|log|put|note|can we)\b.*(?:\brules?\b|\bskill\b|\.mdc?\b|\bmemory\b|\blearnings?\b|\bguidelines?\b))"
+    r"|^(?:esto|eso|isso|isto|ça|cela|das|это|tohle|这个|那个|这样|那样|これ|それ|そう|그거|이거|그렇게)"
+)
+# Remarks on the saying of it, which are no part of the rule.
+_REMARKS = compiled(
+    r"[,;(–—-]* ?\b(?:(?:like|as) i (?:said|told you|mentioned)(?: before| already)?|i(?:'ve| have)? (?:already )?(?:said|told you|"
+    r"asked)(?: you)?(?: this| that)?(?: before| already| many times)?|(?:as (?:is )?(?:specified|stated|described|required|"
+    r"documented|written|per)|according to|as per|per)(?: by| in)? @?[\w./-]+\.mdc?|please and thank you|if possible)\)?(?= ?(?:[.,;!]|$))"
 )
 _GERUND = compiled(r"^(?:stop|quit) (\w+ing)\b(.*)$")
 _TAIL = compiled(
@@ -95,15 +110,17 @@ _BASES = {"abbreviat", "assum", "apologis", "apologiz", "delet", "bundl", "hardc
 
 def phrase(heard: Heard) -> Phrase:
     """Return the instruction in `heard`; not clear when it leans on other sentences or cannot be made a command."""
-    text = _SMILE.sub("", _TAIL.sub("", fold(heard.said).rstrip("?？ ")))
+    text = _REMARKS.sub("", _SMILE.sub("", _TAIL.sub("", fold(heard.said).rstrip("?？ ")))).strip()
     clear = not heard.question or bool(compiled(r"^(?:can|could|would|will) you ").match(text))
     carried = _carried(text)
     if carried is None and heard.cue is Cue.MEMORY and not _starts_plainly(text):
         return Phrase(_finished(text), clear=False)
+    if heard.cue is Cue.REMINDER:
+        return Phrase(_finished(text), clear=False)
     text = _commanded(_unframed(carried or text, heard))
     enough = len(stems(text)) >= _FEWEST and len(text) <= _LONGEST
     dangling = bool(_DANGLING.search(text) or _NO_COMMAND.match(text))
-    return Phrase(_finished(text), clear and enough and not dangling and heard.cue is not Cue.REMINDER)
+    return Phrase(_finished(text), clear and enough and not dangling)
 
 
 def _carried(text: str) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from skilld.classify.offline.cues import Cue
 from skilld.classify.offline.listen import Heard
 from skilld.classify.offline.sections import Block, sections
 from skilld.classify.offline.words import stems
@@ -32,14 +33,20 @@ _FAMILIES = tuple(
     )
 )
 _NAMED = re.compile(r"\b(?:th(?:e|is)|your|our|in) (?:\w+ )?skill\b|\bto (?:the )?skill\b", re.IGNORECASE)
-_CORRECTED = re.compile(r"^\W*(?:no|nope|wrong|not|stop|don'?t|never|why|instead)\b", re.IGNORECASE)
+_RULE_FILE = re.compile(r"\b(?:claude|agents?|gemini|skill|conventions)\.md\b|\.mdc\b", re.IGNORECASE)
+_PER_FILE = re.compile(
+    r"\b(?:as (?:is )?(?:per|specified|stated|described|required|documented|written)|according to|per)(?: by| in)?"
+    r" (?:the |our |your )?@?[\w./-]+\.mdc?\b",
+    re.IGNORECASE,
+)
 _COMMON_SHARE = 2
+_ROOT = 6  # letters that make two words one, across endings and languages ("commituj", "commits")
 
 
 def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = ()) -> bool:
     """Whether `change` belongs to `skill`: it shares a topic word with it, or a family, or names it.
 
-    `before` is what the agent said just before: a correction of work that the skill guides belongs to the skill too.
+    `before` is what the agent said just before: what is said of work that the skill guides belongs to the skill too.
     """
     if _NAMED.search(heard.quote) or skill.name.replace("-", " ").lower() in heard.quote.lower():
         return True
@@ -48,15 +55,21 @@ def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = 
     asked = stems(change)
     if _near(asked, known):
         return True
-    if _CORRECTED.match(heard.quote) and before:
-        agent = stems(" ".join(before))
-        return _near(asked, agent) and len(agent & known) >= _COMMON_SHARE
-    return False
+    agent = stems(" ".join(before))
+    return bool(asked & agent - _WEAK) and len(agent & known - _WEAK) >= _COMMON_SHARE
+
+
+def points_to_rule(heard: Heard) -> bool:
+    """Whether the person points to a rule that exists already, by its file: then there is nothing to write down."""
+    return bool(_PER_FILE.search(heard.quote) or (heard.cue is Cue.REMINDER and _RULE_FILE.search(heard.quote)))
 
 
 def _near(asked: frozenset[str], known: frozenset[str]) -> bool:
-    return bool(asked & known - _WEAK) or any(
-        asked & family and len(known & family) >= _COMMON_SHARE for family in _FAMILIES
+    roots = {stem[:_ROOT] for stem in known - _WEAK if len(stem) >= _ROOT}
+    return (
+        bool(asked & known - _WEAK)
+        or any(stem[:_ROOT] in roots for stem in asked - _WEAK if len(stem) >= _ROOT)
+        or any(asked & family and len(known & family) >= _COMMON_SHARE for family in _FAMILIES)
     )
 
 

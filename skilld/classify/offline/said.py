@@ -1,75 +1,39 @@
 """What a text says already, and what in it an instruction contradicts.
 
-An instruction and a text in; yes or no, or the contradicted line out. Words are compared as stems, so this hears the
+An instruction and a text in; yes or no, or the contradicted block out. Words are compared as stems, so this hears the
 same rule in nearly the same words and no more.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator
 
+from skilld.classify.offline.choices import changed_choice, choices, same_choice
 from skilld.classify.offline.sections import Block, Lines, sections
-from skilld.classify.offline.words import numbers, stems
+from skilld.classify.offline.words import measures, numbers, stems
 
 _COVERED = 0.8  # share of an instruction's stems that one line must hold to have said it
 _SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about one thing
+_MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
+_LONGEST = 400  # characters: a longer block is no single rule
 _DENIES = re.compile(
-    r"\b(?:not|never|no|none|without|avoid|don'?t|doesn'?t|cannot|can't|mustn'?t|shouldn'?t|stop|nunca|jam[aá]s|sin|não|"
-    r"jamais|sem|pas|sans|mai|non|senza|nicht|nie|niemals|kein\w*|ohne|не|никогда|без|nikdy|bez|nie|nigdy)\b"
+    r"\b(?:not|never|no|none|without|avoid|\w+n't|(?:do|does|did|is|are|was|ca|wo|must|should|could|would)nt|cannot|stop|nunca|jam[aá]s|sin|não|jamais|sem|pas|sans|mai|non|senza|"
+    r"nicht|nie|niemals|kein\w*|ohne|не|никогда|без|nikdy|bez|nie|nigdy|đừng|không)\b"
     r"|不要|别|別|勿|禁止|不得|永远不|ない|禁止|마세요|말아|지\s?마|금지",
     re.IGNORECASE,
 )
-# Words of which a rule means one and not the other. A family of three or more is a choice between tools or styles.
-CHOICES: tuple[frozenset[str], ...] = tuple(
-    frozenset(family.split())
-    for family in (
-        "npm pnpm yarn bun deno",
-        "node bun deno",
-        "pip uv poetry conda pipenv",
-        "jest vitest mocha",
-        "pytest unittest nose",
-        "eslint biome",
-        "tabs spaces",
-        "tab space",
-        "single double",
-        "british american us uk",
-        "first last",
-        "before after",
-        "top bottom",
-        "start end",
-        "beginning end",
-        "past present future",
-        "ascending descending",
-        "oldest newest",
-        "uppercase lowercase",
-        "short long",
-        "squash rebase merge",
-        "headless visible",
-        "markdown html",
-        "camelcase snake_case kebab-case",
-        "english german french spanish portuguese italian russian chinese japanese korean polish czech",
-        "with without",
-        "include omit exclude leave",
-        "singular plural",
-        "light dark",
-        "formal informal casual",
-    )
-)
-_WORD = re.compile(r"[^\W_][\w-]*", re.UNICODE)
 
 
 def says_already(change: str, text: str) -> bool:
     """Whether one line or item of `text` says what `change` says: its words, its numbers, the same yes or no."""
     wanted = stems(change)
-    if not wanted:
-        return False
-    return any(
-        len(wanted & stems(line)) >= _COVERED * len(wanted)
-        and numbers(change) <= numbers(line)
-        and bool(_DENIES.search(change)) == bool(_DENIES.search(line))
-        and not _other_choice(change, line)
-        for line in _rules(text)
+    return bool(wanted) and any(
+        len(wanted & stems(rule)) >= _COVERED * len(wanted)
+        and numbers(change) <= numbers(rule)
+        and _denies(change) == _denies(rule)
+        and same_choice(change, rule)
+        for rule in _rules(text)
     )
 
 
@@ -81,59 +45,61 @@ def contradicted(change: str, text: str) -> Lines | None:
     best: tuple[float, Lines] | None = None
     for section in sections(text):
         for block in section.blocks:
-            if block.kind is Block.OTHER or len(block.text) > 400:  # noqa: PLR2004 - a longer block is no single rule
+            if block.kind is Block.OTHER or len(block.text) > _LONGEST:
                 continue
             likeness = _likeness(change, block.text)
-            if likeness >= _SAME_TOPIC and _differ(change, block.text) and (best is None or likeness > best[0]):
+            if likeness >= _SAME_TOPIC and opposed(change, block.text) and (best is None or likeness > best[0]):
                 best = (likeness, block)
     return best[1] if best else None
 
 
 def opposed(change: str, other: str) -> bool:
     """Whether two instructions are about the same thing and cannot both hold."""
-    return _likeness(change, other) >= _SAME_TOPIC and _differ(change, other)
+    if _likeness(change, other) < _SAME_TOPIC:
+        return False
+    if measured_otherwise(change, other) or changed_choice(change, other):
+        return True
+    shared = len(topic(change) & topic(other))
+    return _denies(change) != _denies(other) and shared >= _MANY_SHARED and _likeness(change, other) > _SAME_TOPIC
 
 
-def _rules(text: str) -> Iterable[str]:
+def measured_otherwise(change: str, other: str) -> bool:
+    """Whether two instructions give the same measure ("under 60 characters") different numbers."""
+    mine, theirs = measures(change), measures(other)
+    return any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
+
+
+def renumbered(change: str, line: str) -> str:
+    """Return `line` with the numbers of `change` in place of its own, measure by measure."""
+    mine, theirs = measures(change), measures(line)
+    for unit in mine.keys() & theirs.keys():
+        line = re.sub(rf"(?<![\d.]){theirs[unit]}(?![\d.])", mine[unit], line)
+    return line
+
+
+def topic(text: str) -> frozenset[str]:
+    """Return the stems of `text` without numbers, with all members of a choice made one."""
+    made_one = choices(text)
+    members = frozenset().union(*(stems(word) for words in made_one.values() for word in words))
+    plain = {stem for stem in stems(text) - members if not stem[0].isdigit()}
+    return frozenset(plain | {f"choice {number}" for number in made_one})
+
+
+def _rules(text: str) -> Iterator[str]:
     for section in sections(text):
         for block in section.blocks:
-            if block.kind is not Block.OTHER:
-                yield block.text
-                yield f"{section.heading} {block.text}"
+            yield f"{section.heading} {block.text}"
+    yield from text.splitlines()
 
 
 def _likeness(change: str, line: str) -> float:
-    mine, theirs = _topic(change), _topic(line)
+    mine, theirs = topic(change), topic(line)
     shared = len(mine & theirs)
     least = min(len(mine), len(theirs))
-    if shared == 0 or (shared == 1 and least > 1 and not _other_choice(change, line)):
+    if shared == 0 or (shared == 1 and least > 1):
         return 0.0
     return shared / least
 
 
-def _topic(text: str) -> frozenset[str]:
-    """Return the stems of `text` with all members of a choice made one, and without numbers."""
-    out = {stem for stem in stems(text) if not stem[0].isdigit()}
-    for i, family in enumerate(CHOICES):
-        members = {member for member in _lowered(text) if member in family}
-        if members:
-            out = {stem for stem in out if not any(stem in stems(member) for member in members)} | {f"choice {i}"}
-    return frozenset(out)
-
-
-def _differ(change: str, line: str) -> bool:
-    mine, theirs = numbers(change), numbers(line)
-    if mine and theirs and not mine & theirs:
-        return True
-    if _other_choice(change, line):
-        return True
-    return bool(_DENIES.search(change)) != bool(_DENIES.search(line))
-
-
-def _other_choice(change: str, line: str) -> bool:
-    mine, theirs = _lowered(change), _lowered(line)
-    return any(family & mine and family & theirs and not family & mine & theirs for family in CHOICES)
-
-
-def _lowered(text: str) -> frozenset[str]:
-    return frozenset(word.lower() for word in _WORD.findall(text))
+def _denies(text: str) -> bool:
+    return bool(_DENIES.search(text))

@@ -35,6 +35,8 @@ _SECOND_RULE = re.compile(
       | (?:\s*,)?\s+(?:y|e|et|und|aber|и|а|a|i)\s+
         (?=(?:siempre|nunca|sempre|immer|nie|niemals|toujours|всегда|никогда|впредь|vždy|nikdy|zawsze|nigdy)\b)
       | \s+[-–—]{1,2}\s+(?=(?:always|never|from\s+now\s+on|please\s+always|remember)\b)
+      | ,\s+(?=(?:and\s+)?i\s+(?:never|always)\s+want\b)
+      | \s+\((?=stop\s+\w+ing\b)
       | [，,]\s*(?=以后|从现在|今后|下次|记住|永远不|不要再|別再|别再|另外)
     )""",
     re.VERBOSE | re.IGNORECASE,

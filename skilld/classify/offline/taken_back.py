@@ -42,7 +42,7 @@ def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> li
 
 def _without(updates: list[Update], turn: int, clause: str) -> list[Update]:
     topic = stems(clause) - _TALK
-    earlier = [update for update in updates if update.turn <= turn and clause not in update.quote]
+    earlier = [update for update in updates if update.turn <= turn and clause != update.quote]
     named = [update for update in earlier if topic & stems(update.quote)]
     if not named and _DEICTIC.search(clause):
         named = [update for update in earlier if turn - update.turn <= _REACH][-1:]

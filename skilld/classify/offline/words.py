@@ -12,6 +12,7 @@ import unicodedata
 _TOKEN = re.compile(r"[^\W_]+(?:[._/@'’+-][^\W_]+)*", re.UNICODE)
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CJK_RUN = re.compile(r"[\u3400-\u9fff\u30a0-\u30ff\uac00-\ud7af]{2,}")
+_MEASURE = re.compile(r"([^\W\d_]+)?[ -]*(?<![\d.])(\d+)(?![\d.])[ -]*([^\W\d_]+)?")
 _STEM_LENGTH = 7
 _SHORT = 3
 
@@ -68,6 +69,16 @@ def stems(text: str) -> frozenset[str]:
 def numbers(text: str) -> frozenset[str]:
     """Return the numbers written in `text`."""
     return frozenset(re.findall(r"\d+(?:[.,]\d+)?", text))
+
+
+def measures(text: str) -> dict[str, str]:
+    """Return the numbers of `text` by the word that stands before or behind them: "under" and "characters" for "60"."""
+    out: dict[str, str] = {}
+    for before, number, after in _MEASURE.findall(text.lower()):
+        for unit in (before, after):
+            if unit:
+                out[unit] = number
+    return out
 
 
 def _stem(word: str) -> str:

@@ -91,7 +91,7 @@ def _answers(record: Record) -> list[Turn | Ignored]:
     for number, question in enumerate(map(mapping, items(result.get("questions"))), start=1):
         asked = string(question.get("question"))
         labels = [string(mapping(option).get("label")) for option in items(question.get("options"))]
-        free = free_answer(string(answers.get(asked)), labels)
+        free = free_answer(string(answers.get(asked)), labels, several=question.get("multiSelect") is True)
         remark = string(mapping(remarks.get(asked)).get("notes"))
         found += [record.turn(free, How.ANSWER, f"#answer{number}")] if free.strip() else []
         found += [record.turn(remark, How.ANSWER, f"#remark{number}")] if remark.strip() else []
@@ -100,13 +100,15 @@ def _answers(record: Record) -> list[Turn | Ignored]:
     return found
 
 
-def free_answer(answer: str, labels: list[str]) -> str:
-    """Return what is left of an answer without the options that were only picked.
+def free_answer(answer: str, labels: list[str], *, several: bool) -> str:
+    """Return what was typed of an answer, without the options that were only picked.
 
-    Several picks are joined by a comma and a blank, with what was typed among them.
+    Where `several` may be picked they are joined by a comma and a blank, with what was typed among them.
     """
-    rest = answer
     known = sorted(filter(None, [*labels, "Other"]), key=len, reverse=True)
+    if not several:
+        return "" if answer in known else answer
+    rest = answer
     while pick := next((label for label in known if rest == label or rest.startswith(label + ", ")), ""):
         rest = rest[len(pick) + 2 :]
     while pick := next((label for label in known if rest.endswith(", " + label)), ""):

@@ -52,7 +52,7 @@ class Skills:
 
     def state(self) -> dict[str, dict[str, str]]:
         """Return what must outlive a restart."""
-        return {"calls": self._calls, "commands": self._commands, "paths": self._paths}
+        return {"calls": dict(self._calls), "commands": dict(self._commands), "paths": dict(self._paths)}
 
     def called(self, call: str, arguments: Mapping[str, Any]) -> None:
         """Note that the agent called a skill: `call` is the id of the tool call."""

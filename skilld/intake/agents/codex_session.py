@@ -150,4 +150,5 @@ def _barred(meta: Mapping[str, Any]) -> str:
 
 
 def _folder(body: Mapping[str, Any]) -> str:
-    return (local_path(string(body.get("cwd"))) or "")[:_PATH]
+    folder = local_path(string(body.get("cwd"))) or ""
+    return folder if len(folder) <= _PATH and "\0" not in folder else ""

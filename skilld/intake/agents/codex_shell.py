@@ -49,9 +49,9 @@ def skills_read(command: str | Sequence[str], cwd: str | None, depth: int = 0) -
 def resolve(path: str, cwd: str | None) -> str | None:
     """Return a path made absolute as text against `cwd` (which may be a file: URL), or None where that cannot be."""
     path = _HOME.sub("~", path)
-    if not path or len(path) > _PATH or _UNKNOWN.search(path) or "\0" in path:
-        return None
     base = local_path(cwd)
+    if not path or len(path) > _PATH or _UNKNOWN.search(path) or "\0" in path + (base or ""):
+        return None
     if _DRIVE.match(path) or (base is not None and _DRIVE.match(base) and path[0] not in "/~"):
         joined = ntpath.normpath(ntpath.join(base or "", path))
         return joined if _DRIVE.match(joined) else None

@@ -127,4 +127,4 @@ def _named(paths: Iterator[str]) -> Iterator[Use]:
 
 def _claimed(path: str | None) -> str | None:
     cleaned = string(path).strip()
-    return cleaned if cleaned and len(cleaned) <= 2 * SHORT else None
+    return cleaned if cleaned and len(cleaned) <= 2 * SHORT and "\0" not in cleaned else None

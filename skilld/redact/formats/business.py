@@ -13,7 +13,6 @@ FORMATS = (
     Format("plaid", "access-sandbox- access-development- access-production-", HEX_DASH, 36),
     Format("razorpay", "rzp_live_ rzp_test_", ALNUM, 14),
     Format("flutterwave", "FLWPUBK_TEST- FLWPUBK- FLWSECK_TEST- FLWSECK- FLWSECK_TEST", ALNUM + r"\-", 12),
-    Format("adyen", "AQE", BASE64, 60, opaque=True),
     Format("payment-key", "live_ test_ sandbox_", URL, 30, opaque=True),  # Lob, Mollie, GoCardless
     Format("duffel", "duffel_live_ duffel_test_", DOTTED, 40),
     Format("shippo", "shippo_live_ shippo_test_", HEX, 40),

@@ -81,7 +81,7 @@ def read(path: Path) -> Language:
         patterns=tuple(_patterns([*data.get("pattern", ()), *shared.get("pattern", ())], groups)),
         vetoes=list_of("vetoes", bound, bound),
         frames=list_of(
-            "frames", r"(?:^|[\s,–—-]+)", r"(?:[\s,:，、–—-]+|(?=[.!]|$))" if spaced else r"[\s,，、都请請就]*"
+            "cuts", r"(?:^|[\s,–—-]+)", r"(?:[\s,:，、–—-]+|(?=[.!]|$))" if spaced else r"[\s,，、都请請就]*"
         ),
         retracts=list_of("retracts", bound, ""),
         asks=list_of("asks", r"^¿?\s*", bound),

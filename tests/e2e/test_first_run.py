@@ -1,0 +1,109 @@
+"""What a new user sees and is asked, on a real terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from support.program import Program
+from support.waiting import wait_for
+
+LIMIT = 30.0
+
+
+class Terminal:
+    """skilld run on a pseudo-terminal."""
+
+    def __init__(self, program: Program, **variables: str) -> None:
+        self._master, slave = pty.openpty()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "skilld", "run"],
+            env=program.environment | {"TERM": "xterm"} | variables,
+            cwd=program.home,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+        )
+        os.close(slave)
+        self.shown = ""
+
+    def read_until(self, text: str) -> str:
+        """Read what is shown until it holds `text`."""
+        end = time.monotonic() + LIMIT
+        while text not in self.shown:
+            assert time.monotonic() < end, f"waited for {text!r}; shown so far:\n{self.shown}"
+            if select.select([self._master], [], [], 0.2)[0]:
+                self.shown += os.read(self._master, 65536).decode()
+        return self.shown
+
+    def type(self, text: str) -> None:
+        """Type a line."""
+        os.write(self._master, text.encode() + b"\n")
+
+    def stop(self) -> int:
+        """Press Ctrl-C and return the exit code."""
+        self.process.send_signal(signal.SIGINT)
+        try:
+            return self.process.wait(15)
+        finally:
+            os.close(self._master)
+
+
+def _fresh(home: Path) -> Program:
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    del program.environment["SKILLD_MODEL"]
+    return program
+
+
+def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
+    program = _fresh(home)
+    terminal = Terminal(program)
+    shown = terminal.read_until("Following.")
+    assert terminal.stop() == 0
+    assert "Claude Code  not here yet; watched for" in shown
+    assert "Back-end     offline" in shown
+    assert "skilld run --once --backfill 7" in shown
+    assert "[y/N]" not in shown
+
+
+def test_a_key_that_is_found_is_asked_about_once_and_the_answer_is_kept(home: Path) -> None:
+    program = _fresh(home)
+    terminal = Terminal(program, OPENAI_API_KEY="dummy")
+    shown = terminal.read_until("[y/N]")
+    assert "OPENAI_API_KEY is set" in shown
+    assert "cut to 500 characters, secrets removed" in shown
+    assert "tokens" in shown
+    terminal.type("n")
+    terminal.read_until("Following.")
+    assert terminal.stop() == 0
+    assert program.json("status")["backend"]["name"] == "offline"
+    again = Terminal(program, OPENAI_API_KEY="dummy")
+    assert "[y/N]" not in again.read_until("Following.")
+    assert again.stop() == 0
+
+
+def test_yes_is_the_only_way_to_a_model(home: Path) -> None:
+    program = _fresh(home)
+    terminal = Terminal(program, ANTHROPIC_API_KEY="dummy")
+    terminal.read_until("[y/N]")
+    terminal.type("yes")
+    terminal.read_until("Following.")
+    assert terminal.stop() == 0
+    wait_for("the lock to be free", lambda: not program.json("status")["running"], 5)
+    assert program.json("status")["backend"]["name"] == "anthropic/claude-haiku-4-5"
+    assert (home / ".config/skilld/config.toml").stat().st_mode & 0o777 == 0o600
+
+
+def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path) -> None:
+    program = _fresh(home)
+    program.environment["OPENAI_API_KEY"] = "dummy"
+    done = program.run("run", "--once")
+    assert done.returncode == 0
+    assert "to use it: skilld config set model openai/gpt-5-mini" in done.stdout
+    assert program.json("status")["backend"]["name"] == "offline"

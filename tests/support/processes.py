@@ -1,0 +1,39 @@
+"""The processes of a test, found by their HOME: agent clients start daemons that outlive their terminal."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from support.waiting import wait_for
+
+
+def processes_of(home: Path) -> dict[int, bytes]:
+    """Return the processes whose HOME is `home` with their command lines, by /proc; none where there is no /proc."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            variables = (folder / "environ").read_bytes().split(b"\0")
+            if f"HOME={home}".encode() in variables and int(folder.name) != os.getpid():
+                found[int(folder.name)] = (folder / "cmdline").read_bytes()
+        except OSError:  # gone meanwhile, or another user's
+            continue
+    return found
+
+
+def end_processes_of(home: Path) -> None:
+    """End every process whose HOME is `home`: a polite signal first, then a certain one."""
+    for request, limit in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 5.0)):
+        for process in processes_of(home):
+            try:
+                os.kill(process, request)
+            except ProcessLookupError:
+                continue
+        try:
+            wait_for(f"the processes of {home} to end", lambda: not processes_of(home), limit)
+        except AssertionError:
+            if request is signal.SIGKILL:
+                raise
+        else:
+            return

@@ -1,0 +1,95 @@
+"""Runs skilld as a person does: as a program of its own, on a home that is only the test's."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from support.processes import processes_of
+from support.waiting import wait_for
+
+_REPOSITORY = Path(__file__).resolve().parents[2]
+_SKILLD = (sys.executable, "-m", "skilld")
+START_LIMIT = 20.0
+STOP_LIMIT = 15.0
+VERB_LIMIT = 60.0
+
+
+class Program:
+    """skilld on `home`, with the offline back-end unless `settings` (SKILLD_* variables) say otherwise."""
+
+    def __init__(self, home: Path, settings: Mapping[str, str] | None = None) -> None:
+        self.home = home
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "PYTHONPATH": str(_REPOSITORY),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "SKILLD_MODEL": "offline",
+            **(settings or {}),
+        }
+        self._output = home / "skilld-run.log"
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Run one verb to its end and return what came of it."""
+        return subprocess.run(
+            [*_SKILLD, *arguments],
+            cwd=self.home,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=VERB_LIMIT,
+            check=False,
+        )
+
+    def json(self, *arguments: str) -> Any:
+        """Run one verb with `--json` and return its document; anything but exit 0 fails the test."""
+        done = self.run(*arguments, "--json")
+        assert done.returncode == 0, f"skilld {' '.join(arguments)}: exit {done.returncode}\n{done.stdout}{done.stderr}"
+        return json.loads(done.stdout)
+
+    @contextmanager
+    def daemon(self) -> Iterator[subprocess.Popen[bytes]]:
+        """Run `skilld run` while the context lasts; it must say that it runs, and end with its children when asked."""
+        with self._output.open("ab") as output:
+            process = subprocess.Popen(
+                [*_SKILLD, "run"],
+                cwd=self.home,
+                env=self.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+            )
+        try:
+            wait_for("skilld run to be up", lambda: self._is_up(process), START_LIMIT, every=0.2, context=self.output)
+            yield process
+        finally:
+            if process.poll() is None:
+                process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(STOP_LIMIT)
+            except subprocess.TimeoutExpired as late:
+                process.kill()
+                raise AssertionError(
+                    f"skilld run did not end {STOP_LIMIT:g} s after SIGTERM\n{self.output()}"
+                ) from late
+
+    def output(self) -> str:
+        """Return what the daemon has printed."""
+        return self._output.read_text(errors="replace") if self._output.exists() else ""
+
+    def _processes(self) -> list[int]:
+        return [process for process, command in processes_of(self.home).items() if b"\0-m\0skilld" in command]
+
+    def _is_up(self, process: subprocess.Popen[bytes]) -> bool:
+        assert process.poll() is None, f"skilld run ended at once, exit {process.returncode}\n{self.output()}"
+        return bool(self.json("status")["running"])

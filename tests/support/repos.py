@@ -1,0 +1,290 @@
+"""Real git repositories for tests: a person at work in one, and an oracle that sees every byte that changes.
+
+The person's git runs as a separate program with a home of its own; nothing of the machine's configuration is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import subprocess
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.decide.accept import accept
+from skilld.decide.observe import observe
+from skilld.decide.revert import revert
+from skilld.decide.values import Landed, Observation
+from skilld.errors import SkilldError
+from skilld.propose.staging import propose, rebuild
+from skilld.propose.values import Line, Proposed, ProposeOutcome, Request, Standing
+from skilld.types import Evidence, Kind, Proposal, State
+
+AT = "2026-01-05T10:00:00Z"
+
+SKILL = "skills/release/SKILL.md"
+TEXT = """\
+---
+name: release
+description: How we release.
+---
+
+# Release
+
+Steps:
+
+- Run the tests.
+- Tag the commit.
+- Push the tag.
+
+## Notes
+
+Keep the changelog short.
+"""
+
+_TIMED = ("index", "HEAD", "config", "packed-refs", "logs")
+_OURS = ("objects", "refs/heads/skilld", "refs/skilld")
+
+
+def isolate(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
+    """Give this process, and the git it runs, an empty home and no inherited GIT_* variable."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    home.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    (home / ".gitconfig").write_text(
+        "[user]\n\tname = Pat Person\n\temail = pat@example.org\n[init]\n\tdefaultBranch = main\n"
+        '[protocol "file"]\n\tallow = always\n'
+    )
+
+
+@dataclass
+class Person:
+    """Somebody working with plain git in the work tree at `root`."""
+
+    root: Path
+    env: dict[str, str] = field(default_factory=dict)
+
+    def git(self, *args: str, check: bool = True, **variables: str) -> str:
+        """Run git as a person types it and return what it prints."""
+        env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        env |= {"GIT_EDITOR": "true", "GIT_SEQUENCE_EDITOR": "true"} | self.env | variables
+        done = subprocess.run(
+            ["git", *args],
+            cwd=self.root,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        if check and done.returncode != 0:
+            raise AssertionError(f"git {args}: {done.stdout}{done.stderr}")
+        return done.stdout.strip()
+
+    def write(self, relpath: str, text: str | bytes) -> Path:
+        path = self.root / relpath
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    def commit(self, message: str, files: Mapping[str, str | bytes] | None = None) -> str:
+        """Write files, commit them all, and return the commit."""
+        for relpath, text in (files or {}).items():
+            self.write(relpath, text)
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "-m", message)
+        return self.tip()
+
+    def tip(self, ref: str = "HEAD") -> str:
+        return self.git("rev-parse", "--verify", "--quiet", ref, check=False)
+
+    def show(self, relpath: str = SKILL, ref: str = "HEAD") -> str:
+        return self.git("show", f"{ref}:{relpath}")
+
+    def log(self, *args: str) -> list[str]:
+        return self.git("log", "--format=%s", *args).splitlines()
+
+    def files_changed(self, old: str, new: str) -> list[str]:
+        return self.git("diff", "--name-only", old, new).splitlines()
+
+    @property
+    def skill(self) -> Path:
+        return self.root / SKILL
+
+
+def new_repo(root: Path, *options: str, text: str | bytes = TEXT) -> Person:
+    """Make a repository with a skill and two other files in one commit on `main`."""
+    root.mkdir(parents=True)
+    person = Person(root)
+    person.git("init", "--quiet", *options)
+    person.commit("first", {SKILL: text, "README.md": "read me\n", "src/app.py": "print(1)\n"})
+    return person
+
+
+def snapshot(root: Path) -> dict[str, str]:
+    """Return every path of a work tree and its .git with mode and content, skilld's objects and refs left out.
+
+    Files that a mere look by git rewrites (index, HEAD, config, packed-refs, logs) are held to their mtime as well.
+    """
+    found: dict[str, str] = {}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root).as_posix()
+        inside = re.split(r"\.git/(?:modules/[^/]+/)?", name, maxsplit=1)[-1] if ".git/" in name else ""
+        if inside.startswith(_OURS):
+            continue
+        info = path.lstat()
+        if stat.S_ISLNK(info.st_mode):
+            content = str(path.readlink())
+        elif stat.S_ISREG(info.st_mode):
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+        else:
+            content = "folder"
+        timed = info.st_mtime_ns if inside.startswith(_TIMED) and content != "folder" else 0
+        found[name] = f"{stat.filemode(info.st_mode)} {content} {timed}"
+    return found
+
+
+def below(anchor: str, line: str) -> Callable[[bytes], bytes]:
+    """Return an edit that puts a line below an anchor line, which must stand there once; endings are kept."""
+
+    def apply(data: bytes) -> bytes:
+        end = b"\r\n" if b"\r\n" in data else b"\n"
+        rows = data.split(end)
+        if rows.count(anchor.encode()) != 1:
+            raise SkilldError("The edit does not fit", f"anchor not found once: {anchor}")
+        at = rows.index(anchor.encode()) + 1
+        return end.join([*rows[:at], line.encode(), *rows[at:]])
+
+    return apply
+
+
+def instead(anchor: str, line: str) -> Callable[[bytes], bytes]:
+    """Return an edit that puts a line in the place of an anchor line, which must stand there once."""
+
+    def apply(data: bytes) -> bytes:
+        rows = data.split(b"\n")
+        if rows.count(anchor.encode()) != 1:
+            raise SkilldError("The edit does not fit", f"anchor not found once: {anchor}")
+        rows[rows.index(anchor.encode())] = line.encode()
+        return b"\n".join(rows)
+
+    return apply
+
+
+def without(anchor: str) -> Callable[[bytes], bytes]:
+    """Return an edit that takes an anchor line away, which must stand there once."""
+
+    def apply(data: bytes) -> bytes:
+        rows = data.split(b"\n")
+        if rows.count(anchor.encode()) != 1:
+            raise SkilldError("The edit does not fit", f"anchor not found once: {anchor}")
+        rows.remove(anchor.encode())
+        return b"\n".join(rows)
+
+    return apply
+
+
+@dataclass
+class Desk:
+    """skilld as a program would use it on one repository: it remembers what it proposed, as the store does."""
+
+    person: Person
+    standing: dict[str, Standing] = field(default_factory=dict)
+    proposals: dict[str, Proposal] = field(default_factory=dict)
+    decided: set[str] = field(default_factory=set)
+
+    def request(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> Request:
+        facts: dict[str, Any] = {
+            "id": name,
+            "batch_id": f"batch-{name}",
+            "path": self.person.skill,
+            "skill": "release",
+            "summary": f"say {name}",
+            "reason": f"The person asked for {name}.",
+            "quote": f"always {name}",
+            "kind": Kind.PREFERENCE,
+            "confidence": 0.8,
+            "session_id": "session-1",
+            "model": "offline",
+            "at": AT,
+            "standing": tuple(self.standing.values()),
+            "dropped": frozenset(self.decided),
+        }
+        return Request(**(facts | other), apply=apply)
+
+    def propose(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> ProposeOutcome:
+        request = self.request(name, apply, **other)
+        outcome = propose(request)
+        if isinstance(outcome, Proposed):
+            self.remember(request, outcome)
+        return outcome
+
+    def made(self, name: str, apply: Callable[[bytes], bytes], **other: Any) -> Proposed:
+        outcome = self.propose(name, apply, **other)
+        assert isinstance(outcome, Proposed), outcome
+        return outcome
+
+    def remember(self, request: Request, made: Proposed) -> None:
+        self.standing[made.id] = Standing(made.id, made.relpath, made.base, request.apply)
+        self.proposals[made.id] = Proposal(
+            id=made.id,
+            batch_id=request.batch_id,
+            state=State.OPEN,
+            skill=request.skill,
+            path=str(request.path),
+            repo=made.repo,
+            relpath=made.relpath,
+            base=made.base,
+            commit=made.commit,
+            branch=made.branch,
+            operations=(),
+            summary=request.summary,
+            reason=request.reason,
+            kind=request.kind,
+            evidence=(Evidence("agent:1", request.quote),),
+            confidence=request.confidence,
+            agent="claude-code",
+            session_id=request.session_id,
+            model=request.model,
+            created_at=request.at,
+        )
+        self.follow(made.line)
+
+    def follow(self, line: Line) -> None:
+        for name, commit in line.moved.items():
+            if name in self.proposals:
+                self.proposals[name] = replace(self.proposals[name], commit=commit)
+        for name in line.stale:
+            self.standing.pop(name, None)
+
+    def drop(self, name: str) -> Line:
+        """Decide a proposal and make the branch again, as programs do after every decision."""
+        self.decided.add(name)
+        self.standing.pop(name, None)
+        line = rebuild(self.person.root, list(self.standing.values()), self.decided)
+        self.follow(line)
+        return line
+
+    def accept(self, name: str, removed: Mapping[str, str] | None = None) -> Landed:
+        landed = accept(self.proposals[name], self.standing[name].apply, removed or {})
+        self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed.commit)
+        return landed
+
+    def revert(self, name: str) -> Landed:
+        return revert(self.proposals[name], {})
+
+    def know(self, name: str, *, landed: str) -> None:
+        """Remember that a proposal was accepted, as the caller of `observe` does."""
+        self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed)
+
+    def seen(self, name: str) -> Observation:
+        return observe(self.person.root, [self.proposals[name]])[0]

@@ -1,0 +1,285 @@
+"""Whole Claude Code sessions, written by hand in the shapes of three client generations, and what they say."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path, PurePath
+
+import pytest
+
+from skilld.intake.agents import claude_code
+from skilld.types import Event, Ignored, Malformed, Reply, SessionEnd, SkillUse, Turn
+from support.truth import events_of, events_of_records, events_with_restarts
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
+SHELF = "/home/kim/shop/.claude/skills"
+
+TURNS = {
+    "current": [
+        ("typed", "Make the price list for June"),
+        ("typed", "round every price to ten cents"),
+        ("rejection", "use make clean, never rm"),
+        ("queued", "and sort by article number"),
+        ("queued", "keep the header in bold"),
+        ("approval", "fine, but write to out/ from now on"),
+        ("answer", "but francs for Geneva"),
+        ("answer", "and the shelf"),
+        ("command", 'only <b>June</b> & "July"'),
+        ("typed", "put the buyer first"),
+        ("typed", "[Image #1] make it look like this"),
+        ("typed", "thanks"),
+    ],
+    "early": [
+        ("typed", "measure twice this time"),
+        ("typed", "this file, not the other"),
+        ("typed", "always measure in millimetres"),
+        ("typed", "use oak, pine bends"),
+        ("queued", "and no nails"),
+        ("queued", "screws are fine"),
+        ("typed", "paint it blue"),
+        ("rejection", "smaller steps please"),
+        ("typed", "done"),
+    ],
+    "mixed": [("typed", "hello there"), ("typed", "shorter, please"), ("typed", "typed on the telephone")],
+}
+SKILLS = {
+    "current": [
+        ("price-list", f"{SHELF}/price-list/SKILL.md"),
+        ("stock:audit", "/home/kim/plugins/stock/skills/audit/SKILL.md"),
+        ("price-list", f"{SHELF}/price-list/SKILL.md"),
+        ("price-list", f"{SHELF}/price-list/SKILL.md"),
+    ],
+    "early": [],
+    "mixed": [],
+}
+IGNORED = {
+    "current": {
+        "skill-body": 3,
+        "picked-answer": 1,
+        "bare-command": 1,
+        "compact-summary": 1,
+        "meta": 2,
+        "local-command": 1,
+        "command-output": 1,
+        "task-notification": 1,
+        "interruption": 1,
+        "image-only": 1,
+    },
+    "early": {
+        "meta": 1,
+        "local-command": 1,
+        "command-output": 1,
+        "plan": 1,
+        "reminder": 1,
+        "bash-input": 1,
+        "bash-output": 1,
+        "hook": 2,
+        "teammate": 1,
+        "task-notification": 1,
+        "compact-summary": 1,
+        "sidechain": 1,
+    },
+    "mixed": {"headless": 2, "meta": 1},
+}
+REPLIES = {
+    "current": ["Here is the list for June.", "Done.", "Audited."],
+    "early": ["Oak it is, without nails."],
+    "mixed": ["Hello.", "Heard."],
+}
+
+
+def said(events: list[Event]) -> list[tuple[str, str]]:
+    return [(event.how.value, event.text) for event in events if isinstance(event, Turn)]
+
+
+def prompt(text: object, **fields: object) -> dict[str, object]:
+    base = {"type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-11-18T09:00:00Z", "version": "2.1.197"}
+    return {**base, "message": {"role": "user", "content": text}, **fields}
+
+
+@pytest.mark.parametrize("name", TURNS)
+def test_a_session_is_read_as_it_was_typed(name: str) -> None:
+    events = events_of(claude_code, FIXTURES / f"{name}.jsonl")
+    assert said(events) == TURNS[name]
+    assert [(use.name, use.path) for use in events if isinstance(use, SkillUse)] == SKILLS[name]
+    assert [reply.text for reply in events if isinstance(reply, Reply)] == REPLIES[name]
+    assert Counter(event.reason for event in events if isinstance(event, Ignored)) == IGNORED[name]
+    assert not [event for event in events if isinstance(event, Malformed)]
+
+
+@pytest.mark.parametrize("every", [1, 2, 5])
+@pytest.mark.parametrize("name", TURNS)
+def test_a_reader_killed_anywhere_loses_nothing(name: str, every: int) -> None:
+    whole = [e for e in events_of(claude_code, FIXTURES / f"{name}.jsonl") if isinstance(e, Turn | SkillUse)]
+    again = events_with_restarts(claude_code, FIXTURES / f"{name}.jsonl", every)
+    assert list(dict.fromkeys(event for event in again if isinstance(event, Turn | SkillUse))) == whole
+
+
+def test_a_turn_says_where_it_comes_from() -> None:
+    events = events_of(claude_code, FIXTURES / "current.jsonl")
+    typed, note = [event for event in events if isinstance(event, Turn)][1:3]
+    data = (FIXTURES / "current.jsonl").read_bytes()
+    assert typed.key == "claude-code:c0ffee00-0009"
+    assert (typed.agent, typed.session_id) == ("claude-code", "c0ffee00-0000-4000-8000-000000000001")
+    assert (typed.at, typed.cwd) == ("2026-11-18T09:00:09.009Z", "/home/kim/shop")
+    assert json.loads(data[typed.span.start : typed.span.end])["message"]["content"] == typed.text
+    assert note.key == "claude-code:c0ffee00-0013#note"
+
+
+def test_the_end_of_a_session_is_told_where_the_log_tells_it() -> None:
+    events = events_of(claude_code, FIXTURES / "current.jsonl")
+    assert [e.session_id for e in events if isinstance(e, SessionEnd)] == ["c0ffee00-0000-4000-8000-000000000001"]
+    moved = {"type": "continued-in", "sessionId": "old", "continuedInSessionId": "new"}
+    assert [e.session_id for e in events_of_records(claude_code, moved) if isinstance(e, SessionEnd)] == ["old"]
+
+
+def test_a_copy_in_a_forked_file_has_the_same_key() -> None:
+    forked = prompt("no tabs", sessionId="s2", forkedFrom={"sessionId": "s1", "messageUuid": "u1"})
+    first, copy = events_of_records(claude_code, prompt("no tabs")), events_of_records(claude_code, forked)
+    assert [e.key for e in first if isinstance(e, Turn)] == [e.key for e in copy if isinstance(e, Turn)]
+    assert [e.session_id for e in copy if isinstance(e, Turn)] == ["s2"]
+
+
+def test_a_record_without_uuid_or_session_is_told_by_what_it_has() -> None:
+    bare = {"type": "user", "timestamp": "2026-11-18T09:00:00Z", "message": {"role": "user", "content": "no tabs"}}
+    (turn,) = events_of_records(claude_code, bare, name="abc.jsonl")
+    assert isinstance(turn, Turn)
+    assert turn.session_id == "abc"
+    assert turn.key.startswith("claude-code:abc:2026-11-18T09:00:00Z:")
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"isMeta": True}, "meta"),
+        ({"turnCompanion": True}, "meta"),
+        ({"isSidechain": True}, "sidechain"),
+        ({"isVisibleInTranscriptOnly": True}, "transcript-only"),
+        ({"origin": {"kind": "peer"}}, "injected"),
+        ({"promptSource": "system"}, "injected"),
+        ({"entrypoint": "sdk-cli"}, "headless"),
+        ({"entrypoint": "sdk-py", "promptSource": "sdk"}, "headless"),
+        ({"entrypoint": "mcp"}, "headless"),
+        ({"promptSource": "sdk"}, "headless"),
+    ],
+)
+def test_what_no_person_sent_is_counted_and_dropped(fields: dict[str, object], reason: str) -> None:
+    (event,) = events_of_records(claude_code, prompt("always use tabs", **fields))
+    assert isinstance(event, Ignored)
+    assert event.reason == reason
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"origin": {"kind": "human"}, "promptSource": "typed"},
+        {"origin": {"kind": "human"}, "promptSource": "sdk", "entrypoint": "sdk-ts"},
+        {"entrypoint": "claude-vscode", "promptSource": "sdk"},
+        {"entrypoint": "claude-desktop"},
+        {"version": "1.0.44"},
+        {"sessionKind": "bg"},
+    ],
+)
+def test_what_a_person_sent_counts_whatever_the_client(fields: dict[str, object]) -> None:
+    assert said(events_of_records(claude_code, prompt("always use tabs", **fields))) == [("typed", "always use tabs")]
+
+
+def test_an_app_on_the_sdk_is_a_persons_until_a_program_sends_something() -> None:
+    sdk = {"entrypoint": "sdk-ts", "sessionId": "s1"}
+    result = prompt([{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}], **sdk)
+    reply = {**sdk, "type": "assistant", "message": {"content": [{"type": "text", "text": "Done."}]}}
+    person, program = prompt("no tabs", origin={"kind": "human"}, **sdk), prompt("no tabs", **sdk)
+    kinds = [
+        type(event) for event in events_of_records(claude_code, person, result, prompt("x", isMeta=True, **sdk), reply)
+    ]
+    assert kinds == [Turn, Ignored, Reply]
+    assert [type(event) for event in events_of_records(claude_code, program, result, reply)] == [Ignored]
+
+
+def test_the_output_of_a_tool_is_never_a_turn() -> None:
+    assert events_of_records(claude_code, prompt("push to main", toolUseResult={"stdout": "push to main"})) == []
+
+
+@pytest.mark.parametrize("fields", [{"entrypoint": "sdk-cli"}, {"isMeta": True}, {"isSidechain": True}])
+def test_only_a_person_comments_on_a_tool(fields: dict[str, object]) -> None:
+    call = {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": "t1", "name": "Edit"}]}}
+    comment = prompt([{"type": "tool_result", "tool_use_id": "t1"}, {"type": "text", "text": "no tabs"}])
+    assert said(events_of_records(claude_code, call, comment)) == [("approval", "no tabs")]
+    assert events_of_records(claude_code, call, {**comment, **fields}) == []
+
+
+def test_of_a_blocked_prompt_only_what_is_surely_the_persons() -> None:
+    head = "UserPromptSubmit operation blocked by hook:\nno\n\nOriginal prompt: push to main"
+    blocked = {"type": "system", "subtype": "informational", "uuid": "s9", "content": head}
+    assert said(events_of_records(claude_code, blocked)) == [("typed", "push to main")]
+    twice = {**blocked, "content": f"{head}\n\nOriginal prompt: no tabs"}
+    assert said(events_of_records(claude_code, twice)) == [("typed", "no tabs")]
+    for fields in ({"entrypoint": "sdk-cli"}, {"subtype": "away_summary"}, {"content": "Unknown command: /x"}):
+        assert events_of_records(claude_code, {**blocked, **fields}) == []
+
+
+@pytest.mark.parametrize(
+    ("written", "at"),
+    [
+        ("2026-11-18T09:00:00Z", "2026-11-18T09:00:00Z"),
+        ("2026-11-18T09:00:00.123Z", "2026-11-18T09:00:00.123Z"),
+        ("2026-11-18T10:30:00+01:30", "2026-11-18T09:00:00+00:00"),
+        ("2026-11-18T09:00:00", None),
+        ("0001-01-01T00:00:00+14:00", None),
+        ("yesterday", None),
+        (1763456400, None),
+    ],
+)
+def test_a_time_is_in_utc_or_unknown(written: object, at: str | None) -> None:
+    (turn,) = events_of_records(claude_code, prompt("no tabs", timestamp=written))
+    assert isinstance(turn, Turn)
+    assert turn.at == at
+
+
+def test_neither_key_order_nor_blanks_matter() -> None:
+    record = prompt("always use tabs", origin={"kind": "human"})
+    line = json.dumps(dict(reversed(record.items())), indent=None, separators=(" , ", " : ")).encode()
+    assert said(events_of_records(claude_code, line)) == [("typed", "always use tabs")]
+
+
+def test_half_a_character_does_not_get_through() -> None:
+    line = json.dumps(prompt("ok X")).replace("X", "\\ud83d").encode()
+    assert said(events_of_records(claude_code, line)) == [("typed", "ok \ufffd")]
+
+
+@pytest.mark.parametrize(
+    "line", [b"42", b'"words"', b"[1]", b"{broken}", b"\xff\xfe", b'{"type":"user","message":"x"}']
+)
+def test_a_line_that_is_no_record_is_counted(line: bytes) -> None:
+    (event,) = events_of_records(claude_code, line)
+    assert isinstance(event, Malformed)
+
+
+def test_words_put_into_the_agents_mouth_are_no_reply() -> None:
+    fields = {"type": "assistant", "sessionId": "s1", "uuid": "a1"}
+    failed = {**fields, "isApiErrorMessage": True, "message": {"content": [{"type": "text", "text": "API Error: 500"}]}}
+    filled = {**fields, "message": {"model": "<synthetic>", "content": [{"type": "text", "text": "No response."}]}}
+    assert events_of_records(claude_code, failed, filled) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/home/kim/.claude/projects/-home-kim-shop/5eed0000-0000-4000-8000-000000000003.jsonl", True),
+        ("/home/kim/.claude/projects/-home-kim-shop/agent-1a2b3c4d.jsonl", False),
+        ("/home/kim/.claude/projects/-home-kim-shop/5eed/subagents/agent-1a2b3c4d.jsonl", False),
+        ("/home/kim/.claude/projects/-home-kim-shop/5eed/subagents/workflows/wf_1/journal.jsonl", False),
+        ("/home/kim/.claude/projects/-home-kim-shop/memory/notes.md", False),
+        ("/home/kim/.claude/projects/-home-kim-shop/sessions-index.json", False),
+        ("/home/kim/.claude/history.jsonl", False),
+        ("history.jsonl", False),
+    ],
+)
+def test_only_main_thread_sessions_are_transcripts(path: str, expected: bool) -> None:  # noqa: FBT001 - a table
+    assert claude_code.is_transcript(PurePath(path)) is expected
+
+
+def test_what_is_fixed_about_the_agent() -> None:
+    assert claude_code.INFO.name == "claude-code"
+    assert (claude_code.INFO.home, claude_code.INFO.home_variables) == (".claude", ("CLAUDE_CONFIG_DIR",))

@@ -1,0 +1,221 @@
+"""Prompts typed while Claude Code was busy count once, whatever became of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import PurePath
+from typing import Any
+
+import pytest
+
+from skilld.intake.agents import claude_code
+from skilld.intake.agents.claude_parser import Parser
+from skilld.types import Event, Ignored, Turn
+from support.truth import events_of_records, raw_lines
+
+OLD, NEW = "2.1.33", "2.1.197"
+
+
+def stamp(second: int) -> str:
+    return f"2026-11-18T09:00:{second:02}.000Z"
+
+
+def op(operation: str, second: int, **fields: object) -> dict[str, Any]:
+    return {"type": "queue-operation", "operation": operation, "timestamp": stamp(second), "sessionId": "s1", **fields}
+
+
+def put(text: object, second: int) -> dict[str, Any]:
+    return op("enqueue", second, content=text)
+
+
+def user(text: str, second: int, version: str = NEW, **fields: object) -> dict[str, Any]:
+    base = {"type": "user", "uuid": f"u{second}", "timestamp": stamp(second), "sessionId": "s1", "version": version}
+    return {**base, "cwd": "/home/kim", "message": {"role": "user", "content": text}, **fields}
+
+
+def human(text: str, second: int, source: str = "typed") -> dict[str, Any]:
+    return user(text, second, origin={"kind": "human"}, promptSource=source, entrypoint="cli")
+
+
+def attached(text: str, second: int, **fields: object) -> dict[str, Any]:
+    attachment = {"type": "queued_command", "prompt": text, "commandMode": "prompt", "timestamp": stamp(second)}
+    record = {"type": "attachment", "uuid": f"a{second}", "sessionId": "s1", "timestamp": stamp(second + 9)}
+    return {**record, "attachment": {**attachment, "origin": {"kind": "human"}, **fields}}
+
+
+FILLER = {"type": "mode", "mode": "normal"}
+START = human("start", 1)
+
+
+def said(*records: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(event.how.value, event.text) for event in events_of_records(claude_code, *records) if is_turn(event)]
+
+
+def is_turn(event: Event) -> bool:
+    return isinstance(event, Turn)
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        # Delivered at the end of the agent's turn.
+        ([put("no tabs", 2), op("dequeue", 3), human("no tabs", 4, "queued")], [("queued", "no tabs")]),
+        # Delivered in mid-turn, newer clients.
+        ([put("no tabs", 2), op("remove", 3), FILLER, attached("no tabs", 2)], [("queued", "no tabs")]),
+        (
+            [put("no tabs", 2), op("remove", 3, content="no tabs", reason="absorbed_mid_turn"), attached("no tabs", 2)],
+            [("queued", "no tabs")],
+        ),
+        # The attachment never came.
+        ([put("no tabs", 2), op("remove", 3), human("next", 9)], [("queued", "no tabs"), ("typed", "next")]),
+        ([put("no tabs", 2), op("remove", 3), *[FILLER] * 30], [("queued", "no tabs")]),
+        ([put("no tabs", 2), op("remove", 3), *[FILLER] * 30, attached("no tabs", 2)], [("queued", "no tabs")]),
+        # Withdrawn.
+        ([put("no tabs", 2), op("remove", 3, content="no tabs", reason="discarded"), *[FILLER] * 30], []),
+        ([put("no tabs", 2), op("popAll", 3, content="no tabs"), human("no blanks", 9)], [("typed", "no blanks")]),
+        ([put("a", 2), put("b", 3), op("popAll", 4), human("a and b", 9)], [("typed", "a and b")]),
+        ([put("a", 2), put("b", 3), op("popAll", 4, content="a"), human("c", 9)], [("queued", "b"), ("typed", "c")]),
+        # The client was killed.
+        ([put("no tabs", 2)], [("queued", "no tabs")]),
+        ([put("no tabs", 2), human("again", 9)], [("queued", "no tabs"), ("typed", "again")]),
+        # Sent, and lost by the client: the agent never saw it.
+        ([put("no tabs", 2), op("dequeue", 3), human("again", 9)], [("typed", "again")]),
+        ([put("no tabs", 2), op("dequeue", 3)], []),
+        # Not words of a person.
+        ([put("<task-notification>done</task-notification>", 2), op("remove", 3)], []),
+        ([put("/model opus", 2), op("remove", 3)], []),
+        ([put("", 2), op("dequeue", 3)], []),
+        ([op("enqueue", 2), op("dequeue", 3)], []),
+        ([put("ls", 2), op("dequeue", 3), user("<bash-input>ls</bash-input>", 4)], []),
+        ([attached("no tabs", 2, commandMode="task-notification")], []),
+        ([attached("no tabs", 2, origin={"kind": "peer"})], []),
+        ([attached("no tabs", 2, isMeta=True)], []),
+        # The order of the operations names no text.
+        (
+            [
+                put("<task-notification>x</task-notification>", 2),
+                put("a", 3),
+                op("dequeue", 4),
+                human("a", 5, "queued"),
+            ],
+            [("queued", "a")],
+        ),
+        (
+            [put("a", 2), put("b", 3), op("remove", 4), attached("b", 3), op("dequeue", 5), human("a", 6, "queued")],
+            [("queued", "b"), ("queued", "a")],
+        ),
+        (
+            [put("a", 2), put("b", 3), op("dequeue", 4), human("b", 5, "queued")],
+            [("queued", "b"), ("queued", "a")],
+        ),
+        ([put("<task-notification>x</task-notification>", 2), put("a", 3), op("dequeue", 4)], []),
+        # The same operation written many times over.
+        ([*[put("no tabs", 2)] * 5, op("dequeue", 3), human("no tabs", 4, "queued")], [("queued", "no tabs")]),
+        # Typed before, flushed out of order in the first lines of a file.
+        (
+            [put("no tabs", 5), human("first", 3), op("dequeue", 6), human("no tabs", 7, "queued")],
+            [("typed", "first"), ("queued", "no tabs")],
+        ),
+        # Text blocks.
+        ([put([{"type": "text", "text": "no tabs"}], 2)], [("queued", "no tabs")]),
+    ],
+)
+def test_newer_clients(records: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
+    assert said(START, *records) == [("typed", "start"), *expected]
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        # What was delivered in mid-turn was written down nowhere else.
+        ([put("no tabs", 2), op("remove", 3), user("next", 9, OLD)], [("queued", "no tabs"), ("typed", "next")]),
+        ([put("no tabs", 2), op("dequeue", 3), user("no tabs", 4, OLD)], [("queued", "no tabs")]),
+        ([put("no tabs", 2), op("dequeue", 3), user("no tabs\nplease", 4, OLD)], [("queued", "no tabs\nplease")]),
+        (
+            [put("a", 2), put("b", 3), op("dequeue", 4), op("dequeue", 4), user("a", 5, OLD), user("b", 6, OLD)],
+            [("queued", "a"), ("queued", "b")],
+        ),
+        ([put("/usr/lib is wrong", 2), op("remove", 3)], [("queued", "/usr/lib is wrong")]),
+    ],
+)
+def test_older_clients(records: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
+    assert said(user("start", 1, OLD), *records) == [("typed", "start"), *expected]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [put("no tabs", 2), op("dequeue", 2), user("no tabs", 3, entrypoint="sdk-cli", promptSource="sdk")],
+        [put("no tabs", 2), op("dequeue", 2)],
+        [put("no tabs", 2)],
+        [put("no tabs", 2), op("remove", 2), *[FILLER] * 30],
+        [attached("no tabs", 2) | {"entrypoint": "sdk-cli"}],
+    ],
+)
+def test_headless_runs_queue_nothing_of_a_person(records: list[dict[str, Any]]) -> None:
+    assert said(user("go", 1, entrypoint="sdk-cli", promptSource="sdk"), *records) == []
+    assert said(user("go", 1, "2.1.90", entrypoint="sdk-cli"), *records) == []
+    assert said(*records) == []
+
+
+def test_a_queued_prompt_says_where_it_comes_from() -> None:
+    (_, turn) = events_of_records(claude_code, START, put("no tabs", 2))
+    assert isinstance(turn, Turn)
+    assert turn.key == "claude-code:s1:2026-11-18T09:00:02.000Z:ff9131b29584"
+    assert (turn.at, turn.session_id, turn.cwd) == (stamp(2), "s1", "/home/kim")
+    (_, turn) = events_of_records(claude_code, START, attached("no tabs", 2))
+    assert isinstance(turn, Turn)
+    assert (turn.key, turn.at) == ("claude-code:a2", stamp(2))
+    (_, turn) = events_of_records(claude_code, START, attached("no tabs", 2, source_uuid="u7"))
+    assert isinstance(turn, Turn)
+    assert turn.key == "claude-code:u7"
+
+
+def lines(*records: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(record).encode() + b"\n" for record in records)
+
+
+def feed(parser: Parser, data: bytes, start: int = 0) -> list[Event]:
+    return [event for line in raw_lines(data, start) for event in parser.feed(line)]
+
+
+@pytest.mark.parametrize(
+    "delivery",
+    [
+        [op("dequeue", 30), human("no tabs", 31, "queued")],
+        [op("dequeue", 30), user("no tabs", 31, OLD)],
+        [op("remove", 30), attached("no tabs", 2)],
+    ],
+)
+@pytest.mark.parametrize("killed", [True, False])
+def test_a_prompt_given_out_while_the_agent_was_busy_does_not_come_again(
+    delivery: list[dict[str, Any]],
+    killed: bool,  # noqa: FBT001 - a table
+) -> None:
+    early = lines(START, put("no tabs", 2))
+    parser = claude_code.parser(PurePath("s1.jsonl"))
+    events = feed(parser, early) + parser.flush()
+    if killed:
+        position, state = parser.checkpoint(len(early))
+        assert position == len(early)
+        parser = claude_code.parser(PurePath("s1.jsonl"), json.loads(json.dumps(state)))
+    events += feed(parser, early + lines(*delivery), len(early)) + parser.flush()
+    assert [(e.how.value, e.text) for e in events if isinstance(e, Turn)] == [("typed", "start"), ("queued", "no tabs")]
+    assert [event.reason for event in events if isinstance(event, Ignored)] == ["repeated"]
+
+
+def test_the_same_words_typed_again_later_count_again() -> None:
+    parser = claude_code.parser(PurePath("s1.jsonl"))
+    early = lines(START, put("ok", 2))
+    events = feed(parser, early) + parser.flush()
+    events += feed(parser, early + lines(human("ok", 50)), len(early))
+    assert [event.text for event in events if isinstance(event, Turn)] == ["start", "ok", "ok"]
+
+
+def test_reading_resumes_at_the_line_that_waits() -> None:
+    parser = claude_code.parser(PurePath("s1.jsonl"))
+    first, waiting = lines(START), lines(put("no tabs", 2), FILLER)
+    feed(parser, first + waiting)
+    assert parser.checkpoint(len(first + waiting))[0] == len(first)
+    feed(parser, first + waiting + lines(op("popAll", 3)), len(first + waiting))
+    assert parser.checkpoint(999)[0] == 999

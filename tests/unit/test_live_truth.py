@@ -1,0 +1,46 @@
+"""Every session that was typed into a real client on purpose is read back exactly as it was typed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skilld.intake.agents import ADAPTERS
+from skilld.types import SkillUse, Turn
+from support.truth import SHARED, differences, events_of, events_with_restarts
+
+LIVE = SHARED / "live"
+
+# Case -> {difference: why it cannot be known from the file}. Anything else that differs is a bug.
+UNKNOWABLE: dict[str, dict[str, str]] = {}
+
+
+def agent_of(case: Path) -> str:
+    return str(json.loads((case / "truth.json").read_text(encoding="utf-8"))["agent"])
+
+
+CASES = [path.parent for path in sorted(LIVE.glob("*/truth.json")) if agent_of(path.parent) in ADAPTERS]
+
+
+@pytest.mark.parametrize("case", CASES or [None], ids=[case.name for case in CASES] or ["absent"])
+def test_what_is_read_is_what_was_typed(case: Path | None) -> None:
+    if case is None:
+        pytest.skip("no live sessions beside the repository")
+    assert set(differences(case, ADAPTERS[agent_of(case)])) == set(UNKNOWABLE.get(case.name, {}))
+
+
+@pytest.mark.parametrize("every", [1, 3])
+@pytest.mark.parametrize("case", CASES or [None], ids=[case.name for case in CASES] or ["absent"])
+def test_a_killed_and_resumed_reader_reads_the_same(case: Path | None, every: int) -> None:
+    if case is None:
+        pytest.skip("no live sessions beside the repository")
+    adapter = ADAPTERS[agent_of(case)]
+    for name in json.loads((case / "truth.json").read_text(encoding="utf-8"))["session_files"]:
+        whole = events_of(adapter, case / name)
+        resumed = events_with_restarts(adapter, case / name, every)
+        for kind in (Turn, SkillUse):
+            expected = [event for event in whole if isinstance(event, kind)]
+            again = list(dict.fromkeys(event for event in resumed if isinstance(event, kind)))
+            assert again == expected
