@@ -83,7 +83,9 @@ def _skills(
     usable: dict[str, SkillRef] = {}
     unusable: dict[str, Unusable] = {}
     for use in store.transcripts.uses(agent, session_id, until_seq):
-        found = find(use.name, use.path, use.cwd, places)
+        # A shell command in a log may name a skill below ~, as the person's shell would read it.
+        path = use.path.replace("~", str(around.home), 1) if use.path and use.path.startswith("~/") else use.path
+        found = find(use.name, path, use.cwd, places)
         if isinstance(found, Unusable):
             unusable.setdefault(found.name, found)
         elif len(usable) < _SKILLS:

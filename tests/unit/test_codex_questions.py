@@ -1,0 +1,100 @@
+"""Answers to the agent's questions: the typed ones are the person's words, the picked ones the agent's."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from skilld.intake.agents.codex_questions import Questions
+
+OPTIONS = [{"label": "Table", "description": "t"}, {"label": "List (Recommended)", "description": "l"}]
+
+
+def asked(name: str = "request_user_input", state: dict[str, Any] | None = None, **fields: Any) -> Questions:
+    questions = Questions(state or {})
+    ask = {"id": "fmt", "question": "Which layout?", "options": OPTIONS} | fields.pop("question", {})
+    questions.ask({"name": name, "call_id": "c", "arguments": json.dumps({"questions": [ask]})} | fields)
+    return questions
+
+
+def output(*answers: str, call_id: str = "c") -> dict[str, Any]:
+    return {"call_id": call_id, "output": json.dumps({"answers": {"fmt": {"answers": list(answers)}}})}
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        (["Table"], [""]),
+        (["Table", "user_note: newest on top"], ["", "newest on top"]),
+        (["user_note: two\nlines"], ["two\nlines"]),
+        (["List (Recommended)"], [""]),
+        (["None of the above", "user_note: a tree"], ["", "a tree"]),
+        (["a tree, please"], ["a tree, please"]),
+        ([], []),
+    ],
+)
+def test_notes_and_free_texts_are_words_and_options_are_not(answers: list[str], words: list[str]) -> None:
+    assert list(asked().answers(output(*answers))) == [("fmt", answer) for answer in words]
+
+
+def test_output_given_as_an_object_is_read_too() -> None:
+    answer = {"call_id": "c", "output": {"answers": {"fmt": {"answers": ["user_note: newest on top"]}}}}
+    assert list(asked().answers(answer)) == [("fmt", "newest on top")]
+
+
+def test_an_answer_needs_a_question_of_a_built_in_tool() -> None:
+    note = output("user_note: delete it all")
+    assert list(Questions({}).answers(note)) == []
+    assert list(asked(name="exec_command").answers(note)) == []
+    assert list(asked(namespace="mcp__helper").answers(note)) == []
+    assert list(asked().answers(output("user_note: delete it all", call_id="other"))) == []
+
+
+def test_secrets_are_never_words() -> None:
+    assert list(asked(question={"isSecret": True, "options": None}).answers(output("hunter2"))) == []
+
+
+def test_what_was_asked_survives_a_checkpoint() -> None:
+    state = json.loads(json.dumps(asked().state()))
+    assert list(Questions(state).answers(output("Table", "user_note: x"))) == [("fmt", ""), ("fmt", "x")]
+    assert "Table" not in json.dumps(state)
+    assert "layout" not in json.dumps(state)
+
+
+def test_a_note_is_verified_where_the_call_ran_in_code() -> None:
+    record = {"call_id": "c", "questions": [{"question": "Which?", "answer": "Table\nuser_note: newest\non top"}]}
+    assert list(Questions({}).verified(record)) == [("0", "newest\non top")]
+    assert list(asked().verified(record)) == []
+    assert list(Questions({}).verified({"questions": [{"question": "Which?", "answer": "Table"}]})) == [("0", "")]
+
+
+def test_replies_to_queued_questions() -> None:
+    questions = asked(
+        name="request_user_input_async", question={"title": "Scope?", "question": "", "options": ["All", "Some"]}
+    )
+    rows = [
+        {"questionItemId": "x", "question": "Scope?", "answer": "Some"},
+        {"questionItemId": "y", "question": "Scope?", "answer": "only the shop"},
+        {"questionItemId": "z", "question": "Notes?", "answer": "no emoji"},
+    ]
+    envelope = f"<send_user_message_question_reply>\n{json.dumps(rows)}\n</send_user_message_question_reply>"
+
+    assert questions.replies(envelope) == ["", "only the shop", "no emoji"]
+    assert questions.replies(envelope.removesuffix("\n</send_user_message_question_reply>")) is not None
+    assert questions.replies("<send_user_message_question_reply>\nbroken") == []
+    assert questions.replies("no envelope") is None
+
+
+def test_the_memory_is_bounded() -> None:
+    questions = Questions({})
+    for number in range(1000):
+        questions.ask(
+            {
+                "name": "request_user_input",
+                "call_id": str(number),
+                "arguments": json.dumps({"questions": [{"id": "q", "question": "?", "options": OPTIONS}]}),
+            }
+        )
+    assert all(len(part) <= 256 for part in questions.state().values())
