@@ -1,0 +1,298 @@
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import pytest
+
+from skilld.decide.accept import accept_worktree
+from skilld.decide.values import Way
+from skilld.errors import Exit, RefusedError, SkilldError
+from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, snapshot, without
+
+DRY = below("- Run the tests.", "- Do a dry run.")
+APPENDED = {name: below("- Push the tag.", f"- Learned {name}.") for name in ("a", "b", "c")}
+ORDERS = list(itertools.permutations("abc"))
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    return new_repo(tmp_path / "work")
+
+
+@pytest.fixture
+def desk(person: Person) -> Desk:
+    return Desk(person)
+
+
+def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk) -> None:
+    made = desk.made("p1", DRY)
+    landed = desk.accept("p1")
+    assert (landed.way, landed.commit) == (Way.GIT, person.tip())
+    assert person.git("log", "-1", "--format=%an <%ae> %cn") == "skilld <skilld@localhost> Pat Person"
+    assert person.git("log", "-1", "--format=%B") == person.git("log", "-1", "--format=%B", made.commit)
+    assert person.skill.read_text() == TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
+    assert person.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize(
+    ("accepted", "reverted"), [*zip(ORDERS, ORDERS, strict=True), *zip(ORDERS, ORDERS[::-1], strict=True)]
+)
+def test_learnings_on_one_list_come_and_go_in_any_order(
+    person: Person, desk: Desk, accepted: tuple[str, ...], reverted: tuple[str, ...]
+) -> None:
+    for name, apply in APPENDED.items():
+        desk.made(name, apply)
+    for name in accepted:
+        desk.accept(name)
+        desk.drop(name)
+        assert f"- Learned {name}." in person.show()
+    assert person.show() == person.skill.read_text().rstrip("\n")
+    for count, name in enumerate(reverted, start=1):
+        landed = desk.revert(name)
+        body = person.git("log", "-1", "--format=%B", landed.commit)
+        assert "This reverts commit" in body
+        assert [f"- Learned {other}." in person.show() for other in reverted] == [False] * count + [True] * (3 - count)
+    assert person.skill.read_text() == TEXT
+    assert person.git("status", "--porcelain") == ""
+    assert len(person.log("^HEAD~6", "HEAD")) == 6
+
+
+def test_accepting_what_is_there_already_leaves_nothing_behind(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    tip = person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Do a dry run.\n- Tag")})
+    landed = desk.accept("p1")
+    assert (landed.way, landed.commit) == (Way.NOTHING, tip)
+    assert person.tip() == tip
+    assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
+    assert person.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("neighbour", [False, True], ids=["by git", "by lines"])
+def test_a_proposal_amended_on_the_branch_comes_in_as_amended(person: Person, desk: Desk, *, neighbour: bool) -> None:
+    desk.made("a", APPENDED["a"])
+    person.git("switch", "--quiet", "skilld/staging")
+    person.write(SKILL, person.skill.read_text().replace("- Learned a.", "- Learned a, in my words."))
+    person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    person.git("switch", "--quiet", "main")
+    if neighbour:
+        person.commit("mine", {SKILL: TEXT.replace("- Push the tag.", "- Push the tag.\n- Mine.")})
+    assert desk.accept("a").way is (Way.ANCHORS if neighbour else Way.GIT)
+    assert "- Learned a, in my words." in person.show()
+    assert person.show().count("Learned a") == 1
+
+
+def test_other_work_stays_as_it_is(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.write("src/app.py", "print(9)\n")
+    person.write("staged.txt", "staged\n")
+    person.git("add", "staged.txt")
+    landed = desk.accept("p1")
+    assert landed.way is Way.ANCHORS
+    assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
+    assert person.files_changed("HEAD^", "HEAD") == [SKILL]
+    assert person.git("log", "-1", "--format=%an %cn %at") == "skilld Pat Person 1767607200"
+    desk.revert("p1")
+    assert person.skill.read_text() == TEXT
+    assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
+
+
+def dirty(person: Person) -> str:
+    person.write(SKILL, TEXT + "unfinished\n")
+    return f"{SKILL} has uncommitted changes"
+
+
+def staged(person: Person) -> str:
+    person.write(SKILL, TEXT + "unfinished\n")
+    person.git("add", SKILL)
+    person.write(SKILL, TEXT)
+    return f"{SKILL} has uncommitted changes"
+
+
+def detached(person: Person) -> str:
+    person.git("checkout", "--quiet", "--detach")
+    return f"no branch is checked out in {person.root}"
+
+
+def merging(person: Person) -> str:
+    person.git("switch", "--quiet", "-c", "side", "HEAD")
+    person.commit("side", {"README.md": "one\n"})
+    person.git("switch", "--quiet", "main")
+    person.commit("main", {"README.md": "two\n"})
+    person.git("merge", "side", check=False)
+    return f"a merge is in progress in {person.root}"
+
+
+def rebasing(person: Person) -> str:
+    person.commit("two", {"README.md": "two\n"})
+    person.git("rebase", "--quiet", "--exec", "false", "HEAD^", check=False)
+    return f"a rebase is in progress in {person.root}"
+
+
+def bisecting(person: Person) -> str:
+    person.git("bisect", "start")
+    return f"a bisect is in progress in {person.root}"
+
+
+def on_staging(person: Person) -> str:
+    person.git("switch", "--quiet", "skilld/staging")
+    return f"skilld/staging itself is checked out in {person.root}"
+
+
+def anchors_gone(person: Person) -> str:
+    person.commit("mine", {SKILL: TEXT.replace("- Run the tests.\n- Tag the commit.\n", "- Do it all.\n")})
+    return "anchor not found once: - Run the tests."
+
+
+@pytest.mark.parametrize(
+    "state", [dirty, staged, detached, merging, rebasing, bisecting, on_staging, anchors_gone], ids=lambda f: f.__name__
+)
+def test_a_tree_that_is_not_ready_is_left_alone(person: Person, desk: Desk, state: object) -> None:
+    assert callable(state)
+    made = desk.made("p1", DRY)
+    cause = state(person)
+    person.git("status")
+    before = {name: value.rsplit(" ", 1)[0] for name, value in snapshot(person.root).items()}
+    with pytest.raises(RefusedError) as refused:
+        desk.accept("p1")
+    assert refused.value.code is Exit.REFUSED
+    assert refused.value.cause == cause
+    assert refused.value.remedy == f"git -C {person.root} cherry-pick {made.commit}"
+    after = {name: value.rsplit(" ", 1)[0] for name, value in snapshot(person.root).items()}
+    for trace in (".git/ORIG_HEAD", ".git/logs/HEAD"):
+        before.pop(trace, None)
+        after.pop(trace, None)
+    assert after == before
+
+
+def test_a_hook_that_refuses_leaves_everything_as_it_was(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    for name in ("pre-commit", "commit-msg", "prepare-commit-msg"):
+        hook = person.write(f".git/hooks/{name}", "#!/bin/sh\necho not today >&2\nexit 1\n")
+        hook.chmod(0o755)
+    tip = person.tip()
+    with pytest.raises(RefusedError, match="not today"):
+        desk.accept("p1")
+    assert person.tip() == tip
+    assert person.skill.read_text() == TEXT
+    assert person.git("status", "--porcelain") == ""
+    assert not (person.root / ".git/CHERRY_PICK_HEAD").exists()
+
+
+def test_a_hook_that_rewrites_and_refuses_loses_nothing(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.write("staged.txt", "staged\n")
+    person.git("add", "staged.txt")
+    hook = person.write(".git/hooks/pre-commit", f"#!/bin/sh\necho tidied >> {SKILL}\nexit 1\n")
+    hook.chmod(0o755)
+    with pytest.raises(RefusedError, match="is in object") as refused:
+        desk.accept("p1")
+    assert person.skill.read_text() == TEXT
+    assert person.git("status", "--porcelain") == "A  staged.txt"
+    kept = person.git("cat-file", "blob", refused.value.cause.rsplit(" ", 1)[1])
+    assert kept == (TEXT.replace("- Tag", "- Do a dry run.\n- Tag") + "tidied").rstrip("\n")
+
+
+def test_without_an_identity_nothing_is_accepted(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.git("config", "--global", "--unset", "user.email")
+    person.git("config", "user.useConfigOnly", "true")
+    tip = person.tip()
+    with pytest.raises(RefusedError):
+        desk.accept("p1")
+    assert person.tip() == tip
+    assert person.git("status", "--porcelain") == ""
+
+
+def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    hook = person.write(".git/hooks/post-commit", "#!/bin/sh\ntouch hook-ran\n")
+    hook.chmod(0o755)
+    removed = {"GIT_DIR": "/nowhere", "GIT_INDEX_FILE": "/nowhere/index", "GIT_COMMITTER_NAME": "Pat at Work"}
+    desk.accept("p1", removed)
+    assert (person.root / "hook-ran").exists()
+    assert person.git("log", "-1", "--format=%an %cn") == "skilld Pat at Work"
+
+
+def test_crlf_files_keep_their_endings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    isolate(monkeypatch, tmp_path / "home")
+    text = TEXT.replace("\n", "\r\n")
+    person = new_repo(tmp_path / "work", text=text.encode())
+    desk = Desk(person)
+    for name, apply in APPENDED.items():
+        desk.made(name, apply)
+    for name in "bca":
+        desk.accept(name)
+        desk.drop(name)
+    assert person.skill.read_bytes().count(b"\n") == person.skill.read_bytes().count(b"\r\n") == TEXT.count("\n") + 3
+    for name in "cba":
+        desk.revert(name)
+    assert person.skill.read_bytes() == text.encode()
+
+
+def test_a_converted_work_tree_file_stays_clean(person: Person, desk: Desk) -> None:
+    person.commit("endings", {".gitattributes": "*.md text eol=crlf\n"})
+    person.skill.unlink()
+    person.git("checkout", "--", SKILL)
+    for name, apply in APPENDED.items():
+        desk.made(name, apply)
+    desk.accept("c")
+    desk.accept("a")
+    assert b"- Push the tag.\r\n- Learned a.\r\n- Learned c.\r\n" in person.skill.read_bytes()
+    assert "\r" not in person.git("cat-file", "blob", f"HEAD:{SKILL}")
+    assert person.git("status", "--porcelain") == ""
+
+
+def test_accept_worktree_only_writes_the_file(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.skill.chmod(0o755)
+    person.write(SKILL, TEXT + "unfinished\n")
+    tip = person.tip()
+    assert accept_worktree(desk.proposals["p1"], DRY)
+    assert person.skill.read_text() == TEXT.replace("- Tag", "- Do a dry run.\n- Tag") + "unfinished\n"
+    assert person.skill.stat().st_mode & 0o777 == 0o755
+    assert person.tip() == tip
+    assert person.git("diff", "--cached", "--name-only") == ""
+    assert [path.name for path in person.skill.parent.iterdir()] == ["SKILL.md"]
+
+
+def test_accept_worktree_refuses_when_the_anchor_is_gone(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.write(SKILL, "other\n")
+    with pytest.raises(SkilldError, match="anchor not found"):
+        accept_worktree(desk.proposals["p1"], DRY)
+    assert person.skill.read_text() == "other\n"
+
+
+@pytest.mark.parametrize(
+    "apply", [without("- Tag the commit."), instead("- Tag the commit.", "- Sign it.")], ids=["removal", "change"]
+)
+def test_removals_and_changes_are_taken_back_too(person: Person, desk: Desk, apply: object) -> None:
+    assert callable(apply)
+    desk.made("p1", apply)
+    desk.accept("p1")
+    person.commit("near by", {SKILL: person.skill.read_text().replace("- Run the tests.", "- Run all tests.")})
+    person.commit("near by", {SKILL: person.skill.read_text().replace("- Push the tag.", "- Push it.")})
+    desk.revert("p1")
+    expected = TEXT.replace("- Run the tests.", "- Run all tests.").replace("- Push the tag.", "- Push it.")
+    assert person.skill.read_text() == expected
+
+
+def test_a_squash_is_not_reverted_as_a_whole(person: Person, desk: Desk) -> None:
+    desk.made("a", APPENDED["a"])
+    desk.made("b", APPENDED["b"])
+    person.git("merge", "--quiet", "--squash", "skilld/staging")
+    person.git("commit", "--quiet", "--no-edit")
+    desk.revert("a")
+    assert "- Learned a." not in person.show()
+    assert "- Learned b." in person.show()
+
+
+def test_reverting_what_is_gone_makes_no_commit(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    desk.accept("p1")
+    desk.revert("p1")
+    tip = person.tip()
+    assert desk.revert("p1").way is Way.NOTHING
+    assert person.tip() == tip

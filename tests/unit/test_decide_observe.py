@@ -1,0 +1,281 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from skilld.decide.judge import EDITED
+from skilld.decide.observe import fingerprint, observe
+from skilld.decide.values import Observation, Seen
+from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, without
+
+DRY = below("- Run the tests.", "- Do a dry run.")
+NEWS = below("- Push the tag.", "- Write the news.")
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    return new_repo(tmp_path / "work")
+
+
+@pytest.fixture
+def desk(person: Person) -> Desk:
+    """Return a desk with two proposals: p1 to be decided, p2 to stay open."""
+    desk = Desk(person)
+    desk.made("p1", DRY)
+    desk.made("p2", NEWS)
+    return desk
+
+
+def merge(person: Person, desk: Desk) -> str:
+    person.commit("meanwhile", {"src/app.py": "print(2)\n"})
+    person.git("merge", "--quiet", "--no-ff", "-m", "bring in", desk.proposals["p1"].commit)
+    return desk.proposals["p1"].commit
+
+
+def fast_forward(person: Person, desk: Desk) -> str:
+    person.git("merge", "--quiet", "--ff-only", desk.proposals["p1"].commit)
+    return person.tip()
+
+
+def squash(person: Person, desk: Desk) -> str:
+    person.commit("meanwhile", {"src/app.py": "print(2)\n"})
+    person.git("merge", "--quiet", "--squash", desk.proposals["p1"].commit)
+    person.git("commit", "--quiet", "--no-edit")
+    return person.tip()
+
+
+def pick(person: Person, desk: Desk) -> str:
+    person.commit("meanwhile", {"src/app.py": "print(2)\n"})
+    person.git("cherry-pick", desk.proposals["p1"].commit)
+    return person.tip()
+
+
+def pick_under_another_message(person: Person, desk: Desk) -> str:
+    person.commit("meanwhile", {SKILL: TEXT.replace("Keep the", "Always keep the")})
+    person.git("cherry-pick", "--no-commit", desk.proposals["p1"].commit)
+    person.git("commit", "--quiet", "-m", "a dry run")
+    return person.tip()
+
+
+def rebase(person: Person, desk: Desk) -> str:
+    person.commit("meanwhile", {"src/app.py": "print(2)\n"})
+    person.git("switch", "--quiet", "-c", "review", desk.proposals["p1"].commit)
+    person.git("rebase", "--quiet", "main")
+    person.git("switch", "--quiet", "main")
+    person.git("merge", "--quiet", "--ff-only", "review")
+    return person.tip()
+
+
+def typed_by_hand(person: Person, desk: Desk) -> str:
+    assert desk.proposals
+    text = person.skill.read_text().replace("- Tag", "- Do a dry run.\n- Tag").replace("Keep the", "Always keep the")
+    return person.commit("by hand", {SKILL: text})
+
+
+def by_fetch(person: Person, desk: Desk) -> str:
+    """Squash it on the host and fetch; the local main stays behind."""
+    host = Person(person.root.parent / "host")
+    person.git("clone", "--quiet", "--no-local", ".", str(host.root))
+    host.git("fetch", "--quiet", "origin", "refs/skilld/proposals/*:refs/heads/p/*")
+    host.git("merge", "--quiet", "--squash", "p/p1")
+    host.git("commit", "--quiet", "-m", f"Say it (#7)\n\n* {host.git('log', '-1', '--format=%B', 'p/p1')}\n* more")
+    person.git("remote", "add", "origin", str(host.root))
+    person.git("fetch", "--quiet", "origin", "main")
+    assert desk.proposals
+    return person.tip("origin/main")
+
+
+WAYS: list[Callable[[Person, Desk], str]] = [
+    merge,
+    fast_forward,
+    squash,
+    pick,
+    pick_under_another_message,
+    rebase,
+    typed_by_hand,
+    by_fetch,
+]
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_every_way_of_accepting_is_seen(person: Person, desk: Desk, way: Callable[[Person, Desk], str]) -> None:
+    assert desk.seen("p1").seen is Seen.NOTHING
+    commit = way(person, desk)
+    found = desk.seen("p1")
+    assert (found.seen, found.commit, found.note) == (Seen.LANDED, commit, "")
+    assert desk.seen("p2").seen is Seen.NOTHING
+
+
+@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+def test_lines_taken_out_by_hand_are_a_revert(person: Person, desk: Desk, way: Callable[[Person, Desk], str]) -> None:
+    desk.know("p1", landed=way(person, desk))
+    if way is by_fetch:
+        person.git("merge", "--quiet", "--ff-only", "origin/main")
+    removed = person.commit("no more", {SKILL: person.skill.read_text().replace("- Do a dry run.\n", "")})
+    assert desk.seen("p1") == Observation("p1", Seen.REVERTED, removed, "lines gone")
+
+
+@pytest.mark.parametrize("way", [fast_forward, squash, pick, rebase], ids=lambda way: way.__name__)
+def test_git_revert_is_seen_and_so_is_its_revert(
+    person: Person, desk: Desk, way: Callable[[Person, Desk], str]
+) -> None:
+    desk.know("p1", landed=way(person, desk))
+    person.git("revert", "--no-edit", "HEAD")
+    reverted = person.tip()
+    assert desk.seen("p1") == Observation("p1", Seen.REVERTED, reverted, "reverted")
+    person.git("revert", "--no-edit", "HEAD")
+    assert desk.seen("p1") == Observation("p1", Seen.LANDED, person.tip(), "restored")
+
+
+def test_a_reverted_merge_reverts_what_it_brought(person: Person, desk: Desk) -> None:
+    merge(person, desk)
+    person.git("revert", "--no-edit", "-m", "1", "HEAD")
+    assert desk.seen("p1") == Observation("p1", Seen.REVERTED, person.tip(), "reverted")
+
+
+def test_a_reverted_merge_of_a_rebased_branch(person: Person, desk: Desk) -> None:
+    person.commit("meanwhile", {"src/app.py": "print(2)\n"})
+    person.git("switch", "--quiet", "skilld/staging")
+    person.git("rebase", "--quiet", "main")
+    person.git("switch", "--quiet", "main")
+    person.git("merge", "--quiet", "--no-ff", "-m", "bring in", "skilld/staging")
+    assert [desk.seen(name).seen for name in ("p1", "p2")] == [Seen.LANDED, Seen.LANDED]
+    person.git("revert", "--no-edit", "-m", "1", "HEAD")
+    assert [desk.seen(name).seen for name in ("p1", "p2")] == [Seen.REVERTED, Seen.REVERTED]
+
+
+def test_an_amended_proposal_is_edited_by_you(person: Person, desk: Desk) -> None:
+    person.git("cherry-pick", desk.proposals["p1"].commit)
+    person.write(SKILL, person.skill.read_text().replace("- Do a dry run.", "- Do a dry run with care."))
+    person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    assert desk.seen("p1") == Observation("p1", Seen.LANDED, person.tip(), "named", EDITED)
+
+
+def test_later_rewording_is_an_edit_not_a_revert(person: Person, desk: Desk) -> None:
+    commit = pick(person, desk)
+    person.commit("word", {SKILL: person.skill.read_text().replace("- Do a dry run.", "- First do a dry run.")})
+    assert desk.seen("p1") == Observation("p1", Seen.LANDED, commit, "named", EDITED)
+
+
+def test_only_a_branch_that_somebody_has_checked_out_accepts(person: Person, desk: Desk) -> None:
+    person.git("branch", "review", "skilld/staging")
+    assert desk.seen("p1").seen is Seen.NOTHING
+    person.git("worktree", "add", "--quiet", "../linked", "review")
+    assert desk.seen("p1").seen is Seen.LANDED
+    assert desk.seen("p2").seen is Seen.LANDED
+
+
+def test_staging_itself_accepts_nothing(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "skilld/staging")
+    assert desk.seen("p1").seen is Seen.BUSY
+
+
+def test_another_branch_with_another_version_accepts_no_removal(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "-c", "old")
+    person.commit("long ago", {SKILL: "# Release\n"})
+    person.git("switch", "--quiet", "main")
+    person.commit("newer", {SKILL: TEXT + "\nNew.\n"})
+    made = desk.made("p3", without("New."))
+    assert made
+    person.git("switch", "--quiet", "old")
+    assert desk.seen("p3").seen is Seen.NOTHING
+
+
+def test_the_default_branch_has_the_first_word(person: Person, desk: Desk) -> None:
+    pick(person, desk)
+    person.git("switch", "--quiet", "-c", "feature")
+    person.git("revert", "--no-edit", "HEAD")
+    assert desk.seen("p1").seen is Seen.LANDED
+
+
+def test_the_newer_of_main_and_its_remote_counts(person: Person, desk: Desk) -> None:
+    person.git("init", "--quiet", "--bare", "../host.git")
+    person.git("remote", "add", "origin", "../host.git")
+    pick(person, desk)
+    person.git("revert", "--no-edit", "HEAD")
+    person.git("push", "--quiet", "origin", "main")
+    assert desk.seen("p1").seen is Seen.REVERTED
+    person.git("revert", "--no-edit", "HEAD")
+    assert desk.seen("p1").seen is Seen.LANDED
+
+
+def test_dropped_with_rebase(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "skilld/staging")
+    drop = "sed -i -e '1d' \"$1\""
+    person.write("drop.sh", f"#!/bin/sh\n{drop}\n").chmod(0o755)
+    person.git("rebase", "--quiet", "-i", "main", GIT_SEQUENCE_EDITOR=str(person.root / "drop.sh"))
+    person.git("switch", "--quiet", "main")
+    assert person.log("skilld/staging", "^main") == ["skilld(release): say p2"]
+    assert desk.seen("p1").seen is Seen.DROPPED
+    assert desk.seen("p2").seen is Seen.NOTHING
+
+
+def test_a_rebase_in_progress_is_left_alone(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "skilld/staging")
+    person.git("rebase", "--quiet", "--exec", "false", "HEAD~1", check=False)
+    assert desk.seen("p1").seen is Seen.BUSY
+
+
+def test_staging_deleted(person: Person, desk: Desk) -> None:
+    person.git("branch", "-D", "skilld/staging")
+    assert [desk.seen(name).seen for name in ("p1", "p2")] == [Seen.DROPPED, Seen.DROPPED]
+
+
+def test_what_a_remote_holds_is_not_dropped(person: Person, desk: Desk) -> None:
+    person.git("init", "--quiet", "--bare", "../host.git")
+    person.git("remote", "add", "origin", "../host.git")
+    person.git("push", "--quiet", "origin", "skilld/staging:review")
+    person.git("branch", "-D", "skilld/staging")
+    assert desk.seen("p1").seen is Seen.NOTHING
+
+
+def test_a_later_sighting_follows_a_rejection(person: Person, desk: Desk) -> None:
+    commit = desk.proposals["p1"].commit
+    desk.drop("p1")
+    assert desk.seen("p1").seen is Seen.DROPPED
+    person.git("cherry-pick", commit)
+    assert desk.seen("p1").seen is Seen.LANDED
+
+
+def test_repository_gone_and_moved(person: Person, desk: Desk) -> None:
+    proposals = list(desk.proposals.values())
+    person.root.rename(person.root.parent / "elsewhere")
+    assert [found.seen for found in observe(person.root, proposals)] == [Seen.GONE, Seen.GONE]
+    assert fingerprint(person.root) == ""
+    new_repo(person.root, text="# Other\n")
+    assert [found.seen for found in observe(person.root, proposals)] == [Seen.GONE, Seen.GONE]
+
+
+def test_a_skill_that_is_gone_reverts_nothing(person: Person, desk: Desk) -> None:
+    pick(person, desk)
+    shutil.rmtree(person.root / "skills")
+    person.commit("moved away")
+    assert desk.seen("p1").seen is Seen.LANDED
+
+
+@pytest.mark.parametrize(
+    "apply", [without("- Tag the commit."), instead("- Tag the commit.", "- Sign it.")], ids=["removal", "change"]
+)
+def test_removals_and_changes(person: Person, desk: Desk, apply: Callable[[bytes], bytes]) -> None:
+    desk.made("p3", apply)
+    person.commit("by hand", {SKILL: apply(TEXT.encode())})
+    assert desk.seen("p3").how == "same change"
+    desk.know("p3", landed=person.tip())
+    person.commit("back", {SKILL: TEXT + "More.\n"})
+    assert desk.seen("p3").seen is Seen.REVERTED
+
+
+def test_the_fingerprint_changes_with_the_refs_only(person: Person, desk: Desk) -> None:
+    first = fingerprint(person.root)
+    person.write("src/app.py", "print(7)\n")
+    person.git("add", "--all")
+    assert fingerprint(person.root) == first
+    person.git("switch", "--quiet", "-c", "feature")
+    second = fingerprint(person.root)
+    assert second != first
+    desk.drop("p1")
+    assert fingerprint(person.root) not in {first, second}

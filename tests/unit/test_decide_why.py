@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.decide.why import why
+from skilld.errors import UsageError
+from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo
+
+DRY = below("- Run the tests.", "- Do a dry run.")
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    return new_repo(tmp_path / "work")
+
+
+def line_of(person: Person, text: str) -> int:
+    return person.skill.read_text().split("\n").index(text) + 1
+
+
+def test_a_line_of_a_proposal(person: Person) -> None:
+    desk = Desk(person)
+    desk.made("p1", DRY)
+    landed = desk.accept("p1")
+    origin = why(person.skill, line_of(person, "- Do a dry run."))
+    assert (origin.text, origin.commit, origin.proposals) == ("- Do a dry run.", landed.commit, ("p1",))
+    assert origin.trailers["Skilld-Batch"] == "batch-p1"
+    assert why(person.skill, line_of(person, "- Tag the commit.")).proposals == ()
+
+
+def test_a_line_that_moved_since(person: Person) -> None:
+    desk = Desk(person)
+    desk.made("p1", below("- Run the tests.", "- Do a dry run of the whole release before anything else happens."))
+    desk.accept("p1")
+    line = "- Do a dry run of the whole release before anything else happens."
+    text = person.skill.read_text().replace(line + "\n", "")
+    person.commit("moved", {SKILL: text.replace("## Notes\n", f"## Notes\n\n{line}\n")})
+    assert why(person.skill, line_of(person, line)).proposals == ("p1",)
+
+
+def test_a_work_tree_with_uncommitted_lines(person: Person) -> None:
+    desk = Desk(person)
+    desk.made("p1", DRY)
+    desk.accept("p1")
+    person.write(SKILL, "new\nnew\n" + person.skill.read_text())
+    assert why(person.skill, line_of(person, "- Do a dry run.")).proposals == ("p1",)
+    assert why(person.skill, 1).commit == ""
+
+
+def test_a_squash_names_all_it_brought(person: Person) -> None:
+    desk = Desk(person)
+    desk.made("p1", DRY)
+    desk.made("p2", below("- Push the tag.", "- Write the news."))
+    person.git("merge", "--quiet", "--squash", "skilld/staging")
+    person.git("commit", "--quiet", "--no-edit")
+    assert set(why(person.skill, line_of(person, "- Do a dry run.")).proposals) == {"p1", "p2"}
+
+
+@pytest.mark.parametrize("line", [0, -1, TEXT.count("\n") + 1])
+def test_a_line_that_is_not_there(person: Person, line: int) -> None:
+    with pytest.raises(UsageError):
+        why(person.skill, line)

@@ -1,0 +1,115 @@
+"""A repository full of programs that git would run: skilld's own work starts none of them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from skilld.decide.observe import fingerprint, observe
+from skilld.decide.why import why
+from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo
+
+HOOKS = (
+    "applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit post-index-change "
+    "post-merge post-receive post-rewrite post-update pre-applypatch pre-auto-gc pre-commit pre-merge-commit pre-push "
+    "pre-rebase pre-receive prepare-commit-msg proc-receive push-to-checkout reference-transaction "
+    "sendemail-validate update"
+)
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    return new_repo(tmp_path / "work")
+
+
+def plant(person: Person) -> Path:
+    """Put a program in every place of which git takes one, and return the file in which each would leave its name."""
+    log = person.root.parent / "canaries"
+    canary = person.root.parent / "canary.sh"
+    canary.write_text(f'#!/bin/sh\necho "$0 $*" >> {log}\nexit 0\n')
+    canary.chmod(0o755)
+    for name in HOOKS.split():
+        (person.root / ".git/hooks" / name).symlink_to(canary)
+    settings = {
+        "core.hooksPath": str(person.root / ".git/hooks"),
+        "core.fsmonitor": str(canary),
+        "core.sshCommand": str(canary),
+        "core.gitProxy": str(canary),
+        "core.pager": str(canary),
+        "core.editor": str(canary),
+        "sequence.editor": str(canary),
+        "core.askPass": str(canary),
+        "core.alternateRefsCommand": str(canary),
+        "credential.helper": str(canary),
+        "gpg.program": str(canary),
+        "gpg.ssh.program": str(canary),
+        "commit.gpgSign": "true",
+        "log.showSignature": "true",
+        "filter.canary.clean": str(canary),
+        "filter.canary.smudge": str(canary),
+        "filter.canary.process": str(canary),
+        "diff.canary.textconv": str(canary),
+        "diff.canary.command": str(canary),
+        "diff.external": str(canary),
+        "merge.canary.driver": f"{canary} %A %O %B",
+        "trailer.canary.command": str(canary),
+        "trailer.canary.cmd": str(canary),
+        "alias.rev-list": f"!{canary}",
+        "pager.blame": str(canary),
+        "uploadpack.packObjectsHook": str(canary),
+        "remote.origin.url": f"ext::{canary}",
+        "remote.origin.promisor": "true",
+        "maintenance.auto": "true",
+        "gc.auto": "1",
+    }
+    for name, value in settings.items():
+        person.git("config", name, value)
+    included = person.root / ".git/more"
+    included.write_text(f"[core]\n\tsshCommand = {canary}\n\tfsmonitor = {canary}\n")
+    person.git("config", "include.path", str(included))
+    (person.root / ".git/info").mkdir(exist_ok=True)
+    (person.root / ".git/info/attributes").write_text("*.md diff=canary merge=canary\n*.py filter=canary\n")
+    log.unlink(missing_ok=True)
+    return log
+
+
+def test_the_canaries_sing_for_the_person(person: Person) -> None:
+    log = plant(person)
+    person.write(SKILL, TEXT + "\nMore.\n")
+    person.git("update-ref", "refs/heads/other", "HEAD", check=False)
+    person.git("diff", "HEAD", check=False)
+    assert {"reference-transaction", "canary.sh"} <= {Path(row.split()[0]).name for row in log.read_text().splitlines()}
+
+
+def test_no_canary_sings_over_the_life_of_a_proposal(person: Person) -> None:
+    log = plant(person)
+    desk = Desk(person)
+    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
+    desk.made("p2", below("- Push the tag.", "- Write the news."))
+    desk.drop("p1")
+    fingerprint(person.root)
+    observe(person.root, list(desk.proposals.values()))
+    why(person.skill, 3)
+    os.utime(person.skill)
+    desk.made("p3", below("Keep the changelog short.", "Always."))
+    desk.drop("p2")
+    desk.drop("p3")
+    assert not log.exists()
+
+
+def test_nothing_is_fetched_for_a_missing_object(person: Person) -> None:
+    log = plant(person)
+    person.git("config", "core.repositoryFormatVersion", "1")
+    person.git("config", "extensions.partialClone", "origin")
+    blob = person.git("rev-parse", "HEAD:src/app.py")
+    missing = person.root / ".git/objects" / blob[:2] / blob[2:]
+    missing.chmod(stat.S_IRWXU)
+    missing.unlink()
+    desk = Desk(person)
+    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
+    assert desk.drop("p1").tip is None
+    assert not log.exists()

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.decide.inverse import NotThereError, undo
+from skilld.git import lines
+from skilld.git.lines import Hunk, MergeConflictError
+
+OLD = b"# R\n\n- one\n- two\n- three\n"
+ADDED = b"# R\n\n- one\n- extra\n- two\n- three\n"
+REPLACED = b"# R\n\n- one\n- deux\n- three\n"
+REMOVED = b"# R\n\n- one\n- three\n"
+
+
+def test_hunks_of_an_insertion_a_change_and_a_removal() -> None:
+    assert lines.hunks(OLD, ADDED) == [Hunk(3, 3, (), ("- extra",))]
+    assert lines.hunks(OLD, REPLACED) == [Hunk(3, 3, ("- two",), ("- deux",))]
+    assert lines.hunks(OLD, REMOVED) == [Hunk(3, 3, ("- two",), ())]
+
+
+def test_line_endings_alone_are_no_change() -> None:
+    assert lines.hunks(OLD, OLD.replace(b"\n", b"\r\n")) == []
+    assert lines.signature(OLD, ADDED.replace(b"\n", b"\r\n")) == ((), ("- extra",))
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "expected"),
+    [
+        (ADDED, ADDED, True),
+        (OLD, ADDED, False),
+        (b"elsewhere\n  - extra\n", ADDED, True),
+        (REPLACED, REPLACED, True),
+        (OLD + b"- deux\n", REPLACED, False),
+        (REMOVED, REMOVED, True),
+        (OLD, REMOVED, False),
+        (OLD, OLD, False),
+        (OLD, OLD + b"\n\n", False),
+    ],
+)
+def test_holds(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
+    assert lines.holds(text, OLD, new) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "new", "expected"),
+    [
+        (OLD, ADDED, True),
+        (ADDED, ADDED, False),
+        (ADDED.replace(b"- extra", b"- one extra"), ADDED, False),
+        (ADDED.replace(b"- extra", b"- something else"), ADDED, True),
+        (OLD, REPLACED, True),
+        (REPLACED, REPLACED, False),
+        (OLD, REMOVED, True),
+        (REMOVED, REMOVED, False),
+    ],
+)
+def test_gone(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
+    assert lines.gone(text, OLD, new) is expected
+
+
+def test_merge_takes_both_sides() -> None:
+    ours = OLD.replace(b"# R", b"# Release")
+    theirs = OLD.replace(b"- three\n", b"- three\n- four\n")
+    assert lines.merge(OLD, ours, theirs) == b"# Release\n\n- one\n- two\n- three\n- four\n"
+    assert lines.merge(OLD, theirs, theirs) == theirs
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [(ADDED, REPLACED), (REPLACED, REMOVED), (OLD + b"- a\n", OLD + b"- b\n")])
+def test_merge_refuses_touching_changes(ours: bytes, theirs: bytes) -> None:
+    with pytest.raises(MergeConflictError):
+        lines.merge(OLD, ours, theirs)
+
+
+TEXTS = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n", b"\n", b"e"]), max_size=12).map(b"".join)
+
+
+@given(TEXTS, TEXTS)
+def test_merge_with_an_unchanged_side_gives_the_other(old: bytes, new: bytes) -> None:
+    assert lines.merge(old, old, new) == new
+    assert lines.merge(old, new, old) == new
+    assert lines.merge(old, new, new) == new
+
+
+@given(TEXTS, TEXTS, TEXTS)
+def test_merge_does_not_prefer_a_side(old: bytes, left: bytes, right: bytes) -> None:
+    def outcome(ours: bytes, theirs: bytes) -> bytes | None:
+        try:
+            return lines.merge(old, ours, theirs)
+        except MergeConflictError:
+            return None
+
+    assert outcome(left, right) == outcome(right, left)
+
+
+@given(TEXTS, TEXTS)
+def test_undo_at_once_gives_the_old_text(old: bytes, new: bytes) -> None:
+    assert undo(old, new, new) == old
+
+
+def test_undo_among_neighbours_that_came_later() -> None:
+    grown = b"# R\n\n- one\n- later\n- extra\n- later still\n- two\n- three\n"
+    assert undo(OLD, ADDED, grown) == b"# R\n\n- one\n- later\n- later still\n- two\n- three\n"
+
+
+def test_undo_keeps_the_endings_of_the_text() -> None:
+    grown = b"# R\r\n\r\n- one\r\n- mine\r\n- deux\r\n- mine too\r\n- three\r\n"
+    assert undo(OLD, REPLACED, grown) == b"# R\r\n\r\n- one\r\n- mine\r\n- two\r\n- mine too\r\n- three\r\n"
+
+
+def test_undo_of_a_block_that_others_were_put_into() -> None:
+    two = OLD.replace(b"- two\n", b"- x\n- y\n- two\n")
+    assert undo(OLD, two, b"# R\n\n- one\n- x\n- between\n- y\n- two!\n- three\n") == (
+        b"# R\n\n- one\n- between\n- two!\n- three\n"
+    )
+
+
+@pytest.mark.parametrize("text", [OLD, b"# R\n- extra\n- a\n- extra\n"])
+def test_undo_refuses_what_does_not_stand_there_once(text: bytes) -> None:
+    with pytest.raises(NotThereError):
+        undo(OLD, ADDED, text.replace(b"- one\n", b"- uno\n").replace(b"- two\n", b"- dos\n"))
+
+
+def test_undo_of_a_removal_follows_its_gap() -> None:
+    assert undo(OLD, REMOVED, b"intro\n# R\n\n- uno\n- tres\n") == b"intro\n# R\n\n- uno\n- two\n- tres\n"
+    with pytest.raises(NotThereError):
+        undo(OLD, REMOVED, b"# R\n\n- all\n- is\n- new\n")

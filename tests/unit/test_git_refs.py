@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from skilld.git import refs
+from skilld.git.errors import LostRaceError, RefLockedError, RepoRefusedError
+from skilld.git.refs import Change
+from skilld.git.repo import Repo, open_repo
+from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo
+
+REF = "refs/skilld/proposals/p1"
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    person = new_repo(tmp_path / "work")
+    person.commit("second", {"README.md": "two\n"})
+    return person
+
+
+@pytest.fixture
+def repo(person: Person) -> Repo:
+    return open_repo(person.root)
+
+
+def move(repo: Repo, *changes: Change) -> None:
+    refs.move(repo.git, repo.common_dir, changes)
+
+
+def test_create_update_and_delete(person: Person, repo: Repo) -> None:
+    old, new = person.tip("HEAD^"), person.tip()
+    move(repo, Change(REF, old, None))
+    assert refs.tip(repo.git, REF) == old
+    move(repo, Change(REF, new, old))
+    assert refs.tips(repo.git, ["refs/skilld"]) == {REF: new}
+    move(repo, Change(REF, None, new))
+    assert refs.tip(repo.git, REF) is None
+
+
+def test_a_ref_moves_only_from_the_expected_value(person: Person, repo: Repo) -> None:
+    old, new = person.tip("HEAD^"), person.tip()
+    move(repo, Change(REF, old, None))
+    for change in (Change(REF, new, None), Change(REF, new, new), Change(REF, None, new)):
+        with pytest.raises(LostRaceError):
+            move(repo, change)
+    move(repo, Change(REF, None, old))
+    for change in (Change(REF, new, old), Change(REF, None, old)):
+        with pytest.raises(LostRaceError):
+            move(repo, change)
+
+
+def test_all_or_nothing(person: Person, repo: Repo) -> None:
+    with pytest.raises(LostRaceError):
+        move(
+            repo, Change(REF, person.tip(), None), Change("refs/skilld/proposals/p2", person.tip(), person.tip("HEAD^"))
+        )
+    assert refs.tips(repo.git, ["refs/skilld"]) == {}
+
+
+def test_a_packed_ref_is_deleted(person: Person, repo: Repo) -> None:
+    move(repo, Change(REF, person.tip(), None))
+    person.git("pack-refs", "--all")
+    move(repo, Change(REF, None, person.tip()))
+    assert refs.tip(repo.git, REF) is None
+
+
+def test_a_held_lock_is_waited_for(person: Person, repo: Repo) -> None:
+    lock = person.write(f".git/{REF}.lock", "")
+    started = time.monotonic()
+    timer = threading.Timer(0.3, lock.unlink)
+    timer.start()
+    move(repo, Change(REF, person.tip(), None))
+    timer.join()
+    assert time.monotonic() - started >= 0.3
+    assert refs.tip(repo.git, REF) == person.tip()
+
+
+def test_a_lock_that_stays_is_reported_and_kept(person: Person, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(refs, "_WAITS", (0.01, 0.01))
+    lock = person.write(f".git/{REF}.lock", "")
+    with pytest.raises(RefLockedError):
+        move(repo, Change(REF, person.tip(), None))
+    assert lock.exists()
+
+
+def test_only_stale_locks_of_ours_are_removed(person: Person, repo: Repo) -> None:
+    ours = [person.write(f".git/{name}.lock", "") for name in (REF, refs.STAGING)]
+    theirs = [person.write(f".git/{name}.lock", "") for name in ("refs/heads/main", "index", "packed-refs")]
+    assert set(refs.remove_stale_locks(repo.common_dir)) == set(ours)
+    assert [path.exists() for path in ours + theirs] == [False, False, True, True, True]
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", "a.lock", "-x", "a b", "x" * 65, "@{", "é"])
+def test_ids_that_could_be_anything_else(name: str) -> None:
+    with pytest.raises(ValueError, match="no id"):
+        refs.proposal_ref(name)
+
+
+@pytest.mark.parametrize("part", ["refs", "refs/skilld", "refs/skilld/proposals", REF, "objects"])
+def test_links_on_the_way_to_a_ref(person: Person, repo: Repo, part: str) -> None:
+    path = person.root / ".git" / part
+    outside = person.root.parent / "outside"
+    if path.exists():
+        path.rename(outside)
+    else:
+        outside.mkdir()
+        path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(outside)
+    with pytest.raises(RepoRefusedError, match="symbolic link"):
+        move(repo, Change(REF, person.tip(), None))
+    assert not (outside / "proposals").exists()
+    assert not (outside / "p1").exists()
+
+
+def propose_in_a_group_of_its_own(root: Path, name: str) -> None:
+    os.setsid()
+    Desk(Person(root)).made(name, below("- Push the tag.", f"- Learned {name}."))
+
+
+def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> None:
+    context = multiprocessing.get_context("fork")
+    delays = random.Random(7)
+    names = [f"p{count}" for count in range(12)]
+    killed = 0
+    for name in names * 2:
+        worker = context.Process(target=propose_in_a_group_of_its_own, args=(person.root, name))
+        worker.start()
+        worker.join(timeout=delays.uniform(0.01, 0.12))
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(worker.pid or 0, signal.SIGKILL)
+        worker.kill()
+        worker.join()
+        killed += worker.exitcode != 0
+        refs.remove_stale_locks(repo.common_dir)
+    assert killed > 0
+    desk = Desk(person)
+    for name in names:
+        desk.made(name, below("- Push the tag.", f"- Learned {name}."))
+    subjects = [subject.removeprefix("skilld(release): say ") for subject in person.log(refs.STAGING, "^main")]
+    assert sorted(subjects) == sorted(names)
+    assert person.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def race(root: Path, name: str, rounds: int) -> None:
+    desk = Desk(Person(root))
+    for count in range(rounds):
+        desk.made(f"{name}{count}", below("- Push the tag.", f"- Learned {name}{count}."))
+
+
+def test_two_workers_lose_nothing(person: Person) -> None:
+    rounds = 20
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=race, args=(person.root, name, rounds)) for name in "ab"]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(timeout=300)
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    expected = sorted(f"{name}{count}" for name in "ab" for count in range(rounds))
+    subjects = person.log(refs.STAGING, "^main")
+    assert sorted(subject.removeprefix("skilld(release): say ") for subject in subjects) == expected
+    assert person.git("rev-list", "--merges", refs.STAGING) == ""
+    text = person.show(ref=refs.STAGING)
+    assert (
+        sorted(row.removeprefix("- Learned ").rstrip(".") for row in text.split("\n") if "Learned" in row) == expected
+    )
+    listed = person.git("for-each-ref", "--format=%(refname:lstrip=3)", "refs/skilld/proposals").split()
+    assert sorted(listed) == expected
+    assert person.skill.read_text() == TEXT
+    assert person.git("status", "--porcelain", "--", SKILL) == ""

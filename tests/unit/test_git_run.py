@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skilld.git import environment
+from skilld.git.attributes import filtered
+from skilld.git.environment import git_program, person_variables, scrub_environment
+from skilld.git.errors import GitFailedError, GitMissingError, GitTimeoutError
+from skilld.git.run import Git, PersonGit
+from support.repos import Person, isolate, new_repo
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    return new_repo(tmp_path / "work")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("push",),
+        ("checkout", "main"),
+        ("status",),
+        ("gc",),
+        ("update-ref", "refs/heads/x", "HEAD"),
+        ("hash-object", "-w", "--stdin"),
+        ("blame", "HEAD", "--", "README.md"),
+        ("config", "user.name", "x"),
+    ],
+)
+def test_what_is_not_on_the_list_does_not_run(person: Person, args: tuple[str, ...]) -> None:
+    with pytest.raises(ValueError, match="not allowed"):
+        Git(person.root).call(*args)
+
+
+@pytest.mark.parametrize("command", ["push", "checkout", "reset", "clean", "update-ref", "commit-tree"])
+def test_the_person_gets_few_commands_from_us(person: Person, command: str) -> None:
+    with pytest.raises(ValueError, match=command):
+        PersonGit(person.root, {}).call(command)
+
+
+def test_failures_are_typed(person: Person) -> None:
+    with pytest.raises(GitFailedError) as failed:
+        Git(person.root).run("cat-file", "blob", "HEAD:none")
+    assert failed.value.status == 128
+    with pytest.raises(GitFailedError, match="No such file"):
+        Git(person.root / "none").run("rev-parse", "HEAD")
+
+
+def test_a_slow_git_is_killed(person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = tmp_path / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:{os.environ['PATH']}")
+    with pytest.raises(GitTimeoutError):
+        Git(person.root).call("rev-parse", "HEAD", seconds=0.3)
+
+
+def test_stdin_is_closed_where_nothing_is_given(person: Person) -> None:
+    assert Git(person.root).run("cat-file", "--batch") == b""
+
+
+def test_git_is_never_found_in_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted = tmp_path / "git"
+    planted.write_text("#!/bin/sh\n")
+    planted.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", ":.:relative")
+    with pytest.raises(GitMissingError):
+        git_program()
+
+
+def test_scrubbing_takes_all_and_gives_it_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+    given = {"GIT_DIR": "/x", "GIT_COMMITTER_NAME": "Pat", "GIT_TRACE": "/x", "GIT_SSH_COMMAND": "ssh -v"}
+    for name, value in given.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("GIT_PYTHON_GIT_EXECUTABLE", "/x")
+    monkeypatch.setenv("GIT_PYTHON_REFRESH", "raise")
+    removed = scrub_environment()
+    assert given.items() <= removed.items()
+    assert [name for name in os.environ if name.startswith("GIT_")] == ["GIT_PYTHON_REFRESH"]
+    kept = person_variables(removed)
+    assert (kept["GIT_COMMITTER_NAME"], kept["GIT_SSH_COMMAND"], kept["GIT_EDITOR"]) == ("Pat", "ssh -v", "true")
+    assert not {"GIT_DIR", "GIT_TRACE", "GIT_PYTHON_GIT_EXECUTABLE"} & kept.keys()
+
+
+def test_the_list_of_redirecting_variables_is_gits_own() -> None:
+    listed = subprocess.run(["git", "rev-parse", "--local-env-vars"], capture_output=True, text=True, check=True)
+    chosen = {"GIT_CONFIG_COUNT"}  # how a person passes settings on; it names no repository
+    assert set(listed.stdout.split()) - chosen <= environment._REPOSITORY_VARIABLES
+
+
+def test_a_missing_git_is_said_in_words(person: Person) -> None:
+    code = (
+        "import os\nfrom pathlib import Path\nfrom skilld.git.environment import scrub_environment\n"
+        "scrub_environment()\nos.environ['PATH'] = '/nowhere'\n"
+        "from skilld.git.run import Git\nfrom skilld.git.errors import GitMissingError\n"
+        "try:\n    Git(Path('.')).call('rev-parse', 'HEAD')\n"
+        "except GitMissingError as error:\n    print(error.remedy)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[2],
+        env={"HOME": str(person.root), "PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.stdout, done.stderr) == ("install git 2.36 or newer\n", "")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("* filter=lfs", True),
+        ("*.md filter=lfs", True),
+        ("SKILL.md filter", True),
+        ("/skills/** filter=x", True),
+        ("skills/*/SKILL.md filter=x", True),
+        ("**/release/* filter=x", True),
+        ("skills/release/SKILL.?d text filter=x", True),
+        ("*.[mM]d filter=x", True),
+        ('"*.md" filter=x', True),
+        ("[z-a] filter=x", True),
+        ("*.md -filter", False),
+        ("*.md filter=x\n*.md !filter", False),
+        ("*.md -filter\n*.md filter=x", True),
+        ("[attr]big filter=lfs -text\n*.md big", True),
+        ("# *.md filter=x", False),
+        ("*.txt filter=x", False),
+        ("/SKILL.md filter=x", False),
+        ("skills/* filter=x", False),
+        ("*.md diff=markdown text eol=lf", False),
+    ],
+)
+def test_attributes(tmp_path: Path, pattern: str, expected: bool) -> None:  # noqa: FBT001 - a row of the table
+    (tmp_path / ".gitattributes").write_text(pattern + "\n")
+    asked = filtered(tmp_path, tmp_path / ".git", "skills/release/SKILL.md", tmp_path / "none")
+    assert asked is expected
+
+
+def test_attributes_of_the_person_and_of_folders(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("*.md filter=x\n")
+    assert filtered(tmp_path, tmp_path / ".git", "a/SKILL.md", tmp_path / "mine")
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/.gitattributes").write_text("SKILL.md -filter\n")
+    assert not filtered(tmp_path, tmp_path / ".git", "a/SKILL.md", tmp_path / "mine")
+    (tmp_path / ".git/info").mkdir(parents=True)
+    (tmp_path / ".git/info/attributes").write_text("a/*.md filter=y\n")
+    assert filtered(tmp_path, tmp_path / ".git", "a/SKILL.md", tmp_path / "mine")

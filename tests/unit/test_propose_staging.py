@@ -1,0 +1,294 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.propose.values import Contradiction, Misfit, Proposed, Unchanged, Waiting
+from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, snapshot, without
+
+DRY = below("- Run the tests.", "- Do a dry run.")
+NEWS = below("- Push the tag.", "- Write the news.")
+STAGING = "refs/heads/skilld/staging"
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    return new_repo(tmp_path / "work")
+
+
+@pytest.fixture
+def desk(person: Person) -> Desk:
+    return Desk(person)
+
+
+def test_one_commit_on_the_one_that_last_touched_the_skill(person: Person, desk: Desk) -> None:
+    touched = person.tip()
+    person.commit("later", {"src/app.py": "print(2)\n"})
+    made = desk.made("p1", DRY)
+    assert made.base == touched
+    assert person.git("rev-list", "--parents", "-1", STAGING) == f"{made.commit} {touched}"
+    assert person.files_changed(touched, STAGING) == [SKILL]
+    assert person.show(ref=STAGING).splitlines()[9:12] == ["- Run the tests.", "- Do a dry run.", "- Tag the commit."]
+    assert person.tip("refs/skilld/proposals/p1") == made.commit
+    assert person.git("log", "-1", "--format=%an <%ae> %cn %at %ct", STAGING) == (
+        "skilld <skilld@localhost> skilld 1767607200 1767607200"
+    )
+    assert made.line.rest is not None
+    assert made.line.rest.warning == ""
+
+
+def test_nothing_of_the_person_changes(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "-c", "feature")
+    person.commit("unfinished", {"src/app.py": "print(3)\n"})
+    person.write("src/app.py", "print(4)\n")
+    person.write("staged.txt", "staged\n")
+    person.git("add", "staged.txt")
+    person.write("untracked.txt", "mine\n")
+    person.git("status")
+    before = snapshot(person.root)
+    desk.made("p1", DRY)
+    desk.made("p2", NEWS)
+    desk.drop("p1")
+    assert snapshot(person.root) == before
+    assert person.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_merging_into_main_brings_only_the_proposal(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "-c", "feature")
+    person.commit("unfinished 1", {"src/app.py": "print(3)\n"})
+    person.commit("unfinished 2", {"src/new.py": "print(4)\n"})
+    desk.made("p1", DRY)
+    person.git("switch", "--quiet", "main")
+    main = person.tip()
+    person.git("merge", "--quiet", "skilld/staging")
+    assert person.files_changed(main, "main") == [SKILL]
+    assert person.log("main") == ["skilld(release): say p1", "first"]
+
+
+def test_a_skill_changed_on_a_feature_branch_is_warned_about(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "-c", "feature")
+    person.commit("other work", {"src/app.py": "print(3)\n"})
+    touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
+    person.commit("more work", {"src/app.py": "print(4)\n"})
+    made = desk.made("p1", DRY)
+    assert made.base == touched
+    assert made.line.rest is not None
+    assert made.line.rest.warning == "rests on feature (2 commits not on main)"
+
+
+def test_proposals_stack_in_a_straight_line(person: Person, desk: Desk) -> None:
+    first = desk.made("p1", DRY)
+    second = desk.made("p2", NEWS)
+    third = desk.made("p3", instead("- Tag the commit.", "- Sign the tag."))
+    lines = person.git("rev-list", "--parents", "--reverse", STAGING, "^main").splitlines()
+    assert lines == [
+        f"{first.commit} {person.tip('main')}",
+        f"{second.commit} {first.commit}",
+        f"{third.commit} {second.commit}",
+    ]
+    assert "- Sign the tag.\n- Push the tag.\n- Write the news." in person.show(ref=STAGING)
+
+
+def test_dropping_the_first_keeps_the_others(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    desk.made("p2", NEWS)
+    line = desk.drop("p1")
+    assert person.log(STAGING, "^main") == ["skilld(release): say p2"]
+    assert person.tip("refs/skilld/proposals/p1") == ""
+    assert person.tip("refs/skilld/proposals/p2") == line.moved["p2"] == line.tip == person.tip(STAGING)
+    assert "dry run" not in person.show(ref=STAGING)
+
+
+def test_dropping_the_last_one_removes_the_branch(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    line = desk.drop("p1")
+    assert line.tip is None
+    assert person.git("for-each-ref", "refs/skilld", STAGING) == ""
+
+
+def test_a_retry_finds_what_was_made(person: Person, desk: Desk) -> None:
+    made = desk.made("p1", DRY)
+    desk.made("p2", NEWS)
+    tip = person.tip(STAGING)
+    again = desk.made("p1", DRY)
+    assert (again.commit, again.fresh) == (made.commit, False)
+    assert person.tip(STAGING) == tip
+
+
+def test_a_retry_under_another_id_finds_the_batch(desk: Desk) -> None:
+    made = desk.made("p1", DRY)
+    again = desk.propose("other", DRY, batch_id="batch-p1")
+    assert isinstance(again, Proposed)
+    assert (again.id, again.commit, again.fresh) == ("p1", made.commit, False)
+
+
+def test_a_retry_after_a_merge_finds_the_merged_commit(person: Person, desk: Desk) -> None:
+    made = desk.made("p1", DRY)
+    person.git("merge", "--quiet", "skilld/staging")
+    person.git("branch", "-D", "skilld/staging")
+    person.git("update-ref", "-d", "refs/skilld/proposals/p1")
+    again = desk.made("p1", DRY)
+    assert (again.commit, again.fresh) == (made.commit, False)
+
+
+def test_the_same_request_makes_the_same_commit(person: Person, desk: Desk) -> None:
+    made = desk.made("p1", DRY)
+    person.git("update-ref", "-d", STAGING)
+    person.git("update-ref", "-d", "refs/skilld/proposals/p1")
+    assert Desk(person).made("p1", DRY).commit == made.commit
+
+
+def test_when_the_skill_moves_on_the_line_is_made_again(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    moved = person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
+    second = desk.made("p2", NEWS)
+    assert second.base == moved
+    assert person.log(STAGING, "^main") == ["skilld(release): say p2", "skilld(release): say p1"]
+    assert person.tip("refs/skilld/proposals/p1") == second.line.moved["p1"] == person.tip(f"{STAGING}^")
+    assert "Steps in order:" in person.show(ref=STAGING)
+
+
+def test_a_proposal_whose_anchor_is_gone_becomes_stale(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.commit("mine", {SKILL: TEXT.replace("- Run the tests.\n", "")})
+    second = desk.made("p2", NEWS)
+    assert list(second.line.stale) == ["p1"]
+    assert person.log(STAGING, "^main") == ["skilld(release): say p2"]
+
+
+def test_what_the_skill_says_by_now_is_not_said_twice(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.commit("squashed", {SKILL: TEXT.replace("- Tag", "- Do a dry run.\n- Tag")})
+    second = desk.made("p2", NEWS)
+    assert second.line.present == ("p1",)
+    assert person.show(ref=STAGING).count("- Do a dry run.") == 1
+
+
+def test_a_persons_commit_on_the_branch_survives(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    desk.made("p2", NEWS)
+    person.git("switch", "--quiet", "skilld/staging")
+    text = person.skill.read_text().replace("Keep the changelog short.", "Keep the changelog very short.")
+    person.commit("my own words", {SKILL: text, "notes/mine.txt": "mine\n"})
+    person.git("switch", "--quiet", "main")
+    desk.drop("p1")
+    assert person.log(STAGING, "^main") == ["my own words", "skilld(release): say p2"]
+    assert person.git("log", "-1", "--format=%an %cn", STAGING) == "Pat Person Pat Person"
+    assert person.show("notes/mine.txt", STAGING) == "mine"
+    assert "very short" in person.show(ref=STAGING)
+    assert "dry run" not in person.show(ref=STAGING)
+
+
+def test_a_persons_commit_that_no_longer_fits_holds_the_branch(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.git("switch", "--quiet", "skilld/staging")
+    person.commit("reworded", {SKILL: person.skill.read_text().replace("a dry run", "one dry run")})
+    person.git("switch", "--quiet", "main")
+    tip = person.tip(STAGING)
+    line = desk.drop("p1")
+    assert line.held == "your commit does not fit any more: reworded"
+    assert person.tip(STAGING) == tip
+    assert person.tip("refs/skilld/proposals/p1") == ""
+    assert "- one dry run." not in person.show()
+    second = desk.made("p2", NEWS)
+    assert person.tip(f"{STAGING}^") == tip
+    assert second.line.held
+
+
+def test_an_amended_proposal_keeps_the_persons_words(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    desk.made("p2", NEWS)
+    person.git("switch", "--quiet", "skilld/staging")
+    person.write(SKILL, person.skill.read_text().replace("Write the news.", "Write news for people."))
+    person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    person.git("switch", "--quiet", "main")
+    desk.drop("p1")
+    assert "- Write news for people." in person.show(ref=STAGING)
+    person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
+    desk.made("p3", without("Keep the changelog short."))
+    assert "- Write news for people." in person.show(ref=STAGING)
+    assert person.log(STAGING, "^main")[1] == "skilld(release): say p2"
+
+
+def test_an_uncommitted_skill_is_waited_for(person: Person, desk: Desk) -> None:
+    person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag it well."))
+    outcome = desk.propose("p1", below("- Tag it well.", "- Do a dry run."))
+    assert outcome == Waiting(f"waits for your edit of {SKILL} to be committed")
+    assert person.tip(STAGING) == ""
+    made = desk.made("p2", DRY)
+    assert "Tag it well" not in person.show(ref=made.commit)
+
+
+def test_anchors_that_stand_nowhere(desk: Desk) -> None:
+    outcome = desk.propose("p1", below("- No such step.", "- Do a dry run."))
+    assert outcome == Misfit("The edit does not fit: anchor not found once: - No such step.")
+
+
+def test_a_contradiction_with_an_open_proposal_is_named(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    desk.made("p2", without("- Push the tag."))
+    tip = person.tip(STAGING)
+    outcome = desk.propose("p3", NEWS)
+    assert isinstance(outcome, Contradiction)
+    assert outcome.proposals == ("p2",)
+    assert person.tip(STAGING) == tip
+
+
+def test_an_edit_that_changes_nothing(person: Person, desk: Desk) -> None:
+    assert desk.propose("p1", lambda data: data) == Unchanged()
+    assert person.tip(STAGING) == ""
+
+
+def test_a_proposal_the_person_took_off_the_branch_is_not_put_back(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    desk.made("p2", NEWS)
+    person.git("branch", "-f", "skilld/staging", "skilld/staging^")
+    desk.made("p3", without("Keep the changelog short."))
+    assert person.log(STAGING, "^main") == ["skilld(release): say p3", "skilld(release): say p1"]
+
+
+def test_a_remote_keeps_quote_and_session_out_of_the_message(person: Person, desk: Desk) -> None:
+    assert '"always p1"' in person.git("log", "-1", "--format=%B", desk.made("p1", DRY).commit)
+    person.git("remote", "add", "origin", "https://example.org/x.git")
+    body = person.git("log", "-1", "--format=%B", desk.made("p2", NEWS).commit)
+    assert "always p2" not in body
+    assert "Skilld-Session" not in body
+    shared = desk.made("p3", without("Keep the changelog short."), share_quote=True)
+    assert "Skilld-Session: session-1" in person.git("log", "-1", "--format=%B", shared.commit)
+
+
+def test_two_skills_share_one_line(person: Person, desk: Desk) -> None:
+    other = "deep/er/skills/review/SKILL.md"
+    newest = person.commit("second skill", {other: "# Review\n\n- Read it all.\n"})
+    desk.made("p1", DRY)
+    made = desk.made("p2", below("- Read it all.", "- Run it."), path=person.root / other)
+    assert made.base == newest
+    assert made.relpath == other
+    assert person.files_changed("main", STAGING) == [other, SKILL]
+
+
+def test_names_that_mean_something_elsewhere(person: Person, desk: Desk) -> None:
+    odd = "-sk*lls/[a] é:(x)/:!b/SKILL.md"
+    person.commit("odd", {odd: TEXT, "-skills/SKILL.md": TEXT})
+    made = desk.made("p1", DRY, path=person.root / odd)
+    assert made.relpath == odd
+    assert person.git("diff", "--name-only", "-z", "main", STAGING).rstrip("\0") == odd
+
+
+def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "-c", "feature")
+    person.commit("unfinished", {"src/app.py": "print(3)\n"})
+    desk.made("p1", DRY)
+    desk.accept("p1")
+    desk.drop("p1")
+    made = desk.made("p2", NEWS)
+    assert made.line.rest is not None
+    assert made.line.rest.warning == "rests on feature (2 commits not on main)"
+    person.git("switch", "--quiet", "main")
+    main = person.tip()
+    desk.accept("p2")
+    assert person.files_changed(main, "main") == [SKILL]
+    assert "dry run" not in person.show()
+    assert "- Push the tag.\n- Write the news." in person.show()
