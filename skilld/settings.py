@@ -48,6 +48,14 @@ class Worker(_Section):
     attempts: int = Field(4, ge=1, le=20, description="tries before a batch is parked")
 
 
+class Budget(_Section):
+    """What model calls may cost on one day of the person's; 0 switches a limit off."""
+
+    calls: int = Field(60, ge=0, description="model calls a day")
+    tokens: int = Field(400_000, ge=0, description="tokens a day, in and out")
+    usd: float = Field(1.0, ge=0, description="dollars a day, where the model's price is known")
+
+
 class Accept(_Section):
     """Who may decide."""
 
@@ -69,6 +77,7 @@ class Settings(BaseSettings):
     batch: Batch = Batch()
     notify: Notify = Notify()
     worker: Worker = Worker()
+    budget: Budget = Budget()
     accept: Accept = Accept()
     roots: dict[str, list[Path]] = Field(default_factory=dict, description="per agent: folders in place of the usual")
 

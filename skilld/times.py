@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def rfc3339(seconds: float) -> str:
@@ -24,6 +24,12 @@ def seconds(text: str | None) -> float | None:
 def day(at: float) -> str:
     """Return the local day of a Unix time, YYYY-MM-DD: budgets and costs are by the person's day."""
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d")
+
+
+def next_day(at: float) -> float:
+    """Return the Unix time at which the person's next day begins."""
+    local = datetime.fromtimestamp(at).astimezone()
+    return (local.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)).timestamp()
 
 
 def ago(at: float | None, now: float) -> str:

@@ -8,6 +8,7 @@ from types import ModuleType
 from skilld import __version__
 from skilld.cli import (
     config,
+    cost,
     decide,
     demo,
     inspect,
@@ -29,6 +30,7 @@ VERBS: dict[str, ModuleType] = {
     "decide": decide,  # accept, reject, revert
     "learnings": learnings,
     "inspect": inspect,
+    "cost": cost,
     "pause": pause,  # and resume
     "retry": retry,
     "config": config,

@@ -28,6 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
 def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
+    from skilld.daemon.budget import why_spent
     from skilld.daemon.lock import is_held
     from skilld.intake.agents import ADAPTERS
     from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL
@@ -69,6 +70,7 @@ def collect() -> dict[str, Any]:
             "tokens": spent.tokens_in + spent.tokens_out,
             "usd": round(spent.usd, 6),
         },
+        "budget": {**settings.budget.model_dump(), "spent": why_spent(spent, settings.budget)},
         "daemon": store.meta.get(DAEMON),
         "notices": store.meta.get(NOTICES),
         "last_error": store.meta.get(LAST_ERROR),
@@ -106,6 +108,8 @@ def _print(shown: dict[str, Any]) -> None:
     )
     spent = shown["spend_today"]
     console.line(f"today     {spent['calls']} model calls, {spent['tokens']} tokens, ${spent['usd']:.4f}")
+    if why := shown["budget"]["spent"]:
+        console.line(console.paint(f"budget    spent: {why}; what is due waits until tomorrow", "yellow"))
     for path, why in ((shown["daemon"] or {}).get("unreadable") or {}).items():
         console.line(f"cannot read {console.plain(path)}: {console.plain(why)}")
     if shown["notices"]:

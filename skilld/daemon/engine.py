@@ -11,18 +11,20 @@ from typing import Any
 import structlog
 
 from skilld.daemon import jobs, results
+from skilld.daemon.budget import why_spent
 from skilld.daemon.follow import Follower
 from skilld.daemon.roots import Surroundings, roots
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.meta import LAST_ERROR
-from skilld.times import rfc3339
+from skilld.store.meta import BUDGET_SPENT, LAST_ERROR
+from skilld.times import day, next_day, rfc3339
 from skilld.types import Outcome, Proposal
 from skilld.window.window import Closing, close
 
 log = structlog.get_logger()
 
+OFFLINE = "offline"
 _BACK_OFF = 30.0  # seconds, doubled with every try
 _BACK_OFF_MOST = 3600.0
 
@@ -70,8 +72,35 @@ class Engine:
         return not closing.chatter
 
     def next_batch(self, now: float) -> StoredBatch | None:
-        """Return the batch a worker should take now; None while paused or when there is none."""
-        return None if self.store.meta.paused(now) else self.store.batches.next_due(now)
+        """Return the batch a worker should take now; None while paused or when there is none.
+
+        A batch that would ask a model when today's budget is spent is put back until tomorrow.
+        """
+        if self.store.meta.paused(now):
+            return None
+        while batch := self.store.batches.next_due(now):
+            why = why_spent(self.store.usage.on(day(now)), self.settings.budget)
+            if (
+                not why
+                or not batch.job["skills"]
+                or jobs.backend(self.settings, self.around.environment)["model"] == OFFLINE
+            ):
+                return batch
+            self.store.batches.postpone(batch.id, next_day(now), f"the budget is spent: {why}")
+            self._budget_is_spent(day(now), why)
+        return None
+
+    def _budget_is_spent(self, today: str, why: str) -> None:
+        if (self.store.meta.get(BUDGET_SPENT) or {}).get("day") != today:
+            self.store.meta.set(BUDGET_SPENT, {"day": today, "why": why, "told": False})
+
+    def budget_news(self) -> str:
+        """Return why the budget is spent, once on the day it is; empty otherwise."""
+        spent = self.store.meta.get(BUDGET_SPENT)
+        if not spent or spent["told"]:
+            return ""
+        self.store.meta.set(BUDGET_SPENT, spent | {"told": True})
+        return str(spent["why"])
 
     def start(self, batch: StoredBatch) -> dict[str, Any]:
         """Mark a batch as running and return the worker's whole job."""

@@ -22,7 +22,7 @@ from skilld.daemon.spawn import Worker
 from skilld.daemon.systemd import Manager
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.watch import Watcher
-from skilld.notify.desktop import Desktop
+from skilld.notify.desktop import Desktop, about_budget, about_proposals
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import DAEMON, NOTICES
 from skilld.times import rfc3339
@@ -85,7 +85,11 @@ class Service:
     def run(self) -> None:
         """Follow, judge and propose until a signal says stop."""
         self._engine.store.batches.recover()
-        self._watcher = Watcher(lambda path: self._inbox.put(_Changed(path)), lambda: self._inbox.put(_Tick("sweep")))
+        self._watcher = Watcher(
+            changed=lambda path: self._inbox.put(_Changed(path)),
+            lost=lambda: self._inbox.put(_Tick("sweep")),
+            appeared=lambda: self._inbox.put(_Tick("look")),
+        )
         self._watcher.watch(root.folder for root in self._engine.roots)
         scheduler = self._schedule()
         log.info("daemon started", version=__version__, pid=os.getpid(), folders=self._watcher.folders)
@@ -170,7 +174,7 @@ class Service:
                     self._observing.apply(result, now)
                 elif new := self._engine.finish(batch, result, now):
                     self._proposed(new)
-                    self._notify(new)
+                    self._notify(about_proposals([proposal.skill for proposal in new]))
             case _Noticed(why_not):
                 self._engine.store.meta.set(NOTICES, why_not)
             case _:
@@ -196,6 +200,8 @@ class Service:
         now = time.time()
         if batch := self._engine.next_batch(now):
             self._spawn(batch, self._engine.start(batch))
+        elif news := self._engine.budget_news():
+            self._notify(about_budget(news))
         elif job := self._observing.job(now):
             self._spawn(None, job)
 
@@ -206,9 +212,9 @@ class Service:
             target=lambda: self._inbox.put(_Done(batch, worker.result())), name="worker", daemon=True
         ).start()
 
-    def _notify(self, proposals: list[Proposal]) -> None:
+    def _notify(self, message: str) -> None:
         if self._desktop is not None:
-            delivery = self._desktop.show([proposal.skill for proposal in proposals])
+            delivery = self._desktop.show(message)
             delivery.add_done_callback(lambda done: self._inbox.put(_Noticed(done.result())))
 
     def _drain(self) -> None:

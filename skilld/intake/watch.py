@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from watchdog.events import (
+    DirCreatedEvent,
+    DirMovedEvent,
     FileCreatedEvent,
     FileModifiedEvent,
     FileMovedEvent,
@@ -18,10 +21,12 @@ from watchdog.events import (
     FileSystemEventHandler,
 )
 from watchdog.observers import Observer
-from watchdog.observers.api import BaseObserver
+from watchdog.observers.api import BaseObserver, ObservedWatch
 
 # Our own reads make opened/closed events, and every append makes four: only these three matter.
 _WANTED: list[type[FileSystemEvent]] = [FileCreatedEvent, FileModifiedEvent, FileMovedEvent]
+# Of a folder in which a watched one may appear.
+_APPEARING: list[type[FileSystemEvent]] = [DirCreatedEvent, DirMovedEvent]
 _LOGGERS = ("watchdog.observers.inotify", "watchdog.observers.inotify_c")
 
 
@@ -32,6 +37,15 @@ class _Handler(FileSystemEventHandler):
     def on_any_event(self, event: FileSystemEvent) -> None:
         path = event.dest_path if isinstance(event, FileMovedEvent) else event.src_path
         self._changed(path if isinstance(path, str) else path.decode("utf-8", "surrogateescape"))
+
+
+class _Appearance(FileSystemEventHandler):
+    def __init__(self, appeared: Callable[[], None]) -> None:
+        self._appeared = appeared
+
+    def on_any_event(self, event: FileSystemEvent) -> None:
+        del event
+        self._appeared()
 
 
 class _Overflow(logging.Handler):
@@ -47,11 +61,14 @@ class _Overflow(logging.Handler):
 class Watcher:
     """Watches folders and tells what may have changed.
 
-    `changed` gets a path, `lost` is called when events were lost; both run on other threads and must only pass it on.
+    `changed` gets a path, `lost` is called when events were lost, `appeared` when a folder that was not there may have
+    come: then call `watch` again. All run on other threads and must only pass it on.
     """
 
-    def __init__(self, changed: Callable[[str], None], lost: Callable[[], None]) -> None:
+    def __init__(self, changed: Callable[[str], None], lost: Callable[[], None], appeared: Callable[[], None]) -> None:
         self._changed = changed
+        self._appeared = appeared
+        self._parents: dict[Path, ObservedWatch] = {}
         self._observer: BaseObserver = Observer()
         self._watched: set[Path] = set()
         self._overflow = _Overflow(lost)
@@ -61,17 +78,28 @@ class Watcher:
 
     def watch(self, folders: Iterable[Path]) -> list[Path]:
         """Watch those of `folders` that exist and are not watched yet; returns the new ones. Cheap to call again."""
-        new = []
-        for folder in folders:
-            if folder not in self._watched and folder.is_dir():
-                try:
-                    handler = _Handler(self._changed)
-                    self._observer.schedule(handler, str(folder), recursive=True, event_filter=_WANTED)
-                except OSError:
-                    continue  # no instance left, or gone again: the sweep still sees it
-                self._watched.add(folder)
-                new.append(folder)
+        wanted = list(folders)
+        new = [folder for folder in wanted if folder not in self._watched and folder.is_dir() and self._take(folder)]
+        self._await({_nearest(folder) for folder in wanted if folder not in self._watched})
         return new
+
+    def _take(self, folder: Path) -> bool:
+        try:
+            self._observer.schedule(_Handler(self._changed), str(folder), recursive=True, event_filter=_WANTED)
+        except OSError:
+            return False  # no instance left, or gone again: the sweep still sees it
+        self._watched.add(folder)
+        return True
+
+    def _await(self, parents: set[Path]) -> None:
+        """Watch the folders in which a missing one would appear, and no others."""
+        for gone in set(self._parents) - parents:
+            with suppress(KeyError, OSError):  # the folder itself may be gone
+                self._observer.unschedule(self._parents.pop(gone))
+        for parent in parents - set(self._parents):
+            with suppress(OSError):
+                handler = _Appearance(self._appeared)
+                self._parents[parent] = self._observer.schedule(handler, str(parent), event_filter=_APPEARING)
 
     @property
     def alive(self) -> bool:
@@ -88,7 +116,7 @@ class Watcher:
         self._observer.unschedule_all()
         self._observer = Observer()
         self._observer.start()
-        watched, self._watched = self._watched, set()
+        watched, self._watched, self._parents = self._watched, set(), {}
         self.watch(watched)
 
     def stop(self) -> None:
@@ -97,3 +125,8 @@ class Watcher:
             logging.getLogger(name).removeHandler(self._overflow)
         self._observer.stop()
         self._observer.join(timeout=2)
+
+
+def _nearest(folder: Path) -> Path:
+    """Return the nearest folder above that exists."""
+    return next(parent for parent in folder.parents if parent.is_dir())

@@ -35,12 +35,12 @@ class Desktop:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._notifier: DesktopNotifier | None = None
 
-    def show(self, skills: Sequence[str]) -> Future[str]:
-        """Show one notice for proposals to these skills and return at once; the future has why it was not shown."""
+    def show(self, message: str) -> Future[str]:
+        """Show one notice and return at once; the future has why it was not shown, or nothing."""
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=self._loop.run_forever, name="notices", daemon=True).start()
-        return asyncio.run_coroutine_threadsafe(self._deliver(text(skills)), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._deliver(message), self._loop)
 
     async def _deliver(self, message: str) -> str:
         try:
@@ -64,9 +64,14 @@ class Desktop:
         return ""
 
 
-def text(skills: Sequence[str]) -> str:
+def about_proposals(skills: Sequence[str]) -> str:
     """Return what a notice says about proposals to these skills: counts and names, never a word of a transcript."""
     counts = Counter(safe_text(name)[:64].translate(_REPLACED) for name in skills)
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
     number = sum(counts.values())
     return f"{number} skill update{'' if number == 1 else 's'} to look at: {', '.join(parts)}. Run: skilld proposals"
+
+
+def about_budget(why: str) -> str:
+    """Return what a notice says when today's budget is spent."""
+    return f"The budget is spent: {why}. What is due waits until tomorrow. Run: skilld cost"

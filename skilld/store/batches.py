@@ -114,6 +114,13 @@ class Batches:
         rows = self._db.execute("SELECT outcome, count(*) FROM batches WHERE state = 'done' GROUP BY outcome")
         return dict(rows.fetchall())
 
+    def spared(self) -> int:
+        """Return how many batches were nothing but chatter, so that no model was asked."""
+        row = self._db.execute(
+            "SELECT count(*) FROM batches WHERE outcome = 'nothing' AND done_at = created_at AND attempts = 0"
+        ).fetchone()
+        return int(row[0])
+
     def parked(self) -> list[dict[str, Any]]:
         """Return the parked ones, with why."""
         rows = self._db.execute(

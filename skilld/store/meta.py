@@ -11,6 +11,7 @@ PAUSED_UNTIL = "paused_until"  # Unix time or FOREVER; absent: not paused
 FOREVER = "until you resume"
 LAST_ERROR = "last_error"  # when, which batch, what
 DAEMON = "daemon"  # what the running daemon says of itself
+BUDGET_SPENT = "budget_spent"  # the day, and which limit was reached
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 
 

@@ -224,7 +224,8 @@ class Transcripts:
     def uses(self, agent: str, session_id: str, until_seq: int) -> list[StoredUse]:
         """Return the skill uses of a session before or during turn `until_seq`, newest first."""
         rows = self._db.execute(
-            """SELECT name, nullif(path, ''), cwd, after_seq FROM skill_uses WHERE agent = ? AND session_id = ? AND after_seq <= ?
+            """SELECT name, nullif(path, ''), cwd, after_seq FROM skill_uses
+               WHERE agent = ? AND session_id = ? AND after_seq <= ?
                ORDER BY after_seq DESC, rowid DESC""",
             (agent, session_id, until_seq),
         )

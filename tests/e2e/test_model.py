@@ -193,3 +193,21 @@ def test_a_secret_never_leaves_the_machine_nor_reaches_disk_or_git(home: Path, p
     kept = b"".join(path.read_bytes() for path in (home / ".local").rglob("*") if path.is_file())
     assert secret.encode() not in kept
     assert secret not in project.git("log", "--all", "-p")
+
+
+def test_a_spent_budget_stops_the_calls_until_tomorrow_and_says_so(home: Path, project: Project) -> None:
+    with StubModel() as model:
+        model.queue("<updates>[]</updates>")
+        program = _program(home, model)
+        program.environment["SKILLD_BUDGET__CALLS"] = "1"
+        _session(home, project)
+        program.run("run", "--once")
+        _session(home, project)
+        program.run("run", "--once")
+        assert len(model.bodies) == 1
+    status = program.json("status")
+    assert status["batches"]["pending"] == 1
+    assert status["budget"]["spent"] == "1 of 1 model calls were made today"
+    cost = program.json("cost")
+    assert [(day["model"], day["skill"], day["calls"]) for day in cost["days"]] == [("openai/stub", "release-notes", 1)]
+    assert "1 batches wait" in program.run("cost").stdout

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.notify.desktop import text
+from skilld.notify.desktop import about_proposals
 from support.live_project import Project
 from support.notifications import notification_server, silent_bus
 from support.program import Program
@@ -53,6 +53,6 @@ def test_a_bus_that_hangs_holds_nothing_up(home: Path, project: Project, tmp_pat
 
 
 def test_a_name_cannot_smuggle_markup_into_a_notice() -> None:
-    assert text(["<b>x</b>\x1b[2J", "a", "a"]) == (
+    assert about_proposals(["<b>x</b>\x1b[2J", "a", "a"]) == (
         "3 skill updates to look at: &lt;b&gt;x&lt;/b&gt;\\x1b[2J, a (2). Run: skilld proposals"
     )
