@@ -16,13 +16,14 @@ def report(error: BaseException, command: Sequence[str]) -> str:
 
     The error's own message is left out: it may hold text of a transcript.
     """
+    kind = f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
     frames = traceback.extract_tb(error.__traceback__)
     where = "".join(f"  {frame.filename}:{frame.lineno} in {frame.name}\n" for frame in frames)
     text = (
         f"skilld {__version__}, Python {platform.python_version()}, {platform.platform()}\n"
-        f"command: {' '.join(command)}\nerror: {type(error).__name__}\n{where}"
+        f"command: {' '.join(command)}\nerror: {kind}\n{where}"
     )
-    headline = f"skilld: A bug in skilld: {type(error).__name__}\n"
+    headline = f"skilld: A bug in skilld: {kind}\n"
     try:
         from skilld.paths import places, private_dir
 

@@ -21,7 +21,7 @@ from skilld.intake.agents import ADAPTERS
 
 _PREFIX = "SKILLD_"
 # Variables of our own that are not settings.
-_NOT_SETTINGS = frozenset({"SKILLD_CHILD", "SKILLD_FAILPOINT", "SKILLD_CLIENTS"})
+_NOT_SETTINGS = frozenset({"SKILLD_CHILD"})
 
 
 class _Section(BaseModel):

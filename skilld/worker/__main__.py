@@ -49,7 +49,10 @@ def _work(job: dict[str, Any]) -> dict[str, Any]:
         from skilld.crash import report
 
         report(error, ["worker"])
-        return {"outcome": Outcome.FAILED.value, "detail": f"a bug in skilld: {type(error).__name__}"}
+        return {
+            "outcome": Outcome.FAILED.value,
+            "detail": f"a bug in skilld: {type(error).__module__}.{type(error).__qualname__}",
+        }
 
 
 def _die_with_parent() -> None:

@@ -108,7 +108,7 @@ class Analysis:
                 self._keep(item.update, str(error), loaded.ref.name)
 
     def _proposal(self, loaded: Loaded, checked: Sequence[Checked], composed: Composed) -> Proposal:
-        first = checked[0].update
+        updates = [item.update for item in checked]
         batch = self._job["batch"]
         return Proposal(
             # The same batch gives the same proposal, however often it is worked on.
@@ -123,11 +123,11 @@ class Analysis:
             commit="",
             branch="",
             operations=composed.operations,
-            summary=first.change,
-            reason=first.reason,
-            kind=first.kind,
-            evidence=tuple(Evidence(self._key(item.update.turn), item.update.quote) for item in checked),
-            confidence=min(item.update.confidence for item in checked),
+            summary=_joined([update.change for update in updates]),
+            reason=_joined([update.reason for update in updates]),
+            kind=updates[0].kind,
+            evidence=tuple(Evidence(self._key(update.turn), update.quote) for update in updates),
+            confidence=min(update.confidence for update in updates),
             agent=self._job["agent"],
             session_id=self._job["session_id"],
             model=self._backend.name,
@@ -175,3 +175,9 @@ class Analysis:
             "learnings": self._learnings,
             "moved": self._staged.moved,
         }
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Return sentences as one line, each once."""
+    once = [text for text in dict.fromkeys(texts) if text]
+    return once[0] if len(once) == 1 else "; ".join(text.rstrip(".") for text in once)

@@ -40,7 +40,7 @@ def stage(proposal: Proposal, standing: Sequence[Proposal], staged: Staged, drop
             apply=applier(proposal),
             summary=proposal.summary,
             reason=proposal.reason,
-            quote=proposal.evidence[0].quote,
+            quote=" / ".join(evidence.quote for evidence in proposal.evidence),
             kind=proposal.kind,
             confidence=proposal.confidence,
             session_id=proposal.session_id,
