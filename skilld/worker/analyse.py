@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from skilld.classify.backends import Backend, Spec, make
-from skilld.classify.offline.provenance import own_words
-from skilld.classify.verify import Checked, Verdict, verify
+from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Evidence, Message, Outcome, Proposal, SkillRef, State, Update
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker import conversation, known
 from skilld.worker.documents import Loaded, load_skills, standing_instructions
-from skilld.worker.edits import Composed, compose
+from skilld.worker.edits import Composed
+from skilld.worker.judge import Judge, Redact
 from skilld.worker.staging import Staged, stage
-
-Redact = Callable[[str], str]
 
 
 def analyse(job: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
@@ -58,19 +56,17 @@ class Analysis:
         self._dropped: list[str] = []
 
     def run(self) -> None:
-        """Read, ask, check, edit and propose."""
+        """Read, judge, edit and propose."""
         self._messages = conversation.read(self._job, self._redact)
-        docs = [replace(loaded.doc, text=self._redact(loaded.doc.text)) for loaded in self._skills]
         instructions = standing_instructions(self._job.get("cwd"), self._job.get("instructions", ()))
-        instructions = self._redact(instructions)
-        updates, unusable = self._backend.detect(self._messages, docs, instructions=instructions)
-        self.refused += unusable
-        verdict = verify([self._clean(update) for update in updates], self._messages, docs, instructions)
+        judge = Judge(self._backend, self._messages, self._skills, self._redact(instructions), self._redact)
+        verdict = judge.verdict()
+        self.refused += judge.unusable
         self._dropped += verdict.dropped
         self._learn(verdict)
         for loaded in self._skills:
             if mine := self._new([item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded):
-                self._edit(loaded, mine)
+                self._edit(judge, loaded, mine)
 
     def _learn(self, verdict: Verdict) -> None:
         in_the_way = [*((item["name"], item["why"]) for item in self._job.get("unusable", ())), *self._unreadable]
@@ -93,11 +89,9 @@ class Analysis:
                 new.append(item)
         return new
 
-    def _edit(self, loaded: Loaded, checked: Sequence[Checked]) -> None:
-        turns = {item.update.turn for item in checked}
-        typed = "\n".join(own_words(message.text) for message in self._messages if message.turn in turns)
+    def _edit(self, judge: Judge, loaded: Loaded, checked: Sequence[Checked]) -> None:
         try:
-            composed = compose(self._backend, checked, loaded, typed)
+            composed = judge.edit(loaded, checked)
             if not stage(self._proposal(loaded, checked, composed), self._standing, self._staged, self._job["closed"]):
                 self._dropped.append("the skill, or an open proposal, says it already")
         except RetryError:
@@ -146,13 +140,6 @@ class Analysis:
                 "why_kept": why,
                 "confidence": update.confidence,
             }
-        )
-
-    def _clean(self, update: Update) -> Update:
-        """Redact what the model wrote: it may have put together what was apart."""
-        redact = self._redact
-        return replace(
-            update, section=redact(update.section), change=redact(update.change), reason=redact(update.reason)
         )
 
     def _key(self, turn: int) -> str:

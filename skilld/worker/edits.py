@@ -36,15 +36,16 @@ def compose(backend: Backend, checked: Sequence[Checked], loaded: Loaded, typed:
     """
     updates = [item.update for item in checked]
     operations = _together(backend, updates, loaded) if backend.together else _one_by_one(backend, updates, loaded)
+    return check(operations, checked, loaded, typed)
+
+
+def check(operations: Sequence[Operation], checked: Sequence[Checked], loaded: Loaded, typed: str) -> Composed:
+    """Return what the operations come to, or raise as `compose` does where they may not be proposed."""
     after = apply(loaded.data, operations)
-    ground = "\n".join([typed, loaded.doc.text, *(update.change for update in updates)])
-    if any(item.by_assent for item in checked):
-        flags = ["taken from the agent's offer"]
-    else:
-        flags = []
-        for operation in operations:
-            if not adds_only(operation.text, ground):
-                raise RefusedError("The edit was not made", "it says more than the person did")
+    ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])
+    if not all(adds_only(operation.text, ground) for operation in operations):
+        raise RefusedError("The edit was not made", "it says more than the person did")
+    flags = ["taken from the agent's offer"] if any(item.by_assent for item in checked) else []
     for finding in lint(loaded.data, after, typed):
         if finding.verdict == "refuse":
             raise RefusedError("The edit was not made", finding.sentence)
@@ -60,7 +61,7 @@ def _together(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> li
     except SkilldError:
         if not all(update.kind in _ADDS for update in updates):
             raise
-        return _placed(updates, loaded.data)
+        return placed(updates, loaded.data)
     return operations
 
 
@@ -69,13 +70,14 @@ def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> 
     data = loaded.data
     for update in updates:
         suggestion = backend.edit([update], replace(loaded.doc, text=data.decode("utf-8-sig")))
-        steps = suggestion if isinstance(suggestion, list) and suggestion else _placed([update], data)
+        steps = suggestion if isinstance(suggestion, list) and suggestion else placed([update], data)
         data = apply(data, steps)
         operations += steps
     return operations
 
 
-def _placed(updates: Sequence[Update], data: bytes) -> list[Operation]:
+def placed(updates: Sequence[Update], data: bytes) -> list[Operation]:
+    """Return the operations that put each change into its section word for word."""
     operations: list[Operation] = []
     for update in updates:
         operation = insert_bullet(data, update.section, update.change)

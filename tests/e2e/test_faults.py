@@ -139,7 +139,7 @@ def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, pr
             daemon.wait()
             wait_for("the worker to be gone", lambda: not _workers(home), 5)
         assert program.json("status")["batches"]["pending"] == 1
-        model.queue(answer, f"<operations>{json.dumps([operation])}</operations>")
+        model.queue(answer, f"<operations>{json.dumps([operation])}</operations>", "<updates>[]</updates>")
         with program.daemon():
             wait_for("a proposal", lambda: program.json("proposals"), 20, every=0.3, context=program.output)
         program.run("run", "--once")

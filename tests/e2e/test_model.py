@@ -24,6 +24,7 @@ UPDATE = {
     "quote": LASTING,
     "confidence": 0.9,
 }
+NOTHING = "<updates>[]</updates>"
 OPERATION = {"op": "insert_after", "anchor": "- No marketing words.", "text": f"- {CHANGE}"}
 
 
@@ -54,13 +55,13 @@ def _session(home: Path, project: Project) -> Session:
     return session
 
 
-def test_one_question_and_one_edit_each_message_cut_and_no_tool_output(home: Path, project: Project) -> None:
+def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue(_updates(), _operations())
+        model.queue(_updates(), _operations(), NOTHING)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
-        detection, edit = model.bodies
+        detection, edit, again = model.bodies
     assert [m["role"] for m in detection["messages"]] == ["system", "user"]
     assert detection["temperature"] == 0
     assert "tools" not in detection
@@ -75,11 +76,14 @@ def test_one_question_and_one_edit_each_message_cut_and_no_tool_output(home: Pat
     assert "No marketing words" in asked
     assert "TOOL-OUTPUT-NOBODY-TYPED" not in asked
     assert "<current_skill_file>" in said(edit)
+    assert CHANGE in said(again)
+    assert said(again).replace(f"- {CHANGE}\n", "") == asked
     (proposal,) = program.json("proposals")
     assert proposal["model"] == "openai/stub"
     assert proposal["evidence"][0]["quote"] == LASTING
     assert f"- No marketing words.\n- {CHANGE}\n" in project.git("show", f"skilld/staging:{proposal['relpath']}") + "\n"
-    assert program.json("status")["spend_today"]["calls"] == 2
+    assert proposal["flags"] == []
+    assert program.json("status")["spend_today"]["calls"] == 3
 
 
 @pytest.mark.parametrize(
@@ -125,12 +129,49 @@ def test_operations_that_say_more_than_the_person_are_refused(home: Path, projec
 
 def test_anchors_that_are_not_there_are_no_obstacle_to_adding_a_line(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue(_updates(), _operations(anchor="- A line that never was."))
+        model.queue(_updates(), _operations(anchor="- A line that never was."), NOTHING)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
     (proposal,) = program.json("proposals")
     assert f"- No marketing words.\n- {CHANGE}" in project.git("show", f"skilld/staging:{proposal['relpath']}")
+
+
+def test_an_edit_that_does_not_say_it_is_made_again_in_the_persons_words(home: Path, project: Project) -> None:
+    vague = "- Put the ticket number in each entry."
+    rest = _updates(change="Put the ticket number first.", quote="put the ticket number first")
+    with StubModel() as model:
+        model.queue(_updates(), _operations(text=vague), rest, NOTHING)
+        program = _program(home, model)
+        _session(home, project)
+        program.run("run", "--once")
+    (proposal,) = program.json("proposals")
+    text = project.git("show", f"skilld/staging:{proposal['relpath']}")
+    assert f"- {CHANGE}" in text
+    assert vague not in text
+
+
+def test_an_edit_that_never_says_it_is_not_proposed(home: Path, project: Project) -> None:
+    rest = _updates(change="Ask for the ticket number first.", quote="put the ticket number first")
+    with StubModel() as model:
+        model.queue(_updates(), _operations(), rest, rest)
+        program = _program(home, model)
+        _session(home, project)
+        program.run("run", "--once")
+        assert len(model.bodies) == 4
+    assert program.json("proposals", "--state", "all") == []
+    assert "still does not say it" in program.json("status")["last_error"]["message"]
+    assert len(program.json("learnings")) == 1
+
+
+def test_trouble_with_the_last_question_costs_a_flag_not_the_proposal(home: Path, project: Project) -> None:
+    with StubModel() as model:
+        model.queue(_updates(), _operations(), Reply(status=500))
+        program = _program(home, model)
+        _session(home, project)
+        program.run("run", "--once")
+    (proposal,) = program.json("proposals")
+    assert proposal["flags"] == ["whether it says what you said could not be checked again"]
 
 
 def test_chatter_asks_no_model(home: Path, project: Project) -> None:
@@ -168,7 +209,7 @@ def test_passing_trouble_is_tried_again_later(home: Path, project: Project, repl
 
 def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue(Reply(status=401), _updates(), _operations())
+        model.queue(Reply(status=401), _updates(), _operations(), NOTHING)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
@@ -182,14 +223,14 @@ def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project
 def test_a_secret_never_leaves_the_machine_nor_reaches_disk_or_git(home: Path, project: Project) -> None:
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     with StubModel() as model:
-        model.queue(_updates(quote=LASTING), _operations())
+        model.queue(_updates(quote=LASTING), _operations(), NOTHING)
         program = _program(home, model)
         session = Session(home, project)
         session.use_skill()
         session.type("hello", f"{LASTING} My token is {secret}", "ok", "thanks", "go on")
         program.run("run", "--once")
         assert secret not in "".join(said(body) for body in model.bodies)
-        assert len(model.bodies) == 2
+        assert len(model.bodies) == 3
     kept = b"".join(path.read_bytes() for path in (home / ".local").rglob("*") if path.is_file())
     assert secret.encode() not in kept
     assert secret not in project.git("log", "--all", "-p")
@@ -197,7 +238,7 @@ def test_a_secret_never_leaves_the_machine_nor_reaches_disk_or_git(home: Path, p
 
 def test_a_spent_budget_stops_the_calls_until_tomorrow_and_says_so(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue("<updates>[]</updates>")
+        model.queue(NOTHING)
         program = _program(home, model)
         program.environment["SKILLD_BUDGET__CALLS"] = "1"
         _session(home, project)

@@ -1,0 +1,94 @@
+"""The judgement of one batch, from messages and skills to checked edits: everything but reading and git.
+
+What `skilld eval` scores is this, so that the figures say what would be proposed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from skilld.classify.backends import Backend
+from skilld.classify.offline.provenance import own_words
+from skilld.classify.verify import Checked, Verdict, verify
+from skilld.errors import RefusedError, SkilldError
+from skilld.types import Message, SkillDoc, Update
+from skilld.worker.documents import Loaded
+from skilld.worker.edits import Composed, check, compose, placed
+
+Redact = Callable[[str], str]
+UNCHECKED = "whether it says what you said could not be checked again"
+
+
+class Judge:
+    """One batch before one back-end. Messages and instructions come redacted."""
+
+    def __init__(
+        self, backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded], instructions: str, redact: Redact
+    ) -> None:
+        self._backend = backend
+        self._messages = messages
+        self._skills = skills
+        self._instructions = instructions
+        self._redact = redact
+        self.unusable: list[str] = []
+
+    def verdict(self) -> Verdict:
+        """Ask once, and check what comes back. What was left out of the answer, and why, is kept in `unusable`."""
+        verdict, self.unusable = self._ask(self._docs())
+        return verdict
+
+    def edit(self, loaded: Loaded, checked: Sequence[Checked]) -> Composed:
+        """Return the edit that makes one skill say the updates, and after which the same question comes back empty.
+
+        Where it does not, the updates are placed word for word and the question is asked once more. Raises SkilldError
+        where no edit can be made, RefusedError where it must not be.
+        """
+        typed = self._typed(checked)
+        composed = compose(self._backend, checked, loaded, typed)
+        asked = self._still_asked(loaded, composed, checked)
+        if asked:
+            composed = check(placed([item.update for item in checked], loaded.data), checked, loaded, typed)
+            asked = self._still_asked(loaded, composed, checked)
+        if asked:
+            raise RefusedError("The edit was not made", "the edited skill still does not say it")
+        return composed if asked is False else replace(composed, flags=(*composed.flags, UNCHECKED))
+
+    def _still_asked(self, loaded: Loaded, composed: Composed, checked: Sequence[Checked]) -> bool | None:
+        """Tell whether the edited skill leaves unsaid what was put in; None where that could not be asked.
+
+        Something else of the same turns, found only now, is no reason to drop what was found first.
+        """
+        try:
+            verdict, _ = self._ask(self._docs(loaded, composed.after.decode("utf-8-sig")))
+        except SkilldError:
+            return None
+        rest = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
+        return any(_same_words(item.update, other) for item in checked for other in rest)
+
+    def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
+        updates, left_out = self._backend.detect(self._messages, docs, instructions=self._instructions)
+        clean = [self._clean(update) for update in updates]
+        return verify(clean, self._messages, docs, self._instructions), left_out
+
+    def _docs(self, edited: Loaded | None = None, text: str = "") -> list[SkillDoc]:
+        return [
+            replace(loaded.doc, text=self._redact(text if loaded is edited else loaded.doc.text))
+            for loaded in self._skills
+        ]
+
+    def _typed(self, checked: Sequence[Checked]) -> str:
+        turns = {item.update.turn for item in checked}
+        return "\n".join(own_words(message.text) for message in self._messages if message.turn in turns)
+
+    def _clean(self, update: Update) -> Update:
+        """Redact what the model wrote: it may have put together what was apart."""
+        redact = self._redact
+        return replace(
+            update, section=redact(update.section), change=redact(update.change), reason=redact(update.reason)
+        )
+
+
+def _same_words(one: Update, other: Update) -> bool:
+    """Whether two updates go back to the same words of the same turn."""
+    return one.turn == other.turn and (one.quote in other.quote or other.quote in one.quote)
