@@ -203,6 +203,9 @@ class Usage:
             self.usd + other.usd,
         )
 
+    def __sub__(self, other: Usage) -> Usage:
+        return self + Usage(-other.calls, -other.tokens_in, -other.tokens_out, -other.usd)
+
 
 class Op(StrEnum):
     """The three things an edit may do to the body of a skill."""

@@ -6,13 +6,15 @@ import argparse
 import os
 import sys
 import time
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
 
 if TYPE_CHECKING:
     from skilld.daemon.engine import Engine
+    from skilld.store.batches import StoredBatch
     from skilld.types import Proposal
 
 
@@ -94,13 +96,15 @@ def _once(engine: Engine) -> int:
         if sys.stderr.isatty():
             sys.stderr.write(f"\r{done} done, {waiting} to go ")
         worker = Worker(engine.start(batch), engine.around.environment, engine.settings.worker.seconds)
-        engine.finish(batch, worker.result(), time.time())
+        result = worker.result(partial(_keep_plan, engine, batch))
+        engine.finish(batch, result, time.time())
         done += 1
     if done and sys.stderr.isatty():
         sys.stderr.write("\r" + " " * 40 + "\r")
     look = Observing(engine.store, engine.around.umask)
     if job := look.job(time.time()):
-        look.apply(Worker(job, engine.around.environment, engine.settings.worker.seconds).result(), time.time())
+        worker = Worker(job, engine.around.environment, engine.settings.worker.seconds)
+        look.apply(worker.result(lambda _: None), time.time())
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
     console.line(
@@ -112,6 +116,10 @@ def _once(engine: Engine) -> int:
     if count:
         console.line("See them: skilld proposals")
     return 0
+
+
+def _keep_plan(engine: Engine, batch: StoredBatch, plan: dict[str, Any]) -> None:
+    engine.keep_plan(batch, plan, time.time())
 
 
 def _tell(proposals: list[Proposal]) -> None:

@@ -107,6 +107,12 @@ class Engine:
         self.store.batches.start(batch.id)
         return jobs.complete(self.store, self.settings, self.around, batch)
 
+    def keep_plan(self, batch: StoredBatch, plan: Mapping[str, Any], now: float) -> None:
+        """Keep what a worker is about to do, with what it cost to find out: a second try does it without asking."""
+        with self.store.transaction():
+            results.record(self.store, batch, {**plan, "proposals": ()}, now)
+            self.store.batches.keep_plan(batch.id, {"proposals": plan["proposals"]})
+
     def finish(self, batch: StoredBatch, result: Mapping[str, Any], now: float) -> list[Proposal]:
         """Record what came of a batch; returns the proposals that are new."""
         outcome = Outcome(result["outcome"])

@@ -54,6 +54,13 @@ class _Done:
 
 
 @dataclass(frozen=True, slots=True)
+class _Planned:
+    batch: StoredBatch
+    plan: Mapping[str, Any]
+    kept: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
 class _Noticed:
     why_not: str
 
@@ -63,7 +70,7 @@ class _Stop:
     signal: int
 
 
-_Message = _Changed | _Tick | _Done | _Noticed | _Stop
+_Message = _Changed | _Tick | _Planned | _Done | _Noticed | _Stop
 
 
 class Service:
@@ -168,6 +175,9 @@ class Service:
             case _Tick("heartbeat"):
                 self._manager.tell("WATCHDOG=1")
                 self._say(now)
+            case _Planned(batch, plan, kept):
+                self._engine.keep_plan(batch, plan, now)
+                kept.set()
             case _Done(batch, result):
                 self._worker = None
                 if batch is None:
@@ -208,8 +218,15 @@ class Service:
     def _spawn(self, batch: StoredBatch | None, job: Mapping[str, Any]) -> None:
         worker = Worker(job, self._engine.around.environment, self._engine.settings.worker.seconds)
         self._worker = worker
+
+        def keep(plan: Mapping[str, Any]) -> None:
+            if batch is not None:
+                planned = _Planned(batch, plan, threading.Event())
+                self._inbox.put(planned)
+                planned.kept.wait()
+
         threading.Thread(
-            target=lambda: self._inbox.put(_Done(batch, worker.result())), name="worker", daemon=True
+            target=lambda: self._inbox.put(_Done(batch, worker.result(keep))), name="worker", daemon=True
         ).start()
 
     def _notify(self, message: str) -> None:
@@ -225,7 +242,7 @@ class Service:
                 message = self._inbox.get(timeout=0.2)
             except queue.Empty:
                 continue
-            if isinstance(message, _Done):
+            if isinstance(message, _Planned | _Done):
                 self._handle(message)
         if self._worker is not None:
             self._worker.kill()

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -26,6 +26,9 @@ _KEPT = frozenset(
 _KEPT_PREFIXES = ("LC_", "XDG_", "PYTHON", "AWS_", "AZURE_", "GOOGLE_", "OLLAMA_", "VERTEX")
 _KEPT_SUFFIX = "_API_KEY"
 _MOST_OUTPUT = 4 << 20
+_PLAN = b'{"type": "plan"'
+
+Keep = Callable[[dict[str, Any]], None]
 
 
 class Worker:
@@ -44,16 +47,22 @@ class Worker:
             start_new_session=True,
         )
 
-    def result(self) -> dict[str, Any]:
-        """Wait for the end and return the result; whatever went wrong becomes one."""
+    def result(self, keep: Keep) -> dict[str, Any]:
+        """Wait for the end and return the result; whatever went wrong becomes one.
+
+        `keep` is given the worker's plan, if it makes one, and must have kept it when it returns.
+        """
         process = self._process
-        output = b""
+        lines: list[bytes] = []
         try:
             # stdin stays open until the end: its closing tells the child that we are gone.
-            if process.stdin is not None:
-                process.stdin.write(self._job)
-                process.stdin.flush()
-            output = _read_until_end(process, self._seconds)
+            self._send(self._job)
+            for line in _lines(process, self._seconds):
+                if line.startswith(_PLAN):
+                    keep(json.loads(line))
+                    self._send(b"go\n")
+                else:
+                    lines.append(line)
         except TimeoutError:
             self.kill()
             return _failed(Outcome.RETRY, f"it took longer than {self._seconds:.0f} seconds and was ended")
@@ -61,7 +70,12 @@ class Worker:
             pass  # it died before it read its job
         finally:
             self.kill()
-        return _parse(output, process.returncode)
+        return _parse(lines, process.returncode)
+
+    def _send(self, data: bytes) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.write(data)
+            self._process.stdin.flush()
 
     def kill(self) -> None:
         """End the worker and everything it started."""
@@ -83,11 +97,13 @@ def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:
     } | {"SKILLD_CHILD": "1"}
 
 
-def _read_until_end(process: subprocess.Popen[bytes], seconds: float) -> bytes:
+def _lines(process: subprocess.Popen[bytes], seconds: float) -> Iterator[bytes]:
+    """Yield the lines that the child writes, until it ends. Raises TimeoutError when its time is up."""
     if process.stdout is None or process.stderr is None:
-        return b""
+        return
     deadline = time.monotonic() + seconds
     output = bytearray()
+    taken = 0
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         selector.register(process.stderr, selectors.EVENT_READ)
@@ -99,14 +115,16 @@ def _read_until_end(process: subprocess.Popen[bytes], seconds: float) -> bytes:
                 data = os.read(key.fd, 1 << 16)
                 if not data:
                     selector.unregister(key.fileobj)
-                elif key.fileobj is process.stdout and len(output) < _MOST_OUTPUT:
+                elif key.fileobj is process.stdout and taken < _MOST_OUTPUT:
+                    taken += len(data)
                     output += data
+            *whole, rest = bytes(output).split(b"\n")
+            output[:] = rest
+            yield from whole
     process.wait(timeout=max(1.0, deadline - time.monotonic()))
-    return bytes(output)
 
 
-def _parse(output: bytes, code: int | None) -> dict[str, Any]:
-    lines = [line for line in output.split(b"\n") if line.strip()]
+def _parse(lines: list[bytes], code: int | None) -> dict[str, Any]:
     try:
         result = json.loads(lines[-1])
         if result["type"] == "result":

@@ -70,6 +70,12 @@ class Batches:
         """Record that a worker has it."""
         self._db.execute("UPDATE batches SET state = 'running', attempts = attempts + 1 WHERE id = ?", (batch_id,))
 
+    def keep_plan(self, batch_id: str, plan: dict[str, Any]) -> None:
+        """Keep with the job what its worker is about to do."""
+        self._db.execute(
+            "UPDATE batches SET job = json_set(job, '$.plan', json(?)) WHERE id = ?", (json.dumps(plan), batch_id)
+        )
+
     def finish(self, batch_id: str, outcome: str, detail: str, at: str) -> None:
         """Record that it is done."""
         self._db.execute(

@@ -1,7 +1,9 @@
 """The worker's entry: read one job, do it, write one result line, exit without tearing the interpreter down.
 
-The exit by `os._exit` saves the second that litellm's teardown takes. A thread watches standard input: when the daemon
-dies its end closes, and then this whole process group ends at once.
+Standard input stays open: when the daemon dies its end closes, and then this whole process group ends at once. What is
+to be done is told to the daemon and kept by it before it is done (a line of type "plan", answered by "go"), so that a
+worker killed between asking and acting asks no model twice. The exit by `os._exit` saves the second that litellm's
+teardown takes.
 """
 
 from __future__ import annotations
@@ -17,17 +19,39 @@ from skilld.errors import SkilldError
 from skilld.types import Outcome
 
 
+class Daemon:
+    """The process that handed us the job."""
+
+    def __init__(self) -> None:
+        self._go = threading.Event()
+
+    def listen(self) -> None:
+        """Wait for its answers, and end with it."""
+        while sys.stdin.buffer.readline() == b"go\n":
+            self._go.set()
+        os.killpg(0, signal.SIGKILL)
+
+    def keep(self, plan: dict[str, Any]) -> None:
+        """Have it keep a plan; returns when it has."""
+        _write({"type": "plan"} | plan)
+        self._go.wait()
+
+
 def main() -> None:
     """Do one job."""
-    line = sys.stdin.buffer.readline()
-    threading.Thread(target=_die_with_parent, daemon=True).start()
-    result = {"type": "result"} | _work(json.loads(line))
-    sys.stdout.write(json.dumps(result) + "\n")
-    sys.stdout.flush()
+    job = json.loads(sys.stdin.buffer.readline())
+    daemon = Daemon()
+    threading.Thread(target=daemon.listen, daemon=True).start()
+    _write({"type": "result"} | _work(job, daemon))
     os._exit(0)
 
 
-def _work(job: dict[str, Any]) -> dict[str, Any]:
+def _write(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
     try:
         from skilld.git.environment import scrub_environment
 
@@ -42,7 +66,7 @@ def _work(job: dict[str, Any]) -> dict[str, Any]:
         from skilld.worker.analyse import analyse
         from skilld.worker.key import load_key
 
-        return analyse(job, Redactor(load_key(places().redaction_key)).redact)
+        return analyse(job, Redactor(load_key(places().redaction_key)).redact, daemon.keep)
     except SkilldError as error:
         return {"outcome": Outcome.FAILED.value, "detail": str(error)}
     except Exception as error:  # noqa: BLE001 - our own bug: its text may hold words of people, so only its type is told
@@ -53,12 +77,6 @@ def _work(job: dict[str, Any]) -> dict[str, Any]:
             "outcome": Outcome.FAILED.value,
             "detail": f"a bug in skilld: {type(error).__module__}.{type(error).__qualname__}",
         }
-
-
-def _die_with_parent() -> None:
-    while sys.stdin.buffer.read(1):
-        pass
-    os.killpg(0, signal.SIGKILL)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from skilld.classify.backends import Backend, Spec, make
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
-from skilld.types import Evidence, Message, Outcome, Proposal, SkillRef, State, Update
+from skilld.types import Evidence, Message, Outcome, Proposal, SkillRef, State, Update, Usage
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker import conversation, known
 from skilld.worker.documents import Loaded, load_skills, standing_instructions
@@ -18,10 +18,16 @@ from skilld.worker.edits import Composed
 from skilld.worker.judge import Judge, Redact
 from skilld.worker.staging import Staged, stage
 
+Keep = Callable[[dict[str, Any]], None]
 
-def analyse(job: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
-    """Do the job and return its result. Expected failures are results; only bugs raise."""
-    analysis = Analysis(job, redact)
+
+def analyse(job: Mapping[str, Any], redact: Redact, keep: Keep) -> dict[str, Any]:
+    """Do the job and return its result. Expected failures are results; only bugs raise.
+
+    `keep` is given the proposals that are about to be staged and must have kept them when it returns: a job that has
+    such a plan is not judged again.
+    """
+    analysis = Analysis(job, redact, keep)
     try:
         analysis.run()
     except RetryError as error:
@@ -42,21 +48,30 @@ def analyse(job: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
 class Analysis:
     """The work on one batch and what it has come to so far."""
 
-    def __init__(self, job: Mapping[str, Any], redact: Redact) -> None:
+    def __init__(self, job: Mapping[str, Any], redact: Redact, keep: Keep) -> None:
         self._job = job
         self._redact = redact
+        self._keep_plan = keep
         self._skills, self._unreadable = load_skills([SkillRef(**item) for item in job["skills"]])
         # Without a skill in use no model is asked: what is plainly said is kept for later.
         self._backend: Backend = make(Spec(**job["backend"]) if self._skills else Spec("offline"))
         self._standing = [proposal_from_json(item) for item in job["open"]]
         self._messages: list[Message] = []
         self._staged = Staged()
+        self._told = Usage()  # what the daemon has booked with the plan
         self._learnings: list[dict[str, Any]] = []
         self.refused: list[str] = []
         self._dropped: list[str] = []
 
     def run(self) -> None:
-        """Read, judge, edit and propose."""
+        """Judge, unless that was done by an earlier try, and stage what came of it."""
+        plan = self._job.get("plan")
+        proposals = [proposal_from_json(item) for item in plan["proposals"]] if plan else self._judged()
+        for proposal in proposals:
+            self._stage(proposal)
+
+    def _judged(self) -> list[Proposal]:
+        """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
         self._messages = conversation.read(self._job, self._redact)
         instructions = standing_instructions(self._job.get("cwd"), self._job.get("instructions", ()))
         judge = Judge(self._backend, self._messages, self._skills, self._redact(instructions), self._redact)
@@ -64,9 +79,15 @@ class Analysis:
         self.refused += judge.unusable
         self._dropped += verdict.dropped
         self._learn(verdict)
+        proposals = []
         for loaded in self._skills:
-            if mine := self._new([item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded):
-                self._edit(judge, loaded, mine)
+            mine = self._new([item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded)
+            if mine and (proposal := self._edited(judge, loaded, mine)):
+                proposals.append(proposal)
+        if proposals:
+            self._keep_plan(self.result() | {"proposals": [proposal_to_json(proposal) for proposal in proposals]})
+            self._told, self._learnings = self._backend.usage, []
+        return proposals
 
     def _learn(self, verdict: Verdict) -> None:
         in_the_way = [*((item["name"], item["why"]) for item in self._job.get("unusable", ())), *self._unreadable]
@@ -89,17 +110,37 @@ class Analysis:
                 new.append(item)
         return new
 
-    def _edit(self, judge: Judge, loaded: Loaded, checked: Sequence[Checked]) -> None:
+    def _edited(self, judge: Judge, loaded: Loaded, checked: Sequence[Checked]) -> Proposal | None:
         try:
-            composed = judge.edit(loaded, checked)
-            if not stage(self._proposal(loaded, checked, composed), self._standing, self._staged, self._job["closed"]):
-                self._dropped.append("the skill, or an open proposal, says it already")
+            return self._proposal(loaded, checked, judge.edit(loaded, checked))
         except RetryError:
             raise
         except SkilldError as error:
             self.refused.append(str(error))
             for item in checked:
                 self._keep(item.update, str(error), loaded.ref.name)
+        return None
+
+    def _stage(self, proposal: Proposal) -> None:
+        try:
+            if not stage(proposal, self._standing, self._staged, self._job["closed"]):
+                self._dropped.append("the skill, or an open proposal, says it already")
+        except RetryError:
+            raise
+        except SkilldError as error:
+            self.refused.append(str(error))
+            for evidence in proposal.evidence:
+                self._learnings.append(
+                    {
+                        "turn": evidence.turn,
+                        "quote": evidence.quote,
+                        "change": proposal.summary,
+                        "kind": proposal.kind.value,
+                        "skill": proposal.skill,
+                        "why_kept": str(error),
+                        "confidence": proposal.confidence,
+                    }
+                )
 
     def _proposal(self, loaded: Loaded, checked: Sequence[Checked], composed: Composed) -> Proposal:
         updates = [item.update for item in checked]
@@ -157,7 +198,7 @@ class Analysis:
             "outcome": outcome.value,
             "detail": "; ".join(dict.fromkeys(details)),
             "model": self._backend.name,
-            "usage": asdict(self._backend.usage),
+            "usage": asdict(self._backend.usage - self._told),
             "proposals": [proposal_to_json(proposal) for proposal in self._staged.made],
             "learnings": self._learnings,
             "moved": self._staged.moved,

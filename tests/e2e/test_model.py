@@ -252,3 +252,24 @@ def test_a_spent_budget_stops_the_calls_until_tomorrow_and_says_so(home: Path, p
     cost = program.json("cost")
     assert [(day["model"], day["skill"], day["calls"]) for day in cost["days"]] == [("openai/stub", "release-notes", 1)]
     assert "1 batches wait" in program.run("cost").stdout
+
+
+def test_what_a_model_answered_is_done_later_without_asking_again(home: Path, project: Project) -> None:
+    lock = project.root / ".git/refs/heads/skilld/staging.lock"
+    with StubModel() as model:
+        model.queue(_updates(), _operations(), NOTHING)
+        program = _program(home, model)
+        program.environment["SKILLD_WORKER__ATTEMPTS"] = "1"
+        lock.parent.mkdir(parents=True)
+        lock.touch()
+        _session(home, project)
+        program.run("run", "--once")
+        assert program.json("status")["batches"]["parked"] == 1
+        assert program.json("status")["spend_today"]["calls"] == 3
+        lock.unlink()
+        program.run("retry")
+        program.run("run", "--once")
+        assert len(model.bodies) == 3
+    (proposal,) = program.json("proposals")
+    assert proposal["evidence"][0]["quote"] == LASTING
+    assert program.json("status")["spend_today"]["calls"] == 3
