@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from skilld.edit.skill_file import Line, join_lines
+from skilld.edit.skill_file import Line, is_blank, join_lines
 from skilld.types import Op, Operation
 
 _SHORT = 3  # lines of an anchor above a place that are still better than one line below it
@@ -65,7 +65,7 @@ def anchored(lines: Sequence[Line], start: int, end: int, text: Sequence[str]) -
     Both may be empty, not at once. Blank lines can be neither an anchor nor a text of their own, so a neighbour that
     says something goes along with them.
     """
-    says = any(line.strip() for line in text)
+    says = not all(is_blank(line) for line in text)
     if start == end and says:
         above = window_above(lines, start)
         if above is not None and (above >= start - _SHORT or not is_unique(lines, start, start + 1)):

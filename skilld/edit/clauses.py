@@ -17,7 +17,7 @@ _NOT = re.compile(
 # After these a word for "not" is part of an order, not of a ban.
 _ORDERS = re.compile(
     r"\s*(?:ever\s+)?(?:to\s+)?(?:forget|fail|hesitat|skip|omit|neglect|miss|worr|bother|wait|ask|tell|mention|inform"
-    r"|notify|let|only|just|need|matter|problem|permission|approval|confirm|prompt|delay|question|notice|exception)",
+    r"|notify|only|just|need|matter|problem|permission|approval|confirm|prompt|delay|question|notice|exception)",
     re.IGNORECASE,
 )
 _REACH = 80  # characters before a word in which its "not" is looked for

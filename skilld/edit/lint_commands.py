@@ -79,7 +79,7 @@ _PHRASES = (
         "history-loss",
         _FLAG,
         "It can throw away commits or uncommitted work",
-        r"\bpush\b[^\n;|]{0,60}\s(?:--force\b(?!-with-lease)|-f\b|\+\w)|\bforce[- ]?push\w*|\breset\s+--hard\b"
+        r"\bpush\b[^\n;|,`]{0,60}\s(?:--force\b(?!-with-lease)|-f\b|\+\w)|\bforce[- ]?push\w*|\breset\s+--hard\b"
         r"|\bclean\s+-\w*[fdx]|\bcheckout\s+(?:--\s+)?\.|\bbranch\s+-D\b|\bfilter-(?:branch|repo)\b|\bstash\s+(?:drop"
         r"|clear)\b|\breflog\s+expire\b",
     ),

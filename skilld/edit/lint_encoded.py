@@ -42,7 +42,8 @@ _PART = 20  # characters between the signs of base64; a path has about 8 between
 _WORD = re.compile(r"[A-Za-z]+")
 _STRETCH = 8  # words in which ROT13 is looked for
 _ENGLISH = 3  # frequent words that no chance puts into one stretch
-_READABLE = 0.95
+_READABLE = 0.95  # share of its characters
+_SHORTEST = 4  # characters of a word that commands anything
 
 
 def check(change: Change) -> Iterator[Finding]:
@@ -96,12 +97,10 @@ _CODES: tuple[tuple[re.Pattern[str], Callable[[str], str]], ...] = (
 
 
 def _is_text(decoded: str) -> bool:
-    """Whether it reads as words: nearly all characters printable, and letters that no random bytes would give."""
-    if len(decoded) < 4:  # noqa: PLR2004 - the shortest word that commands anything
-        return False
-    printable = sum(char.isprintable() or char in "\n\t" for char in decoded if char != "\ufffd")
-    wordly = sum(char.isalnum() or char in " \n\t.,/:;-_'\"()<>|=" for char in decoded if char.isascii())
-    return printable / len(decoded) >= _READABLE and wordly / len(decoded) >= _READABLE
+    """Whether it reads as words: nearly all printable ASCII, half of it letters, as no random bytes would be."""
+    printable = sum(char.isascii() and (char.isprintable() or char in "\n\t") for char in decoded)
+    letters = sum(char.isalpha() for char in decoded)
+    return len(decoded) >= _SHORTEST and printable >= _READABLE * len(decoded) and 2 * letters >= len(decoded)
 
 
 def _rot13(line: str) -> str:

@@ -1,4 +1,4 @@
-"""Lint family of DESIGN section 6: an address, command, path or package that the person did not type.
+"""Lint family of provenance: an address, command, path or package that the person did not type.
 
 What already stood in the skill counts as known. A command whose words were all typed, or stood in the skill, but not
 in this order is flagged; any foreign word in it is refused.

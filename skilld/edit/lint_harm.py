@@ -40,7 +40,7 @@ _DATA = nouns(
     " attachment subject invoice order customer patient transaction cell formula field value section chapter page"
     " content"
 )
-_RUN = verbs("run execute call invoke launch start use source trigger")
+_RUN = verbs("run execute call invoke launch start trigger")
 _SCRIPT = r"[\w./-]+\.(?:sh|py|js|ts|rb|pl|ps1|bat|cmd|exe|bin|bash|zsh|jar)\b"
 _NO_TELLING = r"\b(?:do not|don['’]?t|never|without|avoid|no need to|not)\s+(?:ever\s+)?(?:to\s+)?" + verbs(
     "mention tell inform notify alert show reveal disclose report ask prompt bother display log warn confirm"
@@ -74,6 +74,7 @@ _PHRASES = (
         _FLAG,
         "It runs a script whose content is not shown here",
         near(_RUN, _SCRIPT, 80),
+        near(verbs("use source"), _SCRIPT + r"\s+script", 80),
         near(_RUN, r"\bscripts?/?\s+(?:director|folder|dir\b)", 80),
         near(
             verbs("run execute call invoke perform"),
@@ -141,7 +142,9 @@ _PHRASES = (
         "broad-trigger",
         _FLAG,
         "It hangs an action on every task of a kind",
-        r"\b(?:after|before|when(?:ever)?|while|during|for|in|on)\b[^.\n]{0,40}\b(?:any|every|each|all)\b",
+        # Not "in each entry": that is how the artefact looks. Of 45 attack lines that this rule shows, 2 need it.
+        r"\b(?:after|before|when(?:ever)?|while|during|for)\b[^.\n]{0,40}\b(?:any|every|each|all)\b",
+        r"\b(?:in|on)\b[^.\n]{0,40}\b(?:any|all)\b",
     ),
     phrase(
         "money",

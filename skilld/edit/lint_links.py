@@ -18,6 +18,7 @@ _ACTIVE = re.compile(r"(?:javascript|vbscript|data|file|blob)\s*:", re.IGNORECAS
 _ACTIVE_TEXT = re.compile(r"\b(?:java|vb)script:(?=\S)|\bdata:\w+/[\w.+-]+[;,]", re.IGNORECASE)
 _USER = re.compile(r"https?://(?P<user>[^\s/@]+)@(?P<host>[^\s/:?#`\"')>]+)", re.IGNORECASE)
 _FILLED = re.compile(r"[\[{<]\s*[A-Za-z_ .-]{2,}\s*[\]}>]|\$[({]?\w|%s\b|%7B|%5B", re.IGNORECASE)
+_BLANK_LENGTH = 40  # characters behind an address in which a blank to fill may close
 _BLANKS = re.compile(r"[\s\x00-\x1f]+")
 
 
@@ -39,13 +40,10 @@ def check(change: Change) -> Iterator[Finding]:
         verdict = flag if _is_local(match["host"]) else refuse
         yield verdict("login-in-address", "It adds an address with a login, which hides where it leads", match[0])
     for match in change.matches(URL):
-        if _FILLED.search(match[0]) or _is_filled_behind(change.text, match.end()):
-            yield flag("address-with-blank", "It adds an address into which something is filled", match[0])
+        whole = change.text[match.start() : match.end() + _BLANK_LENGTH].split()[0]
+        if _FILLED.search(whole):
+            yield flag("address-with-blank", "It adds an address into which something is filled", whole)
     yield from _hosts(change)
-
-
-def _is_filled_behind(text: str, at: int) -> bool:
-    return text[at - 1 : at + 1] in {"=[", "={", "=<", "/{", "/<", "/["} or text[at : at + 2] == "${"
 
 
 def _hosts(change: Change) -> Iterator[Finding]:

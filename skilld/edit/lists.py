@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.edit.skill_file import Line
+from skilld.edit.skill_file import Line, is_blank
 from skilld.edit.structure import Item, Role, list_item
 
 _INDENTED_CODE = 4
@@ -62,7 +62,7 @@ def _list_from(body: Sequence[Line], roles: Sequence[Role], start: int, end: int
     while at < end:
         text = body[at].text
         item = list_item(text) if roles[at] is Role.TEXT else None
-        if not text.strip():
+        if is_blank(text):
             gap = True
         elif item is not None and not (items and len(item.indent.expandtabs(4)) >= items[0].width):
             if items and item.marker[-1] != items[0].marker[-1]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skilld.edit.anchors import anchored, places
-from skilld.edit.skill_file import Line, SkillFile, parse, split_lines
+from skilld.edit.skill_file import Line, SkillFile, is_blank, parse, split_lines
 from skilld.errors import RefusedError, SkilldError
 from skilld.types import Op, Operation
 
@@ -90,7 +90,7 @@ def _step(skill: SkillFile, body: list[Line], operation: Operation, *, limited: 
     start = _anchor(skill, body, anchor)
     end = start + len(anchor)
     text = _lines(operation.text) if operation.op is not Op.DELETE else []
-    if operation.op is not Op.DELETE and not any(line.strip() for line in text):
+    if operation.op is not Op.DELETE and all(is_blank(line) for line in text):
         raise _refused("it adds no text")
     if operation.op is Op.INSERT_AFTER:
         start = end
@@ -105,7 +105,7 @@ def _step(skill: SkillFile, body: list[Line], operation: Operation, *, limited: 
 
 
 def _anchor(skill: SkillFile, body: list[Line], anchor: list[str]) -> int:
-    if not any(text.strip() for text in anchor):
+    if all(is_blank(text) for text in anchor):
         raise _refused("it is anchored on a blank line")
     found = list(places(body, anchor))
     if len(found) == 1:
@@ -132,6 +132,11 @@ def _splice(body: list[Line], start: int, end: int, text: list[str], ending: str
         start, keys, text = start + 1, keys[1:], text[1:]
     while start < end and keys and body[end - 1].key == keys[-1]:
         end, keys, text = end - 1, keys[:-1], text[:-1]
+    if end == len(body) and not body[-1].ending:  # an empty last line would be a final newline
+        while text and not text[-1]:
+            text = text[:-1]
+        while not text and 0 < start < end and not body[start - 1].text:
+            start -= 1
     old = body[start:end]
     head, tail = body[:start], body[end:]
     own = [line.ending for line in old] or [head[-1].ending if head else tail[0].ending]

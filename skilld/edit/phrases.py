@@ -46,18 +46,21 @@ def _verb(word: str) -> str:
 
 
 def nouns(words: str) -> str:
-    """Return an expression for the blank-separated nouns in both numbers; an underscore stands for white space."""
+    """Return an expression for the blank-separated nouns in both numbers; an underscore stands for white space.
+
+    With a question mark behind the underscore the white space may be missing.
+    """
     return rf"\b(?:{'|'.join(_noun(word) for word in words.split())})\b"
 
 
 def _noun(word: str) -> str:
-    word = word.replace("_", r"[\s-]+")
+    word = word.replace("_?", r"[\s-]*").replace("_", r"[\s-]+")
     return rf"{word[:-1]}(?:y|ies)" if word.endswith("y") else rf"{word}(?:e?s)?"
 
 
 def near(first: str, second: str, within: int = 70) -> str:
     """Return an expression for both in one sentence and in this order, at most `within` characters apart."""
-    return rf"{first}[^.\n]{{0,{within}}}?{second}"
+    return rf"(?:{first})[^.\n]{{0,{within}}}?(?:{second})"
 
 
 def find(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Finding]:

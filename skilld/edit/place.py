@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from skilld.edit.anchors import anchored
+from skilld.edit.fit import by_fit, content_words
 from skilld.edit.lists import BulletList, lists
 from skilld.edit.skill_file import Line, parse
 from skilld.edit.spans import blank_code
@@ -22,16 +23,8 @@ from skilld.types import Operation
 
 DEFAULT_TITLE = "Preferences"
 
-_WORD = re.compile(r"\w{3,}")
 _MENTION = re.compile(r"(?<![\w@`/.])@(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?(?<=[\w/])(?![\w@(`])")
 _FENCE = re.compile(r"\s*(?:`{3}|~{3})")
-_COMMON_WORDS = (
-    "all also always and any are but can each every for from have into its just like make must need never not only "
-    "our out should that the them then they this use using want was when with you your"
-)
-_COMMON = frozenset(_COMMON_WORDS.split())
-_HINT_FITS = 0.5  # share of the words of title and hint that both have
-_WORDS_FIT = 2  # words that an instruction shares with a section; one of the title counts for two
 _TITLE_LENGTH = 80
 
 
@@ -39,23 +32,28 @@ def insert_bullet(data: bytes, section_hint: str, text: str) -> Operation:
     """Return the operation that adds `text` to the skill as one more item, numbered step or paragraph.
 
     The section is the one the hint names, else the one that shares most words with the text, else a new one at the
-    end, named by the hint. `text` may have several lines; a list marker it starts with is dropped, and a file that it
-    mentions with an at sign is put into code, where no client includes it. Raises SkilldError when the skill cannot be
-    parsed or has no body or no open end, RefusedError when the text is blank.
+    end, named by the hint; where the end is open code, any section will do. `text` may have several lines; a list
+    marker it starts with is dropped, and a file that it mentions with an at sign is put into code, where no client
+    includes it. Raises SkilldError when the skill cannot be parsed or has no place at all, RefusedError when the text
+    is blank.
     """
     body = parse(data).body
     said = _said(text)
     kinds = roles(body)
-    for section in _by_fit(body, section_hint, fold(text)):
-        at, lines = _into(body, kinds, section, said)
-        if _is_read(body, at, lines):
+    fitting, others = by_fit(body, section_hint, fold(text))
+    places = [_into(body, kinds, section, said) for section in fitting]
+    places.append(_new_section(body, kinds, section_hint, said))
+    for at, lines in (*places, *(_into(body, kinds, section, said) for section in others)):
+        if at and _is_read(body, at, lines):
             return anchored(body, at, at, lines)
+    raise SkilldError("The skill has no place for the instruction", "its body is empty or all code")
+
+
+def _new_section(body: Sequence[Line], kinds: Sequence[Role], hint: str, said: list[str]) -> tuple[int, list[str]]:
+    """Return the line behind the last one that says anything, and the lines of a section to put there."""
     end = next((at + 1 for at in range(len(body) - 1, -1, -1) if body[at].key), 0)
-    lines = ["", f"{'#' * _level(body)} {_title(section_hint)}", "", f"{_bullet(body, kinds)} {said[0]}"]
-    lines += ["  " + line if line.strip() else "" for line in said[1:]]
-    if not end or not _is_read(body, end, lines):
-        raise SkilldError("The skill has no place for the instruction", "its body is empty or ends in open code")
-    return anchored(body, end, end, lines)
+    lines = ["", f"{'#' * _level(body)} {_title(hint)}", "", f"{_bullet(body, kinds)} {said[0]}"]
+    return end, [*lines, *("  " + line if line.strip() else "" for line in said[1:])]
 
 
 def _said(text: str) -> list[str]:
@@ -77,44 +75,11 @@ def _quoted(line: str) -> str:
     return line
 
 
-def _by_fit(body: Sequence[Line], hint: str, text: str) -> list[Section]:
-    """Return the sections that fit, best first: by the hint, and where it names none, by the words of the text."""
-    found = [part for part in sections(body) if part.title or any(line.key for line in _own(body, part))]
-    wanted = _words(hint)
-    named = [(_likeness(wanted, _words(part.title)), part) for part in found]
-    fitting = sorted((pair for pair in named if pair[0] >= _HINT_FITS), key=lambda pair: -pair[0])
-    if fitting:
-        return [part for _, part in fitting]
-    if not wanted and len(found) == 1:
-        return found
-    words = _words(text)
-    shared = [(_shared(words, body, part), part) for part in found]
-    return [part for score, part in sorted(shared, key=lambda pair: -pair[0]) if score >= _WORDS_FIT]
-
-
-def _own(body: Sequence[Line], section: Section) -> Sequence[Line]:
-    return body[section.start : section.own_end]
-
-
-def _words(text: str) -> set[str]:
-    stems = (re.sub(r"(?:ing|ed|es|s)$", "", word) for word in _WORD.findall(text.casefold()))
-    return {stem for stem in stems if stem} - _COMMON
-
-
-def _likeness(hint: set[str], title: set[str]) -> float:
-    return len(hint & title) / len(hint | title) if hint and title else 0.0
-
-
-def _shared(words: set[str], body: Sequence[Line], section: Section) -> int:
-    own = _words(" ".join(line.text for line in _own(body, section)))
-    return len(words & own) + 2 * len(words & _words(section.title))
-
-
 def _into(body: Sequence[Line], kinds: Sequence[Role], section: Section, said: list[str]) -> tuple[int, list[str]]:
     """Return the line before which the instruction goes into the section, and its lines."""
     found = lists(body, kinds, section.start, section.own_end)
     if found:
-        words = _words(" ".join(said))
+        words = content_words(" ".join(said))
         best = max(reversed(found), key=lambda part: len(words & _list_words(body, part)))
         return best.end, best.next_item(said)
     spoken = [at for at in range(section.start, section.own_end) if body[at].key]
@@ -125,7 +90,7 @@ def _into(body: Sequence[Line], kinds: Sequence[Role], section: Section, said: l
 
 
 def _list_words(body: Sequence[Line], part: BulletList) -> set[str]:
-    return _words(" ".join(line.text for line in body[part.start : part.end]))
+    return content_words(" ".join(line.text for line in body[part.start : part.end]))
 
 
 def _is_read(body: Sequence[Line], at: int, lines: list[str]) -> bool:
@@ -143,8 +108,9 @@ def _bullet(body: Sequence[Line], kinds: Sequence[Role]) -> str:
 
 
 def _level(body: Sequence[Line]) -> int:
-    counts = Counter(part.level for part in sections(body) if part.level > 1)
-    return counts.most_common(1)[0][0] if counts else 2
+    """Return the level of the file's main sections; a single first-level heading is its title."""
+    levels = [part.level for part in sections(body) if part.level]
+    return 1 if levels.count(1) > 1 else min((level for level in levels if level > 1), default=2)
 
 
 def _title(hint: str) -> str:

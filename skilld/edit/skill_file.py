@@ -16,6 +16,7 @@ from skilld.errors import SkilldError
 
 MAX_BYTES = 1024 * 1024
 MAX_FRONT_BYTES = 64 * 1024
+MAX_LINES = 10_000  # looking for an anchor is quadratic at worst: 10 s for this many equal lines
 
 _BOM = b"\xef\xbb\xbf"
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
@@ -62,6 +63,11 @@ class SkillFile:
         return counts.most_common(1)[0][0] if counts else "\n"
 
 
+def is_blank(text: str) -> bool:
+    """Whether a line holds nothing but blanks and tabs."""
+    return not text.strip(" \t")
+
+
 def split_lines(text: str) -> list[Line]:
     """Return the lines of `text` with their endings; no empty line after a final newline."""
     return [Line(match[1], match[2]) for match in _LINE.finditer(text) if match[0]]
@@ -76,8 +82,8 @@ def parse(data: bytes) -> SkillFile:
     """Take a SKILL.md apart.
 
     Front matter is a first line `---` up to the next line `---` (trailing blanks allowed), as Agent Skills has it.
-    Raises SkilldError when the bytes are no UTF-8, hold a NUL, are over 1 MiB, or the front matter is not closed or
-    over 64 KiB.
+    Raises SkilldError when the bytes are no UTF-8, hold a NUL, are over 1 MiB or MAX_LINES lines, or the front matter
+    is not closed or over 64 KiB.
     """
     if len(data) > MAX_BYTES:
         raise _unreadable(f"it has {len(data)} bytes, and no more than {MAX_BYTES} are read")
@@ -89,6 +95,8 @@ def parse(data: bytes) -> SkillFile:
     except UnicodeDecodeError as error:
         raise _unreadable(f"byte {error.start} is not UTF-8", "Save the file as UTF-8.") from None
     lines = split_lines(text)
+    if len(lines) > MAX_LINES:
+        raise _unreadable(f"it has {len(lines)} lines, and no more than {MAX_LINES} are read")
     start = _body_start(lines)
     front = "".join(line.text + line.ending for line in lines[:start])
     if len(front.encode("utf-8")) > MAX_FRONT_BYTES:

@@ -21,6 +21,7 @@ _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>.*)")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t]+|$)(?P<box>\[[ xX]\][ \t]+)?")
 _RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _INDENTED_CODE = 4
+_DEEPEST = 8  # list markers in one line that are read
 
 
 class Role(Enum):
@@ -76,8 +77,7 @@ def roles(body: Sequence[Line]) -> list[Role]:
     comment = False
     content = 0  # columns of the list item we are in
     for line in body:
-        item = list_item(line.text)
-        rest = line.text if item is None or fence else line.text[len(item.indent + item.marker) :]
+        rest, columns = (line.text, 0) if fence or comment else _behind_markers(line.text)
         match = _FENCE.fullmatch(rest)
         if comment:
             out.append(Role.COMMENT)
@@ -86,17 +86,29 @@ def roles(body: Sequence[Line]) -> list[Role]:
             closes = match is not None and match["marks"].startswith(fence) and not match["info"].strip()
             out.append(Role.FENCE if closes else Role.CODE)
             fence = "" if closes else fence
-        elif match is not None and _opens(match, content, in_item=item is not None):
+        elif match is not None and _opens(match, content, in_item=columns > 0):
             out.append(Role.FENCE)
             fence = match["marks"]
         else:
             comment = _comment_open(line.text)
             out.append(Role.COMMENT if comment or line.text.lstrip().startswith("<!--") else Role.TEXT)
-        if item is not None and not fence:
-            content = item.width
+        if columns:
+            content = columns
         elif line.text[:1].strip() and not fence and out[-1] is Role.TEXT:
             content = 0
     return out
+
+
+def _behind_markers(text: str) -> tuple[str, int]:
+    """Return what stands behind the list markers a line starts with, and the columns before it; 0 without a marker."""
+    columns = 0
+    for _ in range(_DEEPEST):
+        item = list_item(text)
+        if item is None:
+            break
+        columns += item.width
+        text = text[len(item.indent + item.marker + item.gap) :]
+    return text, columns
 
 
 def _opens(match: re.Match[str], content: int, *, in_item: bool) -> bool:

@@ -1,0 +1,42 @@
+"""A small skill and what the linter says when one bullet is added to it, for tests of the linter."""
+
+from __future__ import annotations
+
+from skilld.edit.lint import Verdict, lint
+
+SKILL = b"""---
+name: notes
+description: Writes notes.
+---
+
+# Notes
+
+## Steps
+
+1. Read `git log`.
+2. Write the notes, see docs/style.md.
+
+## Rules
+
+- Never publish without a review.
+- Keep it short.
+"""
+
+
+def added(text: str) -> bytes:
+    """Return the skill with `text` as one more bullet at its end, further lines indented."""
+    return SKILL + ("- " + text.replace("\n", "\n  ") + "\n").encode()
+
+
+def findings(text: str, said: str | None = None) -> dict[str, Verdict]:
+    """Return rule and verdict of each finding for one more bullet; the person said `said`, by default the text."""
+    out: dict[str, Verdict] = {}
+    for finding in reversed(lint(SKILL, added(text), text if said is None else said)):
+        out[finding.rule] = finding.verdict
+    return out
+
+
+def changed(old: str, new: str, said: str | None = None) -> dict[str, Verdict]:
+    """Return rule and verdict of each finding for a replaced piece of the skill."""
+    after = SKILL.replace(old.encode(), new.encode())
+    return {finding.rule: finding.verdict for finding in lint(SKILL, after, new if said is None else said)}

@@ -1,0 +1,180 @@
+"""Operations applied to hand-written skills, and undone. Every expectation is a literal."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.edit.operations import MAX_CHANGED_LINES, apply, inverse
+from skilld.errors import RefusedError, SkilldError
+from skilld.types import Op, Operation
+
+SKILL = b"---\nname: ship\n---\n# Ship\n\n## Steps\n\n- Build it.\n- Test it.\n\n## Notes\n\nAsk first.\n"
+
+
+def insert(anchor: str, text: str) -> Operation:
+    return Operation(Op.INSERT_AFTER, anchor, text)
+
+
+def replace(anchor: str, text: str) -> Operation:
+    return Operation(Op.REPLACE, anchor, text)
+
+
+def delete(anchor: str) -> Operation:
+    return Operation(Op.DELETE, anchor)
+
+
+@pytest.mark.parametrize(
+    ("operation", "old", "new"),
+    [
+        (insert("- Test it.", "- Tag it."), b"- Test it.\n", b"- Test it.\n- Tag it.\n"),
+        (replace("- Test it.", "- Test it twice."), b"- Test it.\n", b"- Test it twice.\n"),
+        (replace("- Build it.\n- Test it.", "- Do it."), b"- Build it.\n- Test it.\n", b"- Do it.\n"),
+        (delete("- Test it."), b"- Test it.\n", b""),
+        (insert("Ask first.", "\n## More\n\n- x"), b"Ask first.\n", b"Ask first.\n\n## More\n\n- x\n"),
+    ],
+)
+def test_each_operation_changes_its_lines_only(operation: Operation, old: bytes, new: bytes) -> None:
+    assert apply(SKILL, [operation]) == SKILL.replace(old, new)
+
+
+def test_operations_follow_one_another() -> None:
+    after = apply(
+        SKILL, [insert("- Test it.", "- Tag it."), replace("- Tag it.", "- Tag it with v."), delete("- Build it.")]
+    )
+    assert after == SKILL.replace(b"- Build it.\n- Test it.\n", b"- Test it.\n- Tag it with v.\n")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b"\xef\xbb\xbf- a\r\n- b\r\n", b"\xef\xbb\xbf- a\r\n- n\r\n- m\r\n- b\r\n"),
+        (b"- a", b"- a\n- n\n- m"),
+        (b"x\r\n- a", b"x\r\n- a\r\n- n\r\n- m"),
+        (b"- a\r- b\r", b"- a\r- n\r- m\r- b\r"),
+        (b"- a  \t\n- b\n", b"- a  \t\n- n\n- m\n- b\n"),
+        (b"- x\r\n- y\r\n- a\n- b\n", b"- x\r\n- y\r\n- a\n- n\n- m\n- b\n"),
+    ],
+)
+def test_added_lines_take_the_ending_of_the_line_they_follow(before: bytes, after: bytes) -> None:
+    assert apply(before, [insert("- a", "- n\r\n- m")]) == after
+
+
+def test_deleting_the_last_line_keeps_a_missing_final_newline_missing() -> None:
+    assert apply(b"- a\n- b", [delete("- b")]) == b"- a"
+
+
+def test_replacing_keeps_what_both_have_in_common_byte_for_byte() -> None:
+    assert apply(b"- a  \r\n- b\n- c\t\n", [replace("- a\n- b\n- c", "- a\n- B\n- c")]) == b"- a  \r\n- B\n- c\t\n"
+
+
+@pytest.mark.parametrize(
+    ("operation", "cause"),
+    [
+        (insert("- Deploy it.", "- x"), "not in the file"),
+        (insert("- Build", "- x"), "not in the file"),
+        (insert(" - Build it.", "- x"), "not in the file"),
+        (delete("## Steps\n- Build it."), "not in the file"),
+    ],
+)
+def test_an_anchor_that_does_not_stand_is_an_error_but_no_danger(operation: Operation, cause: str) -> None:
+    with pytest.raises(SkilldError) as caught:
+        apply(SKILL, [operation])
+    assert cause in caught.value.cause
+    assert not isinstance(caught.value, RefusedError)
+
+
+def test_an_anchor_that_stands_twice_is_ambiguous() -> None:
+    with pytest.raises(SkilldError) as caught:
+        apply(b"- a\n\n- a \n", [insert("- a", "- b")])
+    assert "stands 2 times" in caught.value.cause
+
+
+@pytest.mark.parametrize(
+    ("operation", "cause"),
+    [
+        (replace("name: ship", "name: other"), "front matter"),
+        (insert("---", "hooks:"), "front matter"),
+        (insert("", "- x"), "blank line"),
+        (insert("- Test it.", " \n"), "adds no text"),
+        (insert("- Build it.", "- Test it."), "already"),
+        (replace("- Test it.", "- Test it. "), "changes nothing"),
+        (insert("- Test it.", "- \ud800"), "no file can hold"),
+        (insert("- Test it.", "- \0"), "NUL"),
+        (insert("- Test it.", "\n".join(f"- {n}" for n in range(MAX_CHANGED_LINES + 1))), "41 lines"),
+        (insert("- Test it.", "- " + "x" * 9000), "9002 characters"),
+    ],
+)
+def test_what_no_edit_may_do_is_refused(operation: Operation, cause: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        apply(SKILL, [operation])
+    assert cause in caught.value.cause
+
+
+def test_no_operation_may_make_a_front_matter_where_there_was_none() -> None:
+    for first in ("---\nhooks: x\n---", "\ufeff- a", "---"):
+        with pytest.raises(RefusedError):
+            apply(b"- a\n- b\n", [replace("- a", first)])
+
+
+def test_an_edit_leaves_something_in_the_skill() -> None:
+    with pytest.raises(RefusedError):
+        apply(b"---\nname: x\n---\n\n- only\n", [delete("- only")])
+    with pytest.raises(RefusedError):
+        apply(SKILL, [])
+
+
+def test_a_skill_grows_to_500_lines_and_a_longer_one_may_still_change() -> None:
+    full = b"".join(b"- %d\n" % n for n in range(500))
+    longer = full + b"- 500\n"
+    with pytest.raises(RefusedError) as caught:
+        apply(full, [insert("- 7", "- new")])
+    assert "501 lines" in caught.value.cause
+    assert apply(longer, [replace("- 7", "- seven")]) == longer.replace(b"- 7\n", b"- seven\n")
+    assert apply(apply(longer, [delete("- 7")]), inverse(longer, [delete("- 7")]), limited=False) == longer
+
+
+def test_two_proposals_for_one_list_apply_and_go_in_any_order() -> None:
+    first, second = insert("- Test it.", "- Tag it."), insert("- Test it.", "- Say so.")
+    for order in ((first, second), (second, first)):
+        both = apply(apply(SKILL, order[:1]), order[1:])
+        for gone in order:
+            left = next(other for other in order if other is not gone)
+            after = apply(both, inverse(SKILL, [gone]))
+            assert after == apply(SKILL, [left])
+            assert apply(after, inverse(SKILL, [left])) == SKILL
+
+
+def test_two_new_sections_at_the_end_apply_and_go_in_any_order() -> None:
+    first, second = insert("Ask first.", "\n## A\n\n- one"), insert("Ask first.", "\n## B\n\n- two")
+    both = apply(SKILL, [first, second])
+    assert both.endswith(b"Ask first.\n\n## B\n\n- two\n\n## A\n\n- one\n")
+    assert apply(both, inverse(SKILL, [first])) == apply(SKILL, [second])
+    assert apply(both, inverse(SKILL, [second])) == apply(SKILL, [first])
+
+
+def test_an_insertion_is_undone_in_a_later_version() -> None:
+    operations = [insert("- Test it.", "- Tag it.")]
+    later = apply(SKILL, operations).replace(b"- Test it.\n- Tag it.\n", b"- Test it well.\n- Tag it.\n- Rest.\n")
+    assert apply(later, inverse(SKILL, operations)) == later.replace(b"- Tag it.\n", b"")
+
+
+def test_a_removal_is_undone_in_a_later_version() -> None:
+    operations = [delete("- Test it.")]
+    later = apply(SKILL, operations).replace(b"- Build it.\n", b"- Build it.\n- Rest.\n").replace(b"Ask", b"Never ask")
+    assert apply(later, inverse(SKILL, operations)) == later.replace(b"- Build it.\n", b"- Build it.\n- Test it.\n")
+
+
+def test_the_first_line_comes_back_before_the_line_that_followed() -> None:
+    assert inverse(b"- a\n- b\n", [delete("- a")]) == [replace("- b", "- a\n- b")]
+
+
+def test_an_added_line_that_stands_elsewhere_too_is_undone_in_its_own_place() -> None:
+    before = b"## One\n- Run it.\n## Two\n- Look.\n"
+    operations = [insert("- Look.", "- Run it.")]
+    assert inverse(before, operations) == [replace("- Look.\n- Run it.", "- Look.")]
+    assert apply(apply(before, operations), inverse(before, operations)) == before
+
+
+def test_a_replacement_is_undone_with_its_trailing_blanks() -> None:
+    before = b"- a  \n- b\n"
+    assert apply(apply(before, [replace("- a", "- x\n- y")]), inverse(before, [replace("- a", "- x\n- y")])) == before

@@ -1,0 +1,126 @@
+"""Placing one instruction: the right section, the file's own style, an anchor that stands once."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.edit.operations import apply
+from skilld.edit.place import insert_bullet
+from skilld.errors import RefusedError, SkilldError
+from skilld.types import Op, Operation
+
+SKILL = """---
+name: ship
+---
+# Shipping
+
+How we ship.
+
+## Steps
+
+1. Build it.
+2. Test it.
+
+   ```sh
+   make test
+   ```
+
+## Release notes
+
+* Keep them short.
+* Name the ticket.
+
+## Contacts
+"""
+
+
+@pytest.mark.parametrize(
+    ("hint", "text", "old", "new"),
+    [
+        ("Release notes", "Link the diff.", "* Name the ticket.\n", "* Name the ticket.\n* Link the diff.\n"),
+        ("## release NOTES", "- Link the diff.", "* Name the ticket.\n", "* Name the ticket.\n* Link the diff.\n"),
+        ("steps", "Tag it.", "   ```\n", "   ```\n3. Tag it.\n"),
+        ("Contacts", "Ask Bo.", "## Contacts\n", "## Contacts\n\n* Ask Bo.\n"),
+        ("Shipping", "We ship on Mondays.", "How we ship.\n", "How we ship.\n\nWe ship on Mondays.\n"),
+        (
+            "",
+            "Keep the release notes in English.",
+            "* Name the ticket.\n",
+            "* Name the ticket.\n* Keep the release notes in English.\n",
+        ),
+        ("Commits", "Sign them.", "## Contacts\n", "## Contacts\n\n## Commits\n\n* Sign them.\n"),
+        ("Steps", "Look:\nat it\n\ntwice", "   ```\n", "   ```\n3. Look:\n   at it\n\n   twice\n"),
+    ],
+)
+def test_the_instruction_goes_into_its_section_in_its_style(hint: str, text: str, old: str, new: str) -> None:
+    head, _, tail = SKILL.rpartition(old)
+    assert apply(SKILL.encode(), [insert_bullet(SKILL.encode(), hint, text)]).decode() == head + new + tail
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("- a\n- b\n\nend\n", "- a\n- b\n- n\n\nend\n"),
+        ("+   a\n+   b", "+   a\n+   b\n+   n"),
+        ("- [x] a\n- [ ] b\n", "- [x] a\n- [ ] b\n- [ ] n\n"),
+        ("1) a\n2) b\n", "1) a\n2) b\n3) n\n"),
+        ("1. a\n1. b\n", "1. a\n1. b\n1. n\n"),
+        ("- a\n\n- b\n", "- a\n\n- b\n\n- n\n"),
+        ("- a\n  - sub\n    more\n", "- a\n  - sub\n    more\n- n\n"),
+        ("  - a\n  - b\n", "  - a\n  - b\n  - n\n"),
+        ("- a\nlazy line\n\ntext\n", "- a\nlazy line\n- n\n\ntext\n"),
+        ("text\r\n", "text\r\n\r\nn\r\n"),
+        ("* * *\n\ntext\n", "* * *\n\ntext\n\nn\n"),
+    ],
+)
+def test_list_styles_are_kept(before: str, after: str) -> None:
+    assert apply(before.encode(), [insert_bullet(before.encode(), "", "n")]).decode() == after
+
+
+def test_the_anchor_is_one_line_where_one_is_enough_and_more_where_not() -> None:
+    assert insert_bullet(b"## A\n- x\n- y\n", "A", "n") == Operation(Op.INSERT_AFTER, "- y", "- n")
+    assert insert_bullet(b"## A\n- y\n- x\n## B\n- x\n", "A", "n") == Operation(Op.INSERT_AFTER, "- y\n- x", "- n")
+
+
+def test_an_instruction_is_never_put_where_it_would_be_code_or_a_comment() -> None:
+    before = b"# A\n\n- a\n\n## Hidden\n\n<!-- old\n\n- b\n\n-->\n"
+    assert apply(before, [insert_bullet(before, "Hidden", "n")]) == before.replace(b"-->\n", b"-->\n\nn\n")
+    with pytest.raises(SkilldError, match="all code"):
+        insert_bullet(b"```sh\nmake\n", "Steps", "n")
+
+
+def test_a_skill_that_ends_in_open_code_takes_the_instruction_in_a_section() -> None:
+    before = b"# Ship\n\n## Steps\n\n- Build it.\n\n## More\n\n```sh\nmake\n"
+    assert apply(before, [insert_bullet(before, "Tone", "Be kind.")]) == before.replace(
+        b"- Build it.\n", b"- Build it.\n- Be kind.\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "heading"),
+    [
+        ("# Ship\n\n### Deep\n\n- a\n", "### Tone"),
+        ("# Ship\n\n## A\n\n### A1\n\n- a\n\n### A2\n\n- b\n", "## Tone"),
+        ("# A\n\n- a\n\n# B\n\n- b\n", "# Tone"),
+        ("- a\n", "## Tone"),
+    ],
+)
+def test_a_new_section_has_the_level_of_the_files_main_ones(before: str, heading: str) -> None:
+    assert apply(before.encode(), [insert_bullet(before.encode(), "Tone", "Be kind.")]) == (
+        f"{before}\n{heading}\n\n- Be kind.\n".encode()
+    )
+
+
+def test_mentioned_files_are_put_into_code_where_no_client_includes_them() -> None:
+    before = b"- a\n"
+    text = "Follow @docs/style.md and `@x/y.md`, ask @bo or bo@docs.org, see @README.md."
+    assert insert_bullet(before, "", text).text == (
+        "- Follow `@docs/style.md` and `@x/y.md`, ask @bo or bo@docs.org, see `@README.md`."
+    )
+
+
+def test_a_skill_without_a_body_or_a_blank_instruction_has_no_place() -> None:
+    with pytest.raises(SkilldError):
+        insert_bullet(b"---\nname: x\n---\n", "Steps", "n")
+    with pytest.raises(RefusedError):
+        insert_bullet(b"- a\n", "Steps", "  \n ")
