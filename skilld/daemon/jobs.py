@@ -11,6 +11,7 @@ from typing import Any
 
 from skilld.classify.backends.choose import choose
 from skilld.daemon.roots import Surroundings, skill_places
+from skilld.daemon.trust import thresholds
 from skilld.intake.agents import ADAPTERS
 from skilld.settings import Settings
 from skilld.skills import Unusable, find
@@ -52,6 +53,7 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
         "backend": backend(settings, around.environment),
         "open": [proposal_to_json(proposal) for proposal in store.proposals.in_states([State.OPEN])],
         "closed": store.proposals.closed_ids(),
+        "thresholds": thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
         "decided": [
             {
                 "path": proposal.path,

@@ -104,8 +104,11 @@ class Analysis:
         for item in checked:
             session = self._job["session_id"]
             why = known.why_known(item.update, loaded.ref.path, session, self._standing, self._job["decided"])
+            least = self._job["thresholds"].get(loaded.ref.path, {}).get(item.update.kind.value, 0.0)
             if why:
                 self._dropped.append(why)
+            elif item.update.confidence < least:
+                self._keep(item.update, "you said no to such edits of this skill before", loaded.ref.name)
             else:
                 new.append(item)
         return new
