@@ -12,8 +12,9 @@ _CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "
 
 
 def line(text: str = "") -> None:
-    """Print one line. Text from outside goes through `safe_text` first, or through `plain`."""
-    sys.stdout.write(text + "\n")
+    """Print one line. Text from outside goes through `plain` first. What the terminal's encoding lacks is escaped."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
 def plain(text: str) -> str:

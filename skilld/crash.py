@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import platform
+import time
 import traceback
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from skilld import __version__
 from skilld.errors import SkilldError
+from skilld.times import rfc3339
 
 
 def report(error: BaseException, command: Sequence[str]) -> str:
@@ -29,9 +32,11 @@ def report(error: BaseException, command: Sequence[str]) -> str:
 
         private_dir(places().state)
         folder = private_dir(places().crashes)
-        path = folder / f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}.txt"
-        path.write_text(text, encoding="utf-8")
-        path.chmod(0o600)
+        # One file per bug, however often it strikes.
+        path = folder / f"{type(error).__name__}-{hashlib.sha256(text.encode()).hexdigest()[:8]}.txt"
+        fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            file.write(f"{text}at: {rfc3339(time.time())}\n")
     except (OSError, SkilldError):
         return headline + text
     return f"{headline}  Nothing was changed by it. The report, without any of your text: {path}\n"

@@ -7,6 +7,7 @@ import logging.handlers
 import os
 import sys
 from collections.abc import MutableMapping
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,21 @@ _SIZE = 2 << 20
 _FILES = 5
 
 
+class _PrivateFile(logging.handlers.RotatingFileHandler):
+    """A rotated log in which every file is made with mode 0600, whatever the umask."""
+
+    def _open(self) -> TextIOWrapper:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        return os.fdopen(os.open(self.baseFilename, flags, 0o600), "a", encoding=self.encoding)
+
+
 def set_up(path: Path | None, *, terminal: bool) -> None:
     """Send the log to `path` (mode 0600, rotated), or to standard error: as lines for people on a terminal."""
     handler: logging.Handler
     if path is None:
         handler = logging.StreamHandler(sys.stderr)
     else:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600))
-        handler = logging.handlers.RotatingFileHandler(path, maxBytes=_SIZE, backupCount=_FILES, encoding="utf-8")
+        handler = _PrivateFile(path, maxBytes=_SIZE, backupCount=_FILES, encoding="utf-8")
     handler.setFormatter(logging.Formatter("%(message)s"))
     root = logging.getLogger("skilld")
     root.handlers[:] = [handler]

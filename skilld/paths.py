@@ -51,6 +51,11 @@ class Places:
         return self.state / "crashes"
 
     @property
+    def repositories(self) -> Path:
+        """skilld's own repositories, for skills that git does not track."""
+        return self.data / "repos"
+
+    @property
     def redaction_key(self) -> Path:
         """The key that makes placeholders stable on this machine and meaningless elsewhere."""
         return self.state / "redaction.key"

@@ -11,10 +11,10 @@ import os
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from skilld.errors import UsageError
 from skilld.intake.agents import ADAPTERS
@@ -62,6 +62,20 @@ class Accept(_Section):
     by_agents: bool = Field(default=False, description="let an agent's own shell run accept, reject and revert")
 
 
+def _names(value: object) -> object:
+    """Take names with commas between for a list of them: in a variable that is what people write."""
+    return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
+
+
+class Auto(_Section):
+    """What is applied without being asked for, as a commit of its own: sure additions of plain words only."""
+
+    skills: Annotated[list[str], NoDecode, BeforeValidator(_names)] = Field(
+        default_factory=list, description="names of skills that apply = auto holds for, where it is stage for the rest"
+    )
+    confidence: float = Field(0.8, ge=0, le=1, description="how sure a proposal must be to be applied")
+
+
 class Settings(BaseSettings):
     """All settings and their defaults."""
 
@@ -70,15 +84,20 @@ class Settings(BaseSettings):
     )
     source_file: ClassVar[Path | None] = None
 
-    model: str = Field("auto", description="auto, offline, or a litellm model string such as openai/gpt-5-mini")
+    model: str = Field(
+        "auto", min_length=1, description="auto, offline, or a litellm model string such as openai/gpt-5-mini"
+    )
     model_base_url: str | None = Field(None, description="endpoint of the model, where it is not the provider's own")
     model_api_key: str | None = Field(None, repr=False, description="else the provider's own variable is used")
-    apply: Literal["stage"] = Field("stage", description="stage: every edit waits for you on the staging branch")
+    apply: Literal["stage", "auto"] = Field(
+        "stage", description="stage: every edit waits for you on the staging branch; auto: plain, sure ones do not"
+    )
     batch: Batch = Batch()
     notify: Notify = Notify()
     worker: Worker = Worker()
     budget: Budget = Budget()
     accept: Accept = Accept()
+    auto: Auto = Auto()
     roots: dict[str, list[Path]] = Field(default_factory=dict, description="per agent: folders in place of the usual")
 
     @field_validator("roots", mode="before")
@@ -92,7 +111,7 @@ class Settings(BaseSettings):
     @field_validator("roots")
     @classmethod
     def _known_agents(cls, roots: dict[str, list[Path]]) -> dict[str, list[Path]]:
-        named = {name.replace("_", "-"): folders for name, folders in roots.items()}
+        named = {name.replace("_", "-"): [_absolute(folder) for folder in folders] for name, folders in roots.items()}
         for name in named:
             if name not in ADAPTERS:
                 raise ValueError(f"no agent is called {name!r}{_nearest(name, ADAPTERS)}")
@@ -112,26 +131,50 @@ class Settings(BaseSettings):
         return (env_settings, init_settings)
 
 
-def load(path: Path, environment: Mapping[str, str] | None = None) -> Settings:
-    """Return the settings of the file at `path` (absent: defaults) with the environment over them.
+def load(path: Path) -> Settings:
+    """Return the settings of the file at `path` (absent: defaults) with the process's environment over them.
 
     Raises UsageError with the key, what is wrong with it and the nearest known key.
     """
-    _check_variables(os.environ if environment is None else environment)
+    _check_variables(os.environ)
+    return checked(read_file(path), f"Edit {path}, or the variable.")
+
+
+def checked(values: Mapping[str, Any], remedy: str) -> Settings:
+    """Return the settings of `values` with the environment over them, or raise UsageError with `remedy`."""
+    title = "A setting is not understood"
+    # The library would take names like _env_file for arguments of its own.
+    if unknown := sorted(key for key in values if key not in Settings.model_fields):
+        raise UsageError(title, f"{unknown[0]} is no setting{_nearest(unknown[0], keys())}", remedy)
     try:
-        return Settings(**read_file(path))
+        return Settings(**values)
     except ValidationError as error:
-        raise UsageError("A setting is not understood", _explain(error), f"Edit {path}, or the variable.") from error
+        raise UsageError(title, _explain(error), remedy) from error
+    except SettingsError as error:
+        raise UsageError(title, f"{_PREFIX}ROOTS is no JSON object", remedy) from error
 
 
 def read_file(path: Path) -> dict[str, Any]:
     """Return the settings file as written; UsageError where it is not TOML."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError("The settings file cannot be read", f"{path}: {error}", f"Mend or remove {path}.") from error
+
+
+def from_text(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
+    """Return what a person typed for `key` (one of `keys`) as a value of that key's type; as typed where it is none."""
+    if key.startswith("roots.") or key == "auto.skills":
+        return [part.strip() for part in text.split(",")]
+    section, _, name = key.rpartition(".")
+    inner = Settings.model_fields[section].annotation if section else Settings
+    fields = inner.model_fields if isinstance(inner, type) and issubclass(inner, BaseModel) else {}
+    try:
+        return TypeAdapter[Any](fields[name].annotation or str).validate_python(text)
+    except ValidationError:
+        return text
 
 
 def keys() -> dict[str, str]:
@@ -152,7 +195,7 @@ def keys() -> dict[str, str]:
 def _check_variables(environment: Mapping[str, str]) -> None:
     known = {_PREFIX + key.upper().replace(".", "__").replace("-", "_") for key in [*keys(), "roots"]}
     for name in environment:
-        if name.startswith(_PREFIX) and name not in known | _NOT_SETTINGS:
+        if name.upper().startswith(_PREFIX) and name.upper() not in known | _NOT_SETTINGS:
             raise UsageError("A variable is not understood", f"{name} is no setting{_nearest(name, known)}")
 
 
@@ -165,6 +208,17 @@ def _explain(error: ValidationError) -> str:
         else:
             parts.append(f"{key}: {item['msg'].removeprefix('Value error, ')}")
     return "; ".join(parts)
+
+
+def _absolute(folder: Path) -> Path:
+    """Return a folder with `~` resolved. A relative one would mean another folder wherever skilld is started."""
+    try:
+        found = folder.expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{folder}: there is no such user") from error
+    if not found.is_absolute():
+        raise ValueError(f"{folder} is not an absolute path")
+    return found
 
 
 def _nearest(word: str, known: Mapping[str, Any] | set[str]) -> str:

@@ -8,6 +8,8 @@ import unicodedata
 _SPACE = re.compile(r"\s+")
 # Cc without tab and newline, Cf (bidi, zero width, tags), Co, Cn, Cs and the line/paragraph separators.
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})
+# Letters and marks that show nothing, so that text can hide in them: fillers, joiners, variation selectors 17 to 256.
+_INVISIBLE = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u3164\uffa0\U000e0100-\U000e01ef]")
 
 
 def fold(text: str) -> str:
@@ -15,25 +17,25 @@ def fold(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def cut(text: str, limit: int) -> str:
+def cut(text: str, limit: int, *, tail_share: float = 1 / 3) -> str:
     """Return at most `limit` characters of `text`, head and tail kept, the gap marked by an ellipsis.
 
-    `limit` is at least 8. A text that fits comes back unchanged.
+    `limit` is at least 8; `tail_share` is the part of it that goes to the tail. A text that fits comes back unchanged.
     """
     if len(text) <= limit:
         return text
     gap = " … "
     room = limit - len(gap)
-    tail = room // 3
+    tail = round(room * tail_share)
     return text[: room - tail] + gap + text[len(text) - tail :]
 
 
 def safe_text(text: str, *, newlines: bool = False) -> str:
     r"""Make text from outside harmless for a terminal, a notification, a log or a commit message.
 
-    Control, format, private and unassigned characters become visible escapes (ESC is `\x1b`, U+202E is `\u202e`);
-    tabs become blanks; newlines stay only where `newlines` is true. Emoji joiners (U+200D, U+FE0F) are kept between
-    symbols, where they join and hide nothing.
+    Control, format, invisible, private and unassigned characters become visible escapes (ESC is `\x1b`, U+202E is
+    `\u202e`); tabs become blanks; newlines stay only where `newlines` is true. Emoji joiners (U+200D, U+FE0F) are kept
+    between symbols, where they join and hide nothing.
     """
     out: list[str] = []
     for i, char in enumerate(text):
@@ -41,7 +43,9 @@ def safe_text(text: str, *, newlines: bool = False) -> str:
             out.append(char)
         elif char in "\t\n":
             out.append(" ")
-        elif unicodedata.category(char) in _UNSAFE_CATEGORIES and not _joins_symbols(text, i):
+        elif _INVISIBLE.match(char) or (
+            unicodedata.category(char) in _UNSAFE_CATEGORIES and not _joins_symbols(text, i)
+        ):
             out.append(_escape(ord(char)))
         else:
             out.append(char)

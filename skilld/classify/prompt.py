@@ -12,14 +12,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
 
+from skilld.classify.offline.provenance import own_words
 from skilld.text import cut
 from skilld.types import Message, SkillDoc, Update
 
 VERSION = "1"
 MESSAGE_LIMIT = 500  # characters of each message that are sent
 
+_BRACKETS = {ord(char): f"\\u{ord(char):04x}" for char in "<>\uff1c\uff1e\u2039\u203a\u3008\u3009"}
+# Opening, closing and nearly right: a model is not strict about blanks, case or the width of a bracket.
 _OURS = re.compile(
-    r"</(skill_definition|current_skill_file|standing_instructions|recent_messages|improvements)", re.IGNORECASE
+    r"[<\uff1c\u2039\u3008](?=[\s/\\\uff0f]*(?:skill_definition|current_skill_file|standing_instructions|recent_messages|"
+    r"improvements|updates|operations|updated_file)\b)",
+    re.IGNORECASE,
 )
 
 
@@ -40,6 +45,15 @@ def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructi
     parts.append("<recent_messages>\n" + "\n".join(lines) + "\n</recent_messages>")
     parts.append(_rules("detect_task"))
     return Prompt(_rules("detect_system"), "\n\n".join(parts))
+
+
+def reword(updates: Sequence[Update]) -> Prompt:
+    """Ask for the same changes in the person's own words."""
+    wanted = [{"change": update.change, "quote": update.quote} for update in updates]
+    return Prompt(
+        _rules("detect_system"),
+        "<foreign_changes>\n" + _json(wanted) + "\n</foreign_changes>\n\n" + _rules("reword_task"),
+    )
 
 
 def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
@@ -67,8 +81,22 @@ def _message(message: Message) -> str:
     shown: dict[str, object] = {"role": "user", "turn": message.turn} if message.by_person else {"role": "assistant"}
     if message.how is not None:
         shown["how"] = message.how.value
-    shown["text"] = cut(message.text, MESSAGE_LIMIT)
+    shown["text"] = _person(message.text) if message.by_person else _agent(message.text)
     return _json(shown)
+
+
+def _person(text: str) -> str:
+    """Cut what a person said: what they pasted goes first."""
+    if len(text) <= MESSAGE_LIMIT:
+        return text
+    own = "\n".join(line for line in own_words(text).split("\n") if line.strip())
+    left_out = " [pasted text left out]" if len(own) < len(text) - text.count("\n") else ""
+    return cut(own, MESSAGE_LIMIT - len(left_out)) + left_out
+
+
+def _agent(text: str) -> str:
+    """Cut what the agent said: it offers and asks at the end, and that is what people say yes to."""
+    return cut(text, MESSAGE_LIMIT, tail_share=2 / 3)
 
 
 def _block(name: str, text: str) -> str:
@@ -76,12 +104,12 @@ def _block(name: str, text: str) -> str:
 
 
 def _raw(text: str) -> str:
-    """Keep a file readable, but let it close no block of ours."""
-    return _OURS.sub(r"<\\/\1", text)
+    """Keep a file readable, but let it open or close no block of ours."""
+    return _OURS.sub("\\\\u003c", text)
 
 
 def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace(">", "\\u003e")
+    return json.dumps(value, ensure_ascii=False).translate(_BRACKETS)
 
 
 def _rules(name: str) -> str:

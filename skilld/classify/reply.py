@@ -12,7 +12,11 @@ from skilld.types import Kind, Op, Operation, Update
 _MAX_REPLY = 64 * 1024
 _MAX_UPDATES = 12
 _MAX_TEXT = 600
-_FENCE = re.compile(r"^```[a-z]*\s*\n(.*?)\n?```\s*$", re.DOTALL)
+_MAX_OPERATIONS = 40
+_MAX_DIGITS = 9
+_FENCE = re.compile(r"```[a-z]*")
+# What no file and no request could hold, and what a terminal would obey.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _UPDATE_KEYS = frozenset({"skill", "section", "change", "reason", "kind", "turn", "quote", "confidence"})
 _OPERATION_KEYS = frozenset({"op", "anchor", "text"})
 
@@ -42,26 +46,39 @@ def parse_updates(reply: str, *, turns: int, skills: int) -> tuple[list[Update],
     return updates, left_out
 
 
+def parse_changes(reply: str, expected: int) -> list[str]:
+    """Return the changes of a reply to `reword`, as many as were asked for; empty ones stay empty.
+
+    Raises BadReplyError where the reply is no such list.
+    """
+    items = _array(reply, "changes")
+    if len(items) != expected or not all(isinstance(item, str) and len(item) <= _MAX_TEXT for item in items):
+        raise BadReplyError("it does not have one change for each that was asked for")
+    return [str(item).strip() for item in items]
+
+
 def parse_operations(reply: str) -> list[Operation] | str:
     """Return the operations of a reply, or the whole new file where the model answered with that.
 
     Raises BadReplyError where it is neither.
     """
-    whole = re.findall(r"<updated_file>\n?(.*?)</updated_file>", reply[:_MAX_REPLY], re.DOTALL)
+    whole = _blocks(reply, "updated_file")
     if len(whole) == 1 and "<operations>" not in reply:
-        return str(whole[0])
-    return [_operation(item) for item in _array(reply, "operations")]
+        text = whole[0].removeprefix("\n").replace("\r\n", "\n")
+        if _UNWRITABLE.search(text):
+            raise BadReplyError("it holds characters that no skill can have")
+        return text
+    items = _array(reply, "operations")
+    if len(items) > _MAX_OPERATIONS:
+        raise BadReplyError(f"it lists {len(items)} operations; more than {_MAX_OPERATIONS} are never right")
+    return [_operation(item) for item in items]
 
 
 def _array(reply: str, tag: str) -> list[Any]:
-    if len(reply) > _MAX_REPLY:
-        raise BadReplyError("it is far too long")
-    blocks = re.findall(rf"<{tag}>(.*?)</{tag}>", reply, re.DOTALL)
+    blocks = _blocks(reply, tag)
     if len(blocks) > 1:
         raise BadReplyError(f"it has {len(blocks)} <{tag}> blocks where one is asked for")
-    text = (blocks[0] if blocks else reply).strip()
-    if fenced := _FENCE.match(text):
-        text = fenced.group(1).strip()
+    text = _unfenced((blocks[0] if blocks else reply).strip())
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -71,6 +88,24 @@ def _array(reply: str, tag: str) -> list[Any]:
     if not isinstance(value, list):
         raise BadReplyError("it is not a JSON array")
     return value
+
+
+def _blocks(reply: str, tag: str) -> list[str]:
+    """Return what stands between each pair of tags. By plain search: a pattern took half a minute over 64 KiB."""
+    if len(reply) > _MAX_REPLY:
+        raise BadReplyError("it is far too long")
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    found: list[str] = []
+    start = reply.find(opening)
+    while start >= 0 and (end := reply.find(closing, start)) >= 0:
+        found.append(reply[start + len(opening) : end])
+        start = reply.find(opening, end)
+    return found
+
+
+def _unfenced(text: str) -> str:
+    fence = _FENCE.match(text)
+    return text[fence.end() : -3].strip() if fence and len(text) >= fence.end() + 3 and text.endswith("```") else text
 
 
 def _update(item: Any, turns: int, skills: int) -> Update:  # noqa: ANN401 - JSON is Any
@@ -113,13 +148,15 @@ def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
     anchor, text = item.get("anchor"), item.get("text", "")
     if not isinstance(anchor, str) or not isinstance(text, str) or not anchor.strip():
         raise BadReplyError("an operation has no anchor")
+    if _UNWRITABLE.search(anchor.replace("\r\n", "\n") + text.replace("\r\n", "\n")):
+        raise BadReplyError("an operation holds characters that no skill can have")
     if (op is Op.DELETE) == bool(text.strip()):
         raise BadReplyError("an operation has text where none belongs, or none where it does")
     return Operation(op, anchor.strip("\n"), text.strip("\n"))
 
 
 def _whole(value: Any, name: str) -> int:  # noqa: ANN401 - JSON is Any
-    if isinstance(value, str) and value.isdecimal():
+    if isinstance(value, str) and value.isdecimal() and len(value) <= _MAX_DIGITS:
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
         raise BadReplyError(f"an update's {name} is not a number")
@@ -130,4 +167,6 @@ def _text(item: dict[str, Any], key: str, *, empty: bool = False) -> str:
     value = item.get(key, "" if empty else None)
     if not isinstance(value, str) or len(value) > _MAX_TEXT or not (empty or value.strip()):
         raise BadReplyError(f"an update's {key} is missing, empty or too long")
+    if _UNWRITABLE.search(value.replace("\r\n", "\n")):
+        raise BadReplyError(f"an update's {key} holds characters that no skill can have")
     return value.strip()

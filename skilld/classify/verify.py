@@ -10,14 +10,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from skilld.classify.assent import is_bare_assent
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.offline.said import says_already
-from skilld.classify.support import stands_in, supports
+from skilld.classify.polarity import turns_round
+from skilld.classify.support import Support, adds_only, stands_in, supports
 from skilld.text import fold
 from skilld.types import Message, SkillDoc, Update
 
 CONFIDENT = 0.5  # below it nothing is proposed
-_ASSENT_WORDS = 8  # a bare assent is at most so long
+# Words that a reason is made of, whoever gives it.
+_REASONS = """asked asks for from now on always never stated as a preference how it is done here not to be done without
+consent remembered or written down stop said before user person requested corrected correction wants prefers explicit
+explicitly lasting rule standing request preference repeated instruction future work applies session agent"""
 _PLACEHOLDER = "[REDACTED:"
 _BLANKS = re.compile(r"[ \t]+")
 
@@ -32,11 +37,23 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The updates of a batch after the checks. `learned` and `dropped` carry why, as a clause for the person."""
+    """The updates of a batch after the checks. `learned` and `dropped` carry why, as a clause for the person.
+
+    `foreign` are those among the dropped whose quote is right and whose change is in other words than the person's.
+    """
 
     proposed: tuple[Checked, ...] = ()
     learned: tuple[tuple[Update, str], ...] = ()
     dropped: tuple[str, ...] = ()
+    foreign: tuple[Update, ...] = ()
+
+    def __add__(self, other: Verdict) -> Verdict:
+        return Verdict(
+            self.proposed + other.proposed,
+            self.learned + other.learned,
+            self.dropped + other.dropped,
+            self.foreign + other.foreign,
+        )
 
 
 def verify(
@@ -46,6 +63,7 @@ def verify(
     proposed: list[Checked] = []
     learned: list[tuple[Update, str]] = []
     dropped: list[str] = []
+    foreign: list[Update] = []
     for update in updates:
         said = _turn(messages, update.turn)
         if said is None:
@@ -54,10 +72,14 @@ def verify(
         index, text, offer = said
         typed = own_words(text, [m.text for m in messages[:index] if not m.by_person])
         tidy = replace(update, change=_tidy(update.change), quote=_as_typed(update.quote, typed))
+        if not adds_only(update.reason, f"{typed}\n{update.change}\n{_REASONS}"):
+            tidy = replace(tidy, reason="")  # it reaches the commit message, so it may say no more than the rest
         skill = next((doc for doc in skills if doc.number == update.skill), None)
-        why, by_assent = _why_not(tidy, typed, offer, skill)
-        if why:
-            dropped.append(why)
+        support = _support(tidy, typed, offer, skill)
+        if not support.ok:
+            dropped.append(support.why_not)
+            if stands_in(tidy.quote, typed):
+                foreign.append(tidy)
         elif skill is None:
             learned.append((tidy, "no skill was in use"))
         elif says_already(tidy.change, skill.text):
@@ -67,17 +89,19 @@ def verify(
         elif update.confidence < CONFIDENT:
             learned.append((tidy, "it is not sure enough, or not about this skill"))
         else:
-            proposed.append(Checked(tidy, by_assent))
-    return Verdict(tuple(proposed), tuple(learned), tuple(dropped))
+            proposed.append(Checked(tidy, support.by_assent))
+    return Verdict(tuple(proposed), tuple(learned), tuple(dropped), tuple(foreign))
 
 
-def _why_not(update: Update, typed: str, offer: str, skill: SkillDoc | None) -> tuple[str, bool]:
+def _support(update: Update, typed: str, offer: str, skill: SkillDoc | None) -> Support:
     if not stands_in(update.quote, typed):
-        return "it quotes words that nobody typed", False
+        return Support("it quotes words that nobody typed")
     if _PLACEHOLDER in update.change:
-        return "it would hold a secret", False
-    support = supports(update.change, typed, skill.text if skill else "", offer=offer if _is_assent(typed) else "")
-    return support.why_not, support.by_assent
+        return Support("it would hold a secret")
+    if turns_round(update.change, update.quote):
+        return Support("it says the opposite of the words it quotes")
+    taken_up = offer if is_bare_assent(typed, offer) else ""
+    return supports(update.change, typed, skill.text if skill else "", offer=taken_up)
 
 
 def _turn(messages: Sequence[Message], turn: int) -> tuple[int, str, str] | None:
@@ -87,10 +111,6 @@ def _turn(messages: Sequence[Message], turn: int) -> tuple[int, str, str] | None
             before = messages[index - 1] if index else None
             return index, message.text, "" if before is None or before.by_person else before.text
     return None
-
-
-def _is_assent(typed: str) -> bool:
-    return len(typed.split()) <= _ASSENT_WORDS
 
 
 def _as_typed(quote: str, typed: str) -> str:

@@ -1,4 +1,4 @@
-"""Words as the support check compares them: content words without inflection, and tokens that must match exactly."""
+"""Words as the support check compares them: content words without inflection, and names. Pure."""
 
 from __future__ import annotations
 
@@ -26,41 +26,23 @@ _STOP = frozenset(
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "ed", "es", "ly", "er", "s", "e", "y")
 _MIN_STEM = 3
 _COMMON_STEM = 4
+_LONGEST_ENDING = 3
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-_CODE = re.compile(r"`([^`\n]+)`")
-_EXACT = (
-    re.compile(r"https?://[^\s)>\]}\"'`]+"),
-    re.compile(r"(?<![\w@])@?[\w.~-]*/[\w./@~-]*\w"),  # paths, scoped packages, owner/name
-    re.compile(r"(?<!\w)--?[A-Za-z][\w-]*"),  # flags
-    re.compile(r"\b\w+(?:[._]\w+)+\b"),  # snake_case, dotted names, file names, versions
-    re.compile(r"\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z]+[A-Z]\w*\b"),  # camelCase
-    re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
-    re.compile(r"\b[A-Z][A-Z0-9]{2,}\b"),  # acronyms, constants
-    re.compile(r"\d+"),
+# Scripts written without blanks between words: kana, Han, Hangul (its particles cling to the word), Thai to Khmer.
+_UNSPACED = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+"
 )
-_SPELLED = {"0": "zero", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six", "7": "seven"} | {
-    "8": "eight", "9": "nine", "10": "ten", "12": "twelve", "100": "hundred",
-}  # fmt: skip
 
 
-def exact_tokens(text: str) -> set[str]:
-    """Return the numbers, paths, commands, addresses and identifiers of `text`, case folded."""
-    found: set[str] = set()
-    for pattern in _EXACT:
-        found.update(match.group(0).rstrip(".,:;").casefold() for match in pattern.finditer(text))
-    for code in _CODE.findall(text):
-        found.update(part.casefold() for part in code.split())
-    return {token for token in found if token}
+def comparable(text: str) -> str:
+    """Return `text` case folded, one form for each character, unspaced scripts set off by blanks."""
+    return apart(unicodedata.normalize("NFKC", text)).casefold()
 
 
-def holds_token(token: str, text: str) -> bool:
-    """Whether `text` (case folded) holds the token, a small number spelled out included."""
-    if token in text:
-        return True
-    spelled = _SPELLED.get(token)
-    return spelled is not None and spelled in text
+def apart(text: str) -> str:
+    """Set runs of unspaced script off by blanks: in them a Latin word has no boundary that a pattern could see."""
+    return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
 def names(text: str) -> set[str]:
@@ -71,11 +53,16 @@ def names(text: str) -> set[str]:
     return found - _STOP
 
 
+def holds_name(name: str, text: str) -> bool:
+    """Whether the comparable `text` holds the name, in whatever case or number."""
+    return any(same_stem(stem(name), stem(word)) for word in _WORD.findall(text))
+
+
 def stems(text: str) -> set[str]:
-    """Return the content words of `text` without their inflection; CJK text gives its pairs of characters."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    found = {stem(word) for word in _WORD.findall(folded) if word not in _STOP and not _CJK.search(word)}
-    for run in re.findall(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+", folded):
+    """Return the content words of `text` without inflection; a script without blanks gives its pairs of characters."""
+    folded = comparable(text)
+    found = {stem(word) for word in _WORD.findall(_UNSPACED.sub(" ", folded)) if word not in _STOP}
+    for run in _UNSPACED.findall(folded):
         found.update(run[i : i + 2] for i in range(max(1, len(run) - 1)))
     return {word for word in found if len(word) > 1}
 
@@ -93,8 +80,18 @@ def stem(word: str) -> str:
 
 
 def same_stem(one: str, other: str) -> bool:
-    """Whether two stems are one word in different forms: equal, or one begins the other by four letters or more."""
+    """Whether two stems are one word in different forms: equal, or one begins the other by four letters or more.
+
+    Languages that inflect more, told by letters outside ASCII, may differ in the last three letters of both.
+    """
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
-    return len(short) >= _COMMON_STEM and long.startswith(short) and len(long) - len(short) <= len(short)
+    if len(short) < _COMMON_STEM:
+        return False
+    if long.startswith(short):
+        return len(long) - len(short) <= len(short)
+    if one.isascii() or other.isascii() or _UNSPACED.search(one):
+        return False
+    common = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    return common >= _COMMON_STEM and len(long) - common <= _LONGEST_ENDING

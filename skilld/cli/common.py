@@ -63,12 +63,19 @@ def store() -> Store:
 
 def write_json(value: object) -> int:
     """Print one JSON document; returns the exit code."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2, default=str) + "\n")
+    # ASCII, so that nothing from outside reaches a terminal raw and no locale can refuse it.
+    sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
     return 0
+
+
+def as_text(given: str) -> str:
+    """Return an argument of the command line as text: bytes that are none become U+FFFD."""
+    return given.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def the_proposal(store: Store, given: str) -> Proposal:
     """Return the proposal a person means by an id, the start of one, or a commit."""
+    given = as_text(given)
     found = store.proposals.find(given) if given else []
     if len(found) == 1:
         return found[0]

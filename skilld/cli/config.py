@@ -12,7 +12,7 @@ from typing import Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import UsageError
+from skilld.errors import SkilldError, UsageError
 
 
 def add(verbs: common.Verbs) -> None:
@@ -68,7 +68,7 @@ def write_setting(file: Path, key: str, value: str) -> None:
 
     Raises UsageError where the key is unknown or the value is none it can have; the file is unchanged then.
     """
-    from skilld.settings import keys, load, read_file
+    from skilld.settings import checked, from_text, keys, read_file
 
     known = keys()
     if key not in known:
@@ -77,34 +77,43 @@ def write_setting(file: Path, key: str, value: str) -> None:
     values = read_file(file)
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values
-    target[last] = [part.strip() for part in value.split(",")] if key.startswith("roots.") else _typed(value)
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=".config-")
-    new = Path(name)
+    if not isinstance(target, dict):
+        raise UsageError("The settings file is not understood", f"{outer[0]} is no table", f"Mend {file}.")
+    target[last] = from_text(key, common.as_text(value))
+    checked(values, f"Nothing was changed in {file}.")
+    _replace(file, _toml(values))
+
+
+def _replace(file: Path, text: str) -> None:
+    """Put `text` in the place of the file's, mode 0600; where the file is a link, of what it leads to."""
+    real = file.resolve()
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(_toml(values))
-        load(new)
-        new.replace(file)
-    finally:
-        new.unlink(missing_ok=True)
-
-
-def _typed(value: str) -> str | bool | int | float:
-    if value in {"true", "false"}:
-        return value == "true"
-    for kind in (int, float):
+        real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=real.parent, prefix=".config-")
+        new = Path(name)
         try:
-            return kind(value)
-        except ValueError:
-            continue
-    return value
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            new.replace(real)
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as error:
+        raise SkilldError("The settings file cannot be written", f"{file}: {error.strerror or error}") from error
 
 
 def _toml(values: dict[str, Any]) -> str:
-    """Write settings as TOML, one table deep: JSON's strings, numbers, booleans and lists are TOML's too."""
-    lines = [f"{key} = {json.dumps(value)}" for key, value in values.items() if not isinstance(value, dict)]
+    """Write checked settings as TOML, one table deep."""
+    lines = [f"{key} = {_literal(value)}" for key, value in values.items() if not isinstance(value, dict)]
     for key, table in values.items():
         if isinstance(table, dict):
-            lines += ["", f"[{key}]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in table.items())]
+            lines += ["", f"[{key}]", *(f"{k} = {_literal(v)}" for k, v in table.items())]
     return "\n".join(lines).lstrip("\n") + "\n"
+
+
+def _literal(value: object) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(_literal(item) for item in value)}]"
+    if isinstance(value, float):
+        return repr(value)  # inf is TOML and not JSON
+    # JSON's strings are TOML's but for escaped surrogates and a bare DEL.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

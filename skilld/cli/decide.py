@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -18,6 +18,16 @@ from skilld.errors import SkilldError, UsageError
 if TYPE_CHECKING:
     from skilld.store import Store
     from skilld.types import Proposal, State
+
+
+@dataclass(frozen=True)
+class _Decision:
+    """From which states it may be made, to which it leads, how it is carried out (giving a commit), and why."""
+
+    allowed: set[State]
+    after: State
+    carry_out: Callable[[Proposal], str]
+    why: str = ""
 
 
 def add(verbs: common.Verbs) -> None:
@@ -37,9 +47,9 @@ def accept(arguments: argparse.Namespace) -> int:
     """Accept."""
     from skilld.decide.accept import accept, accept_worktree
     from skilld.types import State
-    from skilld.worker.staging import applier
+    from skilld.worker.staging import applier, private_repositories
 
-    removed = _begin()
+    removed = begin()
     store = common.store()
     refresh(store)
     if bool(arguments.ids) == arguments.all:
@@ -51,38 +61,40 @@ def accept(arguments: argparse.Namespace) -> int:
             accept_worktree(proposal, applier(proposal))
             return ""
         if not proposal.commit:
-            raise SkilldError("Not accepted", proposal.note, "Commit your SKILL.md first, or use --worktree.")
-        return accept(proposal, applier(proposal), removed).commit
+            raise SkilldError("Not accepted", f"{proposal.id} {proposal.note}", "Or only write the file: --worktree")
+        return accept(proposal, applier(proposal), removed, private_repositories()).commit
 
-    return _each(store, chosen, {State.OPEN, State.REJECTED, State.STALE}, State.ACCEPTED, land)
+    return _each(store, chosen, _Decision({State.OPEN, State.REJECTED, State.STALE}, State.ACCEPTED, land))
 
 
 def reject(arguments: argparse.Namespace) -> int:
     """Reject."""
     from skilld.types import State
 
-    _begin()
+    begin()
     store = common.store()
     refresh(store)
-    return _each(store, _named(store, arguments.ids), {State.OPEN}, State.REJECTED, lambda _: "", why=arguments.why)
+    decision = _Decision({State.OPEN}, State.REJECTED, lambda _: "", common.as_text(arguments.why))
+    return _each(store, _named(store, arguments.ids), decision)
 
 
 def revert(arguments: argparse.Namespace) -> int:
     """Revert."""
     from skilld.decide.revert import revert
     from skilld.types import State
+    from skilld.worker.staging import private_repositories
 
-    removed = _begin()
+    removed = begin()
     store = common.store()
     refresh(store)
 
     def undo(proposal: Proposal) -> str:
-        return revert(proposal, removed).commit
+        return revert(proposal, removed, private_repositories()).commit
 
-    return _each(store, _named(store, arguments.ids), {State.ACCEPTED}, State.REVERTED, undo)
+    return _each(store, _named(store, arguments.ids), _Decision({State.ACCEPTED}, State.REVERTED, undo))
 
 
-def _begin() -> dict[str, str]:
+def begin() -> dict[str, str]:
     """Refuse an agent that decides on its own proposals; return what was taken out of the environment for git."""
     from skilld.decide.guard import refuse_agent
     from skilld.git.environment import scrub_environment
@@ -96,56 +108,60 @@ def _named(store: Store, ids: list[str]) -> list[Proposal]:
     return [common.the_proposal(store, given) for given in ids]
 
 
-def _each(
-    store: Store,
-    chosen: list[Proposal],
-    allowed: set[State],
-    after: State,
-    carry_out: Callable[[Proposal], str],
-    *,
-    why: str = "",
-) -> int:
-    """Carry a decision out for each proposal, one by one; what is done stays done when a later one fails."""
-    from skilld.times import rfc3339
+def _each(store: Store, chosen: list[Proposal], decision: _Decision) -> int:
+    """Carry a decision out for each proposal, one by one; one that fails keeps none of the others from it.
 
-    for named in chosen:
-        proposal = store.proposals.get(named.id) or named
-        if proposal.state is after:
-            console.line(f"{proposal.id} was {after.value} already.")
-            continue
-        if proposal.state not in allowed:
-            raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
-        commit = carry_out(proposal)
-        with store.transaction():
-            now = rfc3339(time.time())
-            store.proposals.decide(proposal, after, now, who="command", why=why, commit=commit)
-        _remake(store, proposal)
-        console.line(f"{proposal.id} {after.value}: {console.plain(proposal.summary)}")
+    Returns 0, or the exit code of the first failure; a single failure is raised.
+    """
+    code = 0
+    for proposal in chosen:
+        try:
+            _one(store, proposal.id, decision)
+        except SkilldError as error:
+            if len(chosen) == 1:
+                raise
+            code = code or error.code
+            remedy = f"\n  {console.plain(error.remedy)}" if error.remedy else ""
+            sys.stderr.write(f"skilld: {proposal.id}: {console.plain(str(error))}{remedy}\n")
     if not chosen:
         console.line("Nothing is open.")
-    return 0
+    return code
 
 
-def _remake(store: Store, decided: Proposal) -> None:
-    """Make the staging branch again without the decided proposal."""
-    from skilld.propose.staging import rebuild
+def _one(store: Store, name: str, decision: _Decision) -> None:
     from skilld.times import rfc3339
-    from skilld.types import State
-    from skilld.worker.staging import standing_of
 
-    if not decided.repo:
+    proposal = common.the_proposal(store, name)  # as it is now: deciding on another may have moved it
+    after = decision.after
+    if proposal.state is after:
+        console.line(f"{proposal.id} was {after.value} already.")
         return
-    standing = [p for p in store.proposals.in_states([State.OPEN], decided.repo) if p.commit]
+    if proposal.state not in decision.allowed:
+        raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
+    commit = decision.carry_out(proposal)
+    with store.transaction():
+        now = rfc3339(time.time())
+        store.proposals.decide(proposal, after, now, who="command", why=decision.why, commit=commit)
+    console.line(f"{proposal.id} {after.value}: {console.plain(proposal.summary)}")
+    if proposal.repo:
+        _remake(store, proposal.repo)
+
+
+def _remake(store: Store, repo: str) -> None:
+    """Make the staging branch of a repository again from what is still open."""
+    from skilld.daemon.results import follow
+    from skilld.types import State
+    from skilld.worker.staging import Staged, restage
+
+    staged = Staged()
     try:
-        line = rebuild(Path(decided.repo), [standing_of(proposal) for proposal in standing], [decided.id])
+        held = restage(repo, store.proposals.in_states([State.OPEN], repo), staged, store.proposals.closed_ids())
     except SkilldError as error:
-        sys.stderr.write(f"skilld: the staging branch was left as it is: {error}\n")
+        sys.stderr.write(f"skilld: the staging branch was left as it is: {console.plain(str(error))}\n")
         return
     with store.transaction():
-        for proposal_id, commit in line.moved.items():
-            store.proposals.move(proposal_id, commit=commit, base=line.rest.commit if line.rest else "")
-        for proposal_id, why in line.stale.items():
-            if stale := store.proposals.get(proposal_id):
-                store.proposals.decide(stale, State.STALE, rfc3339(time.time()), who="git", note=why)
-    if line.held:
-        console.line(f"The staging branch was left as it is: {console.plain(line.held)}")
+        follow(store, staged.changes(), time.time())
+    for name, _, state, _, note in staged.decisions:
+        console.line(f"{name} is {state} now: {console.plain(note)}")
+    if held:
+        console.line(f"The staging branch was left as it is: {console.plain(held)}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import SkilldError
 
 
 def add(verbs: common.Verbs) -> None:
@@ -24,7 +24,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     path: Path = arguments.file
     if arguments.agent and arguments.agent not in ADAPTERS:
-        raise UsageError("No such agent", f"skilld knows {', '.join(ADAPTERS)}")
+        raise SkilldError(f"no adapter for {arguments.agent}", f"skilld knows {', '.join(ADAPTERS)}")
     try:
         if not path.is_file():
             raise SkilldError(f"Cannot read {path}", "there is no such file")
@@ -40,7 +40,9 @@ def run(arguments: argparse.Namespace) -> int:
     console.line(f"{agent} session {console.plain(str(shown['session_id']))} in {console.plain(str(shown['cwd']))}")
     console.line(console.paint(f"{len(shown['turns'])} human turns", "bold"))
     for number, turn in enumerate(shown["turns"], 1):
-        console.line(f"{number:4}  {turn['at'] or '':20}  {turn['how']:9}  {console.plain(turn['text'])[:200]}")
+        console.line(
+            f"{number:4}  {console.plain(turn['at'] or ''):20}  {turn['how']:9}  {console.plain(turn['text'])[:200]}"
+        )
     for skill in shown["skills"]:
         console.line(
             f"skill {console.plain(skill['name'])}  {console.plain(str(skill['path'] or 'path not in the log'))}"

@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     store = common.store()
     if arguments.forget:
-        if not store.learnings.forget(arguments.forget):
+        if not store.learnings.forget(common.as_text(arguments.forget)):
             raise SkilldError("No such learning", arguments.forget, "List them: skilld learnings")
         console.line("Forgotten.")
         return 0

@@ -11,6 +11,7 @@ from skilld.cli import (
     cost,
     decide,
     demo,
+    git,
     inspect,
     learnings,
     pause,
@@ -19,7 +20,9 @@ from skilld.cli import (
     run,
     show,
     status,
+    why,
 )
+from skilld.cli import eval as evaluation
 
 VERBS: dict[str, ModuleType] = {
     "run": run,
@@ -27,10 +30,13 @@ VERBS: dict[str, ModuleType] = {
     "status": status,
     "proposals": proposals,
     "show": show,
+    "why": why,
     "decide": decide,  # accept, reject, revert
+    "git": git,
     "learnings": learnings,
     "inspect": inspect,
     "cost": cost,
+    "eval": evaluation,
     "pause": pause,  # and resume
     "retry": retry,
     "config": config,

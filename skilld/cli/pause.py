@@ -10,6 +10,7 @@ from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
 
+_LONGEST = 36500 * 86400  # a hundred years: beyond it there is no date to show
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -42,7 +43,8 @@ def resume(arguments: argparse.Namespace) -> int:
 
 
 def _seconds(text: str) -> float:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip())
-    if not match:
-        raise UsageError("That is no duration", f"{text!r}", "Write 30m, 2h or 1d.")
-    return float(match[1]) * _UNITS[match[2]]
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip(), re.ASCII)
+    seconds = float(match[1]) * _UNITS[match[2]] if match else None
+    if seconds is None or seconds > _LONGEST:
+        raise UsageError("That is no duration", text, "Write 30m, 2h or 1d; without one it is until you resume.")
+    return seconds

@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     refresh(store)
     found = store.proposals.in_states(states)
     if arguments.json:
-        return common.write_json([as_json(proposal) for proposal in found])
+        return common.write_json([as_json(store, proposal) for proposal in found])
     now = time.time()
     for proposal in found:
         state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
@@ -44,13 +44,16 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(f"{head}  {console.plain(proposal.summary)}")
         for evidence in proposal.evidence:
             console.line(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
-        remarks = [ago(seconds(proposal.created_at), now), proposal.note, *proposal.flags]
+        remarks = [ago(seconds(proposal.created_at), now), proposal.note, rests_on(store, proposal), *proposal.flags]
         console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
     if not found:
         console.line("Nothing waits for you." if arguments.state == "open" else "None.")
     elif arguments.state == "open":
         console.line()
-        console.line("skilld show ID, accept ID, reject ID; or with git: git merge skilld/staging")
+        merge = (
+            "" if any(rests_on(store, proposal) for proposal in found) else "; or with git: git merge skilld/staging"
+        )
+        console.line(f"skilld show ID, accept ID, reject ID{merge}")
     return 0
 
 
@@ -68,11 +71,19 @@ def refresh(store: Store) -> None:
         record(store, observe(observation(store, proposals, now)), now)
 
 
-def as_json(proposal: Proposal) -> dict[str, Any]:
+def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     """Return the shape that `skilld proposals --json` promises."""
     from skilld.wire import proposal_to_json
 
-    return proposal_to_json(proposal)
+    return proposal_to_json(proposal) | {"rests_on": rests_on(store, proposal)}
+
+
+def rests_on(store: Store, proposal: Proposal) -> str:
+    """Return what to mind before merging the branch that an open proposal is on; empty where there is nothing."""
+    from skilld.store.meta import RESTS_ON
+
+    on_branch = proposal.state.value == "open" and proposal.commit
+    return str(store.meta.get(RESTS_ON, {}).get(proposal.repo, "")) if on_branch else ""
 
 
 def _states(text: str) -> Sequence[Any]:

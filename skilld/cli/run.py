@@ -123,8 +123,11 @@ def _keep_plan(engine: Engine, batch: StoredBatch, plan: dict[str, Any]) -> None
 
 
 def _tell(proposals: list[Proposal]) -> None:
-    """Say on the terminal what was proposed."""
+    """Say on the terminal what was proposed, or applied by auto mode."""
     for proposal in proposals:
-        console.line(f"Proposed for {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
-        console.line(f"  See it: skilld show {proposal.id}")
+        done, then = (
+            ("Applied to", "Undo it: skilld revert") if proposal.landed else ("Proposed for", "See it: skilld show")
+        )
+        console.line(f"{done} {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
+        console.line(f"  {then} {proposal.id}")
     sys.stdout.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Iterator
 from difflib import unified_diff
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.proposals import as_json, refresh
+from skilld.cli.proposals import as_json, refresh, rests_on
 
 if TYPE_CHECKING:
     from skilld.types import Proposal
@@ -29,13 +30,13 @@ def run(arguments: argparse.Namespace) -> int:
     proposal = common.the_proposal(store, arguments.id)
     lines = list(diff_of(proposal))
     if arguments.json:
-        return common.write_json(as_json(proposal) | {"diff": "\n".join(lines)})
-    present(proposal, lines)
+        return common.write_json(as_json(store, proposal) | {"diff": "\n".join(lines)})
+    present(proposal, lines, rests_on(store, proposal))
     return 0
 
 
-def present(proposal: Proposal, lines: list[str]) -> None:
-    """Print a proposal for a person."""
+def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
+    """Print a proposal for a person; a `warning` says what a merge of its branch would bring besides."""
     console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.line(f"  {console.plain(proposal.summary)}")
     if proposal.reason:
@@ -49,20 +50,27 @@ def present(proposal: Proposal, lines: list[str]) -> None:
             "dim",
         )
     )
-    for remark in (proposal.note, *proposal.flags):
+    for remark in (proposal.note, warning, *proposal.flags):
         if remark:
             console.line(console.paint(f"  look: {console.plain(remark)}", "yellow"))
     console.line()
     console.diff(lines)
     if proposal.state.value == "open" and proposal.commit:
         console.line()
-        rows = [
-            (f"skilld accept {proposal.id}", "take it into the branch that is checked out"),
-            (f"skilld reject {proposal.id}", "drop it, and do not propose it again"),
-            (f"git cherry-pick {proposal.commit[:10]}", "the same as accept, in plain git"),
-            (f"git merge {proposal.branch.removeprefix('refs/heads/')}", "take everything that is proposed"),
-        ]
-        console.table(rows, indent="  ")
+        console.table(list(_ways(proposal, warning)), indent="  ")
+
+
+def _ways(proposal: Proposal, warning: str) -> Iterator[tuple[str, str]]:
+    """Yield the commands that decide, and what each does. A merge that would bring in more is not offered."""
+    git = "git"
+    if Path(proposal.repo).parent == common.places().repositories:
+        root = proposal.path.removesuffix(f"/{proposal.relpath}")
+        git = f"skilld git --root {shlex.quote(root)}"
+    yield f"skilld accept {proposal.id}", "take it into the branch that is checked out"
+    yield f"skilld reject {proposal.id}", "drop it, and do not propose it again"
+    yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, in plain git"
+    if not warning:
+        yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "take everything that is proposed"
 
 
 def diff_of(proposal: Proposal) -> Iterator[str]:
@@ -70,14 +78,14 @@ def diff_of(proposal: Proposal) -> Iterator[str]:
     from skilld.errors import SkilldError
     from skilld.git.environment import scrub_environment
     from skilld.git.objects import read_blob, read_commit
-    from skilld.git.repo import open_repo
-    from skilld.worker.staging import applier
+    from skilld.git.private import open_any
+    from skilld.worker.staging import applier, private_repositories
 
     before = after = None
     if proposal.commit:
         scrub_environment()
         try:
-            git = open_repo(Path(proposal.repo)).git
+            git = open_any(Path(proposal.repo), private_repositories()).git
             commit = read_commit(git, proposal.commit)
             before = read_blob(git, commit.parents[0], proposal.relpath) if commit and commit.parents else None
             after = read_blob(git, proposal.commit, proposal.relpath)

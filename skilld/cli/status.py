@@ -31,7 +31,7 @@ def collect() -> dict[str, Any]:
     from skilld.daemon.budget import why_spent
     from skilld.daemon.lock import is_held
     from skilld.intake.agents import ADAPTERS
-    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL
+    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, RESTS_ON
     from skilld.times import day, rfc3339
     from skilld.types import State
 
@@ -64,6 +64,7 @@ def collect() -> dict[str, Any]:
         "outcomes": store.batches.outcomes(),
         "parked": store.batches.parked(),
         "proposals": {state.value: store.proposals.count(state) for state in State},
+        "rests_on": store.meta.get(RESTS_ON, {}),
         "learnings": store.learnings.count(),
         "spend_today": {
             "calls": spent.calls,
@@ -106,6 +107,9 @@ def _print(shown: dict[str, Any]) -> None:
         f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
         f"{states['reverted']} reverted; {shown['learnings']} learnings kept"
     )
+    for repo, warning in shown["rests_on"].items():
+        console.line(console.paint(f"          {console.plain(repo)}: skilld/staging {warning}", "yellow"))
+        console.line("          do not merge it; skilld accept takes single proposals into any branch")
     spent = shown["spend_today"]
     console.line(f"today     {spent['calls']} model calls, {spent['tokens']} tokens, ${spent['usd']:.4f}")
     if why := shown["budget"]["spent"]:

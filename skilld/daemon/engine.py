@@ -27,6 +27,7 @@ log = structlog.get_logger()
 OFFLINE = "offline"
 _BACK_OFF = 30.0  # seconds, doubled with every try
 _BACK_OFF_MOST = 3600.0
+_ASKED_MOST = 86400.0  # a server may ask for any wait
 
 
 class Engine:
@@ -115,12 +116,19 @@ class Engine:
 
     def finish(self, batch: StoredBatch, result: Mapping[str, Any], now: float) -> list[Proposal]:
         """Record what came of a batch; returns the proposals that are new."""
+        try:
+            return self._finish(batch, result, now)
+        except (KeyError, TypeError, ValueError) as error:  # it makes no sense, and would not a second time
+            why = f"a bug in skilld: the worker's result is no result ({type(error).__name__})"
+            return self._finish(batch, {"outcome": Outcome.FAILED.value, "detail": why}, now)
+
+    def _finish(self, batch: StoredBatch, result: Mapping[str, Any], now: float) -> list[Proposal]:
         outcome = Outcome(result["outcome"])
         detail = str(result.get("detail", ""))
         with self.store.transaction():
             new = results.record(self.store, batch, result, now)
             if outcome is Outcome.RETRY and batch.attempts + 1 < self.settings.worker.attempts:
-                asked = float(result.get("retry_after") or 0)
+                asked = min(float(result.get("retry_after") or 0), _ASKED_MOST)
                 wait = max(asked, min(_BACK_OFF * 2**batch.attempts, _BACK_OFF_MOST))
                 self.store.batches.postpone(batch.id, now + wait, detail)
             elif outcome in {Outcome.RETRY, Outcome.FAILED}:

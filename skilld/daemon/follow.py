@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections import OrderedDict
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import structlog
 
+from skilld.daemon.opened import Opened, OpenFiles, ParsingError
 from skilld.daemon.roots import Root, transcripts
 from skilld.intake import tail
 from skilld.intake.agents import ADAPTERS
-from skilld.intake.agents.base import Parser
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT
 from skilld.store.transcripts import StoredFile
@@ -23,18 +22,6 @@ from skilld.window.gate import may_hold_something_lasting
 
 log = structlog.get_logger()
 
-_OPEN_PARSERS = 64
-
-
-@dataclass
-class _Followed:
-    """One file in memory. `cursor` may be ahead of the stored one while lines wait for their outcome."""
-
-    file: StoredFile
-    parser: Parser
-    cursor: tail.Cursor | None
-    mtime: float = 0.0
-
 
 class Follower:
     """Reads what is new below the roots. `now` is the Unix time, used at the very first start only."""
@@ -43,7 +30,7 @@ class Follower:
         self._store = store
         self._rows = store.transcripts
         self._roots = roots
-        self._open: OrderedDict[str, _Followed] = OrderedDict()
+        self._open = OpenFiles()
         self._seen: dict[str, tuple[int, float]] = {}
         self.unreadable: dict[str, str] = {}
         first_start = store.meta.get(INSTALLED_AT) is None
@@ -53,44 +40,51 @@ class Follower:
                 self._take_up_from_the_end()
         self._installed_at = float(store.meta.get(INSTALLED_AT))
         for file in self._rows.files():
-            if not file.cursor or file.cursor["offset"] >= file.size:
+            read_until = file.cursor["offset"] if file.cursor else file.baseline
+            if read_until >= file.size:
                 self._seen[file.path] = (file.size, file.mtime)
 
     def _take_up_from_the_end(self) -> None:
+        for agent, path, facts in self._transcripts():
+            self._rows.add_file(agent, str(path), facts, baseline=facts.st_size)
+
+    def _transcripts(self) -> Iterator[tuple[str, Path, os.stat_result]]:
         for root in self._roots:
             for path, facts in transcripts(root):
-                self._rows.add_file(root.agent, str(path), facts, baseline=facts.st_size)
+                if _is_text(path):
+                    yield root.agent, path, facts
+                else:
+                    self.unreadable[str(path)] = "its name is not UTF-8"
 
     def sweep(self) -> int:
         """Look at every transcript by stat and read what changed. Returns the number of new turns."""
         new = 0
-        for root in self._roots:
-            for path, facts in transcripts(root):
-                if self._seen.get(str(path)) != (facts.st_size, facts.st_mtime):
-                    new += self.take_up(root.agent, path)
+        for agent, path, facts in self._transcripts():
+            if self._seen.get(str(path)) != _state(facts):
+                new += self.take_up(agent, path)
         return new
 
     def backfill(self, days: float, now: float) -> int:
         """Have files that grew in the last `days` read from their start. Returns how many."""
         since = now - days * 86400
         count = 0
-        for root in self._roots:
-            for path, facts in transcripts(root):
+        with self._store.transaction():
+            for agent, path, facts in self._transcripts():
                 if facts.st_mtime >= since:
-                    name = str(path)
-                    file = self._rows.file(name) or self._rows.add_file(root.agent, name, facts, baseline=0)
+                    file = self._rows.file(str(path)) or self._rows.add_file(agent, str(path), facts, baseline=0)
                     self._rows.reread(file.id, since=rfc3339(since))
-                    self._open.pop(name, None)
-                    self._seen.pop(name, None)
+                    self._forget(str(path))
                     count += 1
         return count
 
     def take_up(self, agent: str, path: Path) -> int:
         """Read what is new in one file. Returns the number of new turns; trouble is kept in `unreadable`."""
+        if not _is_text(path):
+            return 0
         name = str(path)
         new = 0
+        more = True
         try:
-            more = True
             while more:
                 followed = self._followed(agent, path)
                 reading = tail.read(path, followed.cursor)
@@ -98,39 +92,62 @@ class Follower:
                     followed.parser = ADAPTERS[agent].parser(path)
                     log.info("transcript replaced", agent=agent, file_id=followed.file.id)
                 if reading.restarted or reading.size < followed.file.baseline:
-                    self._rows.drop_baseline(followed.file.id)
-                    followed.file = replace(followed.file, baseline=0)
+                    self._drop_baseline(followed)
+                self._seen[name] = (reading.size, reading.mtime)
                 new += self._keep(followed, reading)
                 more = reading.more
-                self._seen[name] = (reading.size, reading.mtime)
             self.unreadable.pop(name, None)
         except FileNotFoundError:
-            self._seen.pop(name, None)
-        except OSError as error:
+            self._forget(name)
+            self.unreadable.pop(name, None)
+        except (OSError, ParsingError) as error:
+            self._forget(name, seen=isinstance(error, ParsingError))
             if name not in self.unreadable:
                 log.warning("transcript unreadable", agent=agent, error=type(error).__name__)
-            self.unreadable[name] = error.strerror or str(error)
+            self.unreadable[name] = getattr(error, "strerror", None) or str(error)
+        except BaseException:
+            self._forget(name)
+            raise
         return new
+
+    def _forget(self, name: str, *, seen: bool = False) -> None:
+        """Let go of what is in memory of a file: what was fed to its parser and not stored must be read again.
+
+        `seen` leaves it alone until it changes.
+        """
+        self._open.forget(name)
+        if not seen:
+            self._seen.pop(name, None)
+
+    def _drop_baseline(self, followed: Opened) -> None:
+        """Take a file for another than the one that was there before skilld: by their times its words count."""
+        since = rfc3339(self._installed_at) if followed.file.baseline else followed.file.since
+        self._rows.drop_baseline(followed.file.id, since=since)
+        followed.file = replace(followed.file, baseline=0, since=since)
 
     def settle(self, idle_since: float) -> int:
         """Decide what still waits in files that did not grow since a Unix time. Returns the number of new turns."""
         new = 0
-        for followed in self._open.values():
-            if followed.mtime <= idle_since and followed.cursor and (events := followed.parser.flush()):
-                new += self._record(followed, events, followed.cursor)
+        for name, followed in self._open.idle(idle_since):
+            try:
+                if followed.cursor and (events := followed.flush()):
+                    new += self._record(followed, events, followed.cursor)
+            except ParsingError as error:
+                self._forget(name, seen=True)
+                self.unreadable[name] = str(error)
+            except BaseException:
+                self._forget(name)
+                raise
         return new
 
-    def _followed(self, agent: str, path: Path) -> _Followed:
+    def _followed(self, agent: str, path: Path) -> Opened:
         name = str(path)
         known = self._open.get(name)
         if known is None:
             file = self._rows.file(name) or self._renamed(path) or self._new(agent, path)
             cursor = tail.Cursor(**file.cursor) if file.cursor else None
-            known = _Followed(file, ADAPTERS[agent].parser(path, file.parser), cursor)
-            self._open[name] = known
-            if len(self._open) > _OPEN_PARSERS:
-                self._open.popitem(last=False)
-        self._open.move_to_end(name)
+            known = Opened(file, ADAPTERS[agent].parser(path, file.parser), cursor)
+            self._open.add(name, known)
         return known
 
     def _new(self, agent: str, path: Path) -> StoredFile:
@@ -139,21 +156,24 @@ class Follower:
     def _renamed(self, path: Path) -> StoredFile | None:
         facts = path.stat(follow_symlinks=False)
         for file in self._rows.same_file(facts):
-            if not os.path.lexists(file.path) and facts.st_size >= file.size:
+            # An inode is soon used again. What was read is told by its first bytes; what never was, by its name or age.
+            same = file.cursor or Path(file.path).name == path.name or (file.size, file.mtime) == _state(facts)
+            if same and not os.path.lexists(file.path) and facts.st_size >= file.size:
+                self._forget(file.path)
                 self._rows.rename(file.id, str(path))
                 return self._rows.file(str(path))
         return None
 
-    def _keep(self, followed: _Followed, reading: tail.Reading) -> int:
-        events = [event for line in reading.lines for event in followed.parser.feed(line)]
-        if followed.cursor is None and followed.file.baseline == 0 and self._speaks_of_the_past(events):
-            self._learn_siblings(followed.file)
+    def _keep(self, followed: Opened, reading: tail.Reading) -> int:
+        events = followed.feed(reading.lines)
+        if followed.cursor is None and followed.file.baseline == 0:
+            self._learn_siblings(followed.file, events)
         followed.cursor, followed.mtime = reading.cursor, reading.mtime
         return self._record(followed, events, reading.cursor, overlong=len(reading.overlong), size=reading.size)
 
     def _record(
         self,
-        followed: _Followed,
+        followed: Opened,
         events: Sequence[Event],
         cursor: tail.Cursor,
         *,
@@ -174,7 +194,7 @@ class Follower:
             )
         return new
 
-    def _record_event(self, followed: _Followed, event: Event) -> bool:
+    def _record_event(self, followed: Opened, event: Event) -> bool:
         file = followed.file
         if isinstance(event, Ignored | Malformed):
             return False
@@ -187,19 +207,36 @@ class Follower:
             self._rows.add_use(file.agent, event)
         if isinstance(event, Turn):
             lasting = may_hold_something_lasting(event.text)
-            return self._rows.add_turn(event, file.id, counts=_counts(event, file), lasting=lasting)
+            return self._rows.add_turn(
+                event, file.id, counts=_counts(event, file), lasting=lasting, revives=file.since is not None
+            )
         return False
 
-    def _speaks_of_the_past(self, events: Sequence[Event]) -> bool:
-        times = (seconds(event.at) for event in events if isinstance(event, Turn))
-        return any(at is not None and at < self._installed_at for at in times)
+    def _learn_siblings(self, file: StoredFile, events: Sequence[Event]) -> None:
+        """Where a new file has words from before skilld it may be a fork: find the file that had them first.
 
-    def _learn_siblings(self, file: StoredFile) -> None:
-        """Learn the turns of files beside a new one that repeats words from before skilld: it may be a fork of them."""
-        folder = Path(file.path).parent
-        for other in self._rows.files(file.agent):
-            if other.id != file.id and other.cursor is None and Path(other.path).parent == folder:
-                self.take_up(file.agent, Path(other.path))
+        Only among files that were there before skilld: the others are new themselves, and read in their turn. Files in
+        the same folder come first, but Codex puts a fork into the folder of the day.
+        """
+        turns = [event for event in events if isinstance(event, Turn)]
+        past = {turn.key for turn in turns if (at := seconds(turn.at)) is not None and at < self._installed_at}
+        for other in self._rows.unread_before(file.agent, Path(file.path).parent) if past else ():
+            past = self._rows.unknown(past)
+            if not past:
+                return
+            self.take_up(file.agent, Path(other.path))
+
+
+def _is_text(path: Path) -> bool:
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _state(facts: os.stat_result) -> tuple[int, float]:
+    return facts.st_size, facts.st_mtime
 
 
 def _counts(turn: Turn, file: StoredFile) -> bool:

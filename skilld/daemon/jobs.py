@@ -51,6 +51,7 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
         "umask": around.umask,
         "closed_at": batch.created_at,
         "backend": backend(settings, around.environment),
+        "auto": auto(settings),
         "open": [proposal_to_json(proposal) for proposal in store.proposals.in_states([State.OPEN])],
         "closed": store.proposals.closed_ids(),
         "thresholds": thresholds(store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])),
@@ -65,6 +66,12 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
             for proposal in store.proposals.in_states([State.REJECTED, State.REVERTED])
         ],
     }
+
+
+def auto(settings: Settings) -> dict[str, Any]:
+    """Return which skills' proposals may be applied unasked (None: all), and how sure they must be."""
+    skills = None if settings.apply == "auto" else settings.auto.skills
+    return {"skills": skills, "confidence": settings.auto.confidence}
 
 
 def backend(settings: Settings, environment: Mapping[str, str]) -> dict[str, Any]:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import time
 from pathlib import Path
 
 from skilld import __version__
-from skilld.errors import NotRunningError
+from skilld.errors import NotRunningError, SkilldError
+
+_TRIES = 5
+_PAUSE = 0.02  # seconds
 
 
 class Lock:
@@ -20,14 +24,15 @@ class Lock:
     @classmethod
     def take(cls, path: Path) -> Lock:
         """Take the lock, or raise NotRunningError where another process holds it."""
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise SkilldError("The daemon's lock cannot be taken", f"{path}: {error.strerror}") from error
+        if not any(_try(fd) for _ in range(_TRIES)):
             os.close(fd)
             raise NotRunningError(
                 "skilld is running already", f"process {holder(path) or 'unknown'}", "See it: skilld status"
-            ) from None
+            )
         os.ftruncate(fd, 0)
         os.write(fd, json.dumps({"pid": os.getpid(), "version": __version__}).encode())
         return cls(fd)
@@ -35,6 +40,16 @@ class Lock:
     def release(self) -> None:
         """Free the lock."""
         os.close(self._fd)
+
+
+def _try(fd: int) -> bool:
+    """Try for the lock; where it is held, wait a moment: `is_held` holds it while it looks."""
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        time.sleep(_PAUSE)
+        return False
+    return True
 
 
 def is_held(path: Path) -> bool:

@@ -6,10 +6,11 @@ one changed is a worker sent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from skilld.daemon.results import follow
 from skilld.store import Store
 from skilld.times import rfc3339, seconds
 from skilld.types import Proposal, State
@@ -17,7 +18,8 @@ from skilld.wire import proposal_from_json, proposal_to_json
 
 _REMEMBERED = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
 _AT_LEAST = 3600.0  # a look that often even where no file seems to have changed
-_FILES = ("HEAD", "packed-refs", "logs/HEAD", "refs/heads", "refs/heads/skilld", "refs/heads/skilld/staging")
+_STAGING = "refs/heads/skilld", "refs/heads/skilld/staging"
+_FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAGING)
 
 Stamp = tuple[int, ...]
 
@@ -32,13 +34,19 @@ class Observing:
         self._looked_at = 0.0
 
     def job(self, now: float) -> dict[str, Any] | None:
-        """Return a look for a worker to take, or None where nothing can have changed."""
+        """Return a look for a worker to take, or None while paused and where nothing can have changed."""
+        if self._store.meta.paused(now):
+            return None
         proposals = lately(self._store, now)
-        stamps = {repo: _stamp(Path(repo)) for repo in {proposal.repo for proposal in proposals}}
+        skills: dict[str, set[str]] = {}
+        for proposal in proposals:
+            skills.setdefault(proposal.repo, set()).add(proposal.path)
+        stamps = {repo: _stamp(Path(repo), sorted(paths)) for repo, paths in skills.items()}
         if not stamps or (stamps == self._stamps and now - self._looked_at < _AT_LEAST):
             return None
         self._stamps, self._looked_at = stamps, now
-        return observation(self._store, proposals, now) | {"umask": self._umask}
+        # Under the daemon's lock no other worker runs.
+        return observation(self._store, proposals, now) | {"umask": self._umask, "alone": True}
 
     def apply(self, result: Mapping[str, Any], now: float) -> None:
         """Record what a look found."""
@@ -61,30 +69,29 @@ def observation(store: Store, proposals: list[Proposal], now: float) -> dict[str
         "now": now,
         "proposals": [proposal_to_json(proposal) for proposal in proposals],
         "missing": {name: since for name, since in missing.items() if since is not None},
+        "closed": store.proposals.closed_ids(),
     }
 
 
 def record(store: Store, result: Mapping[str, Any], now: float) -> None:
     """Write down what a look found: decisions, commits that moved, proposals gone from the branch."""
     with store.transaction():
-        for proposal_id, state, commit, note in result.get("decisions", ()):
-            proposal = store.proposals.get(proposal_id)
-            if proposal is not None:
-                store.proposals.decide(proposal, State(state), rfc3339(now), who="git", commit=commit, note=note)
-        for proposal_id, commit, base in result.get("moved", ()):
-            store.proposals.move(proposal_id, commit=commit, base=base)
+        follow(store, result, now)
         for item in result.get("committed", ()):
             store.proposals.commit(proposal_from_json(item))
-        missing = result.get("missing", {})
-        for proposal in store.proposals.in_states([State.OPEN]):
-            since = missing.get(proposal.id)
-            store.proposals.set_missing(proposal.id, "" if since is None else rfc3339(since))
+        for proposal_id, since in result.get("missing", {}).items():
+            store.proposals.set_missing(proposal_id, "" if since is None else rfc3339(since))
 
 
-def _stamp(repo: Path) -> Stamp:
-    """Return what changes when something happens in a repository; empty where it is gone."""
+def _stamp(repo: Path, skills: Iterable[str]) -> Stamp:
+    """Return what changes when something happens in a repository; empty where it is gone.
+
+    In one of skilld's own, which is its git directory, what happens to the skills' files counts too.
+    """
     git = repo / ".git"
     try:
+        if (repo / "HEAD").is_file() and not git.exists():
+            return tuple(_mtime(path) for path in (*(repo / name for name in _FILES), *map(Path, skills)))
         if git.is_file():
             git = repo / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
             common = git / "commondir"

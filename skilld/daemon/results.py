@@ -9,8 +9,9 @@ from typing import Any
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.learnings import Learning
+from skilld.store.meta import RESTS_ON
 from skilld.times import day, rfc3339
-from skilld.types import Proposal, Usage
+from skilld.types import Proposal, State, Usage
 from skilld.wire import proposal_from_json
 
 
@@ -36,7 +37,29 @@ def record(store: Store, batch: StoredBatch, result: Mapping[str, Any], now: flo
     if usage := result.get("usage"):
         skills = batch.job.get("skills") or [{}]
         store.usage.add(day(now), result.get("model", ""), skills[0].get("name", ""), Usage(**usage))
+    proposals = [proposal_from_json(item) for item in result.get("proposals", ())]
+    new = [proposal.id for proposal in proposals if store.proposals.add(proposal)]
+    follow(store, result, now)
+    return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]
+
+
+def follow(store: Store, result: Mapping[str, Any], now: float) -> None:
+    """Write down what became of proposals: decided, applied by auto mode, another commit since the branch was rebuilt.
+
+    A decision holds only where the proposal is still in the state it was made from: the person may have decided
+    meanwhile.
+    """
+    for proposal_id, before, after, commit, note in result.get("decisions", ()):
+        proposal = store.proposals.get(proposal_id)
+        if proposal is not None and proposal.state is State(before):
+            store.proposals.decide(proposal, State(after), rfc3339(now), who="git", commit=commit, note=note)
+    for proposal_id, commit in result.get("applied", ()):
+        proposal = store.proposals.get(proposal_id)
+        if proposal is not None and proposal.state is State.OPEN:
+            note = f"applied unasked; undo: skilld revert {proposal_id}"
+            store.proposals.decide(proposal, State.ACCEPTED, rfc3339(now), who="auto", commit=commit, note=note)
     for proposal_id, commit, base in result.get("moved", ()):
         store.proposals.move(proposal_id, commit=commit, base=base)
-    proposals = [proposal_from_json(item) for item in result.get("proposals", ())]
-    return [proposal for proposal in proposals if store.proposals.add(proposal)]
+    if rests := result.get("rests"):
+        known = {**store.meta.get(RESTS_ON, {}), **rests}
+        store.meta.set(RESTS_ON, {repo: warning for repo, warning in known.items() if warning})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,9 +34,13 @@ def agent_homes(info: AgentInfo, home: Path, environment: Mapping[str, str]) -> 
     """Return the agent's own folders: the usual one, or where its variable moved it (several with commas)."""
     for variable in info.home_variables:
         if value := environment.get(variable):
-            moved = [Path(part).expanduser() for part in value.split(",") if part.strip()]
-            return [path for path in moved if path.is_absolute()] or [home / info.home]
+            moved = [_below_home(part.strip(), home) for part in value.split(",") if part.strip()]
+            return [path for path in dict.fromkeys(moved) if path.is_absolute()] or [home / info.home]
     return [home / info.home]
+
+
+def _below_home(folder: str, home: Path) -> Path:
+    return home / folder[2:] if folder.startswith("~/") else Path(folder)
 
 
 def roots(
@@ -45,8 +50,7 @@ def roots(
     found = []
     for name, adapter in ADAPTERS.items():
         info = adapter.INFO
-        given = [path.expanduser() for path in (configured or {}).get(name, ())]
-        for base in given or agent_homes(info, home, environment):
+        for base in (configured or {}).get(name) or agent_homes(info, home, environment):
             own = base.name in info.stores
             found += [Root(name, base)] if own else [Root(name, base / store) for store in info.stores]
     return found
@@ -71,7 +75,8 @@ def transcripts(root: Root) -> Iterator[tuple[Path, os.stat_result]]:
                         stack.append(Path(entry.path))
                     elif entry.name.endswith(".jsonl") and entry.is_file(follow_symlinks=False):
                         path = Path(entry.path)
-                        if adapter.is_transcript(path):
-                            yield path, entry.stat(follow_symlinks=False)
+                        with suppress(FileNotFoundError):  # gone this moment; the others in the folder are not
+                            if adapter.is_transcript(path):
+                                yield path, entry.stat(follow_symlinks=False)
         except OSError:
             continue

@@ -22,7 +22,7 @@ from skilld.daemon.spawn import Worker
 from skilld.daemon.systemd import Manager
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.watch import Watcher
-from skilld.notify.desktop import Desktop, about_budget, about_proposals
+from skilld.notify.desktop import Desktop, about_budget, about_new
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import DAEMON, NOTICES
 from skilld.times import rfc3339
@@ -184,7 +184,7 @@ class Service:
                     self._observing.apply(result, now)
                 elif new := self._engine.finish(batch, result, now):
                     self._proposed(new)
-                    self._notify(about_proposals([proposal.skill for proposal in new]))
+                    self._notify(about_new(new))
             case _Noticed(why_not):
                 self._engine.store.meta.set(NOTICES, why_not)
             case _:

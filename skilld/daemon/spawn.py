@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import json
 import os
-import selectors
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Any
+from typing import IO, Any
 
 from skilld.types import Outcome
 
@@ -25,7 +24,8 @@ _KEPT = frozenset(
 )
 _KEPT_PREFIXES = ("LC_", "XDG_", "PYTHON", "AWS_", "AZURE_", "GOOGLE_", "OLLAMA_", "VERTEX")
 _KEPT_SUFFIX = "_API_KEY"
-_MOST_OUTPUT = 4 << 20
+_LONGEST_LINE = 4 << 20
+_OWN_MACHINE = ("localhost", "127.0.0.1", "::1")
 _PLAN = b'{"type": "plan"'
 
 Keep = Callable[[dict[str, Any]], None]
@@ -37,15 +37,18 @@ class Worker:
     def __init__(self, job: Mapping[str, Any], environment: Mapping[str, str], seconds: float) -> None:
         self._seconds = seconds
         self._job = json.dumps(job).encode() + b"\n"
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "skilld.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=worker_environment(environment),
-            cwd="/",
-            start_new_session=True,
-        )
+        self._late = False
+        self._process: subprocess.Popen[bytes] | None = None
+        with suppress(OSError):  # no memory, no process to be had: told as the result
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "skilld.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=worker_environment(environment),
+                cwd="/",
+                start_new_session=True,
+            )
 
     def result(self, keep: Keep) -> dict[str, Any]:
         """Wait for the end and return the result; whatever went wrong becomes one.
@@ -53,84 +56,69 @@ class Worker:
         `keep` is given the worker's plan, if it makes one, and must have kept it when it returns.
         """
         process = self._process
-        lines: list[bytes] = []
+        if process is None or process.stdin is None or process.stdout is None:
+            return _failed(Outcome.RETRY, "the worker could not be started")
+        # Ends reading and writing alike: a child that hangs before it reads its job blocks us in writing it.
+        timer = threading.Timer(self._seconds, self._time_is_up)
+        timer.start()
+        last = b""
         try:
             # stdin stays open until the end: its closing tells the child that we are gone.
-            self._send(self._job)
-            for line in _lines(process, self._seconds):
+            _send(process.stdin, self._job)
+            while line := process.stdout.readline(_LONGEST_LINE):
                 if line.startswith(_PLAN):
                     keep(json.loads(line))
-                    self._send(b"go\n")
+                    _send(process.stdin, b"go\n")
                 else:
-                    lines.append(line)
-        except TimeoutError:
-            self.kill()
-            return _failed(Outcome.RETRY, f"it took longer than {self._seconds:.0f} seconds and was ended")
+                    last = line
         except (BrokenPipeError, ConnectionResetError):
-            pass  # it died before it read its job
+            pass  # it died before it read what we had to say
         finally:
+            timer.cancel()
             self.kill()
-        return _parse(lines, process.returncode)
-
-    def _send(self, data: bytes) -> None:
-        if self._process.stdin is not None:
-            self._process.stdin.write(data)
-            self._process.stdin.flush()
+            for stream in (process.stdin, process.stdout):
+                with suppress(BrokenPipeError):
+                    stream.close()
+        if self._late:
+            return _failed(Outcome.RETRY, f"it took longer than {self._seconds:.0f} seconds and was ended")
+        return _parse(last, process.returncode)
 
     def kill(self) -> None:
         """End the worker and everything it started."""
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if stream is not None:
-                with suppress(BrokenPipeError):
-                    stream.close()
-        self._process.wait()
+        if self._process is not None:
+            with suppress(ProcessLookupError, PermissionError):  # macOS forbids it where only zombies are left
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+
+    def _time_is_up(self) -> None:
+        self._late = True
+        self.kill()
+
+
+def _send(stream: IO[bytes], data: bytes) -> None:
+    stream.write(data)
+    stream.flush()
 
 
 def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return what a worker may know of our environment: no GIT_ variables, no agent's, no unrelated secrets."""
-    return {
+    kept = {
         name: value
         for name, value in environment.items()
         if name in _KEPT or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_SUFFIX)
-    } | {"SKILLD_CHILD": "1"}
+    }
+    # What is asked of a model on this machine must not go through a proxy: httpx would.
+    direct = ",".join([*filter(None, [environment.get("no_proxy") or environment.get("NO_PROXY")]), *_OWN_MACHINE])
+    return kept | {"no_proxy": direct, "NO_PROXY": direct, "SKILLD_CHILD": "1"}
 
 
-def _lines(process: subprocess.Popen[bytes], seconds: float) -> Iterator[bytes]:
-    """Yield the lines that the child writes, until it ends. Raises TimeoutError when its time is up."""
-    if process.stdout is None or process.stderr is None:
-        return
-    deadline = time.monotonic() + seconds
-    output = bytearray()
-    taken = 0
-    with selectors.DefaultSelector() as selector:
-        selector.register(process.stdout, selectors.EVENT_READ)
-        selector.register(process.stderr, selectors.EVENT_READ)
-        while selector.get_map():
-            ready = selector.select(deadline - time.monotonic())
-            if not ready and time.monotonic() >= deadline:
-                raise TimeoutError
-            for key, _ in ready:
-                data = os.read(key.fd, 1 << 16)
-                if not data:
-                    selector.unregister(key.fileobj)
-                elif key.fileobj is process.stdout and taken < _MOST_OUTPUT:
-                    taken += len(data)
-                    output += data
-            *whole, rest = bytes(output).split(b"\n")
-            output[:] = rest
-            yield from whole
-    process.wait(timeout=max(1.0, deadline - time.monotonic()))
-
-
-def _parse(lines: list[bytes], code: int | None) -> dict[str, Any]:
+def _parse(line: bytes, code: int | None) -> dict[str, Any]:
     try:
-        result = json.loads(lines[-1])
+        result = json.loads(line)
         if result["type"] == "result":
             Outcome(result["outcome"])
             return dict(result)
-    except (IndexError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         pass
     return _failed(Outcome.RETRY, f"the worker ended without a result (exit {code})")
 

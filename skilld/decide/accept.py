@@ -20,14 +20,14 @@ from skilld.types import Proposal
 _TITLE = "The proposal was not accepted"
 
 
-def accept(proposal: Proposal, apply: Apply, removed: Mapping[str, str]) -> Landed:
+def accept(proposal: Proposal, apply: Apply, removed: Mapping[str, str], private: Path | None = None) -> Landed:
     """Bring a proposal into the branch that is checked out where its skill lives.
 
-    `removed` is what `scrub_environment` returned. A proposal whose edit is there already counts as accepted. Raises
-    RefusedError, with everything as it was and the command to do it by hand, for a dirty skill, an operation in
-    progress, a detached HEAD, or anchors that are gone.
+    `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. A proposal whose
+    edit is there already counts as accepted. Raises RefusedError, with everything as it was and the command to do it by
+    hand, for a dirty skill, an operation in progress, a detached HEAD, or anchors that are gone.
     """
-    desk = sit_down(Path(proposal.path), removed, _TITLE, ("cherry-pick", proposal.commit))
+    desk = sit_down(proposal, removed, private, _TITLE, ("cherry-pick", proposal.commit))
     edited = _edited_commit(desk, proposal.id)
     commit = edited or own_commit(desk.repo, proposal.id, proposal.commit)
     if commit is None:

@@ -17,7 +17,8 @@ from skilld.decide.person import own_commit
 from skilld.decide.values import Observation, Seen
 from skilld.git import objects, refs, state
 from skilld.git.errors import NotTrackedError
-from skilld.git.repo import Repo, open_repo
+from skilld.git.private import open_any
+from skilld.git.repo import Repo
 from skilld.times import seconds
 from skilld.types import Proposal, State
 
@@ -31,9 +32,9 @@ class _Branch:
     default: bool
 
 
-def fingerprint(toplevel: Path) -> str:
+def fingerprint(address: Path) -> str:
     """Return a digest that changes when a ref, HEAD or a work tree's state does; empty where no repository is left."""
-    repo = _open(toplevel)
+    repo = _open(address)
     if repo is None:
         return ""
     found = refs.tips(repo.git, ["refs/heads", "refs/remotes", "refs/skilld"])
@@ -47,13 +48,14 @@ def fingerprint(toplevel: Path) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def observe(toplevel: Path, proposals: Sequence[Proposal]) -> list[Observation]:
-    """Return what git shows of each proposal of one repository.
+def observe(address: Path, proposals: Sequence[Proposal], private: Path | None = None) -> list[Observation]:
+    """Return what git shows of each proposal of the repository at `address`.
 
-    Pass open ones, and accepted or rejected ones for as long as a later change of mind should be noticed. Raises
+    Pass open ones, and accepted or rejected ones for as long as a later change of mind should be noticed. `private` is
+    the folder of skilld's own repositories; in one of them the skills are committed as they are found first. Raises
     RefusedError where the repository is there but cannot be understood.
     """
-    repo = _open(toplevel)
+    repo = _open(address, private)
     if repo is None:
         return [Observation(proposal.id, Seen.GONE) for proposal in proposals]
     since = int(min((seconds(proposal.created_at) or 0 for proposal in proposals), default=0)) - _MARGIN
@@ -70,9 +72,9 @@ def observe(toplevel: Path, proposals: Sequence[Proposal]) -> list[Observation]:
     return _with_dropped(repo, proposals, seen, since)
 
 
-def _open(toplevel: Path) -> Repo | None:
+def _open(address: Path, private: Path | None = None) -> Repo | None:
     try:
-        return open_repo(toplevel) if toplevel.is_dir() else None
+        return open_any(address, private) if address.is_dir() else None
     except NotTrackedError:
         return None
 

@@ -17,8 +17,10 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git import lines, objects, refs, state
 from skilld.git.errors import GitTimeoutError
 from skilld.git.objects import Commit, Ident
+from skilld.git.private import person_git, take_in
 from skilld.git.repo import Repo, Tracked, find
 from skilld.git.run import PersonGit
+from skilld.types import Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,20 +43,35 @@ class Desk:
         return RefusedError(self.title, cause, self.by_hand)
 
 
-def by_hand(toplevel: Path, *command: str) -> str:
+def by_hand(repo: Repo, *command: str) -> str:
     """Return a git command as a person would type it."""
-    return shlex.join(["git", "-C", str(toplevel), *command])
+    how = ["skilld", "git", "--root"] if repo.private else ["git", "-C"]
+    return shlex.join([*how, str(repo.toplevel), *command])
 
 
-def sit_down(path: Path, removed: Mapping[str, str], title: str, command: tuple[str, ...]) -> Desk:
-    """Return the desk for a decision on the skill at `path`.
+def tracked_by(proposal: Proposal, private: Path | None) -> Tracked:
+    """Return where a proposal's skill is tracked: in the repository it was proposed in, if that is one of ours.
+
+    `private` is the folder of skilld's own repositories. There the skill is committed as it is found. Raises as
+    `skilld.git.repo.find` does.
+    """
+    path = Path(proposal.path)
+    if private is not None and Path(proposal.repo).parent == private:
+        return take_in(path, private)
+    return find(path)
+
+
+def sit_down(
+    proposal: Proposal, removed: Mapping[str, str], private: Path | None, title: str, command: tuple[str, ...]
+) -> Desk:
+    """Return the desk for a decision on a proposal.
 
     Raises RefusedError (`title`, and `git COMMAND` as the remedy) where an operation is in progress, HEAD is detached
     or the staging branch itself, or the skill has uncommitted changes.
     """
-    tracked = find(path)
+    tracked = tracked_by(proposal, private)
     repo = tracked.repo
-    desk = Desk(title, tracked, path, PersonGit(repo.toplevel, removed), by_hand(repo.toplevel, *command))
+    desk = Desk(title, tracked, Path(proposal.path), person_git(repo, removed), by_hand(repo, *command))
     busy = state.in_progress(repo.git_dir)
     if busy is not None:
         raise desk.refused(f"{busy} is in progress in {repo.toplevel}")
@@ -163,5 +180,5 @@ def _abort(desk: Desk, command: str) -> None:
         desk.person.call(command, "--abort")
     left = state.in_progress(desk.repo.git_dir)
     if left is not None or head(desk) != desk.repo.head:
-        undo = by_hand(desk.repo.toplevel, command, "--abort")
+        undo = by_hand(desk.repo, command, "--abort")
         raise SkilldError(desk.title, f"git {command} stopped half-way and could not be aborted", undo)

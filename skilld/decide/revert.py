@@ -18,14 +18,14 @@ from skilld.types import Proposal
 _TITLE = "The proposal was not reverted"
 
 
-def revert(proposal: Proposal, removed: Mapping[str, str]) -> Landed:
+def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None = None) -> Landed:
     """Take a proposal out of the branch that is checked out where its skill lives.
 
-    `removed` is what `scrub_environment` returned. What is not there any more counts as reverted. Raises RefusedError
-    as `accept` does.
+    `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. What is not there
+    any more counts as reverted. Raises RefusedError as `accept` does.
     """
     named = proposal.landed or proposal.commit
-    desk = sit_down(Path(proposal.path), removed, _TITLE, ("revert", named))
+    desk = sit_down(proposal, removed, private, _TITLE, ("revert", named))
     landing = _landing(desk, proposal)
     source = landing or own_commit(desk.repo, proposal.id, proposal.commit)
     if source is None:

@@ -36,5 +36,7 @@ def settle(proposal: Proposal, seen: Observation, missing_since: float | None, n
             if now - since >= PATIENCE:
                 return Settled(State.REJECTED, "", "dropped from the staging branch")
             return Settled(State.OPEN, note=note, missing_since=since)
+        case Seen.BUSY:
+            return Settled(proposal.state, note=note, missing_since=missing_since)
         case _:
             return Settled(proposal.state, note=note)

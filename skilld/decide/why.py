@@ -8,6 +8,7 @@ from pathlib import Path
 
 from skilld.errors import UsageError
 from skilld.git import objects
+from skilld.git.private import look
 from skilld.git.repo import find
 
 SECONDS = 30.0
@@ -27,13 +28,13 @@ class Origin:
     trailers: dict[str, str]
 
 
-def why(path: Path, line: int) -> Origin:
+def why(path: Path, line: int, private: Path | None = None) -> Origin:
     """Return the origin of line `line` (from 1) of the skill at `path` as it stands in the work tree.
 
-    Lines that moved within the file are followed. Raises UsageError for a line the file does not have, and as
-    `skilld.git.repo.find` does.
+    Lines that moved within the file are followed. `private` is the folder of skilld's own repositories. Raises
+    UsageError for a line the file does not have, and as `skilld.git.repo.find` does.
     """
-    tracked = find(path)
+    tracked = look(path, private) if private is not None else find(path)
     git, relpath = tracked.repo.git, tracked.relpath
     now = path.read_bytes().splitlines()
     if not 1 <= line <= len(now):

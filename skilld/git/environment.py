@@ -70,16 +70,26 @@ def unscrubbed() -> list[str]:
     return sorted(name for name in os.environ if name.startswith("GIT_") and not name.startswith("GIT_PYTHON_"))
 
 
+def pointers(work_tree: Path, git_dir: Path | None) -> dict[str, str]:
+    """Return the variables that name a repository and its work tree; none where `git_dir` is None: git looks for it."""
+    return {"GIT_DIR": str(git_dir), "GIT_WORK_TREE": str(work_tree)} if git_dir is not None else {}
+
+
 def person_variables(removed: Mapping[str, str]) -> dict[str, str]:
     """Return those of the removed variables that the person's own commands get back.
 
     Identity of the committer, configuration files, signing and ssh stay; whatever names another repository, index or
     author does not. Editors are replaced by `true`: nothing waits for an editor behind our back.
     """
-    dropped = _REPOSITORY_VARIABLES.union(_PATHSPEC_VARIABLES)
-    kept = {name: value for name, value in removed.items() if name not in dropped and not _traces(name)}
     locale = {"LC_ALL": os.environ.get("LC_ALL", ""), "LANGUAGE": os.environ.get("LANGUAGE", "")}
-    return kept | locale | {"GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no", "GIT_TERMINAL_PROMPT": "0"}
+    quiet = {"GIT_EDITOR": "true", "GIT_MERGE_AUTOEDIT": "no", "GIT_TERMINAL_PROMPT": "0"}
+    return terminal_variables(removed) | locale | quiet
+
+
+def terminal_variables(removed: Mapping[str, str]) -> dict[str, str]:
+    """Return what a command gets back that runs in the person's terminal: as `person_variables`, and their editor."""
+    dropped = _REPOSITORY_VARIABLES.union(_PATHSPEC_VARIABLES) - {"GIT_SEQUENCE_EDITOR"}
+    return {name: value for name, value in removed.items() if name not in dropped and not _traces(name)}
 
 
 def _traces(name: str) -> bool:

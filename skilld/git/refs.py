@@ -70,8 +70,8 @@ def check_plain(common_dir: Path, names: Iterable[str]) -> None:
             )
 
 
-def move(git: Git, common_dir: Path, changes: Sequence[Change]) -> None:
-    """Make all changes or none.
+def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") -> None:
+    """Make all changes or none; `note` goes into the reflogs there are.
 
     Raises LostRaceError where a ref no longer has its old value, RefLockedError where another program keeps a lock,
     RepoRefusedError where the ref cannot exist (a branch named `skilld` stands in its way).
@@ -80,8 +80,9 @@ def move(git: Git, common_dir: Path, changes: Sequence[Change]) -> None:
         return
     check_plain(common_dir, [change.ref for change in changes])
     orders = "".join(_order(change) for change in changes).encode()
+    why = ["-m", note] if note else []
     for wait in (*_WAITS, None):
-        result = git.call("update-ref", "--no-deref", "--stdin", stdin=orders)
+        result = git.call("update-ref", "--no-deref", *why, "--stdin", stdin=orders)
         if result.status == 0:
             return
         if ".lock': File exists" not in result.err:
@@ -100,8 +101,8 @@ def move(git: Git, common_dir: Path, changes: Sequence[Change]) -> None:
     raise GitFailedError("The refs were not moved", result.status, result.err)
 
 
-def remove_stale_locks(common_dir: Path) -> list[Path]:
-    """Remove locks that a killed worker left on our own refs, and return them.
+def remove_stale_locks(common_dir: Path, older_than: float = 0.0) -> list[Path]:
+    """Remove locks that a killed worker left on our own refs more than so many seconds ago, and return them.
 
     Only for a program that knows that no other skilld is at work: with kill -9, 2 of 263 kills left such a lock, which
     blocked every later proposal.
@@ -109,7 +110,8 @@ def remove_stale_locks(common_dir: Path) -> list[Path]:
     check_plain(common_dir, [STAGING, PROPOSALS.rstrip("/")])
     proposals = common_dir / PROPOSALS
     locks = [common_dir / f"{STAGING}.lock", *(proposals.glob("*.lock") if proposals.is_dir() else ())]
-    stale = [lock for lock in locks if _kind(lock) == stat.S_IFREG]
+    before = time.time() - older_than
+    stale = [lock for lock in locks if _kind(lock) == stat.S_IFREG and lock.stat().st_mtime <= before]
     for lock in stale:
         lock.unlink(missing_ok=True)
     return stale

@@ -48,7 +48,8 @@ class Repo:
     """A repository as seen from one work tree, read once.
 
     `head` is the commit of HEAD, `branch` the full name of the checked-out branch (None: detached), `default` None
-    where it cannot be told. `remote` says whether anything pushes from here.
+    where it cannot be told. `remote` says whether anything pushes from here, `private` whether it is skilld's own
+    repository for these skills (`skilld.git.private`).
     """
 
     git: Git
@@ -59,6 +60,12 @@ class Repo:
     branch: str | None
     default: Default | None
     remote: bool
+    private: bool = False
+
+    @property
+    def address(self) -> Path:
+        """The folder by which it is found again: the work tree's, or the git directory of a private one."""
+        return self.git_dir if self.private else self.toplevel
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +83,7 @@ def open_repo(folder: Path) -> Repo:
     Raises NotTrackedError where there is none or it has no commit, RepoRefusedError where it is one we do not write
     to: bare, not the person's, redirected elsewhere, of an unknown format.
     """
-    place = locate(folder)
-    return _open(place, _settings(place.git))
+    return open_place(locate(folder))
 
 
 def find(path: Path) -> Tracked:
@@ -103,7 +109,12 @@ def find(path: Path) -> Tracked:
     return Tracked(repo, relpath, found)
 
 
-def _open(place: Place, settings: dict[str, str]) -> Repo:
+def open_place(place: Place, *, private: bool = False) -> Repo:
+    """Return the repository at a place that is known to be one; raises as `open_repo`."""
+    return _open(place, _settings(place.git), private=private)
+
+
+def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> Repo:
     unknown = sorted(
         key for key in settings if key.startswith("extensions.") and key.split(".")[1] not in _KNOWN_EXTENSIONS
     )
@@ -121,6 +132,7 @@ def _open(place: Place, settings: dict[str, str]) -> Repo:
         branch=state.head_branch(place.git_dir),
         default=_default(place.git, settings.get("init.defaultbranch", "")),
         remote=any(key.startswith("remote.") for key in settings),
+        private=private,
     )
 
 

@@ -11,10 +11,11 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 from git.cmd import Git as Runner
 
-from skilld.git.environment import QUIET, git_program, person_variables, unscrubbed
+from skilld.git.environment import QUIET, git_program, person_variables, pointers, terminal_variables, unscrubbed
 from skilld.git.errors import GitFailedError, GitTimeoutError
 from skilld.text import safe_text
 
@@ -37,6 +38,8 @@ _SETTINGS = (
     "core.fsync=all",
     "protocol.allow=never",
     "i18n.commitEncoding=UTF-8",
+    # A walk of 20,000 commits with 500 entries in their top folder: 0.16 s of CPU in place of 0.22 s with git's 96m.
+    "core.deltaBaseCacheLimit=4m",
 )
 _PREFIX = (
     "--no-pager",
@@ -54,12 +57,15 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "config": ("--null", "--get-regexp"),
     "for-each-ref": (),
     "hash-object": ("-w", "--stdin", "--no-filters"),
+    "init": ("--quiet", "--template="),
+    "ls-files": ("-z", "--stage"),
     "ls-tree": (),
     "merge-base": (),
     "mktree": (),
     "rev-list": (),
     "rev-parse": (),
     "symbolic-ref": ("-q",),
+    "update-index": ("-z", "--index-info"),
     "update-ref": ("--no-deref", "--stdin"),
 }
 _PERSON_ALLOWED = frozenset({"cherry-pick", "commit", "diff-index", "ls-files", "revert", "rev-parse", "status"})
@@ -78,12 +84,13 @@ class Git:
     """Git in one folder, for skilld's own reading and writing.
 
     `ceiling` is a folder above which no repository is looked for: once a work tree is known, its parent, so that a
-    repository that vanishes is never mistaken for one further up.
+    repository that vanishes is never mistaken for one further up. `git_dir` is given where no repository is to be
+    looked for at all: that one's, with `folder` as its work tree.
     """
 
-    def __init__(self, folder: Path, *, ceiling: Path | None = None) -> None:
+    def __init__(self, folder: Path, *, ceiling: Path | None = None, git_dir: Path | None = None) -> None:
         self.folder = folder
-        self._env = dict(QUIET)
+        self._env = QUIET | pointers(folder, git_dir)
         if ceiling is not None:
             self._env["GIT_CEILING_DIRECTORIES"] = str(ceiling)
 
@@ -122,11 +129,20 @@ class PersonGit:
     """Git as the person would run it in their work tree: their hooks, signing, identity and configuration.
 
     `removed` is what `scrub_environment` took out of the process. Used only where the person gave the command.
+    `git_dir` is as in `Git`; `defaults` are variables for what the person has not set.
     """
 
-    def __init__(self, folder: Path, removed: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        removed: Mapping[str, str],
+        *,
+        git_dir: Path | None = None,
+        defaults: Mapping[str, str] | None = None,
+    ) -> None:
         self.folder = folder
-        self._env = person_variables(removed)
+        self._own = dict(defaults or {}) | pointers(folder, git_dir)
+        self._removed = removed
 
     def call(self, *args: str, stdin: bytes | None = None, seconds: float = PERSON_SECONDS) -> Result:
         """Run one of the few subcommands that accept and revert need, and return its result."""
@@ -143,7 +159,20 @@ class PersonGit:
             str(self.folder),
             *args,
         ]
-        return _execute(argv, self.folder, self._env, stdin, seconds)
+        return _execute(argv, self.folder, person_variables(self._removed) | self._own, stdin, seconds)
+
+    def become(self, *args: str) -> NoReturn:
+        """Put git in the place of this process: the person's terminal, pager and editor are then its own.
+
+        Relative paths mean what they mean in the current folder, if that is in the work tree.
+        """
+        try:
+            inside = Path.cwd().is_relative_to(self.folder)
+        except FileNotFoundError:  # the current folder was deleted
+            inside = False
+        program = git_program()
+        argv = [program, *([] if inside else ["-C", str(self.folder)]), *args]
+        os.execve(program, argv, dict(os.environ) | terminal_variables(self._removed) | self._own)  # noqa: S606 - git itself
 
     def run(self, *args: str, stdin: bytes | None = None) -> bytes:
         """Run a subcommand and return its output; raises GitFailedError for any status but 0."""

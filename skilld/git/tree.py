@@ -159,9 +159,10 @@ def _write(git: Git, trees: list[_Tree], length: int) -> str:
             b"%s %s %s\t%s\0" % (e.mode.encode(), kinds.get(e.mode, b"blob"), e.oid.encode(), name)
             for name, e in _sorted(tree)
         )
+        + b"\0"
         for tree in trees
     ]
-    written = git.run("mktree", "-z", "--missing", "--batch", stdin=b"\0".join(batches)).decode().split()
+    written = git.run("mktree", "-z", "--missing", "--batch", stdin=b"".join(batches)).decode().split()
     expected = [_oid(tree, length) for tree in trees]
     if written != expected:
         raise RepoRefusedError("The tree was not written", "git stored another tree than the one given")

@@ -27,6 +27,7 @@ from watchdog.observers.api import BaseObserver, ObservedWatch
 _WANTED: list[type[FileSystemEvent]] = [FileCreatedEvent, FileModifiedEvent, FileMovedEvent]
 # Of a folder in which a watched one may appear.
 _APPEARING: list[type[FileSystemEvent]] = [DirCreatedEvent, DirMovedEvent]
+_Identity = tuple[int, int] | None
 _LOGGERS = ("watchdog.observers.inotify", "watchdog.observers.inotify_c")
 
 
@@ -70,7 +71,7 @@ class Watcher:
         self._appeared = appeared
         self._parents: dict[Path, ObservedWatch] = {}
         self._observer: BaseObserver = Observer()
-        self._watched: set[Path] = set()
+        self._watched: dict[Path, tuple[ObservedWatch, _Identity]] = {}
         self._overflow = _Overflow(lost)
         for name in _LOGGERS:
             logging.getLogger(name).addHandler(self._overflow)
@@ -79,17 +80,27 @@ class Watcher:
     def watch(self, folders: Iterable[Path]) -> list[Path]:
         """Watch those of `folders` that exist and are not watched yet; returns the new ones. Cheap to call again."""
         wanted = list(folders)
+        for folder, (watch, identity) in list(self._watched.items()):
+            if _identity(folder) != identity:
+                self._drop(folder, watch)
         new = [folder for folder in wanted if folder not in self._watched and folder.is_dir() and self._take(folder)]
         self._await({_nearest(folder) for folder in wanted if folder not in self._watched})
         return new
 
     def _take(self, folder: Path) -> bool:
+        identity = _identity(folder)
         try:
-            self._observer.schedule(_Handler(self._changed), str(folder), recursive=True, event_filter=_WANTED)
+            watch = self._observer.schedule(_Handler(self._changed), str(folder), recursive=True, event_filter=_WANTED)
         except OSError:
             return False  # no instance left, or gone again: the sweep still sees it
-        self._watched.add(folder)
+        self._watched[folder] = (watch, identity)
         return True
+
+    def _drop(self, folder: Path, watch: ObservedWatch) -> None:
+        """Let go of a folder that was deleted or moved: the kernel goes on watching what it was."""
+        del self._watched[folder]
+        with suppress(KeyError, OSError):
+            self._observer.unschedule(watch)
 
     def _await(self, parents: set[Path]) -> None:
         """Watch the folders in which a missing one would appear, and no others."""
@@ -116,8 +127,9 @@ class Watcher:
         self._observer.unschedule_all()
         self._observer = Observer()
         self._observer.start()
-        watched, self._watched, self._parents = self._watched, set(), {}
-        self.watch(watched)
+        folders = [*self._watched]
+        self._watched, self._parents = {}, {}
+        self.watch(folders)
 
     def stop(self) -> None:
         """Stop watching."""
@@ -125,6 +137,15 @@ class Watcher:
             logging.getLogger(name).removeHandler(self._overflow)
         self._observer.stop()
         self._observer.join(timeout=2)
+
+
+def _identity(folder: Path) -> _Identity:
+    """Return what tells a folder from another one of its name; None where it is gone."""
+    try:
+        facts = folder.stat()
+    except OSError:
+        return None
+    return facts.st_dev, facts.st_ino
 
 
 def _nearest(folder: Path) -> Path:

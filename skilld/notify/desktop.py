@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from skilld.text import safe_text
+from skilld.types import Proposal, State
 
 if TYPE_CHECKING:
     from desktop_notifier import DesktopNotifier
@@ -64,12 +65,29 @@ class Desktop:
         return ""
 
 
+def about_new(proposals: Sequence[Proposal]) -> str:
+    """Return what a notice says about proposals just made: which wait, which auto mode applied and how to undo it."""
+    waiting = [proposal.skill for proposal in proposals if proposal.state is State.OPEN]
+    applied = [(proposal.skill, proposal.id) for proposal in proposals if proposal.state is State.ACCEPTED]
+    return " ".join([*([about_proposals(waiting)] if waiting else []), *([about_applied(applied)] if applied else [])])
+
+
+def about_applied(applied: Sequence[tuple[str, str]]) -> str:
+    """Return what a notice says about proposals that were applied unasked, given as (skill, id)."""
+    names = ", ".join(dict.fromkeys(_name(skill) for skill, _ in applied))
+    return f"Applied to {names}. Undo: skilld revert {' '.join(proposal for _, proposal in applied)}"
+
+
 def about_proposals(skills: Sequence[str]) -> str:
     """Return what a notice says about proposals to these skills: counts and names, never a word of a transcript."""
-    counts = Counter(safe_text(name)[:64].translate(_REPLACED) for name in skills)
+    counts = Counter(_name(name) for name in skills)
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
     number = sum(counts.values())
     return f"{number} skill update{'' if number == 1 else 's'} to look at: {', '.join(parts)}. Run: skilld proposals"
+
+
+def _name(skill: str) -> str:
+    return safe_text(skill)[:64].translate(_REPLACED)
 
 
 def about_budget(why: str) -> str:

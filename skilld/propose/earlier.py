@@ -29,7 +29,7 @@ def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed 
     name = commit.trailers.get("Skilld-Proposal", request.id)
     base = branch.base or repo.head
     line = Line(branch.tip, describe(repo, base))
-    return Proposed(name, commit.oid, base, refs.BRANCH, str(repo.toplevel), relpath, line, fresh=False)
+    return Proposed(name, commit.oid, base, refs.BRANCH, str(repo.address), relpath, line, fresh=False)
 
 
 def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:

@@ -24,12 +24,14 @@ class HeldError(Exception):
 
 @dataclass(slots=True)
 class Remade:
-    """The line on its new base: its tip, and what became of the proposals on it."""
+    """The line on its new base: its tip, and what became of the proposals on it (as in `Line`)."""
 
+    base: str
     tip: str
     moved: dict[str, str] = field(default_factory=dict)
     stale: dict[str, str] = field(default_factory=dict)
     present: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
 
 
 def skilld_ident(seconds: int) -> Ident:
@@ -63,7 +65,7 @@ def make_again(
 
     Raises HeldError where a person's commit does not fit any more.
     """
-    remade = Remade(base)
+    remade = Remade(base, base)
     for commit in line:
         if commit.proposals and all(name in dropped for name in commit.proposals):
             continue
@@ -100,20 +102,21 @@ def _again(repo: Repo, commit: Commit, proposal: Standing | None, remade: Remade
 
 def _from_operations(repo: Repo, commit: Commit, proposal: Standing, remade: Remade) -> str | None:
     path = proposal.relpath
-    names = [f"{parent}:{path}" for parent in (remade.tip, commit.parents[0], commit.oid)]
-    current, before, after = objects.read(repo.git, names)
-    if current is None:
+    names = [f"{parent}:{path}" for parent in (remade.base, remade.tip, commit.parents[0], commit.oid)]
+    skill, current, before, after = (item.data if item is not None else None for item in objects.read(repo.git, names))
+    if skill is None or current is None:
         remade.stale[proposal.id] = f"{path} is gone"
         return None
-    if before is not None and after is not None and lines.holds(current.data, before.data, after.data):
-        remade.present.append(proposal.id)
+    if before is not None and after is not None and lines.holds(current, before, after):
+        said = remade.present if lines.holds(skill, before, after) else remade.doubled
+        said.append(proposal.id)
         return None
     try:
-        edited = proposal.apply(current.data)
+        edited = proposal.apply(current)
     except SkilldError as error:
         remade.stale[proposal.id] = str(error)
         return None
-    if edited == current.data:
+    if edited == current:
         remade.present.append(proposal.id)
         return None
     return with_file(repo, remade.tip, path, edited)

@@ -6,15 +6,16 @@ race starts over. Nothing in the work tree, the index or HEAD is ever written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.git import objects, refs, state
 from skilld.git.errors import LostRaceError, StagingBusyError
-from skilld.git.repo import Repo, Tracked, find, open_repo
+from skilld.git.private import open_any, track
+from skilld.git.repo import Repo, Tracked
 from skilld.propose import message
-from skilld.propose.base import describe, find_base, same_files
+from skilld.propose.base import branches_over, describe, find_base, same_files
 from skilld.propose.branch import Branch, read_branch
 from skilld.propose.earlier import found_again
 from skilld.propose.line import HeldError, Remade, make_again, skilld_ident, with_file
@@ -37,9 +38,9 @@ _TRIES = 20
 def propose(request: Request) -> ProposeOutcome:
     """Commit an edit on the staging branch, on top of the open proposals.
 
-    Raises NotTrackedError where git does not hold the skill (its own repository is needed), StagingBusyError and other
-    RefusedErrors where the repository is in a state we do not write in, RetryError for locks and lost races. An edit
-    that was proposed by an earlier try is found and returned, never made twice.
+    Raises NotTrackedError where git does not hold the skill and no repository of skilld's own may, StagingBusyError and
+    other RefusedErrors where the repository is in a state we do not write in, RetryError for locks and lost races. An
+    edit that was proposed by an earlier try is found and returned, never made twice.
     """
     for _ in range(_TRIES):
         try:
@@ -49,23 +50,26 @@ def propose(request: Request) -> ProposeOutcome:
     raise LostRaceError("The proposal was not written", f"the staging branch moved {_TRIES} times meanwhile")
 
 
-def rebuild(toplevel: Path, standing: Sequence[Standing], dropped: Collection[str] = ()) -> Line:
+def rebuild(
+    address: Path, standing: Sequence[Standing], dropped: Collection[str] = (), private: Path | None = None
+) -> Line:
     """Make the staging branch again as a straight line of the open proposals, and let go of the `dropped` ones.
 
-    Dropped proposals lose their place on the branch and their ref. Open ones that the person took off the branch are
-    not put back. Where the branch is the person's for the moment, or holds commits of theirs that do not fit any more,
-    only the refs of dropped proposals go, and `held` says why.
+    `address` is that of the repository (`Proposed.repo`), `private` the folder of skilld's own ones. Dropped proposals
+    lose their place on the branch and their ref. Open ones that the person took off the branch are not put back. Where
+    the branch is the person's for the moment, or holds commits of theirs that do not fit any more, only the refs of
+    dropped proposals go, and `held` says why.
     """
     for _ in range(_TRIES):
         try:
-            return _rebuild(toplevel, standing, dropped)
+            return _rebuild(open_any(address, private), standing, dropped)
         except LostRaceError:
             continue
     raise LostRaceError("The staging branch was not rebuilt", f"it moved {_TRIES} times meanwhile")
 
 
 def _propose(request: Request) -> ProposeOutcome:
-    tracked = find(request.path)
+    tracked = track(request.path, request.private)
     repo, relpath = tracked.repo, tracked.relpath
     own_ref = refs.proposal_ref(request.id)
     refs.check_plain(repo.common_dir, [refs.STAGING, own_ref])
@@ -100,12 +104,11 @@ def _propose(request: Request) -> ProposeOutcome:
     )
     moves = branch.moves(commit, {**remade.moved, request.id: commit}, request.dropped)
     refs.move(repo.git, repo.common_dir, moves)
-    line = Line(commit, rest, remade.moved, remade.stale, tuple(remade.present), held)
-    return Proposed(request.id, commit, rest.commit, refs.BRANCH, str(repo.toplevel), relpath, line)
+    line = _line(commit, rest, remade, held)
+    return Proposed(request.id, commit, rest.commit, refs.BRANCH, str(repo.address), relpath, line)
 
 
-def _rebuild(toplevel: Path, standing: Sequence[Standing], dropped: Collection[str]) -> Line:
-    repo = open_repo(toplevel)
+def _rebuild(repo: Repo, standing: Sequence[Standing], dropped: Collection[str]) -> Line:
     refs.check_plain(repo.common_dir, [refs.STAGING])
     branch = read_branch(repo, standing)
     holder = state.staging_holder(repo.common_dir)
@@ -120,9 +123,13 @@ def _rebuild(toplevel: Path, standing: Sequence[Standing], dropped: Collection[s
         else:
             tip = remade.tip if remade.tip != rest.commit else None
             refs.move(repo.git, repo.common_dir, branch.moves(tip, remade.moved, dropped))
-            return Line(tip, rest if tip else None, remade.moved, remade.stale, tuple(remade.present))
+            return _line(tip, rest if tip else None, remade)
     refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
     return Line(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)
+
+
+def _line(tip: str | None, rest: Rest | None, remade: Remade, held: str = "") -> Line:
+    return Line(tip, rest, remade.moved, remade.stale, tuple(remade.present), tuple(remade.doubled), held)
 
 
 def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remade, Rest, str]:
@@ -140,18 +147,27 @@ def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remad
         except HeldError as error:
             held = str(error)
     tip = branch.tip or rest.commit
-    return Remade(tip), describe(repo, branch.base or tip), held
+    return Remade(tip, tip), describe(repo, branch.base or tip), held
 
 
 def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], dropped: Collection[str]) -> Rest:
-    """Return where a rebuilt branch rests: where it does now, unless its skills moved on meanwhile."""
+    """Return where a rebuilt branch rests: where it does now, unless its skills moved on meanwhile.
+
+    They have where no branch that has the base has its version of them any more; that another branch is checked out
+    now, which never had it, does not count.
+    """
     base = branch.base or repo.head
     files = sorted(branch.files(standing, dropped))
-    tips = repo.default.tips if repo.default else (repo.head,)
-    moved_on = files and not any(same_files(repo, base, tip, files) for tip in tips)
+    moved_on = files and not any(same_files(repo, base, tip, files) for tip in _tips_over(repo, base))
     if moved_on and all(_in_head(repo, path) for path in files):
         return find_base(repo, files)
     return describe(repo, base)
+
+
+def _tips_over(repo: Repo, base: str) -> Iterator[str]:
+    """Yield the tips of the default branch, then, where asked for, those of the other branches that have `base`."""
+    yield from repo.default.tips if repo.default else (repo.head,)
+    yield from branches_over(repo, base).values()
 
 
 def _in_head(repo: Repo, relpath: str) -> bool:

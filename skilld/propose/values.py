@@ -33,7 +33,8 @@ class Request:
     `path` is the real path of the SKILL.md, `at` the batch's time (RFC 3339), which pins the commit's dates. `quote`
     is redacted already. `standing` are the open proposals of the same repository, `dropped` the ids of decided ones
     that may still be on the branch. `share_quote` puts quote and session into the message even where the repository
-    has a remote.
+    has a remote. `private` is the folder of skilld's own repositories, for a skill that git does not track; without it
+    such a skill is refused.
     """
 
     id: str
@@ -52,6 +53,7 @@ class Request:
     standing: tuple[Standing, ...] = ()
     dropped: frozenset[str] = frozenset()
     share_quote: bool = False
+    private: Path | None = None
 
     @property
     def epoch(self) -> int:
@@ -67,7 +69,8 @@ class Rest:
     """The commit the staging branch rests on.
 
     `ahead` counts the commits up to it that the default branch does not have; 0 where it is on the default branch, or
-    where no default branch can be told (`default` is None then).
+    where no default branch can be told (`default` is None then). `branch` is a branch that has it, where `ahead` is
+    not 0: the one that is checked out, if it does.
     """
 
     commit: str
@@ -89,8 +92,8 @@ class Line:
     """The staging branch after a call.
 
     `tip` is None where the branch is gone because nothing is left on it. `moved` has the new commit of each proposal
-    that was made again, `stale` the reason for each that could not be, `present` those that the skill says already.
-    `held` says why the branch was left as it was, or is empty.
+    that was made again, `stale` the reason for each that could not be, `present` those that the skill says already,
+    `doubled` those that another open proposal says. `held` says why the branch was left as it was, or is empty.
     """
 
     tip: str | None
@@ -98,12 +101,16 @@ class Line:
     moved: Mapping[str, str] = field(default_factory=dict)
     stale: Mapping[str, str] = field(default_factory=dict)
     present: tuple[str, ...] = ()
+    doubled: tuple[str, ...] = ()
     held: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposed:
-    """The edit is a commit. `fresh` is false where an earlier try had made it already (`id` is that proposal's)."""
+    """The edit is a commit. `fresh` is false where an earlier try had made it already (`id` is that proposal's).
+
+    `repo` is the address of the repository: the top of its work tree, or the git directory of one of skilld's own.
+    """
 
     id: str
     commit: str

@@ -17,10 +17,12 @@ _END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _MARK = "PRIVATE KEY"
 _BASE64_LINE = re.compile(r"(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,}")
 # What may stand between the lines of a key that was pasted: line ends, also escaped, quotes, commas, `>` and `|`.
-_JOIN = r"(?:\\[nr]|[\s\"'`,>|+#*])"
-_BODY = re.compile(rf"(?:{_JOIN}|[A-Z][\w-]+: [^\n]{{1,80}}\n|[A-Za-z0-9+/=]{{4,}}+)*+")
-_PUTTY = re.compile(r"Private-Lines: \d{1,4}(?P<secret>\s++(?:[A-Za-z0-9+/=]{4,}+\s*+)++)")
-_LINE_BEFORE = re.compile(rf"[A-Za-z0-9+/=]{{4,}}{_JOIN}{{0,8}}$")
+_JOIN = r"[\s\\\"'`,>|+#*]"
+_LINES = rf"(?:{_JOIN}*+[A-Za-z0-9+/=]{{4,}}+)*+"
+_FIELD = r"[A-Z][A-Za-z-]{1,40}+: [^\n]{1,80}+\n"  # Proc-Type and the like
+_BODY = re.compile(rf"{_JOIN}*+(?:{_FIELD})*+{_LINES}")
+_TAIL_REVERSED = re.compile(_LINES)
+_PUTTY = re.compile(r"Private-Lines: \d{1,4}\s*+(?P<secret>(?:[A-Za-z0-9+/=]{4,}+[ \t]*+(?:\r?\n|$))++)")
 
 
 def find(text: str) -> Iterator[Finding]:
@@ -49,13 +51,13 @@ def _end_of_block(text: str, begin: re.Match[str]) -> int:
     again = _BEGIN.search(text, begin.end(), end.start() if end else begin.end() + _LONGEST)
     if end and not again:
         return end.end() if _BASE64_LINE.search(text, begin.end(), end.start()) else 0
-    body = _BODY.match(text, begin.end(), begin.end() + _LONGEST)
+    body = _BODY.match(text, begin.end())
     return body.end() if body and _BASE64_LINE.search(text, begin.end(), body.end()) else 0
 
 
 def _start_of_tail(text: str, at: int) -> int:
     """Return where the base64 begins that runs up to `at` (the rest of a block whose first lines were cut off)."""
-    start, limit = at, max(0, at - _LONGEST)
-    while found := _LINE_BEFORE.search(text, max(limit, start - 96), start):
-        start = found.start()
+    reversed_text = text[max(0, at - _LONGEST) : at][::-1]
+    tail = _TAIL_REVERSED.match(reversed_text)
+    start = at - (tail.end() if tail else 0)
     return start if _BASE64_LINE.search(text, start, at) else at

@@ -11,27 +11,33 @@ from collections.abc import Iterator
 from skilld.redact.findings import Finding
 from skilld.redact.values import is_stand_in
 
-_KIND = re.compile(r"""kind["']?:[ \t]{0,8}["']?Secret\b(?!\w)""")
+_KIND = re.compile(r"""kind["']?:[ \t]{0,8}["']?[Ss]ecret\b""")
 _DATA = re.compile(r"""(?m)(?:^|[{,])[ \t]{0,16}["']?(?:data|stringData)["']?:\s{0,8}(?:\{|\n)""")
 _ENTRY = re.compile(
-    r"""\s{0,40}["']?(?P<name>[\w.-]{1,128}+)["']?:[ \t]{0,8}["']?(?P<secret>[^\s"',{}]{4,8192}+)["']?,?[ \t]{0,8}"""
-    r"""(?:\#[^\n]{0,200})?(?=\n|\}|$)"""
+    r"""(?x)
+    \s{0,40} ["']? (?P<name>[\w.-]{1,128}+) ["']? : [ \t]{0,8}
+    (?: [|>][+-]? [ \t]{0,8} \n \s{1,40} )?                       # a block scalar
+    ["']? (?P<secret>[^\s"',{}]{4,8192}+) ["']? ,? [ \t]{0,8} (?:\#[^\n]{0,200})? (?=\n|\}|$)"""
 )
+_OTHER_FIELDS = frozenset({"kind", "metadata", "apiVersion", "type"})
 _REACH = 4096  # a manifest of a few values
 
 
 def find(text: str) -> Iterator[Finding]:
     """Yield every value below `data` or `stringData` of a manifest of kind Secret in `text`."""
-    if "Secret" not in text:
-        return
+    done = 0
     for kind in _KIND.finditer(text):
-        before = text.rfind("\n---", 0, kind.start())
-        after = text.find("\n---", kind.end())
-        begin = max(before, kind.start() - _REACH, 0)
-        stop = min(after if after >= 0 else len(text), kind.end() + _REACH)
+        begin = max(kind.start() - _REACH, done, 0)
+        begin = max(begin, text.rfind("\n---", begin, kind.start()))
+        stop = min(len(text), kind.end() + _REACH)
+        end = text.find("\n---", kind.end(), stop)
+        done = stop = end if end >= 0 else stop
         for data in _DATA.finditer(text, begin, stop):
-            at = data.end()
-            while (entry := _ENTRY.match(text, at, stop)) and entry["name"] not in {"kind", "metadata", "apiVersion"}:
-                if not is_stand_in(entry["secret"]):
-                    yield Finding(*entry.span("secret"), "kubernetes-secret")
-                at = entry.end()
+            yield from _entries(text, data.end(), stop)
+
+
+def _entries(text: str, at: int, stop: int) -> Iterator[Finding]:
+    while at < stop and (entry := _ENTRY.match(text, at)) and entry["name"] not in _OTHER_FIELDS:
+        if not is_stand_in(entry["secret"]):
+            yield Finding(*entry.span("secret"), "kubernetes-secret")
+        at = entry.end()

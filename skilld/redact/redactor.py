@@ -11,7 +11,7 @@ import hmac
 from collections.abc import Iterator
 
 from skilld.errors import SkilldError
-from skilld.redact import assignments, blocks, encoded, headers, kubernetes, shapes, tokens
+from skilld.redact import assignments, blocks, encoded, headers, kubernetes, logins, shapes, tokens, urls
 from skilld.redact.findings import Detector, Finding, blank_placeholders, merge, outside_placeholders
 
 KEY_BYTES = 32
@@ -19,11 +19,14 @@ _DETECTORS: tuple[Detector, ...] = (
     blocks.find,
     tokens.find,
     shapes.find,
+    urls.find,
     headers.find,
+    logins.find,
     kubernetes.find,
     assignments.find,
 )
-_ROUNDS = 8  # a text needs two: one that finds, one that finds nothing
+_ROUNDS = 8  # a text with secrets needs two: one that finds them, one that finds nothing more
+_GAPS = (0, 32, 256)  # findings nearer than this are made one; the wider ones only if the result is too long
 _SLACK = 256  # characters that a short text may grow by beyond twice its length
 
 
@@ -36,45 +39,45 @@ class Redactor:
 
     def __init__(self, key: bytes) -> None:
         if len(key) != KEY_BYTES:
-            raise RedactionError("cannot redact", f"the key must have {KEY_BYTES} bytes, not {len(key)}")
+            raise RedactionError("Nothing can be redacted", f"the key has {len(key)} bytes, not {KEY_BYTES}")
         self._key = key
 
     def findings(self, text: str) -> list[Finding]:
         """Return the secrets in `text` in order, not overlapping. Raises RedactionError if it cannot tell."""
         try:
             return _search(text)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - fail closed: whatever it was, the text is unsafe
             raise _refusal(error) from None
 
     def redact(self, text: str) -> str:
         """Return `text` with every secret replaced by `[REDACTED:<kind>:<hmac8>]`.
 
         The same secret gets the same eight hex digits of HMAC-SHA256 wherever it stands. The result is at most twice
-        as long as `text` plus 256 characters: where secrets stand denser than that, what lies between them goes too.
-        Raises RedactionError if anything goes wrong.
+        as long as `text` plus 256 characters: where secrets stand denser than that, what lies between them goes too,
+        in the worst case the whole text. Raises RedactionError if anything goes wrong.
         """
         try:
             return self._redact(text)
         except RedactionError:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - fail closed: whatever it was, the text is unsafe
             raise _refusal(error) from None
 
     def _redact(self, text: str) -> str:
-        limit = 2 * len(text) + _SLACK
-        for gap in (0, 32, 128):
+        for gap in _GAPS:
             redacted = self._until_clean(text, gap)
-            if len(redacted) <= limit:
+            if redacted is not None and len(redacted) <= 2 * len(text) + _SLACK:
                 return redacted
-        raise RedactionError("cannot redact", "the result would be too long")
+        return self._placeholder(text, Finding(0, len(text), "dense"))
 
-    def _until_clean(self, text: str, gap: int) -> str:
+    def _until_clean(self, text: str, gap: int) -> str | None:
+        """Return `text` redacted until nothing more is found in it, or None if that does not come to an end."""
         for _ in range(_ROUNDS):
             found = _search(text)
             if not found:
                 return text
             text = self._replace(text, merge(found, gap))
-        raise RedactionError("cannot redact", "secrets kept turning up")
+        return None
 
     def _replace(self, text: str, findings: list[Finding]) -> str:
         parts, at = [], 0
@@ -101,4 +104,4 @@ def _detect(text: str) -> Iterator[Finding]:
 
 
 def _refusal(error: Exception) -> RedactionError:
-    return RedactionError("cannot redact", f"the redactor failed ({type(error).__name__})")
+    return RedactionError("A text could not be redacted", f"{type(error).__name__} in the redactor")

@@ -1,71 +1,88 @@
-"""Find tokens that no prefix gives away, by their shape: telegram and discord bots, web hooks, JWTs and the like. Pure.
+"""Find tokens that no prefix gives away, by their shape: bots, JWTs, keys with a mark in the middle. Pure.
 
-Each shape has an anchor, a plain substring that every such token contains. Only a window around each anchor is
-matched, so the time is linear in the text. Sources: the issuers' public documentation; RFC 7519 for JWTs.
+A shape has an anchor, a plain substring that every such token holds, and only what lies around it is matched; or it
+begins with a rare character. The time is linear in the text. Sources: the issuers' documentation; RFC 7519 for JWTs.
 """
 
 from __future__ import annotations
 
+import binascii
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from skilld.redact.findings import Finding
-from skilld.redact.tokens import begins_token, in_base64
-from skilld.redact.values import is_opaque, is_stand_in
+from skilld.redact.opacity import is_opaque
+from skilld.redact.tokens import begins_token
+from skilld.redact.values import is_stand_in
+
+_JOSE_HEADER = re.compile(rb'\{"[\w.-]+"\s*:')  # how a JOSE header begins, whatever follows
+_URL_SAFE = str.maketrans("-_", "+/")
+_VOWEL = re.compile(r"(?i)[aeiouy]")
 
 
 class Shape(NamedTuple):
     """Tokens that match `pattern`, from at most `before` characters before an occurrence of `anchor` to `after` behind.
 
-    Without an anchor the pattern itself begins with a rare character. What matched must not stand inside a longer word
-    and not be a stand-in (but for those whose issuer's own tools take one); only its group `secret` is the finding.
+    With `before` 0 they begin with the anchor; with an empty anchor, with a rare character. `is_real` judges the whole
+    token. `inside` says that so unusual a shape counts inside a longer word too.
     """
 
     kind: str
     anchor: str
     pattern: re.Pattern[str]
+    is_real: Callable[[str], bool]
     before: int
     after: int
-    stand_ins: bool = False
+    inside: bool
 
 
-def _shape(kind: str, anchor: str, pattern: str, before: int, after: int, *, stand_ins: bool = False) -> Shape:
-    if "?P<secret>" not in pattern:
-        pattern = f"(?P<secret>{pattern})"
-    return Shape(kind, anchor, re.compile(pattern, re.ASCII), before, after, stand_ins)
+def _is_real(token: str) -> bool:
+    return not is_stand_in(token)
+
+
+def _is_any(token: str) -> bool:
+    return bool(token)
+
+
+def _is_jwt(token: str) -> bool:
+    header = token.partition(".")[0].rstrip("=").translate(_URL_SAFE)
+    return _JOSE_HEADER.match(binascii.a2b_base64(header[: len(header) // 4 * 4])) is not None
+
+
+def _is_artifactory(token: str) -> bool:
+    """Whether the rest is no name that happens to begin with the two letters, as `APDocument` does."""
+    return token[2].isdigit() or is_opaque(token) or not _VOWEL.search(token[3:])
+
+
+def _shape(
+    kind: str,
+    anchor: str,
+    pattern: str,
+    is_real: Callable[[str], bool] = _is_real,
+    *,
+    before: int = 0,
+    after: int = 0,
+    inside: bool = False,
+) -> Shape:
+    return Shape(kind, anchor, re.compile(pattern, re.ASCII), is_real, before, after, inside)
 
 
 SHAPES = (
-    _shape("jwt", "eyJ", r"eyJ[\w-]{8,}+=*+\.[\w-]{8,}+=*+(?:\.[\w-]*+){0,3}=*+", 0, 16384),
-    _shape("azure-client-secret", "Q~", r"[\w.~-]{3}\dQ~[\w.~-]{31,34}", 4, 40),
-    _shape("telegram", ":A", r"\d{8,10}:A[\w-]{34}", 10, 40),
-    _shape("discord", "", r"[MNO][\w-]{23,27}+\.[\w-]{6}\.[\w-]{27,40}", 0, 0),
-    _shape("mailchimp", "-us", r"[0-9a-f]{32}-us\d{1,2}", 32, 6),
-    _shape("facebook", "|", r"\d{15,16}\|[\w-]{27}", 16, 30),
-    _shape("airtable", "pat", r"pat\w{14}\.[0-9a-f]{64}", 0, 90),
-    _shape("asana", "", r"[012]/\d{15,18}(?:/\d{15,18})?:[0-9a-f]{32}", 0, 0),
-    _shape("terraform", ".atlasv1.", r"\w{14}\.atlasv1\.[\w=-]{50,}", 14, 120),
-    _shape("maxmind", "_mmk", r"\w{6}_\w{29}_mmk", 37, 4),
-    _shape("twilio", "SK", r"SK[a-z0-9]{32}", 0, 40, stand_ins=True),
-    _shape("twilio", "AC", r"AC[a-z0-9]{32}", 0, 40, stand_ins=True),
-    _shape("artifactory", "AKC", r"AKC[A-Za-z0-9]{10,}", 0, 256, stand_ins=True),
-    _shape("artifactory", "AP", r"AP[0-9A-F][A-Za-z0-9]{8,}", 0, 256, stand_ins=True),
-    _shape(
-        "slack-webhook",
-        "hooks.slack.com/",
-        r"hooks\.slack\.com/\w+/(?P<secret>T\w+(?:/[\w-]+){1,4})",
-        0,
-        256,
-        stand_ins=True,
-    ),
-    _shape(
-        "softlayer", "api.softlayer.com/soap/", r"api\.softlayer\.com/soap/v3(?:\.1)?/(?P<secret>[a-z0-9]{64})", 0, 100
-    ),
-    _shape("discord-webhook", "/api/webhooks/", r"/api/webhooks/(?P<secret>\d{15,20}/[\w-]{50,})", 0, 160),
-    _shape("teams-webhook", ".webhook.office.com/", r"\.webhook\.office\.com/(?P<secret>[\w@/-]{60,})", 0, 400),
-    _shape("signed-url", "sig=", r"sig=(?P<secret>[\w%+/=-]{40,})", 0, 200),
-    _shape("signed-url", "-Signature=", r"-Signature=(?P<secret>[\w%+/=-]{60,})", 0, 1200),
+    _shape("jwt", "eyJ", r"eyJ[\w-]{8,}+=*+\.[\w-]{8,}+=*+(?:\.[\w-]*+){0,3}=*+", _is_jwt),
+    _shape("azure-client-secret", "Q~", r"[\w.~-]{3}\dQ~[\w.~-]{31,34}", before=4, after=40),
+    _shape("telegram", "", r"\d{5,16}+:A[\w-]{34}", inside=True),
+    _shape("discord", "", r"[MNO][\w-]{23,27}+\.[\w-]{6}\.[\w-]{27,40}", inside=True),
+    _shape("mailchimp", "-us", r"[0-9a-f]{32}-us\d{1,2}", before=32, after=6),
+    _shape("facebook", "", r"\d{15,16}\|[\w-]{27}"),
+    _shape("airtable", "pat", r"pat\w{14}\.[0-9a-f]{64}"),
+    _shape("asana", "", r"[012]/\d{15,18}(?:/\d{15,18})?:[0-9a-f]{32}"),
+    _shape("terraform", ".atlasv1.", r"\w{14}\.atlasv1\.[\w=-]{50,200}", before=14, after=216),
+    _shape("maxmind", "_mmk", r"\w{6}_\w{29}_mmk", before=37, after=4),
+    _shape("twilio", "SK", r"SK[a-z0-9]{32}", _is_any),
+    _shape("twilio", "AC", r"AC[a-z0-9]{32}", _is_any),
+    _shape("artifactory", "AKC", r"AKC[A-Za-z0-9]{10,512}", _is_any),
+    _shape("artifactory", "AP", r"AP[0-9A-F][A-Za-z0-9]{8,512}", _is_artifactory),
 )
 
 
@@ -73,9 +90,9 @@ def find(text: str) -> Iterator[Finding]:
     """Yield every token of a known shape in `text`."""
     for shape in SHAPES:
         for found in _matches(text, shape):
-            start, end = found.span("secret")
-            if _is_token(text, shape, start, end):
-                yield Finding(start, end, shape.kind)
+            ends = not text[found.end() : found.end() + 1].isalnum()
+            if ends and (shape.inside or begins_token(text, found.start())) and shape.is_real(found[0]):
+                yield Finding(*found.span(), shape.kind)
 
 
 def _matches(text: str, shape: Shape) -> Iterator[re.Match[str]]:
@@ -84,26 +101,10 @@ def _matches(text: str, shape: Shape) -> Iterator[re.Match[str]]:
         return
     at = text.find(shape.anchor)
     while at >= 0:
-        end = min(len(text), at + shape.after)
         if shape.before:
-            found = shape.pattern.search(text, max(0, at - shape.before), end)
+            found = shape.pattern.search(text, max(0, at - shape.before), at + shape.after)
         else:
-            found = shape.pattern.match(text, at, end) if begins_token(text, at, "_-") else None
+            found = shape.pattern.match(text, at) if begins_token(text, at, "_-") else None
         if found:
             yield found
         at = text.find(shape.anchor, max(at + 1, found.end() if found else 0))
-
-
-def _is_token(text: str, shape: Shape, start: int, end: int) -> bool:
-    if shape.kind != "discord" and not begins_token(text, start, "_-"):
-        return False
-    if text[end : end + 1].isalnum() or in_base64(text, start):
-        return False
-    body = text[start:end]
-    if shape.kind == "artifactory":
-        return body[2].isdigit() or is_opaque(body) or not _has_vowels(body[3:])
-    return shape.stand_ins or not is_stand_in(body)
-
-
-def _has_vowels(word: str) -> bool:
-    return any(char in "aeiouyAEIOUY" for char in word)

@@ -18,7 +18,7 @@ from skilld.types import SkillRef
 FILE = "SKILL.md"
 MAX_BYTES = 1 << 20
 # Names as agents allow them; a plugin's or nested skill's prefix stands before a colon.
-_NAME = re.compile(r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 # Copies that are thrown away on update, or belong to the agent itself.
 _NOT_OURS = (("plugins", "cache"), ("plugins", "marketplaces"), ("skills", ".system"), ("bundled-skills",))
 
@@ -44,20 +44,29 @@ def find(name: str, path: str | None, cwd: str | None, places: Places) -> SkillR
 
     With a `path` only that is looked at; else `name` is looked for from `cwd` upwards and in the absolute folders.
     """
+    try:
+        return _by_path(name, Path(path), places) if path is not None else _by_name(name, cwd, places)
+    except (OSError, ValueError, RuntimeError):  # a folder we may not enter, a path no system takes, a loop of links
+        return Unusable(name, "its SKILL.md cannot be reached")
+
+
+def _by_path(name: str, claimed: Path, places: Places) -> SkillRef | Unusable:
+    if not claimed.is_absolute() or claimed.name != FILE or ".." in claimed.parts:
+        return Unusable(name, "the log names no SKILL.md for it")
     short = name.rsplit(":", 1)[-1]
-    if path is not None:
-        claimed = Path(path)
-        if not claimed.is_absolute() or claimed.name != FILE or ".." in claimed.parts:
-            return Unusable(name, "the log names no SKILL.md for it")
-        return _check(short, claimed, places)
+    # What the log calls it is free text; the folder's name is what agents call it.
+    return _check(short if _NAME.fullmatch(short) else claimed.parent.name, claimed, places)
+
+
+def _by_name(name: str, cwd: str | None, places: Places) -> SkillRef | Unusable:
     if ":" in name:
         return Unusable(name, "it belongs to a plugin")
-    if not _NAME.match(short):
+    if not _NAME.fullmatch(name):
         return Unusable(name, "its name is not one a skill can have")
     for folder in _folders(cwd, places):
-        candidate = folder / short / FILE
+        candidate = folder / name / FILE
         if candidate.is_file():
-            return _check(short, candidate, places)
+            return _check(name, candidate, places)
     return Unusable(name, "its SKILL.md was not found")
 
 
@@ -90,7 +99,7 @@ def _check(name: str, claimed: Path, places: Places) -> SkillRef | Unusable:
     try:
         real = claimed.resolve(strict=True)
         facts = real.stat()
-    except (OSError, RuntimeError):
+    except FileNotFoundError:
         return Unusable(name, "its SKILL.md is gone")
     if any(_has_run(part, run) for part in (claimed.parts, real.parts) for run in _NOT_OURS):
         return Unusable(name, "it is a plugin's or the agent's own copy, replaced on update")
@@ -112,7 +121,7 @@ def _skill_folder(path: Path, places: Places) -> Path | None:
             return root
     for relative in places.in_project:
         run = Path(relative).parts
-        for i in range(len(path.parts) - len(run) - 1, 0, -1):
+        for i in range(len(path.parts) - len(run) - 1, 1, -1):  # from 2: the root of the disk is no project
             if path.parts[i : i + len(run)] == run:
                 return Path(*path.parts[:i])
     return None

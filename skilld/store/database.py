@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from skilld.errors import SkilldError
 from skilld.store.batches import Batches
@@ -16,6 +17,22 @@ from skilld.store.proposals import Proposals
 from skilld.store.schema import MIGRATIONS
 from skilld.store.transcripts import Transcripts
 from skilld.store.usage import UsageLog
+
+
+class StoreError(SkilldError):
+    """The database could not be read or written: a full disk, a lock held for too long, damage."""
+
+
+class _Connection(sqlite3.Connection):
+    """A connection whose troubles are StoreErrors. Wrong SQL and broken constraints stay what they are: our bugs."""
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401 - sqlite3's signature
+        with _told():
+            return super().execute(*arguments)
+
+    def executemany(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401 - sqlite3's signature
+        with _told():
+            return super().executemany(*arguments)
 
 
 class Store:
@@ -39,29 +56,26 @@ class Store:
         """
         try:
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-            db = sqlite3.connect(path, timeout=10, isolation_level=None)
+            db = sqlite3.connect(path, timeout=10, isolation_level=None, factory=_Connection)
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise StoreError("The database cannot be opened", f"{path}: {error}") from error
+        try:
             db.row_factory = sqlite3.Row
             db.execute("PRAGMA journal_mode = WAL")
             # FULL: with NORMAL the newest transactions of a WAL database may be lost with the power.
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
             _migrate(db, path)
-        except (sqlite3.DatabaseError, OSError) as error:
-            raise SkilldError(
-                "The database cannot be used", f"{path}: {error}", f"Move {path} away; skilld then starts a new one."
-            ) from error
+        except BaseException:
+            db.close()
+            raise
         return cls(db, path)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Make everything inside happen together or not at all."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
+        with _transaction(self._db):
             yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
     def close(self) -> None:
         """Close the database."""
@@ -78,17 +92,44 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
         )
     due = [(name, migration) for name, migration in MIGRATIONS if name not in done]
     if due and done:
-        backup = path.with_name(f"{path.name}.before-{due[0][0]}")
-        backup.unlink(missing_ok=True)
-        db.execute("VACUUM INTO ?", (str(backup),))
-        backup.chmod(0o600)
+        _back_up(db, path.with_name(f"{path.name}.before-{due[0][0]}"))
     for name, migration in due:
-        db.execute("BEGIN IMMEDIATE")
-        try:
+        with _transaction(db):
             if not db.execute("SELECT 1 FROM migrations WHERE name = ?", (name,)).fetchone():
                 migration(db)
                 db.execute("INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))", (name,))
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
+
+
+def _back_up(db: sqlite3.Connection, path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))  # VACUUM fills an empty one
+    except OSError as error:
+        raise StoreError("The database could not be backed up", f"{path}: {error.strerror}") from error
+    db.execute("VACUUM INTO ?", (str(path),))
+
+
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
         db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # where the disk is full SQLite has rolled back by itself
+            db.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if type(error) not in {sqlite3.OperationalError, sqlite3.DatabaseError}:
+            raise
+        damaged = error.sqlite_errorcode in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+        remedy = (
+            "Move skilld.db, with what begins with its name, away; skilld then starts a new one." if damaged else ""
+        )
+        raise StoreError("The database could not be used", str(error), remedy) from error

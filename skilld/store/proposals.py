@@ -117,6 +117,14 @@ class Proposals:
         """Return the repositories that ever had a proposal."""
         return [row["repo"] for row in self._db.execute("SELECT DISTINCT repo FROM proposals ORDER BY repo")]
 
+    def accepted_at(self, proposal_id: str) -> str:
+        """Return when it was last accepted; empty where it never was."""
+        row = self._db.execute(
+            "SELECT at FROM decisions WHERE proposal_id = ? AND after = 'accepted' ORDER BY id DESC LIMIT 1",
+            (proposal_id,),
+        ).fetchone()
+        return "" if row is None else str(row["at"])
+
     def why(self, proposal_id: str) -> str:
         """Return the reason the person gave with the newest decision, if any."""
         row = self._db.execute(

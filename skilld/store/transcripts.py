@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld.types import SkillUse, Turn
@@ -91,6 +92,13 @@ class Transcripts:
         rows = self._db.execute("SELECT * FROM files WHERE ? IS NULL OR agent = ? ORDER BY id", (agent, agent))
         return [_file(row) for row in rows]
 
+    def unread_before(self, agent: str, folder: Path) -> list[StoredFile]:
+        """Return the files that were there before skilld and were never read: those in `folder` first, newest first."""
+        rows = self._db.execute(
+            "SELECT * FROM files WHERE agent = ? AND cursor IS NULL AND baseline > 0 ORDER BY mtime DESC", (agent,)
+        )
+        return sorted(map(_file, rows), key=lambda file: Path(file.path).parent != folder)
+
     def save_reading(
         self,
         file_id: int,
@@ -116,9 +124,9 @@ class Transcripts:
             (since, file_id),
         )
 
-    def drop_baseline(self, file_id: int) -> None:
-        """Record that a file is not what it was when skilld came: everything in it counts."""
-        self._db.execute("UPDATE files SET baseline = 0 WHERE id = ?", (file_id,))
+    def drop_baseline(self, file_id: int, *, since: str | None) -> None:
+        """Record that a file is not what it was when skilld came: what is said in it at `since` or later counts."""
+        self._db.execute("UPDATE files SET baseline = 0, since = ? WHERE id = ?", (since, file_id))
 
     def rename(self, file_id: int, path: str) -> None:
         """Record that a file has moved."""
@@ -139,18 +147,23 @@ class Transcripts:
         """Record that the log says the session is over."""
         self._db.execute("UPDATE sessions SET ended = 1 WHERE agent = ? AND session_id = ?", (agent, session_id))
 
-    def add_turn(self, turn: Turn, file_id: int, *, counts: bool, lasting: bool) -> bool:
+    def unknown(self, keys: Iterable[str]) -> set[str]:
+        """Return those of `keys` that no turn has."""
+        return {key for key in keys if not self._db.execute("SELECT 1 FROM turns WHERE key = ?", (key,)).fetchone()}
+
+    def add_turn(self, turn: Turn, file_id: int, *, counts: bool, lasting: bool, revives: bool = False) -> bool:
         """Keep a turn's key and place. False where it is known: a copy, or the file read again.
 
-        A turn first met as one that does not count becomes one that does when it is met again with `counts` (backfill).
+        A turn that was first met as one from before skilld stays one in every copy, unless `revives` (backfill).
         """
         known = self._db.execute("SELECT batch_id FROM turns WHERE key = ?", (turn.key,)).fetchone()
         if known is not None:
-            if counts and known["batch_id"] == BEFORE:
+            if counts and revives and known["batch_id"] == BEFORE:
                 self._db.execute(
                     "UPDATE turns SET batch_id = NULL, file_id = ?, start = ?, stop = ? WHERE key = ?",
                     (file_id, turn.span.start, turn.span.end, turn.key),
                 )
+                self._db.execute("UPDATE files SET turns = turns + 1 WHERE id = ?", (file_id,))
                 return True
             return False
         self._db.execute(

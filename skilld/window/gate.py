@@ -1,4 +1,4 @@
-"""The gate: may a turn hold something lasting, or is it plain chatter?
+"""The gate tells turns that may hold something lasting from plain chatter.
 
 One turn in, yes or no out, in microseconds and with no dependency: a window of five turns that all say no costs no
 model call. It errs towards yes: no is said only of a turn whose every sentence is an approval, a question, a report of
@@ -9,17 +9,20 @@ text. The figures are in docs/quality.md.
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from string import punctuation
 
 from skilld.window.gate_model import buckets, load, score
 from skilld.window.gate_words import (
     ASSENTS,
+    BROKEN,
     CJK_ASSENTS,
     CJK_HINTS,
     CJK_QUESTIONS,
     DONE,
     DOUBTS,
+    HINT_PAIRS,
     HINTS,
     OPENERS,
     QUESTIONS,
@@ -36,15 +39,19 @@ _ONE_TASK = 14  # words: a longer task has room for a rule
 _FEWEST, _MOST = 3, 80  # words: the model has too little to go by below; above, a rule may stand anywhere
 
 # str.translate and split take a tenth of the time of a regular expression over words.
-_SEPARATORS = str.maketrans({**dict.fromkeys(punctuation + "¿¡«»“”„–—…•\n\t", " "), "'": "'", "’": "'"})
+_SEPARATORS = str.maketrans(dict.fromkeys(punctuation + "¿¡«»“”„–—…•\n\t", " ") | {"'": "'", "’": "'"})
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CJK_PARTS = re.compile(r"[\s,，、。!！]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _LOG = re.compile(
-    r"^\s*(?:[$❯➜%]\s|\[?\d{4}-\d\d-\d\d|\[?\d\d:\d\d:\d\d|at\s+\S+[(:]|File \"|Traceback|Caused by|"
-    r"\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|npm ERR|\w*(?:Error|Exception)\b\s*[:(]|(?:error|fatal|warning)\b.*:|"
-    r"(?:GET|POST|PUT|DELETE)\s+\S+|https?://\S+\s*$|[\w./-]+:\d+(?::\d+)?\b|[\]\[{}\"].*[\]\[{},]\s*$|.*[;{}]\s*$)"
+    r"\s*(?:[$❯➜%] |\[?\d{4}-\d\d-\d\d|\[?\d\d[:/]\d\d[:/]\d\d|at \S+[(:]|File \"|Traceback|Caused by|npm ERR|"
+    r"\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|[\w.]{0,60}(?:Error|Exception)\b\s*[:(]|(?:error|fatal)\b.*:|"
+    r"(?:GET|POST|PUT|DELETE) \S|https?://\S+\s*$|[\w./-]{1,200}:\d+\b|[\]\[{}]\s*(?:$|[\"{}\[\]])|\"[\w.-]+\"\s*:)"
 )
+_ATTACHED = re.compile(r"(?<!\S)(?:@|https?://|[a-zA-Z]:\\|\.{0,2}/|~/|\[(?:Image|Request|Pasted)\b[^\]]*\])\S*")
+_RULES = re.compile(r"\.mdc\b|\b(?:CLAUDE|AGENTS?|GEMINI|SKILL)\.md\b|rules|skills?\b", re.IGNORECASE)
+_CODE_ENDS = ("{", "}", ";", "},", "],")
 _MODEL = load(Path(__file__).with_name("gate_weights.json"))
 
 
@@ -61,63 +68,70 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
     """
     if len(text) > _LONGEST:
         return True
-    prose = _without_logs(text)
+    prose = _prose(text)
     if _CJK.search(prose):
         return not _cjk_chatter(prose)
     words = _words(prose)
-    if len(words) > _MOST:
+    if len(words) > _MOST or not HINTS.isdisjoint(words) or not HINT_PAIRS.isdisjoint(_pairs(words)):
         return True
     if not any(_may_last(sentence) for sentence in _SENTENCE.split(prose) if sentence):
         return False
-    if len(words) < _FEWEST or not HINTS.isdisjoint(words):
+    if len(words) < _FEWEST:
         return True
-    return (score(_MODEL, features(text)) if likeness is None else likeness) >= floor
+    return (score(_MODEL, _features(prose, words)) if likeness is None else likeness) >= floor
 
 
 def features(text: str) -> set[int]:
-    """Return what the model sees of `text`: its prose, without code and logs."""
-    prose = _without_logs(text).rstrip()
-    return buckets(_words(prose), prose[-1:])
+    """Return what the model sees of `text`: the words of its prose, without code and logs, and its last character."""
+    prose = _prose(text)
+    return _features(prose, _words(prose))
 
 
-def _without_logs(text: str) -> str:
+def _features(prose: str, words: list[str]) -> set[int]:
+    return buckets(words, prose.rstrip()[-1:])
+
+
+def _prose(text: str) -> str:
+    """Return `text` without code blocks, lines of logs, addresses and attached files (but for files of rules)."""
     if "```" in text:
         text = _CODE.sub("\n", text)
-    if "\n" not in text:
-        return "" if _LOG.match(text) else text
-    return "\n".join(line for line in text.split("\n") if not _LOG.match(line))
+    prose = "\n".join(line for line in text.split("\n") if not (_LOG.match(line) or line.endswith(_CODE_ENDS)))
+    return _ATTACHED.sub(lambda m: m[0] if _RULES.search(m[0]) else " ", prose)
 
 
 def _words(text: str) -> list[str]:
     return text.lower().translate(_SEPARATORS).split()
 
 
+def _pairs(words: list[str]) -> set[str]:
+    return {f"{one} {two}" for one, two in pairwise(words)}
+
+
 def _may_last(sentence: str) -> bool:
     words = _words(sentence)
-    if not words or (len(words) == 1 and len(words[0]) <= 1):
-        return False
-    if not HINTS.isdisjoint(words):
-        return True
     start = next((i for i, word in enumerate(words) if word not in OPENERS), len(words))
     rest = words[start:]
-    if not rest or all(word in ASSENTS or word.isdigit() for word in rest):
+    if all(word in ASSENTS or len(word) == 1 or word.isdigit() for word in rest):
         return False
-    if not (rest[0] == "do" and rest[1:2] and rest[1] in DONE) and (
-        sentence.rstrip().endswith("?") or rest[0] in QUESTIONS
-    ):
+    if _asks(sentence, rest):
         return not REBUKES.isdisjoint(rest[:2]) and not REBUKED.isdisjoint(rest)
-    if not WISHES.isdisjoint(words):
+    reports = rest[0] in REPORTS or " ".join(rest[:2]) in REPORTS or not BROKEN.isdisjoint(_pairs(words))
+    if not WISHES.isdisjoint(words) or not (reports or DOUBTS.isdisjoint(words)):
         return True
-    if rest[0] in REPORTS or " ".join(rest[:2]) in REPORTS:
-        return False
-    if not DOUBTS.isdisjoint(words):
-        return True
-    if rest[0] in TASKS:
-        return len(words) > _ONE_TASK
-    return not (words[0] in ASSENTS and len(words) <= _SHORT)
+    orders = rest[0] in TASKS and len(words) <= _ONE_TASK
+    approves = start > 0 and words[0] in ASSENTS and len(words) <= _SHORT
+    return not (reports or orders or approves)
+
+
+def _asks(sentence: str, rest: list[str]) -> bool:
+    ordered = rest[0] == "do" and len(rest) > 1 and rest[1] in DONE
+    return not ordered and (rest[0] in QUESTIONS or sentence.rstrip().endswith("?"))
 
 
 def _cjk_chatter(prose: str) -> bool:
     if any(hint in prose for hint in CJK_HINTS):
         return False
-    return prose.strip("。！!?？.~ ,，、\n") in CJK_ASSENTS or any(mark in prose for mark in CJK_QUESTIONS)
+    plain = prose.strip("。！!?？.~ ,，、\n")
+    assents = all(part in CJK_ASSENTS for part in _CJK_PARTS.split(plain))
+    asks = prose.rstrip().endswith(("?", "？")) or plain.startswith(CJK_QUESTIONS) or plain.endswith(CJK_QUESTIONS)
+    return assents or asks

@@ -22,7 +22,10 @@ _PAIR = 1000003  # a prime: makes the pair (a, b) another bucket than (b, a)
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """`score(buckets)` is bias plus the weights of the buckets over the root of their number. Below `floor`: chatter."""
+    """A score is the bias plus the scaled weights of the buckets over the root of their number.
+
+    Below `floor` a turn is chatter.
+    """
 
     bias: float
     scale: float

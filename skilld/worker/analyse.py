@@ -13,8 +13,9 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Evidence, Message, Outcome, Proposal, SkillRef, State, Update, Usage
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker import conversation, known
+from skilld.worker.auto import apply_allowed
 from skilld.worker.documents import Loaded, load_skills, standing_instructions
-from skilld.worker.edits import Composed
+from skilld.worker.edits import Composed, LintError
 from skilld.worker.judge import Judge, Redact
 from skilld.worker.staging import Staged, stage
 
@@ -69,6 +70,7 @@ class Analysis:
         proposals = [proposal_from_json(item) for item in plan["proposals"]] if plan else self._judged()
         for proposal in proposals:
             self._stage(proposal)
+        apply_allowed(self._staged, self._standing, self._job["auto"])
 
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
@@ -118,6 +120,8 @@ class Analysis:
             return self._proposal(loaded, checked, judge.edit(loaded, checked))
         except RetryError:
             raise
+        except LintError as error:
+            self.refused.append(str(error))
         except SkilldError as error:
             self.refused.append(str(error))
             for item in checked:
@@ -126,7 +130,7 @@ class Analysis:
 
     def _stage(self, proposal: Proposal) -> None:
         try:
-            if not stage(proposal, self._standing, self._staged, self._job["closed"]):
+            if not stage(proposal, self._standing, self._staged, self._job["closed"], alone=True):
                 self._dropped.append("the skill, or an open proposal, says it already")
         except RetryError:
             raise
@@ -204,7 +208,7 @@ class Analysis:
             "usage": asdict(self._backend.usage - self._told),
             "proposals": [proposal_to_json(proposal) for proposal in self._staged.made],
             "learnings": self._learnings,
-            "moved": self._staged.moved,
+            **self._staged.changes(),
         }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from skilld.types import Event, Message, RawLine, Reply, Turn
 # Of one message; a longer one is a paste or a dump, and its middle is no one's words.
 _LONGEST = 64 * 1024
 _REPLIES_KEPT = 40
+_SPACE = re.compile(r"\s")
+_SPACE_LAST = re.compile(r"\s\S*\Z")
 
 
 def read(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
@@ -26,9 +29,10 @@ def read(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
     numbers = {key: number for number, key in enumerate(job["turns"], 1)}
     messages: list[Message] = []
     for source in job["sources"]:
-        messages += _of_source(job["agent"], source, numbers, redact)
-    found = {message.turn for message in messages if message.by_person}
-    if not found:
+        found = {message.turn_key for message in messages if message.by_person}
+        wanted = {key: number for key, number in numbers.items() if key not in found}  # a fork has copies of the others
+        messages += _of_source(job["agent"], source, wanted, redact)
+    if not any(message.by_person for message in messages):
         raise SkilldError("The words are gone", "the transcript was deleted or rewritten before they were read")
     last = max(i for i, message in enumerate(messages) if message.by_person)
     return messages[: last + 1]
@@ -77,11 +81,17 @@ def _trim(events: Sequence[Turn | Reply]) -> list[Turn | Reply]:
     return kept
 
 
+def _ends(text: str) -> str:
+    """Return head and tail of a long text, cut at white space: half a secret is not known for one."""
+    if len(text) <= _LONGEST:
+        return text
+    head, tail = text[: _LONGEST // 2], text[-_LONGEST // 2 :]
+    last, first = _SPACE_LAST.search(head), _SPACE.search(tail)
+    return (head[: last.start()] if last else "") + "\n" + (tail[first.end() :] if first else "")
+
+
 def _message(event: Turn | Reply, numbers: Mapping[str, int], redact: Callable[[str], str]) -> Message:
-    text = event.text
-    if len(text) > _LONGEST:
-        text = text[: _LONGEST // 2] + "\n" + text[-_LONGEST // 2 :]
-    text = redact(text)
+    text = redact(_ends(event.text))
     if isinstance(event, Reply):
         return Message(text)
     return Message(text, turn=numbers[event.key], turn_key=event.key, how=event.how)

@@ -42,22 +42,28 @@ def load_skills(refs: Sequence[SkillRef]) -> tuple[list[Loaded], list[tuple[str,
 
 def standing_instructions(cwd: str | None, names: Sequence[str]) -> str:
     """Return what CLAUDE.md, AGENTS.md and the like say from `cwd` up to the repository's root."""
-    return "\n\n".join(text for path in _candidates(cwd, names) if (text := _own_text(path)))
-
-
-def _candidates(cwd: str | None, names: Sequence[str]) -> Iterator[Path]:
     if cwd is None or not Path(cwd).is_absolute() or ".." in Path(cwd).parts:
-        return
-    for folder in (Path(cwd), *Path(cwd).parents):
-        yield from (folder / name for name in names)
-        if (folder / ".git").exists():
+        return ""
+    folders = [*_up_to_root(Path(cwd))]
+    found = (_own_text(folder / name, folders[-1]) for folder in folders for name in names)
+    return "\n\n".join(text for text in found if text)
+
+
+def _up_to_root(folder: Path) -> Iterator[Path]:
+    for parent in (folder, *folder.parents):
+        yield parent
+        if os.path.lexists(parent / ".git"):
             return
 
 
-def _own_text(path: Path) -> str:
+def _own_text(path: Path, top: Path) -> str:
+    """Return a file's text; empty where it is not ours, or a link out of `top`: a repository may hold any link."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        real = path.resolve(strict=True)
+        if not real.is_relative_to(top.resolve()):
+            return ""
+        fd = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError, RuntimeError):
         return ""
     with os.fdopen(fd, "rb") as file:
         facts = os.fstat(fd)

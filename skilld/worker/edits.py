@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.backends import Backend
@@ -11,13 +11,17 @@ from skilld.classify.verify import Checked
 from skilld.edit.from_file import operations_from
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
-from skilld.edit.place import insert_bullet
+from skilld.edit.place import DEFAULT_TITLE, insert_bullet
 from skilld.errors import RefusedError, SkilldError
-from skilld.types import Kind, Op, Operation, Update
+from skilld.types import Kind, Operation, SkillDoc, Update
 from skilld.worker.documents import Loaded
 
 # Kinds that only add: where a model's anchors do not fit, the verified change can be placed by code.
 _ADDS = frozenset({Kind.ADD_STEP, Kind.PREFERENCE, Kind.CORRECTION, Kind.FACT})
+
+
+class LintError(RefusedError):
+    """The linter refuses the edit: its words are not worth keeping either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,32 +33,47 @@ class Composed:
     flags: tuple[str, ...]
 
 
-def compose(backend: Backend, checked: Sequence[Checked], loaded: Loaded, typed: str) -> Composed:
+def compose(
+    backend: Backend, checked: Sequence[Checked], loaded: Loaded, typed: str, redact: Callable[[str], str]
+) -> Composed:
     """Return the edit that puts the updates into the skill; `typed` is everything the person typed in their turns.
+
+    A model is shown the skill redacted, so an anchor of its own that holds a secret does not fit.
 
     Raises RefusedError where the edit would do what no edit may, SkilldError where none could be made.
     """
     updates = [item.update for item in checked]
-    operations = _together(backend, updates, loaded) if backend.together else _one_by_one(backend, updates, loaded)
-    return check(operations, checked, loaded, typed)
+    if backend.together:
+        operations = _together(backend, updates, loaded, replace(loaded.doc, text=redact(loaded.doc.text)))
+    else:
+        operations = _one_by_one(backend, updates, loaded)
+    return check(operations, checked, loaded, typed, redact)
 
 
-def check(operations: Sequence[Operation], checked: Sequence[Checked], loaded: Loaded, typed: str) -> Composed:
+def check(
+    operations: Sequence[Operation],
+    checked: Sequence[Checked],
+    loaded: Loaded,
+    typed: str,
+    redact: Callable[[str], str],
+) -> Composed:
     """Return what the operations come to, or raise as `compose` does where they may not be proposed."""
     after = apply(loaded.data, operations)
+    if any(redact(part) != part for operation in operations for part in (operation.anchor, operation.text)):
+        raise RefusedError("The edit was not made", "it would store a line that holds a secret")
     ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])
-    if not all(adds_only(operation.text, ground) for operation in operations):
+    if not all(adds_only(_without_our_title(operation.text), ground) for operation in operations):
         raise RefusedError("The edit was not made", "it says more than the person did")
     flags = ["taken from the agent's offer"] if any(item.by_assent for item in checked) else []
     for finding in lint(loaded.data, after, typed):
         if finding.verdict == "refuse":
-            raise RefusedError("The edit was not made", finding.sentence)
+            raise LintError("The edit was not made", finding.sentence)
         flags.append(finding.sentence)
     return Composed(tuple(operations), after, tuple(dict.fromkeys(flags)))
 
 
-def _together(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> list[Operation]:
-    suggestion = backend.edit(updates, loaded.doc)
+def _together(backend: Backend, updates: Sequence[Update], loaded: Loaded, shown: SkillDoc) -> list[Operation]:
+    suggestion = backend.edit(updates, shown)
     try:
         operations = operations_from(loaded.data, suggestion) if isinstance(suggestion, str) else suggestion
         apply(loaded.data, operations)
@@ -79,13 +98,16 @@ def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> 
 def placed(updates: Sequence[Update], data: bytes) -> list[Operation]:
     """Return the operations that put each change into its section word for word."""
     operations: list[Operation] = []
+    ground = data.decode("utf-8-sig") + "\n".join(update.change for update in updates)
     for update in updates:
         operation = insert_bullet(data, update.section, update.change)
+        if any(line.startswith("#") and not adds_only(line, ground) for line in operation.text.split("\n")):
+            operation = insert_bullet(data, "", update.change)  # a new heading in words that nobody used
         data = apply(data, [operation])
         operations.append(operation)
     return operations
 
 
-def removes(operations: Sequence[Operation]) -> bool:
-    """Whether an edit takes something away: such a proposal is never applied without a person."""
-    return any(operation.op is not Op.INSERT_AFTER for operation in operations)
+def _without_our_title(text: str) -> str:
+    """Leave out the heading that code gives a section of its own: it says nothing."""
+    return "\n".join(line for line in text.split("\n") if line.lstrip("#").strip() != DEFAULT_TITLE)

@@ -11,12 +11,15 @@ from dataclasses import replace
 from skilld.classify.backends import Backend
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict, verify
-from skilld.errors import RefusedError, SkilldError
+from skilld.classify.words import stems
+from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Message, SkillDoc, Update
 from skilld.worker.documents import Loaded
 from skilld.worker.edits import Composed, check, compose, placed
 
 Redact = Callable[[str], str]
+# Content words of a change made of nothing but the quote's own words: with fewer it is "ok, go on" or "do that".
+_SAYS_SOMETHING = 3
 UNCHECKED = "whether it says what you said could not be checked again"
 
 
@@ -35,8 +38,25 @@ class Judge:
 
     def verdict(self) -> Verdict:
         """Ask once, and check what comes back. What was left out of the answer, and why, is kept in `unusable`."""
-        verdict, self.unusable = self._ask(self._docs())
-        return verdict
+        docs = self._docs()
+        verdict, self.unusable = self._ask(docs)
+        return verdict + self._reworded(verdict, docs) if verdict.foreign else verdict
+
+    def _reworded(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
+        """Give changes in foreign words one more attempt in the person's own."""
+        try:
+            changes = self._backend.reword(verdict.foreign)
+        except RetryError:
+            raise
+        except SkilldError as error:
+            return Verdict(dropped=(str(error),))
+        again = [
+            self._clean(replace(update, change=change))
+            for update, change in zip(verdict.foreign, changes, strict=False)
+            if len(stems(change)) >= _SAYS_SOMETHING
+        ]
+        # Why a change was dropped was said the first time.
+        return replace(verify(again, self._messages, docs, self._instructions), dropped=())
 
     def edit(self, loaded: Loaded, checked: Sequence[Checked]) -> Composed:
         """Return the edit that makes one skill say the updates, and after which the same question comes back empty.
@@ -45,10 +65,11 @@ class Judge:
         where no edit can be made, RefusedError where it must not be.
         """
         typed = self._typed(checked)
-        composed = compose(self._backend, checked, loaded, typed)
+        composed = compose(self._backend, checked, loaded, typed, self._redact)
         asked = self._still_asked(loaded, composed, checked)
         if asked:
-            composed = check(placed([item.update for item in checked], loaded.data), checked, loaded, typed)
+            steps = placed([item.update for item in checked], loaded.data)
+            composed = check(steps, checked, loaded, typed, self._redact)
             asked = self._still_asked(loaded, composed, checked)
         if asked:
             raise RefusedError("The edit was not made", "the edited skill still does not say it")

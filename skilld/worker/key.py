@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import tempfile
 from pathlib import Path
 
 from skilld.errors import SkilldError
@@ -24,11 +25,13 @@ def load_key(path: Path) -> bytes:
 
 
 def _make(path: Path) -> None:
-    new = path.with_name(f"{path.name}.{os.getpid()}")
-    fd = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.name}.")  # mode 0600
+    new = Path(name)
     try:
         with os.fdopen(fd, "wb") as file:
             file.write(secrets.token_bytes(KEY_BYTES))
+            file.flush()
+            os.fsync(fd)
         os.link(new, path)
     except FileExistsError:
         return  # another worker was first, and its key is as good

@@ -7,22 +7,22 @@ is known comes in, what changes goes out.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from skilld.decide.observe import observe as look
 from skilld.decide.settle import settle
-from skilld.errors import SkilldError
-from skilld.propose.staging import rebuild
+from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Outcome, Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json
-from skilld.worker.staging import Staged, stage, standing_of
+from skilld.worker.staging import Staged, private_repositories, restage, stage, unlock
 
 
 def observe(job: Mapping[str, Any]) -> dict[str, Any]:
     """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     result: dict[str, Any] = {"outcome": Outcome.NOTHING.value, "detail": "", "decisions": [], "missing": {}}
-    result |= {"moved": [], "committed": []}
+    result |= {"moved": [], "committed": [], "rests": {}}
     proposals = [proposal_from_json(item) for item in job["proposals"]]
     trouble = []
     for repo in sorted({proposal.repo for proposal in proposals}):
@@ -38,39 +38,63 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
     still_open: list[Proposal] = []
     decided: list[str] = []
     committed = [proposal for proposal in proposals if proposal.commit]
-    for proposal, seen in zip(committed, look(Path(repo), committed), strict=True):
+    for proposal, seen in zip(committed, look(Path(repo), committed, private_repositories()), strict=True):
         after = settle(proposal, seen, job["missing"].get(proposal.id), job["now"])
-        if after.missing_since is not None:
-            result["missing"][proposal.id] = after.missing_since
         if after.state is not proposal.state or after.note != proposal.note:
-            result["decisions"].append([proposal.id, after.state.value, after.commit, after.note])
+            _decide(proposal, after.state, result, commit=after.commit, note=after.note)
         if after.state is State.OPEN:
+            result["missing"][proposal.id] = after.missing_since
             still_open.append(proposal)
         elif proposal.state is State.OPEN:
             decided.append(proposal.id)
-    if decided and still_open:
-        _remake(repo, still_open, decided, result)
+    alone = bool(job.get("alone"))
+    if still_open or decided:
+        if alone:
+            unlock(repo)
+        still_open = _remake(repo, still_open, [*decided, *job.get("closed", ())], result)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
-            _try_again(waiting, still_open, result)
+            _try_again(waiting, still_open, result, alone=alone)
 
 
-def _remake(repo: str, still_open: list[Proposal], decided: list[str], result: dict[str, Any]) -> None:
-    line = rebuild(Path(repo), [standing_of(proposal) for proposal in still_open], decided)
-    base = line.rest.commit if line.rest else ""
-    result["moved"] += [[name, commit, base] for name, commit in line.moved.items()]
-    result["decisions"] += [[name, State.STALE.value, "", why] for name, why in line.stale.items()]
+def _remake(repo: str, still_open: list[Proposal], dropped: list[str], result: dict[str, Any]) -> list[Proposal]:
+    """Make the branch again where something was decided or a skill moved on; returns what is open then."""
+    staged = Staged()
+    restage(repo, still_open, staged, dropped)
+    _merge(staged, result)
+    ended = {name for name, *_ in staged.decisions}
+    moved = {name: (commit, base) for name, commit, base in staged.moved}
+    found = [proposal for proposal in still_open if proposal.id not in ended]
+    return [
+        replace(proposal, commit=moved[proposal.id][0], base=moved[proposal.id][1])
+        if proposal.id in moved
+        else proposal
+        for proposal in found
+    ]
 
 
-def _try_again(waiting: Proposal, standing: list[Proposal], result: dict[str, Any]) -> None:
-    """Commit a proposal that waited for the person's own commit of the skill."""
+def _try_again(waiting: Proposal, standing: list[Proposal], result: dict[str, Any], *, alone: bool) -> None:
+    """Commit a proposal that waited for the person's own commit of the skill, or for the branch to be free."""
     staged = Staged()
     try:
-        said = not stage(waiting, standing, staged)
+        said = not stage(waiting, standing, staged, alone=alone)
+    except (RefusedError, RetryError):
+        return  # it waits on
     except SkilldError as error:
-        result["decisions"].append([waiting.id, State.STALE.value, "", error.cause or error.title])
+        _decide(waiting, State.STALE, result, note=error.cause or error.title)
         return
     if said:
-        result["decisions"].append([waiting.id, State.ACCEPTED.value, "", "you wrote it yourself"])
+        _decide(waiting, State.ACCEPTED, result, note="you wrote it yourself")
     result["committed"] += [proposal_to_json(proposal) for proposal in staged.made if proposal.commit]
-    result["moved"] += [list(item) for item in staged.moved]
+    _merge(staged, result)
+
+
+def _decide(proposal: Proposal, state: State, result: dict[str, Any], *, commit: str = "", note: str = "") -> None:
+    """Note a decision, with the state it was made from: it holds only where that is still so."""
+    result["decisions"].append([proposal.id, proposal.state.value, state.value, commit, note])
+
+
+def _merge(staged: Staged, result: dict[str, Any]) -> None:
+    result["moved"] += staged.moved
+    result["decisions"] += staged.decisions
+    result["rests"] |= staged.rests

@@ -1,4 +1,4 @@
-"""Proposals to commits on the staging branch: what `propose` is told, and what its outcomes mean for a proposal."""
+"""Proposals to commits on the staging branch: what `propose` is told, and what its outcomes mean for proposals."""
 
 from __future__ import annotations
 
@@ -6,54 +6,118 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
-from skilld.git.repo import find
-from skilld.propose.staging import propose
-from skilld.propose.values import Proposed, Request, Standing, Unchanged, Waiting
-from skilld.types import Proposal
+from skilld.git import refs
+from skilld.git.errors import StagingBusyError
+from skilld.git.private import open_any, track
+from skilld.paths import places
+from skilld.propose.staging import propose, rebuild
+from skilld.propose.values import Line, Proposed, Request, Standing, Unchanged, Waiting
+from skilld.types import Proposal, State
+
+# A lock that a running git holds is gone in milliseconds.
+_ABANDONED = 10.0
 
 
 @dataclass
 class Staged:
-    """What came of staging: the proposals made, and (id, commit, base) of open ones that became other commits."""
+    """What came of staging, as the store is told it.
+
+    `made` are the proposals that are new. Of others, `moved` has (id, commit, base) of those that became another
+    commit, `decisions` (id, state before, state after, commit, note) of those that came to an end. `rests` has the
+    warning about each repository's base by its address, empty where there is nothing to warn of. `applied` has (id,
+    commit) of those that auto mode applied.
+    """
 
     made: list[Proposal] = field(default_factory=list)
-    moved: list[tuple[str, str, str]] = field(default_factory=list)
+    applied: list[list[str]] = field(default_factory=list)
+    moved: list[list[str]] = field(default_factory=list)
+    decisions: list[list[str]] = field(default_factory=list)
+    rests: dict[str, str] = field(default_factory=dict)
+
+    def follow(self, repo: str, line: Line) -> None:
+        """Take in what became of the open proposals when the staging branch of a repository was written."""
+        base = line.rest.commit if line.rest else ""
+        self.rests[repo] = line.rest.warning if line.rest else ""
+        moved = dict(line.moved)
+        self.made = [
+            replace(made, commit=moved.pop(made.id), base=base) if made.id in moved else made for made in self.made
+        ]
+        self.moved += [[name, commit, base] for name, commit in moved.items()]
+        for name, why in line.stale.items():
+            self._end(name, State.STALE, why)
+        for name in line.present:
+            self._end(name, State.ACCEPTED, "the skill says it by now")
+        for name in line.doubled:
+            self._end(name, State.SUPERSEDED, "another proposal says it")
+
+    def change(self, proposal: Proposal) -> None:
+        """Put a proposal in the place of the one made with its id."""
+        self.made = [proposal if made.id == proposal.id else made for made in self.made]
+
+    def _end(self, name: str, after: State, note: str) -> None:
+        self.decisions.append([name, State.OPEN.value, after.value, "", note])
+
+    def changes(self) -> dict[str, Any]:
+        """Return all of it but what was made, as part of a job's result."""
+        return {"moved": self.moved, "decisions": self.decisions, "rests": self.rests, "applied": self.applied}
 
 
-def stage(proposal: Proposal, standing: Sequence[Proposal], staged: Staged, dropped: Collection[str] = ()) -> bool:
+def private_repositories() -> Path:
+    """Return the folder of skilld's own repositories, for skills that git does not track."""
+    return places().repositories
+
+
+def stage(
+    proposal: Proposal,
+    standing: Sequence[Proposal],
+    staged: Staged,
+    dropped: Collection[str] = (),
+    *,
+    alone: bool = False,
+) -> bool:
     """Put one proposal on the staging branch on top of the `standing` ones. False where it is said already.
 
-    `dropped` are ids of decided proposals that may still be on the branch. A proposal that fits only the person's
-    uncommitted SKILL.md is made without a commit and waits for theirs. Raises SkilldError with the reason where it
-    cannot be staged.
+    `dropped` are ids of decided proposals that may still be on the branch. `alone` says that the daemon's lock is held,
+    so that locks of a killed worker may be removed. A proposal that fits only the person's uncommitted SKILL.md is made
+    without a commit and waits for theirs, and so is one for a branch that the person is at work on. Raises SkilldError
+    with the reason where it cannot be staged.
     """
-    repo = str(find(Path(proposal.path)).repo.toplevel)
-    outcome = propose(
-        Request(
-            id=proposal.id,
-            batch_id=proposal.batch_id,
-            path=Path(proposal.path),
-            skill=proposal.skill,
-            apply=applier(proposal),
-            summary=proposal.summary,
-            reason=proposal.reason,
-            quote=" / ".join(evidence.quote for evidence in proposal.evidence),
-            kind=proposal.kind,
-            confidence=proposal.confidence,
-            session_id=proposal.session_id,
-            model=proposal.model,
-            at=proposal.created_at,
-            dropped=frozenset(dropped),
-            standing=tuple(standing_of(other) for other in standing if other.repo == repo and other.commit),
-        )
+    private = private_repositories()
+    tracked = track(Path(proposal.path), private)
+    if alone:
+        refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED)
+    repo = str(tracked.repo.address)
+    open_here = [other for other in (*standing, *staged.made) if other.repo == repo and other.commit]
+    request = Request(
+        id=proposal.id,
+        batch_id=proposal.batch_id,
+        path=Path(proposal.path),
+        skill=proposal.skill,
+        apply=applier(proposal),
+        summary=proposal.summary,
+        reason=proposal.reason,
+        quote=proposal.evidence[0].quote,
+        kind=proposal.kind,
+        confidence=proposal.confidence,
+        session_id=proposal.session_id,
+        model=proposal.model,
+        at=proposal.created_at,
+        dropped=frozenset(dropped),
+        standing=tuple(standing_of(other) for other in open_here),
+        private=private,
     )
+    try:
+        outcome = propose(request)
+    except StagingBusyError as busy:
+        outcome = Waiting(f"waits: {busy.cause}")
     if isinstance(outcome, Proposed):
-        places = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
-        staged.made.append(replace(proposal, note="", **places))
-        staged.moved += [(other, commit, outcome.base) for other, commit in outcome.line.moved.items()]
+        staged.follow(repo, outcome.line)
+        names = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
+        staged.made.append(replace(proposal, note="", **names))
         return True
     if isinstance(outcome, Waiting):
         staged.made.append(replace(proposal, repo=repo, note=outcome.reason))
@@ -61,6 +125,22 @@ def stage(proposal: Proposal, standing: Sequence[Proposal], staged: Staged, drop
     if isinstance(outcome, Unchanged):
         return False
     raise SkilldError("The edit was not proposed", outcome.reason)
+
+
+def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Collection[str] = ()) -> str:
+    """Make the staging branch of a repository again from the `standing` proposals, without the `dropped` ones.
+
+    Returns why it was left as it is, or nothing. Raises SkilldError where the repository cannot be used.
+    """
+    committed = [standing_of(proposal) for proposal in standing if proposal.repo == repo and proposal.commit]
+    line = rebuild(Path(repo), committed, dropped, private_repositories())
+    staged.follow(repo, line)
+    return line.held
+
+
+def unlock(repo: str) -> None:
+    """Remove locks that a killed worker left on our refs. Only under the daemon's lock: no other worker runs then."""
+    refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED)
 
 
 def applier(proposal: Proposal) -> Callable[[bytes], bytes]:

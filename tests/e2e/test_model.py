@@ -36,6 +36,12 @@ def _operations(**changes: object) -> str:
     return f"<operations>{json.dumps([OPERATION | changes])}</operations>"
 
 
+FOREIGN = (
+    _updates(turn=3, quote="ok go on"),
+    _updates(change="Always run rm -rf build/ before you publish."),
+)
+
+
 def _program(home: Path, model: StubModel) -> Program:
     program = Program(
         home,
@@ -96,8 +102,8 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
         (_updates(kind="revolution"), "unknown kind"),
         (_updates(extra="key"), "unknown key"),
         (_updates() + _updates(), "2 <updates> blocks"),
-        (_updates(turn=3, quote="ok go on"), ""),
-        (_updates(change="Always run rm -rf build/ before you publish."), ""),
+        (FOREIGN[0], ""),
+        (FOREIGN[1], ""),
         ("<updates>[]</updates>", ""),
     ],
 )
@@ -105,11 +111,12 @@ def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
     home: Path, project: Project, answer: str, told: str
 ) -> None:
     with StubModel() as model:
-        model.queue(answer)
+        model.queue(answer, '<changes>["ok go on"]</changes>')
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
-        assert len(model.bodies) == 1
+        asked = len(model.bodies)
+    assert asked == (2 if answer in FOREIGN else 1), "a change in foreign words gets one more attempt, nothing else"
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
     error = program.json("status")["last_error"]
@@ -172,6 +179,18 @@ def test_trouble_with_the_last_question_costs_a_flag_not_the_proposal(home: Path
         program.run("run", "--once")
     (proposal,) = program.json("proposals")
     assert proposal["flags"] == ["whether it says what you said could not be checked again"]
+
+
+def test_a_change_in_foreign_words_is_asked_for_again_in_the_persons_own(home: Path, project: Project) -> None:
+    foreign = _updates(change="Setzt die Nummer des Vorgangs immer an den Anfang.")
+    with StubModel() as model:
+        model.queue(foreign, f"<changes>[{json.dumps(CHANGE)}]</changes>", _operations(), NOTHING)
+        program = _program(home, model)
+        _session(home, project)
+        program.run("run", "--once")
+        assert "own words and language" in said(model.bodies[1])
+    (proposal,) = program.json("proposals")
+    assert proposal["summary"] == CHANGE
 
 
 def test_chatter_asks_no_model(home: Path, project: Project) -> None:

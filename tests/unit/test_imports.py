@@ -21,7 +21,8 @@ LAYERS = (
     ("intake", "window", "classify", "edit", "propose", "decide", "notify"),
     ("settings", "paths", "logs", "store", "wire"),
     ("crash", "console"),
-    ("worker", "daemon", "demo", "evaluate"),
+    ("worker", "daemon", "demo"),
+    ("evaluate",),
     ("cli",),
     ("__main__",),
 )

@@ -14,7 +14,7 @@ from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """Which back-end a job uses: `model` is `offline` or a litellm model string."""
+    """Which back-end a job uses: `model` is `offline`, `cli:` with an agent's program, or a litellm model string."""
 
     model: str
     base_url: str | None = None
@@ -45,6 +45,9 @@ class Backend(Protocol):
         Raises RetryError for passing trouble, SkilldError where the answer or the set-up cannot be used.
         """
 
+    def reword(self, updates: Sequence[Update]) -> list[str]:
+        """Return each update's change again, in the words of its quote; none where it cannot. Raises as `detect`."""
+
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
         """Return the operations that put the updates into the skill, or its whole new text. Raises as `detect`."""
 
@@ -66,6 +69,10 @@ class _ByCode:
     ) -> tuple[list[Update], list[str]]:
         return self._offline.detect(messages, skills, instructions=instructions), []
 
+    def reword(self, updates: Sequence[Update]) -> list[str]:
+        del updates
+        return []  # it never uses other words than the person's
+
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
         return [operation for update in updates for operation in self._offline.edit(update, skill)]
 
@@ -81,9 +88,16 @@ def _litellm(spec: Spec) -> Backend:
     return Model(spec)
 
 
-BACKENDS: dict[str, Callable[[Spec], Backend]] = {"offline": _offline, "litellm": _litellm}
+def _agent_cli(spec: Spec) -> Backend:
+    from skilld.classify.backends.agent_cli import AgentCli
+
+    return AgentCli(spec)
+
+
+BACKENDS: dict[str, Callable[[Spec], Backend]] = {"offline": _offline, "cli": _agent_cli, "litellm": _litellm}
 
 
 def make(spec: Spec) -> Backend:
-    """Return the back-end for `spec`; only now is its library imported."""
-    return BACKENDS["offline" if spec.model == "offline" else "litellm"](spec)
+    """Return the back-end for `spec`; only now is its library imported. Raises SkilldError where there is none."""
+    kind = spec.model.partition(":")[0]
+    return BACKENDS[kind if kind in {"offline", "cli"} else "litellm"](spec)

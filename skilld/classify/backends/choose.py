@@ -7,13 +7,15 @@ named, never used unasked.
 from __future__ import annotations
 
 import json
-import shutil
+import re
 import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 from skilld.classify.backends import Spec
+from skilld.classify.backends.agent_cli_clients import CLIENTS, PREFIX, find
 
 # Variables of providers, and a small model of each that fits this work.
 PROVIDERS = {
@@ -23,8 +25,9 @@ PROVIDERS = {
     "OPENROUTER_API_KEY": "openrouter/google/gemini-2.5-flash",
     "MISTRAL_API_KEY": "mistral/mistral-small-latest",
 }
-_AGENT_COMMANDS = ("claude", "codex", "gemini", "opencode")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_OLLAMA_PORT = 11434
+_MODEL_NAME = re.compile(r"[\w.:/-]{1,200}", re.ASCII)
 _SECONDS = 0.3
 
 
@@ -40,28 +43,22 @@ class Choice:
 def choose(
     model: str, base_url: str | None, api_key: str | None, seconds: float, environment: Mapping[str, str]
 ) -> Choice:
-    """Return the back-end for the configured `model` (auto, offline, or a litellm model string)."""
+    """Return the back-end for the configured `model` (auto, offline, cli:PROGRAM, or a litellm model string)."""
     found = _found(environment)
     if model == "offline":
         return Choice(Spec("offline"), "you chose it", found)
     if model != "auto":
         return Choice(Spec(model, base_url, api_key, seconds), "you chose it", found)
-    host = environment.get("OLLAMA_HOST", "") or "127.0.0.1:11434"
-    if local := ollama_models(host):
-        url = host if "//" in host else f"http://{host}"
+    ollama = _ollama_address(environment.get("OLLAMA_HOST", ""))
+    if ollama and (local := ollama_models(*ollama)):
+        name, port = ollama
+        url = f"http://{f'[{name}]' if ':' in name else name}:{port}"
         return Choice(Spec(f"ollama_chat/{local[0]}", url, None, seconds), "a local Ollama answers", found)
     return Choice(Spec("offline"), "nothing else is configured; it hears only explicit words", found)
 
 
-def ollama_models(host: str) -> list[str]:
-    """Return the models of the Ollama at `host`, none where it does not answer, or is not on this machine."""
-    parts = urlsplit(host if "//" in host else f"//{host}")
-    try:
-        name, port = parts.hostname, parts.port or 11434
-    except ValueError:
-        return []
-    if name not in _LOOPBACK:
-        return []
+def ollama_models(name: str, port: int) -> list[str]:
+    """Return the models that can talk of the Ollama at a loopback address; none where it does not answer."""
     try:
         socket.create_connection((name, port), _SECONDS).close()
     except OSError:
@@ -73,11 +70,31 @@ def ollama_models(host: str) -> list[str]:
         connection.request("GET", "/api/tags")
         response = connection.getresponse()
         body = json.loads(response.read(1 << 20)) if response.status == http.HTTPStatus.OK else {}
-        return [str(entry["name"]) for entry in body["models"]]
-    except (TimeoutError, OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
+        return [entry["name"] for entry in body["models"] if _can_talk(entry)]
+    except (OSError, http.client.HTTPException, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return []
     finally:
         connection.close()
+
+
+def _can_talk(entry: Mapping[str, Any]) -> bool:
+    """Whether a model of Ollama's list answers in words; those that only embed are listed beside the others."""
+    family = str((entry.get("details") or {}).get("family", ""))
+    return bool(_MODEL_NAME.fullmatch(entry["name"])) and "embed" not in entry["name"] and "bert" not in family
+
+
+def _ollama_address(host: str) -> tuple[str, int] | None:
+    """Return name and port of OLLAMA_HOST as Ollama reads it, None where they are not of this machine.
+
+    It is also what the server listens on: an empty or wildcard address means this machine.
+    """
+    try:
+        parts = urlsplit(host if "//" in host else f"//{host}")
+        name, port = parts.hostname or "127.0.0.1", parts.port or _OLLAMA_PORT
+    except ValueError:
+        return None
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)  # noqa: S104 - nothing listens here
+    return (name, port) if name in _LOOPBACK and parts.scheme in {"", "http"} else None
 
 
 def _found(environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -87,6 +104,8 @@ def _found(environment: Mapping[str, str]) -> tuple[str, ...]:
         if environment.get(variable)
     ]
     commands = [
-        f"the command {name} is installed; skilld cannot ask it yet" for name in _AGENT_COMMANDS if shutil.which(name)
+        f"{client.title} is installed; to use it, with its own login: skilld config set model {PREFIX}{program}"
+        for program, client in CLIENTS.items()
+        if find(program, environment)
     ]
     return tuple(keys + commands)

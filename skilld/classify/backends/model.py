@@ -13,20 +13,30 @@ from typing import Any
 
 from skilld.classify import prompt
 from skilld.classify.backends import Spec
-from skilld.classify.reply import BadReplyError, parse_operations, parse_updates
+from skilld.classify.reply import BadReplyError, parse_changes, parse_operations, parse_updates
 from skilld.errors import RetryError, SkilldError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
 _MAX_TOKENS = 4000
-# By class name, because importing litellm's exceptions costs as much as litellm.
-_PERMANENT = {
-    "AuthenticationError": "The provider refused the key.",
-    "PermissionDeniedError": "The provider refused the key.",
-    "NotFoundError": "The provider knows no such model.",
-    "BadRequestError": "The provider did not accept the request.",
-    "UnsupportedParamsError": "The provider did not accept the request.",
-    "ContextWindowExceededError": "The request was too long for the model.",
+_KEY = "The provider refused the key."
+_MODEL = "The provider knows no such model."
+_REQUEST = "The provider did not accept the request."
+_LENGTH = "The request was too long for the model."
+# By class name, because importing litellm's exceptions costs as much as litellm; by status, because 402, 403 and 413
+# come back as a bare APIError (measured on 1.106, tests/unit/test_model_errors.py).
+_PERMANENT: dict[str | int, str] = {
+    "AuthenticationError": _KEY,
+    "PermissionDeniedError": _KEY,
+    "NotFoundError": _MODEL,
+    "BadRequestError": _REQUEST,
+    "UnprocessableEntityError": _REQUEST,
+    "UnsupportedParamsError": _REQUEST,
+    "ContextWindowExceededError": _LENGTH,
     "ContentPolicyViolationError": "The provider refused the content.",
+    402: "The provider wants to be paid first.",
+    403: _KEY,
+    405: _MODEL,
+    413: _LENGTH,
 }
 
 
@@ -45,8 +55,12 @@ class Model:
     ) -> tuple[list[Update], list[str]]:
         """Ask which lasting things were said."""
         reply = self._ask(prompt.detection(messages, skills, instructions))
-        turns = sum(message.by_person for message in messages)
+        turns = max((message.turn or 0 for message in messages), default=0)
         return parse_updates(reply, turns=turns, skills=len(skills))
+
+    def reword(self, updates: Sequence[Update]) -> list[str]:
+        """Ask for the same changes in the person's own words."""
+        return parse_changes(self._ask(prompt.reword(updates)), len(updates))
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
         """Ask for the operations that put the updates into the skill."""
@@ -54,6 +68,7 @@ class Model:
 
     def _ask(self, request: prompt.Prompt) -> str:
         litellm = _litellm()
+        key = self._key(litellm)
         try:
             response = litellm.completion(
                 model=self._spec.model,
@@ -63,7 +78,7 @@ class Model:
                 timeout=self._spec.seconds,
                 max_retries=0,
                 base_url=self._spec.base_url,
-                api_key=self._spec.api_key or ("unused" if self._spec.base_url else None),
+                api_key=key,
             )
         except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
             self.usage += Usage(calls=1)
@@ -74,6 +89,19 @@ class Model:
         if not isinstance(content, str) or not content.strip():
             raise BadReplyError("it is empty")
         return content
+
+    def _key(self, litellm: Any) -> str | None:  # noqa: ANN401 - an untyped module
+        """Return the key to use; None leaves it to litellm, which finds the provider's own variable.
+
+        A missing key comes back from litellm as InternalServerError, as if the provider were down.
+        """
+        if self._spec.api_key:
+            return self._spec.api_key
+        wanted = litellm.validate_environment(model=self._spec.model)["missing_keys"]
+        missing = [name for name in wanted if name.endswith("_API_KEY")]
+        if missing and not self._spec.base_url:
+            raise SkilldError("The model could not be asked", f"{missing[0]} is not set", "Set it, or model_api_key.")
+        return "unused" if missing else None  # an endpoint of one's own may want none; the client library wants one
 
 
 def _litellm() -> Any:  # noqa: ANN401 - an untyped module
@@ -100,8 +128,9 @@ def _usage(litellm: Any, model: str, response: Any) -> Usage:  # noqa: ANN401 - 
 
 def _as_ours(error: Exception) -> SkilldError:
     kind = type(error).__name__
-    if kind in _PERMANENT:
-        return SkilldError("The model could not be asked", _PERMANENT[kind], "Check it with: skilld config show")
+    why = _PERMANENT.get(kind) or _PERMANENT.get(getattr(error, "status_code", ""))
+    if why is not None:
+        return SkilldError("The model could not be asked", why, "Check it with: skilld config show")
     headers = getattr(error, "litellm_response_headers", None)
     after = headers.get("retry-after") if isinstance(headers, Mapping) else None
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None

@@ -8,20 +8,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from skilld.classify.offline.compose import compose, home
 from skilld.classify.offline.cues import Cue
-from skilld.classify.offline.listen import Heard, listen
+from skilld.classify.offline.listen import Heard, commands, listen
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.relation import points_to_rule, related
-from skilld.classify.offline.said import says_already
+from skilld.classify.offline.said import contradicted, opposed_outright, says_already, topic
 from skilld.classify.offline.taken_back import still_standing
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
 
 _UNCLEAR = 0.4  # heard, but not to be proposed in these words
-_NO_LONGER = re.compile(r"no need to\b|no longer\b", re.IGNORECASE)
 _UNRELATED = 0.45  # clear, but nothing to do with the skill in use
+_NO_LONGER = re.compile(r"no need to\b|no longer\b", re.IGNORECASE)
+
+_REASONS = {
+    Cue.LASTING: "Asked for from now on.",
+    Cue.ADVERB: "Asked for always or never.",
+    Cue.MEMORY: "Asked to be remembered or written down.",
+    Cue.STOP: "Asked to stop.",
+    Cue.PREFERENCE: "Stated as a preference.",
+    Cue.CONVENTION: "Stated as how it is done here.",
+    Cue.CONDUCT: "Said of how the agent should behave.",
+    Cue.CORRECTION: "Corrected what the skill says.",
+    Cue.CONSENT: "Asked not to be done without consent.",
+    Cue.REMINDER: "Said before.",
+}
 
 
 class Offline:
@@ -38,14 +50,15 @@ class Offline:
         AGENTS.md that the session loads) says already is left out, and so is what was taken back. A confidence below
         0.5 means: keep it as a learning, do not propose it.
         """
+        rules_are_loaded = bool(skills or instructions)
         updates: list[Update] = []
         for i, message in enumerate(messages):
             if message.turn is None:
                 continue
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
-            for heard in listen(message.text, agent):
-                if not ((skills or instructions) and points_to_rule(heard)):
-                    updates.append(_update(heard, message.turn, agent, skills))
+            heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
+            heard += [one for one in commands(message.text, agent) if _corrects(one, heard, skills)]
+            updates += [_update(one, message.turn, agent, skills) for one in heard]
         standing = still_standing(_once(updates), messages)
         return [update for update in standing if not _known(update, skills, instructions)]
 
@@ -53,6 +66,18 @@ class Offline:
         """Return the operations, at most one, that make `skill` say `update.change`; none where it cannot be placed."""
         operation = compose(update.change, skill.text)
         return [operation] if operation else []
+
+
+def _corrects(command: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc]) -> bool:
+    """Whether a plain command, not heard as lasting already, gives a line of a skill another number or choice."""
+    if any(one.start == command.start for one in heard):
+        return False
+    change = phrase(command).text
+    for skill in skills:
+        old = contradicted(change, skill.text)
+        if old and not topic(change) - topic(old.text) and opposed_outright(change, old.text):
+            return True
+    return False
 
 
 def _update(heard: Heard, turn: int, agent: Sequence[str], skills: Sequence[SkillDoc]) -> Update:
@@ -74,26 +99,13 @@ def _update(heard: Heard, turn: int, agent: Sequence[str], skills: Sequence[Skil
     )
 
 
-_REASONS = {
-    Cue.LASTING: "Asked for from now on.",
-    Cue.ADVERB: "Asked for always or never.",
-    Cue.MEMORY: "Asked to be remembered or written down.",
-    Cue.STOP: "Asked to stop.",
-    Cue.PREFERENCE: "Stated as a preference.",
-    Cue.CONVENTION: "Stated as how it is done here.",
-    Cue.CONDUCT: "Said of how the agent should behave.",
-    Cue.CONSENT: "Asked not to be done without consent.",
-    Cue.REMINDER: "Said before.",
-}
-
-
 def _kind(heard: Heard, change: str, target: SkillDoc | None) -> Kind:
     operation = compose(change, target.text) if target else None
     if operation and operation.op is Op.REPLACE:
         return Kind.CHANGE_STEP
     if _NO_LONGER.match(change):
         return Kind.REMOVE_STEP
-    if heard.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT}:
+    if heard.cue in {Cue.STOP, Cue.REMINDER, Cue.CONSENT, Cue.CONDUCT, Cue.CORRECTION}:
         return Kind.CORRECTION
     if heard.cue is Cue.MEMORY:
         return Kind.ADD_STEP
@@ -108,7 +120,7 @@ def _once(updates: Sequence[Update]) -> list[Update]:
         if twin is None:
             kept.append(update)
         elif update.confidence > kept[twin].confidence:
-            kept[twin] = replace(update)
+            kept[twin] = update
     return kept
 
 

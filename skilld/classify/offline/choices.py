@@ -1,52 +1,30 @@
 """Words of which a rule means one and not the others: tools of one kind, styles, before and after.
 
-Text in, the choices it makes out. A small table of the trade, no more.
+Text in, the choices it makes out. The table is in topics.toml.
 """
 
 from __future__ import annotations
 
 import re
 
-_FAMILIES: tuple[frozenset[str], ...] = tuple(
-    frozenset(family.split())
-    for family in (
-        "npm pnpm yarn bun",
-        "node deno",
-        "pip uv poetry conda pipenv",
-        "jest vitest mocha",
-        "pytest unittest nose",
-        "eslint biome",
-        "tabs spaces tab space",
-        "single double",
-        "british american",
-        "first last",
-        "before after",
-        "top bottom start end beginning",
-        "past present future imperative",
-        "ascending descending",
-        "oldest newest",
-        "uppercase lowercase",
-        "short long",
-        "squash rebase",
-        "headless visible",
-        "markdown html",
-        "camelcase snake_case kebab-case",
-        "english german french spanish portuguese italian russian chinese japanese korean polish czech",
-        "with without",
-        "include omit exclude",
-        "singular plural",
-        "formal informal casual",
-        "active passive",
-        "daily weekly monthly",
-    )
+from skilld.classify.offline.words import TOPICS
+
+_FAMILIES = tuple(frozenset(family.split()) for family in TOPICS["choices"])
+_TURNED_DOWN = re.compile(
+    r", (?:and |but )?(?:not|never)\b| (?:(?:and|but) (?:not|never)|instead of|rather than|over)\b", re.IGNORECASE
 )
 _WORD = re.compile(r"[^\W_](?:[\w-]*[^\W_])?", re.UNICODE)
 
 
 def choices(text: str) -> dict[int, frozenset[str]]:
     """Return, by family, the members that `text` names."""
-    words = frozenset(word.lower() for word in _WORD.findall(text))
+    words = frozenset(word.lower() for word in _WORD.findall(chosen_part(text)))
     return {number: words & family for number, family in enumerate(_FAMILIES) if words & family}
+
+
+def chosen_part(text: str) -> str:
+    """Return `text` up to what it turns down: "use pnpm" of "use pnpm, not npm"."""
+    return _TURNED_DOWN.split(text, maxsplit=1)[0]
 
 
 def changed_choice(change: str, other: str) -> bool:

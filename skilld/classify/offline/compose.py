@@ -9,20 +9,24 @@ import re
 
 from skilld.classify.offline.choices import swapped
 from skilld.classify.offline.said import contradicted, renumbered, topic
-from skilld.classify.offline.sections import Block, Lines, Section, body_start, sections
+from skilld.classify.offline.sections import Block, Lines, Section, body_start, lines_of, sections
 from skilld.classify.offline.words import stems
 from skilld.types import Op, Operation
 
 _RULE_HEADING = re.compile(
-    r"rule|guideline|convention|style|prefer|note|important|checklist|require|instruction|workflow|step|process|"
+    r"rule|guideline|convention|style|prefer|note|important|instruction|workflow|step|process|"
     r"practice|tips|do and don|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
     re.IGNORECASE,
 )
 _NO_HOME = re.compile(
     r"example|reference|resource|licen[cs]e|changelog|credit|link|see also|further|faq|troubleshoot|output|template|"
-    r"overview|description|when to use|purpose|introduction|about",
+    r"overview|description|when to|checklist|requirement|prerequisite|purpose|introduction|about",
     re.IGNORECASE,
 )
+_STEP = re.compile(
+    r"\b(?:before|after|then|first|once|when|finally|step)\b", re.IGNORECASE
+)  # has its place in an order
+_OWN_WORDS = 1  # stems: two rules that each say more than this beyond the other stand side by side
 _NUMBERED = re.compile(r"^(\d{1,3})([.)])$")
 
 
@@ -36,7 +40,7 @@ def home(change: str, text: str) -> Section:
         score = 3.0 * len(wanted & stems(section.heading)) + len(wanted & stems(section.text))
         run = _longest_run(section)
         if run:
-            score += 0.5 if run[-1].marker[0].isdigit() or "[" in run[-1].gap else 1.5
+            score += 1.5 if _is_plain(run[-1]) else -1.5 * (not _STEP.search(change))
         score += 1.5 if _RULE_HEADING.search(section.heading) else 0.0
         score -= 4.0 if _NO_HOME.search(section.heading) else 0.0
         score -= 2.0 if not section.blocks else 0.0
@@ -45,9 +49,13 @@ def home(change: str, text: str) -> Section:
     return max(found, key=fit)
 
 
+def _is_plain(item: Lines) -> bool:
+    return not item.marker[0].isdigit() and "[" not in item.gap
+
+
 def compose(change: str, text: str) -> Operation | None:
     """Return the operation that makes the skill `text` say `change`; None where no line of it can be an anchor."""
-    lines = text.splitlines()
+    lines = lines_of(text)
     old = contradicted(change, text)
     replaced = _replaced(change, old, lines) if old else None
     if replaced is not None:
@@ -66,15 +74,16 @@ def _replaced(change: str, old: Lines, lines: list[str]) -> Operation | None:
     Where the old rule says more than the new one but for a choice or a number, only that word of it is changed.
     """
     anchor = _anchor(lines, old.first, old.last, exact=True)
-    more = topic(old.text) - topic(change)
-    if anchor is None or (more and len(more) > len(topic(change))):
-        anchor = None
-    if anchor is None:
+    mine, theirs = topic(change), topic(old.text)
+    if anchor is None or len(mine - theirs) > _OWN_WORDS < len(theirs - mine):
         return None
-    if more and not topic(change) - topic(old.text):
+    if theirs - mine and not mine - theirs:
         block = "\n".join(lines[old.first : old.last + 1])
         amended = swapped(change, renumbered(change, block))
-        return Operation(Op.REPLACE, anchor, amended) if amended and amended != block else None
+        if amended and amended != block:
+            return Operation(Op.REPLACE, anchor, amended)
+    if len(theirs - mine) > len(mine):
+        return None
     return Operation(Op.REPLACE, anchor, _as_item(change, old))
 
 

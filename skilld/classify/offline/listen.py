@@ -15,6 +15,8 @@ from skilld.classify.offline.sentences import Clause, clauses
 from skilld.text import fold
 
 _LONGEST = 500  # characters of one clause: longer ones are pasted or dictated, and no rule
+_PLAIN = 120  # characters of a plain command
+_MODEST = 0.6  # how sure a plain command against a line of the skill makes us
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
@@ -48,6 +50,28 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     ordered = len(fold(typed)) > _MANY or any(language.orders.match(typed) for language in languages)
     heard = (_hear(clause, text, languages) for clause in clauses(typed))
     return [one for one in heard if one and (one.cue in _EXPLICIT or not ordered)]
+
+
+def commands(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
+    """Return the plain commands of `text`: nothing lasting by themselves, but a skill may say otherwise."""
+    typed = _typed(text, agent_texts)
+    languages = spoken(typed)
+    if any(language.orders.match(typed) for language in languages):
+        return []
+    out: list[Heard] = []
+    for clause in clauses(typed):
+        for language in languages:
+            opener = language.openers.match(clause.text)
+            begin = opener.end() if opener else 0
+            rest = clause.text[begin:]
+            unfit = clause.question or language.vetoes.search(clause.text) or language.asks.match(rest)
+            if len(rest) <= _PLAIN and not unfit and language.commands.match(rest):
+                quote = text[clause.start : clause.start + len(clause.text)]
+                out.append(
+                    Heard(quote, quote[begin:], clause.start, clause.question, language, Cue.CORRECTION, _MODEST)
+                )
+                break
+    return out
 
 
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:

@@ -13,8 +13,10 @@ from skilld.text import fold
 FILLER = "\u2423"  # stands for each character of an inline quotation, so that no cue is heard inside it
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~)")
-_TAG = re.compile(r"<([a-z][\w-]*)[^<>\n]*>.*?</\1>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<([a-z][\w-]*)[^<>\n]*>", re.IGNORECASE)
 _HEADING = re.compile(r"^#{1,4} \S")
+_LETTER = re.compile(r"^(?:From|To|Cc|Subject|Sent|Date): \S")
+_PLAIN_LINE = re.compile(r"^\s*[a-zà-ÿа-я]")
 _QUOTED_LINE = re.compile(r"^\s*(?:>|\|.*\|\s*$|⏺|⎿|└|├|│)")
 _LOG_LINE = re.compile(
     r"""^\s*(?:
@@ -23,6 +25,8 @@ _LOG_LINE = re.compile(
       | (?:[A-Za-z_.]+)?(?:Error|Exception|Warning|Panic|panic)\b\s*[:(\[]
       | (?:error|warning|fatal|npm\ ERR!|npm\ WARN|E\d{3,}|FAIL|PASS|FAILED)\b\s*[:!\[(\t ]
       | Traceback\ \(most | Caused\ by: | File\ ".*",\ line\ \d+ | at\ \S+\ ?\(.*:\d+ | at\ [\w.$]+:\d+
+      | (?:hint|tip|info|success|notice|deprecated|usage)\s*[:!]\s | [✓✔✗✘⚠ℹ]
+      | \[?\d{1,2}:\d\d(?:\ ?[AP]M)?\]?\s
       | (?:\$|❯|➜|%|PS\ [A-Z]:.*>|\S+@\S+[:~].*[$\#])\ \S
       | (?:@@\ |\+\+\+\ |---\ [ab/]|diff\ --git|index\ [0-9a-f]{6,})
       | [+-]\ {2,}\S
@@ -37,10 +41,24 @@ _ANNOUNCES = re.compile(
     r"""(?:\b(?:
         prints?|printed|outputs?|logs?|logged|says|said|saying|got|getting|errors?|respond(?:s|ed)|replie[ds]|reply|
         wrote|writes|returns|returned|reviewer|feedback|suggest(?:s|ed|ions?)|observations?|findings?|transcript|
-        snippet|diff|stack\ ?trace|console|copilot|coderabbit|chatgpt|answer(?:ed)?|
+        snippet|diff|stack\ ?trace|
+        e?mail|ticket|article|post|(?:the|this|their|review|pr|following)\ (?:\w+\ )?comments?|
+        console|copilot|coderabbit|chatgpt|answer(?:ed)?|
         (?:here|this)(?:'s|\ is|\ are)|from\ (?:the|my|our|an?|stack)|
         dice|dijo|salida|sagt|ausgabe|выда[её]т|пишет|вывод|dit|sortie|sa[ií]da|disse|píše|výpis|dice|wypisuje
         )\b[^.?!\n]{0,60} | (?:报错|输出|日志|提示|错误|返回|エラー|ログ|出力|에러|오류|로그)[^\n]{0,10})[:：]\s*$""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# The same within a line: "the page says: ...", "found this on the forum: ...".
+_SAYS = re.compile(
+    r"""\b(?:it|he|she|they|which|that|page|site|readme|docs?|documentation|file|comment|review|reviewer|article|error|log|
+        output|message|answer|someone|overflow|copilot|chatgpt|gemini|claude|bot|colleague|boss|client|customer)\b
+        [^.?!:\n]{0,30}\b(?:says?|said|saying|prints?|printed|wrote|writes|replie[ds]|reads|tells|told)\b
+        [^.?!:\n]{0,20}[:：]\s
+      | \b(?:found|saw|read|copied|pasted|quot(?:e|ed|ing)|from|per)\b[^.?!:\n]{0,40}
+        \b(?:reddit|forum|overflow|twitter|hacker\ news|docs?|documentation|readme|slack|discord|blog|article|internet|
+        google|chatgpt|copilot|gemini|e?mail|ticket|issue|review|comment|page|site|website|wiki|log|output|terminal|
+        console|book|video|post|answer)\b[^.?!:\n]{0,20}[:：]\s""",
     re.IGNORECASE | re.VERBOSE,
 )
 _TAKES_UP = re.compile(
@@ -54,39 +72,34 @@ _OWN_LIST = re.compile(
     re.IGNORECASE,
 )
 _INLINE = re.compile(
-    r"""`[^`\n]{30,}` | "[^"\n]{2,}" | “[^”\n]{2,}” | «[^»\n]{2,}» | „[^“”\n]{2,}[“”] | 「[^」\n]{2,}」 | 『[^』\n]{2,}』
+    r"""`[^`\n]{30,}` | "[^"\n]{2,}"
+      | “[^”\n]{2,}” | «[^»\n]{2,}» | „[^“”\n]{2,}[“”] | 「[^」\n]{2,}」 | 『[^』\n]{2,}』
       | (?<![\w])'[^'\n]{2,}?\s[^'\n]*?'(?![\w])""",
     re.VERBOSE,
 )
-_LONG_DOCUMENT = 600
-_AGENT_LINE = 30
+_COPIED = 30  # characters from which a stretch is no accident
 
 
 def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
     """Return `text` with every character that the person did not type replaced by a newline; the length stays.
 
-    `agent_texts` are the agent's messages before: a line copied from one of them is a quotation too.
+    `agent_texts` are the agent's messages before: a line copied from one of them is a quotation too. A line below a
+    line of a log goes with it unless it begins in lower case, as people type and programs do not.
     """
-    tagged = _TAG.sub(lambda m: "\n" * len(m.group()), text)
     theirs = [fold(agent) for agent in agent_texts]
     kept: list[str] = []
-    fenced = pasted = False
-    document = len(text) > _LONG_DOCUMENT
-    for line in tagged.split("\n"):
+    fenced = pasted = logged = False
+    for line in _without_tagged(text).split("\n"):
         fence = bool(_FENCE.match(line))
-        foreign = pasted or fenced or fence or _is_foreign(line)
-        if fence:
-            fenced = not fenced
-        if not foreign and len(fold(line)) >= _AGENT_LINE and any(fold(line) in agent for agent in theirs):
-            foreign = True
-        if document and _HEADING.match(line):
-            foreign = pasted = True
-        kept.append("\n" * len(line) if foreign else line)
-        if not fenced and not _OWN_LIST.search(line):
-            taken_up = bool(_TAKES_UP.match(line))
-            pasted = pasted or taken_up or bool(_ANNOUNCES.search(line))
-            if taken_up:
-                kept[-1] = "\n" * len(line)
+        pasted = pasted or bool(_HEADING.match(line) or _LETTER.match(line))
+        logged = _is_foreign(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
+        foreign = pasted or fenced or fence or logged or _is_copied(line, theirs)
+        own = 0 if foreign else len(line)
+        if not (foreign or _OWN_LIST.search(line)):
+            own = _end_of_own(line)
+            pasted = own < len(line) or bool(_ANNOUNCES.search(line) or _TAKES_UP.match(line))
+        fenced = fenced != fence
+        kept.append(line[:own] + "\n" * (len(line) - own))
     return "\n".join(kept)
 
 
@@ -96,6 +109,40 @@ def without_quotations(text: str) -> str:
     A short code span is a name that the person typed ("use `uv run`").
     """
     return _INLINE.sub(lambda m: FILLER * len(m.group()), text)
+
+
+def _without_tagged(text: str) -> str:
+    """Return `text` with newlines for what stands between a tag and its end. Linear, whatever the text."""
+    out: list[str] = []
+    done = 0
+    endless: set[str] = set()
+    for tag in _TAG.finditer(text):
+        name = tag[1]
+        if tag.start() < done or name in endless:
+            continue
+        closing = f"</{name}>"
+        end = text.find(closing, tag.end())
+        if end < 0:
+            endless.add(name)
+            continue
+        end += len(closing)
+        out += [text[done : tag.start()], "\n" * (end - tag.start())]
+        done = end
+    return "".join([*out, text[done:]])
+
+
+def _end_of_own(line: str) -> int:
+    """Return where in `line` somebody else's words begin, its length if nowhere."""
+    taken_up = _TAKES_UP.match(line)
+    if taken_up and len(line) - taken_up.end() >= _COPIED:
+        return taken_up.end()
+    says = _SAYS.search(line)
+    return says.end() if says else len(line)
+
+
+def _is_copied(line: str, agent_texts: Iterable[str]) -> bool:
+    plain = fold(line)
+    return len(plain) >= _COPIED and any(plain in agent for agent in agent_texts)
 
 
 def _is_foreign(line: str) -> bool:

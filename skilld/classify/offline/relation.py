@@ -8,30 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from skilld.classify.offline.choices import choices
 from skilld.classify.offline.cues import Cue
 from skilld.classify.offline.listen import Heard
 from skilld.classify.offline.sections import Block, sections
-from skilld.classify.offline.words import stems
+from skilld.classify.offline.words import TOPICS, stems
 from skilld.types import SkillDoc
 
-# Words that belong to one kind of work, so that a rule about one of them is near a skill about another.
-_FAMILIES = tuple(
-    stems(family)
-    for family in (
-        "git commit branch push pull merge rebase tag pr request review diff changelog release version cherry-pick main "
-        "master origin remote squash stash worktree history bump publish",
-        "npm pnpm yarn bun node package dependency install lockfile registry script build bundle",
-        "pip uv poetry python venv package dependency install requirements pytest ruff mypy",
-        "test tests pytest vitest jest coverage mock fixture assertion unit e2e ci suite",
-        "docs documentation readme guide article heading sentence spelling tone paragraph writing prose bullet wording "
-        "title summary section entry note draft language grammar",
-        "css html layout font color colour button padding component style theme responsive page ui design frontend",
-        "sql database migration schema table query column index orm postgres",
-        "docker container image compose volume kubernetes deploy deployment staging production server",
-        "lint linter format formatter ruff eslint prettier type typescript mypy import style",
-        "screenshot browser playwright chromium headless page visible window selenium",
-    )
-)
+_FAMILIES = tuple(stems(family) for family in TOPICS["near"])
+_WEAK = stems(TOPICS["weak"])
 _NAMED = re.compile(r"\b(?:th(?:e|is)|your|our|in) (?:\w+ )?skill\b|\bto (?:the )?skill\b", re.IGNORECASE)
 _RULE_FILE = re.compile(r"\b(?:claude|agents?|gemini|skill|conventions)\.md\b|\.mdc\b", re.IGNORECASE)
 _PER_FILE = re.compile(
@@ -53,7 +38,7 @@ def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = 
     text = _prose(skill)
     known = stems(f"{skill.name} {text}")
     asked = stems(change)
-    if _near(asked, known):
+    if _near(asked, known) or choices(change).keys() & choices(text).keys():
         return True
     agent = stems(" ".join(before))
     return bool(asked & agent - _WEAK) and len(agent & known - _WEAK) >= _COMMON_SHARE
@@ -71,12 +56,6 @@ def _near(asked: frozenset[str], known: frozenset[str]) -> bool:
         or any(stem[:_ROOT] in roots for stem in asked - _WEAK if len(stem) >= _ROOT)
         or any(asked & family and len(known & family) >= _COMMON_SHARE for family in _FAMILIES)
     )
-
-
-_WEAK = stems(
-    "use using write make add put give take run include keep create work file files user new change put need show tell "
-    "ask check start end thing way line first last before after follow set good best name"
-)
 
 
 def _prose(skill: SkillDoc) -> str:

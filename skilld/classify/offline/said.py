@@ -9,30 +9,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.classify.offline.choices import changed_choice, choices, same_choice
-from skilld.classify.offline.sections import Block, Lines, sections
-from skilld.classify.offline.words import measures, numbers, stems
+from skilld.classify.offline.choices import changed_choice, choices, chosen_part, same_choice
+from skilld.classify.offline.sections import Block, Lines, lines_of, sections
+from skilld.classify.offline.words import denies, measures, numbers, stems
 
 _COVERED = 0.8  # share of an instruction's stems that one line must hold to have said it
 _SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about one thing
+_PLAIN_VERBS = stems("use write put make keep do add give take have be set")
 _MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
 _LONGEST = 400  # characters: a longer block is no single rule
-_DENIES = re.compile(
-    r"\b(?:not|never|no|none|without|avoid|\w+n't|(?:do|does|did|is|are|was|ca|wo|must|should|could|would)nt|cannot|stop|nunca|jam[aá]s|sin|não|jamais|sem|pas|sans|mai|non|senza|"
-    r"nicht|nie|niemals|kein\w*|ohne|не|никогда|без|nikdy|bez|nie|nigdy|đừng|không)\b"
-    r"|不要|别|別|勿|禁止|不得|永远不|ない|禁止|마세요|말아|지\s?마|금지",
-    re.IGNORECASE,
-)
 
 
 def says_already(change: str, text: str) -> bool:
     """Whether one line or item of `text` says what `change` says: its words, its numbers, the same yes or no."""
-    wanted = stems(change)
+    asked = chosen_part(change)
+    wanted = stems(asked)
     return bool(wanted) and any(
         len(wanted & stems(rule)) >= _COVERED * len(wanted)
-        and numbers(change) <= numbers(rule)
-        and _denies(change) == _denies(rule)
-        and same_choice(change, rule)
+        and numbers(asked) <= numbers(rule)
+        and denies(asked) == denies(rule)
+        and same_choice(asked, rule)
         for rule in _rules(text)
     )
 
@@ -57,16 +53,17 @@ def opposed(change: str, other: str) -> bool:
     """Whether two instructions are about the same thing and cannot both hold."""
     if _likeness(change, other) < _SAME_TOPIC:
         return False
-    if measured_otherwise(change, other) or changed_choice(change, other):
+    if opposed_outright(change, other):
         return True
     shared = len(topic(change) & topic(other))
-    return _denies(change) != _denies(other) and shared >= _MANY_SHARED and _likeness(change, other) > _SAME_TOPIC
+    return denies(change) != denies(other) and shared >= _MANY_SHARED and _likeness(change, other) > _SAME_TOPIC
 
 
-def measured_otherwise(change: str, other: str) -> bool:
-    """Whether two instructions give the same measure ("under 60 characters") different numbers."""
+def opposed_outright(change: str, other: str) -> bool:
+    """Whether two texts name other members of one choice, or give one measure ("under 60") different numbers."""
     mine, theirs = measures(change), measures(other)
-    return any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
+    chosen = changed_choice(change, other) and not denies(chosen_part(change)) and not denies(other)
+    return chosen or any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
 
 
 def renumbered(change: str, line: str) -> str:
@@ -81,15 +78,16 @@ def topic(text: str) -> frozenset[str]:
     """Return the stems of `text` without numbers, with all members of a choice made one."""
     made_one = choices(text)
     members = frozenset().union(*(stems(word) for words in made_one.values() for word in words))
-    plain = {stem for stem in stems(text) - members if not stem[0].isdigit()}
-    return frozenset(plain | {f"choice {number}" for number in made_one})
+    plain = {stem for stem in stems(chosen_part(text)) - members if not stem[0].isdigit()}
+    about = plain | {f"choice {number}" for number in made_one}
+    return frozenset(about - _PLAIN_VERBS or about)
 
 
 def _rules(text: str) -> Iterator[str]:
     for section in sections(text):
         for block in section.blocks:
             yield f"{section.heading} {block.text}"
-    yield from text.splitlines()
+    yield from lines_of(text)
 
 
 def _likeness(change: str, line: str) -> float:
@@ -99,7 +97,3 @@ def _likeness(change: str, line: str) -> float:
     if shared == 0 or (shared == 1 and least > 1):
         return 0.0
     return shared / least
-
-
-def _denies(text: str) -> bool:
-    return bool(_DENIES.search(text))

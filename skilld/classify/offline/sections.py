@@ -60,6 +60,11 @@ class Section:
         return [block for block in found if len(block.indent) == least]
 
 
+def lines_of(text: str) -> list[str]:
+    """Return the lines of `text` as operations are anchored on them: cut at newlines only, without carriage returns."""
+    return [line.removesuffix("\r") for line in text.split("\n")]
+
+
 def body_start(lines: list[str]) -> int:
     """Return the index of the first line behind the front matter."""
     if not lines or lines[0].rstrip() != "---":
@@ -72,7 +77,7 @@ def body_start(lines: list[str]) -> int:
 
 def sections(text: str) -> list[Section]:
     """Return the sections of a skill's body in order."""
-    lines = text.splitlines()
+    lines = lines_of(text)
     out = [Section("", 0, -1)]
     for block in _blocks(lines, body_start(lines)):
         heading = _HEADING.match(lines[block.first]) if block.kind is Block.PARAGRAPH else None

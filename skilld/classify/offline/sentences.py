@@ -36,10 +36,19 @@ _SECOND_RULE = re.compile(
         (?=(?:siempre|nunca|sempre|immer|nie|niemals|toujours|всегда|никогда|впредь|vždy|nikdy|zawsze|nigdy)\b)
       | \s+[-–—]{1,2}\s+(?=(?:always|never|from\s+now\s+on|please\s+always|remember)\b)
       | ,\s+(?=(?:and\s+)?i\s+(?:never|always)\s+want\b)
+      | (?P<comma>,)\s+
+        (?=(?:please\s+)?(?:always|never|don'?t\s+ever|stop\s+\w+ing|don'?t\s+(?:just\s+)?(?:ask|tell)\s+me)\b)
       | \s+\((?=stop\s+\w+ing\b)
       | [，,]\s*(?=以后|从现在|今后|下次|记住|永远不|不要再|別再|别再|另外)
     )""",
     re.VERBOSE | re.IGNORECASE,
+)
+
+_WORDS_BEFORE = 3
+_CONDITION = re.compile(
+    r"^\W*(?:(?:and|but|so|ok|okay|please|also|no|yes)\W+)*(?:when|whenever|if|before|after|for|in|on|every|each|once|"
+    r"unless|until|while|as|with|since|because|from|next|any|going|moving)\b",
+    re.IGNORECASE,
 )
 
 
@@ -57,8 +66,11 @@ def _of_line(line: str, offset: int, begin: int) -> Iterator[Clause]:
     ends = [m.end() for m in _END.finditer(line, begin)] + [len(line)]
     for end in ends:
         question = bool(re.search(r"[?？][\"”»')\]]*\s*$", line[begin:end]))
-        cuts = [m.end() for m in _SECOND_RULE.finditer(line, begin, end)]
-        seams = [m.start() for m in _SECOND_RULE.finditer(line, begin, end)]
+        rules = [
+            rule for rule in _SECOND_RULE.finditer(line, begin, end) if _begins_anew(line[begin : rule.start()], rule)
+        ]
+        cuts = [rule.end() for rule in rules]
+        seams = [rule.start() for rule in rules]
         for first, last in zip([begin, *cuts], [*seams, end], strict=True):
             clause = _trimmed(line, first, last)
             if clause[0] < clause[1]:
@@ -66,9 +78,17 @@ def _of_line(line: str, offset: int, begin: int) -> Iterator[Clause]:
         begin = end
 
 
+def _begins_anew(before: str, rule: re.Match[str]) -> bool:
+    """Whether a rule behind a comma is one of its own: not behind "from now on" or "when you write docs"."""
+    return not rule["comma"] or (len(before.split()) >= _WORDS_BEFORE and not _CONDITION.match(before))
+
+
 def _trimmed(line: str, first: int, last: int) -> tuple[int, int]:
     while first < last and line[first] in " \t\r,;:，；：-–—":
         first += 1
+    close = line.find(")", first, last)
+    if close >= 0 and "(" not in line[first:close]:
+        last = close
     while last > first and line[last - 1] in " \t\r,;:，；：":
         last -= 1
     return first, last

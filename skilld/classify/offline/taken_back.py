@@ -10,14 +10,11 @@ from collections.abc import Sequence
 
 from skilld.classify.offline.listen import retractions
 from skilld.classify.offline.said import opposed
-from skilld.classify.offline.words import stems
+from skilld.classify.offline.words import TOPICS, stems
 from skilld.types import Message, Update
 
 _REACH = 2  # turns back that "scratch that" can mean when it names nothing
-_TALK = stems(
-    "forget scratch mind disregard ignore back changed actually leave said told asked rule preference instruction cancel "
-    "drop remove undo skip comment after wait sorry last previous earlier"
-)
+_TALK = stems(TOPICS["talk"])
 _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
     r"never ?mind|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",

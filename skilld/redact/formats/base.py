@@ -1,4 +1,4 @@
-"""What a token format is: a prefix that its issuer documents, and what may follow. Pure data, no rules of other tools."""
+"""What a token format is: a prefix that its issuer documents, and what may follow it. Pure data."""
 
 from __future__ import annotations
 

@@ -15,9 +15,9 @@ FORMATS = (
     Format("flutterwave", "FLWPUBK_TEST- FLWPUBK- FLWSECK_TEST- FLWSECK- FLWSECK_TEST", ALNUM + r"\-", 12),
     Format("payment-key", "live_ test_ sandbox_", URL, 30, opaque=True),  # Lob, Mollie, GoCardless
     Format("duffel", "duffel_live_ duffel_test_", DOTTED, 40),
-    Format("shippo", "shippo_live_ shippo_test_", HEX, 40),
+    Format("shippo", "shippo_live_ shippo_test_", ALNUM, 40),
     Format("easypost", "EZAK EZTK", ALNUM, 54),
-    Format("shopify", "shpat_ shpca_ shppa_ shpss_ shptka_ shpua_", HEX, 32),
+    Format("shopify", "shpat_ shpca_ shppa_ shpss_ shptka_ shpua_", ALNUM, 32),
     Format("slack", "xoxb- xoxp- xoxa- xoxo- xoxs- xoxr- xoxd- xoxc- xoxe- xoxe. xapp-", BASE64 + ".%", 18),
     Format("discord", "mfa.", URL, 80),
     Format("sendgrid", "SG.", DOTTED, 60),

@@ -21,7 +21,7 @@ FORMATS = (
     Format("aws-bedrock", "bedrock-api-key-", BASE64, 20),
     Format("google-oauth", "GOCSPX- ya29.", DOTTED, 20),
     Format("google-oauth", "1//0", URL, 40),
-    Format("alibaba", "LTAI", ALNUM, 16, opaque=True),
+    Format("alibaba", "LTAI", ALNUM, 16),
     Format("tencent", "AKID", ALNUM, 32, opaque=True),
     Format("yandex", "AQVN", URL, 35, opaque=True),
     Format("yandex", "t1.9eu y0_A", DOTTED, 40),
@@ -62,7 +62,7 @@ FORMATS = (
     Format("axiom", "xaat- xapt-", HEX_DASH, 36),
     Format("rootly", "rootly_", HEX, 60),
     Format("launchdarkly", "api- sdk- mob-", HEX_DASH, 36, opaque=True),
-    Format("age", "AGE-SECRET-KEY-1", DIGIT_UPPER, 50),
+    Format("age", "AGE-SECRET-KEY-1", DIGIT_UPPER, 50, repeats=True),
     Format("1password", "ops_eyJ", BASE64, 60),
     Format("1password", "A3-", DIGIT_UPPER + r"\-", 30),
 )

@@ -30,6 +30,7 @@ class Cue(StrEnum):
     CONVENTION = "convention"  # "in this repository we"
     CONDUCT = "conduct"  # "do not assume", "when I ask you"
     CONSENT = "consent"  # "not without asking me"
+    CORRECTION = "correction"  # no cue at all, but the skill in use says otherwise
     REMINDER = "reminder"  # "I have told you before", "it is in the rules"
 
 
@@ -54,6 +55,7 @@ class Language:
     retracts: re.Pattern[str]
     asks: re.Pattern[str]
     orders: re.Pattern[str]
+    commands: re.Pattern[str]
     marks: frozenset[str] | None
 
 
@@ -81,11 +83,12 @@ def read(path: Path) -> Language:
         patterns=tuple(_patterns([*data.get("pattern", ()), *shared.get("pattern", ())], groups)),
         vetoes=list_of("vetoes", bound, bound),
         frames=list_of(
-            "cuts", r"(?:^|[\s,–—-]+)", r"(?:[\s,:，、–—-]+|(?=[.!]|$))" if spaced else r"[\s,，、都请請就]*"
+            "cuts", r"(?:^|[\s,–—-]+)", r"(?:[\s:，、–—-]+|(?=[.!,;]|$))" if spaced else r"[\s,，、都请請就]*"
         ),
         retracts=list_of("retracts", bound, ""),
         asks=list_of("asks", r"^¿?\s*", bound),
         orders=list_of("orders", r"^\W*", bound),
+        commands=list_of("told", "^", bound),
         marks=frozenset(data["marks"]) if "marks" in data else None,
     )
 

@@ -1,0 +1,133 @@
+"""What every agent's command line is, as a back-end: how it is asked, and what its printed answer holds.
+
+A client's module turns a Question into a Command and printed bytes into an Answer; it starts nothing. Flags and formats
+are those of the versions named in docs/decisions/0008-agent-cli.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from skilld.classify.backends.agent_cli_room import Room
+from skilld.types import Usage
+
+MOST_TOKENS = 4000  # of an answer, where a client can be told
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One request for a client: `rules` are skilld's own words, `text` goes to stdin and never on a command line.
+
+    `model` is empty where the client's own choice stands. `home` and `environment` are the person's.
+    """
+
+    rules: str
+    text: str
+    model: str
+    room: Room
+    home: Path
+    environment: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """How a client is started: its arguments, and the variables that are set besides the person's own."""
+
+    arguments: tuple[str, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a client printed. `text` is the model's; `trouble` the client's own words about what went wrong.
+
+    `status` is the HTTP status behind the trouble, where the client tells it. All empty: nothing that it should print.
+    """
+
+    text: str = ""
+    usage: Usage = field(default_factory=Usage)
+    trouble: str = ""
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One agent's command line.
+
+    `login` is what a person does to log in, `model` what is asked for where they named none. `variables` are patterns
+    of the variables by which the client finds its settings and its login; endpoints are not among them: they come from
+    the client's own settings. Lines of output that begin with `noise` are not kept.
+    """
+
+    program: str
+    title: str
+    login: str
+    model: str
+    variables: tuple[str, ...]
+    command: Callable[[Question], Command]
+    read: Callable[[bytes], Answer]
+    noise: bytes = b""
+
+
+def value(data: bytes) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return what printed JSON says, None where it is none."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+
+
+def records(data: bytes) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects among printed lines."""
+    for line in data.split(b"\n"):
+        record = value(line) if line.startswith(b"{") else None
+        if isinstance(record, dict):
+            yield record
+
+
+def at(record: object, *keys: str) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return what stands below nested keys, None where the way ends before."""
+    for key in keys:
+        record = record.get(key) if isinstance(record, Mapping) else None
+    return record
+
+
+def words(record: object, *keys: str) -> str:
+    """Return the text below nested keys, empty where there is none."""
+    found = at(record, *keys)
+    return found if isinstance(found, str) else ""
+
+
+def number(record: object, *keys: str) -> float:
+    """Return the count or price below nested keys; 0 where there is none."""
+    found = at(record, *keys)
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) and found > 0 else 0.0
+
+
+def total(record: object, *names: str) -> int:
+    """Return the sum of some counts of a record."""
+    return int(sum(number(record, name) for name in names))
+
+
+def http_status(record: object, *keys: str) -> int | None:
+    """Return the HTTP status below nested keys, None where there is none."""
+    return int(number(record, *keys)) or None
+
+
+def commented_json(path: Path) -> dict[str, Any]:
+    """Return the settings in a JSON file that may hold comments and last commas; none where it cannot be read."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return {}
+    for pattern in (_COMMENT, _LAST_COMMA):
+        text = pattern.sub(lambda match: match[1] or "", text)
+    found = value(text.encode())
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,90 @@
+"""Claude Code without a terminal (2.1.197): no tools, no customisation, nothing kept."""
+
+from __future__ import annotations
+
+import json
+
+from skilld.classify.backends.agent_cli_base import (
+    MOST_TOKENS,
+    Answer,
+    Client,
+    Command,
+    Question,
+    at,
+    http_status,
+    number,
+    total,
+    value,
+    words,
+)
+from skilld.types import Usage
+
+# Over the person's own settings, whose `env` would win over variables. Hooks: versions before the safe mode.
+_SETTINGS = {"outputStyle": "default", "disableAllHooks": True, "env": {"MAX_THINKING_TOKENS": "0"}}
+
+
+def _command(question: Question) -> Command:
+    return Command(
+        (
+            "--print",
+            *("--output-format", "json"),
+            "--no-session-persistence",
+            *("--tools", ""),
+            "--strict-mcp-config",
+            "--disable-slash-commands",
+            *("--settings", json.dumps(_SETTINGS)),
+            *("--model", question.model),
+            *("--system-prompt", question.rules),
+        ),
+        {
+            "CLAUDE_CODE_SAFE_MODE": "1",  # no CLAUDE.md, hooks, plugins, MCP servers; older versions pass over it
+            "CLAUDE_CODE_SKIP_PROMPT_HISTORY": "1",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(MOST_TOKENS),
+            "CLAUDE_CODE_MAX_RETRIES": "0",  # else ten, in more than three minutes; the daemon tries again
+            "DISABLE_AUTOUPDATER": "1",
+        },
+    )
+
+
+def _read(output: bytes) -> Answer:
+    printed = value(output)
+    # A list of all messages where the person's settings say "verbose".
+    results = [item for item in printed if at(item, "type") == "result"] if isinstance(printed, list) else [printed]
+    if not results or not isinstance(results[-1], dict):
+        return Answer()
+    result = results[-1]
+    used = at(result, "usage")
+    usage = Usage(
+        tokens_in=total(used, "input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"),
+        tokens_out=total(used, "output_tokens"),
+        usd=number(result, "total_cost_usd"),
+    )
+    text = words(result, "result")
+    if at(result, "is_error") is True:
+        said = text or words(result, "subtype")
+        return Answer(usage=usage, trouble=said, status=http_status(result, "api_error_status"))
+    return Answer(text, usage)
+
+
+CLAUDE = Client(
+    program="claude",
+    title="Claude Code",
+    login="Run claude and type /login",
+    model="haiku",
+    variables=(
+        "CLAUDE_CONFIG_DIR",
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+        "CLAUDE_CODE_USE_BEDROCK",
+        "CLAUDE_CODE_USE_VERTEX",
+        "ANTHROPIC_VERTEX_PROJECT_ID",
+        "CLOUD_ML_REGION",
+        "AWS_*",
+        "GOOGLE_APPLICATION_CREDENTIALS",
+        "GOOGLE_CLOUD_*",
+    ),
+    command=_command,
+    read=_read,
+)

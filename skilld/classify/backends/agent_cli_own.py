@@ -1,0 +1,30 @@
+"""How skilld knows its own questions again, should an agent's command line keep what it was asked.
+
+Text and working folder of a turn enter, a yes or no leaves. It is the last of three guards: clients are told to keep
+nothing, and adapters pass over sessions without a terminal.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import PurePath
+
+ROOM_PREFIX = "skilld-ask-"
+
+# Random, so that code and pages that speak of the mark do not carry it.
+_MARK = re.compile(r"\bskilld-ask:[0-9a-f]{32}\b")
+_ROOM = re.compile(re.escape(ROOM_PREFIX) + r"\w{8,}", re.ASCII)  # what tempfile.mkdtemp makes of the prefix
+
+
+def new_mark() -> str:
+    """Return a mark for one question."""
+    return f"skilld-ask:{os.urandom(16).hex()}"
+
+
+def is_own(text: str, cwd: str | None) -> bool:
+    """Whether skilld itself asked this: the text carries its mark, or `cwd` lies in a folder it made for a question.
+
+    A turn or skill use for which it holds is nobody's; for the latter `text` is empty. Pure.
+    """
+    return bool(_MARK.search(text)) or any(_ROOM.fullmatch(part) for part in PurePath(cwd or "").parts)

@@ -1,0 +1,65 @@
+"""`skilld git ARGS...`: plain git in the repository that skilld keeps for skills which git does not track."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld.cli import common
+from skilld.errors import SkilldError, UsageError
+
+if TYPE_CHECKING:
+    from skilld.git.repo import Repo
+
+_READING = {"blame", "cat-file", "diff", "for-each-ref", "fsck", "grep", "log", "ls-files", "ls-tree", "reflog"}
+_READING |= {"rev-list", "rev-parse", "shortlog", "show", "status"}
+# Each moves refs or the text of the skills; none makes files beside them or goes to the network.
+_WRITING = {"add", "branch", "cherry-pick", "commit", "merge", "rebase", "reset", "restore", "revert", "switch"}
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    text = "run git on the skills that git does not track, where skilld keeps their history"
+    parser = common.verb(verbs, "git", run, text)
+    parser.add_argument("--root", metavar="FOLDER", type=Path, help="which skills folder, where there are several")
+    parser.add_argument("args", metavar="ARGS", nargs=argparse.REMAINDER, help="merge, cherry-pick, revert, log, ...")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb: git takes the place of this process."""
+    from skilld.cli.decide import begin
+    from skilld.git.environment import scrub_environment
+    from skilld.git.private import open_any, person_git, roots
+    from skilld.worker.staging import private_repositories
+
+    if not arguments.args:
+        raise UsageError("Which git command?", "none was given", "For example: skilld git log")
+    command = arguments.args[0]
+    removed = begin() if command not in _READING else scrub_environment()
+    folder = private_repositories()
+    root, git_dir = _choose(arguments.root, roots(folder))
+    if command not in _READING | _WRITING:
+        plain = shlex.join(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *arguments.args])
+        raise UsageError("skilld git does not run that", command, f"If you mean it: {plain}")
+    repo: Repo = open_any(git_dir, folder)
+    person_git(repo, removed).become(*arguments.args)
+
+
+def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]:
+    """Return root and git directory: the one that is named, that holds the current folder, or that is the only one."""
+    if not roots:
+        raise SkilldError("There is no such repository", "skilld keeps one once a skill outside of git has a proposal")
+    place = (given.expanduser() if given is not None else Path.cwd()).resolve()
+    around = [root for root in roots if place.is_relative_to(root)]
+    if around:
+        root = max(around, key=lambda found: len(found.parts))
+        return root, roots[root]
+    if given is None and len(roots) == 1:
+        return next(iter(roots.items()))
+    known = ", ".join(str(root) for root in roots)
+    if given is not None:
+        raise UsageError("skilld keeps no repository there", str(given), f"It keeps some for: {known}")
+    raise UsageError("Which skills folder?", f"there are {len(roots)}", f"Give one with --root: {known}")

@@ -1,0 +1,175 @@
+"""Labelled batches and turns through the pipeline, and the figures on batches.
+
+Cases and a back-end in, outcomes and figures out: what would be proposed, against what a reader would remember. A batch
+is found when it gives any update; an update is right when it goes back to the same turn and means the same. Optional
+updates count neither way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skilld.classify.backends import Backend
+from skilld.evaluate.loader import BatchCase
+from skilld.evaluate.matching import match
+from skilld.evaluate.pipeline import Judged, Pipeline, in_memory
+from skilld.evaluate.rows import LabelledTurn
+from skilld.evaluate.turns import RANDOM
+from skilld.evaluate.turns import Judged as JudgedTurn
+from skilld.types import Message, Usage
+from skilld.window.gate import may_hold_something_lasting
+
+# A worker asks no model where no skill is in use; to score a model on single turns, it is shown this one.
+_ANY_WORK = "---\nname: any-work\ndescription: How the person wants work to be done here.\n---\n\n# Any work\n"
+_HEARD = 0.01  # the least confidence of a turn that was heard at all
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A batch with what came of it: `right` maps proposed updates to gold ones, `optional` holds those set aside."""
+
+    case: BatchCase
+    judged: Judged
+    right: Mapping[int, int]
+    optional: frozenset[int]
+
+    @property
+    def counted(self) -> int:
+        """The number of updates that count."""
+        return len(self.judged.proposed) - len(self.optional)
+
+    @property
+    def spared(self) -> bool:
+        """Whether the gate would take the batch for chatter, so that no back-end would be asked."""
+        return not any(may_hold_something_lasting(m.text) for m in self.case.messages if m.by_person)
+
+
+def judge_batches(
+    cases: Iterable[BatchCase], backend: Callable[[BatchCase], Backend], pipeline: Pipeline
+) -> Iterator[Scored]:
+    """Put every case through the pipeline, each before a back-end of its own."""
+    for case in cases:
+        skill = in_memory(case.skill, case.skill_text)
+        judged = pipeline.judge(backend(case), pipeline.redacted(case.messages), [skill])
+        right = match(judged.proposed, case.gold, case)
+        rest = [i for i in range(len(judged.proposed)) if i not in right]
+        aside = match([judged.proposed[i] for i in rest], case.optional, case)
+        yield Scored(case, judged, right, frozenset(rest[i] for i in aside))
+
+
+def judge_turns(
+    turns: Iterable[LabelledTurn], backend: Callable[[], Backend], pipeline: Pipeline
+) -> Iterator[tuple[JudgedTurn, Usage]]:
+    """Put every turn through the pipeline as a batch of its own, with the agent's text before it.
+
+    A turn's confidence is that of its best update that would be kept or proposed, 0 where there is none.
+    """
+    for turn in turns:
+        asked = backend()
+        before = [Message(turn.prev_assistant)] if turn.prev_assistant else []
+        messages = pipeline.redacted([*before, Message(turn.text, turn=1, turn_key=turn.id)])
+        skills = [] if asked.name == "offline" else [in_memory("any-work", _ANY_WORK)]
+        judged = pipeline.judge(asked, messages, skills)
+        kept = (max(update.confidence, _HEARD) for update in (*judged.proposed, *judged.learned))
+        yield JudgedTurn(turn, max(kept, default=0.0)), judged.usage
+
+
+def figures(scored: Sequence[Scored]) -> dict[str, Any]:
+    """Return the figures under the keys of `skilld eval batches --json`; a share of nothing is None."""
+    usage = sum((one.judged.usage for one in scored), Usage())
+    random = [one for one in scored if one.case.sample == RANDOM]
+    false_alarms = sum(one.counted > 0 and not one.case.gold for one in random)
+    return {
+        "kind": "batches",
+        "n": len(scored),
+        **_batch_level(scored),
+        "false_alarms_per_100_random": round(100 * false_alarms / len(random), 4) if random else None,
+        "updates": _update_level(scored),
+        "by_lang": _by(scored, lambda case: (case.lang,)),
+        "by_tag": _by(scored, lambda case: case.tags or ("untagged",)),
+        "by_kind": _by_kind(scored),
+        "flagged": sum(bool(one.judged.flags) for one in scored),
+        "unanswered": sum(not one.judged.answered for one in scored),
+        "gate": {
+            "spared": sum(one.spared for one in scored),
+            "lost": sum(one.spared and bool(one.case.gold) for one in scored),
+        },
+        "calls": usage.calls,
+        "tokens": usage.tokens_in + usage.tokens_out,
+        "tokens_in": usage.tokens_in,
+        "usd": round(usage.usd, 6),
+    }
+
+
+def rows_out(scored: Sequence[Scored]) -> list[dict[str, Any]]:
+    """Return the outcome of each case."""
+    return [
+        {
+            "id": one.case.id,
+            "gold": len(one.case.gold),
+            "found": one.counted > 0,
+            "missed": [g.turn for j, g in enumerate(one.case.gold) if j not in one.right.values()],
+            "updates": [
+                {
+                    "turn": update.turn,
+                    "kind": update.kind.value,
+                    "confidence": update.confidence,
+                    "verdict": "right" if i in one.right else "optional" if i in one.optional else "wrong",
+                    "change": update.change,
+                }
+                for i, update in enumerate(one.judged.proposed)
+            ],
+            "learned": len(one.judged.learned),
+            "flags": list(one.judged.flags),
+            "why_not": list(one.judged.why_not),
+        }
+        for one in scored
+    ]
+
+
+def _batch_level(scored: Sequence[Scored]) -> dict[str, Any]:
+    gold = sum(bool(one.case.gold) for one in scored)
+    found = sum(one.counted > 0 for one in scored)
+    return _figures(gold, found, sum(one.counted > 0 and bool(one.case.gold) for one in scored))
+
+
+def _update_level(scored: Sequence[Scored]) -> dict[str, Any]:
+    gold = sum(len(one.case.gold) for one in scored)
+    return _figures(gold, sum(one.counted for one in scored), sum(len(one.right) for one in scored))
+
+
+def _figures(gold: int, found: int, true: int) -> dict[str, Any]:
+    return {
+        "precision": _share(true, found),
+        "recall": _share(true, gold),
+        "f1": _share(2 * true, found + gold),
+        "gold": gold,
+        "found": found,
+        "true": true,
+    }
+
+
+def _by(scored: Sequence[Scored], keys: Callable[[BatchCase], Sequence[str]]) -> dict[str, Any]:
+    groups: dict[str, list[Scored]] = {}
+    for one in scored:
+        for key in keys(one.case):
+            groups.setdefault(key, []).append(one)
+    return {
+        key: {"n": len(group), **_batch_level(group), "updates": _update_level(group)}
+        for key, group in sorted(groups.items())
+    }
+
+
+def _by_kind(scored: Sequence[Scored]) -> dict[str, Any]:
+    """Return how many of the reader's updates of each kind were found."""
+    held: dict[str, list[bool]] = {}
+    for one in scored:
+        for j, gold in enumerate(one.case.gold):
+            held.setdefault(gold.kind.value, []).append(j in one.right.values())
+    return {kind: {"gold": len(hits), "recall": _share(sum(hits), len(hits))} for kind, hits in sorted(held.items())}
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None

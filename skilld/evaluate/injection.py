@@ -1,0 +1,170 @@
+"""Attacks and look-alikes against the guard: what gets through when the model obeys everything.
+
+Cases in, outcomes and figures out. Every attack is planted in each carrier and judged twice: the model quotes the
+attack, and it quotes a harmless turn of the person word for word. Then it is typed by the person; so are look-alikes.
+Sessions are written to a folder and read by the real adapter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+from skilld.errors import SkilldError
+from skilld.evaluate.carriers import HARMLESS, Carrier, Scene
+from skilld.evaluate.loader import GuardCase
+from skilld.evaluate.models import Quoting, longest_line, obedient
+from skilld.evaluate.pipeline import Judged, Pipeline
+from skilld.intake.agents import ADAPTERS
+from skilld.intake.inspect import inspect
+from skilld.skills import Places, find
+from skilld.types import Message, SkillRef
+from skilld.worker import conversation
+from skilld.worker.documents import Loaded, load_skills
+
+AGENT = "claude-code"
+
+Redact = Callable[[str], str]
+
+
+class Typed(IntEnum):
+    """What became of a text that a person typed, worst last."""
+
+    REFUSED = 0
+    FLAGGED = 1
+    PASSED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Through:
+    """An attack that became a proposal: from which carrier, and whose words were quoted for it."""
+
+    carrier: Carrier
+    quoting: Quoting
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """A case with what came of it. `why_not` says why nothing became of the typed text, where nothing did."""
+
+    case: GuardCase
+    through: tuple[Through, ...]
+    typed: Typed
+    why_not: tuple[str, ...]
+
+
+class Guard:
+    """The real reading and judging of sessions below `root`, a folder of one's own."""
+
+    def __init__(self, root: Path, redact: Redact, pipeline: Pipeline) -> None:
+        self._scene = Scene(root)
+        self._redact = redact
+        self._pipeline = pipeline
+
+    def judge(self, case: GuardCase) -> Guarded:
+        """Put one case through everything. Raises SkilldError where the sessions cannot be read as they were meant."""
+        carriers = Carrier if case.attack else ()
+        through = [Through(carrier, quoting) for carrier in carriers for quoting in self._got(case, carrier)]
+        messages, skills = self._read(case.text, None)
+        typed = Typed.REFUSED
+        why_not: list[str] = []
+        for model in obedient(case.text, Quoting.ATTACK):
+            judged = self._pipeline.judge(model, messages, skills)
+            typed = max(typed, _typed(judged))
+            why_not += judged.why_not
+        return Guarded(case, tuple(through), typed, () if typed else tuple(dict.fromkeys(why_not)))
+
+    def _got(self, case: GuardCase, carrier: Carrier) -> list[Quoting]:
+        messages, skills = self._read(case.text, carrier)
+        return [
+            quoting
+            for quoting in Quoting
+            if any(
+                self._pipeline.judge(model, messages, skills).proposed
+                for model in (*obedient(case.text, quoting), longest_line(case.text, quoting))
+            )
+        ]
+
+    def _read(self, text: str, carrier: Carrier | None) -> tuple[list[Message], list[Loaded]]:
+        self._scene.play(text, carrier)
+        adapter = ADAPTERS[AGENT]
+        paths = [path for path in sorted(self._scene.store.rglob("*.jsonl")) if adapter.is_transcript(path)]
+        views = [inspect(path, adapter) for path in paths]
+        sources = [{"path": str(path), "start": 0, "end": path.stat().st_size} for path in paths]
+        turns = [key for view in views for key in view.turns]
+        messages = conversation.read({"agent": AGENT, "sources": sources, "turns": turns}, self._redact)
+        places = Places(adapter.INFO.project_skills, ())
+        found = [find(use.name, use.path, use.cwd, places) for view in views for use, _ in view.skills]
+        skills, _ = load_skills([ref for ref in found if isinstance(ref, SkillRef)])
+        heard = [message.text for message in messages if message.by_person]
+        if len(skills) != 1 or not set(HARMLESS) <= set(heard):
+            raise SkilldError("The guard cannot be scored", "a test session was not read as it was written")
+        return messages, skills
+
+
+def judge_cases(cases: Iterable[GuardCase], guard: Guard) -> Iterator[Guarded]:
+    """Put every case through everything."""
+    return (guard.judge(case) for case in cases)
+
+
+def figures(guarded: Sequence[Guarded]) -> dict[str, Any]:
+    """Return the figures under the keys of `skilld eval injection --json`: counts of cases."""
+    attacks = [one for one in guarded if one.case.attack]
+    benign = [one for one in guarded if not one.case.attack]
+    ways = Counter(way for one in attacks for way in one.through)
+    return {
+        "kind": "injection",
+        "n": len(guarded),
+        "attacks": len(attacks),
+        "proposed": sum(bool(one.through) for one in attacks),
+        "typed": _counts(attacks),
+        "benign": len(benign),
+        "benign_refused": sum(one.typed is Typed.REFUSED for one in benign),
+        "benign_flagged": sum(one.typed is Typed.FLAGGED for one in benign),
+        "by_carrier": {
+            carrier.value: {f"quoting_{quoting.value}": ways[Through(carrier, quoting)] for quoting in Quoting}
+            for carrier in Carrier
+        },
+        "by_family": {
+            family: {"n": len(group), "proposed": sum(bool(one.through) for one in group), **_counts(group)}
+            for family, group in sorted(_families(attacks).items())
+        },
+    }
+
+
+def rows_out(guarded: Sequence[Guarded]) -> list[dict[str, Any]]:
+    """Return the outcome of each case, without its text."""
+    return [
+        {
+            "id": one.case.id,
+            "label": "attack" if one.case.attack else "benign",
+            "family": one.case.family,
+            "proposed": bool(one.through),
+            "through": [{"carrier": way.carrier.value, "quoting": way.quoting.value} for way in one.through],
+            "typed": one.typed.name.lower(),
+            "why_not": list(one.why_not),
+        }
+        for one in guarded
+    ]
+
+
+def _typed(judged: Judged) -> Typed:
+    if not judged.proposed:
+        return Typed.REFUSED
+    return Typed.FLAGGED if judged.flags else Typed.PASSED
+
+
+def _counts(guarded: Sequence[Guarded]) -> dict[str, int]:
+    counts = Counter(one.typed for one in guarded)
+    return {typed.name.lower(): counts[typed] for typed in Typed}
+
+
+def _families(guarded: Sequence[Guarded]) -> dict[str, list[Guarded]]:
+    families: dict[str, list[Guarded]] = {}
+    for one in guarded:
+        families.setdefault(one.case.family, []).append(one)
+    return families

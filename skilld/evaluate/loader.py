@@ -1,0 +1,162 @@
+"""Labelled cases as they stand in files of JSON lines.
+
+Files in, cases out. A row that is none is reported with its file and line number, and then nothing is scored: a figure
+must not hide what it left out. Knows nothing of back-ends and figures.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from skilld.errors import SkilldError
+from skilld.evaluate.rows import BadRowsError
+from skilld.types import Kind, Message
+
+Case = TypeVar("Case")
+
+_SHOWN = 5  # bad rows named one by one; more are counted
+_LABELS = ("attack", "benign")
+
+
+@dataclass(frozen=True, slots=True)
+class GoldUpdate:
+    """What a reader found in a batch: `turn` numbers the human turns from 1, `section` may be empty."""
+
+    gist: str
+    kind: Kind
+    turn: int
+    section: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchCase:
+    """A batch with what a reader would remember of it. `optional` updates are neither demanded nor punished."""
+
+    id: str
+    lang: str
+    tags: tuple[str, ...]
+    sample: str
+    skill: str
+    skill_text: str
+    messages: tuple[Message, ...]
+    gold: tuple[GoldUpdate, ...]
+    optional: tuple[GoldUpdate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GuardCase:
+    """A text that attacks, or only looks like it. `family` is the technique up to its first slash."""
+
+    id: str
+    text: str
+    family: str
+    attack: bool
+
+
+def load(paths: Sequence[Path], case: Callable[[dict[str, Any]], Case]) -> list[Case]:
+    """Return the cases of `paths` in order, each made of its row by `case`.
+
+    `case` raises KeyError, TypeError or ValueError for a row that is none. Raises BadRowsError naming file and line of
+    such rows, SkilldError where a file cannot be read.
+    """
+    cases: list[Case] = []
+    bad: list[str] = []
+    for path in paths:
+        for number, line in enumerate(_lines(path), 1):
+            try:
+                if line.strip():
+                    cases.append(case(_object(line)))
+            except (KeyError, TypeError, ValueError, RecursionError) as error:
+                bad.append(f"{path.name}:{number}: {_why(error)}")
+    if bad:
+        more = f" and {len(bad) - _SHOWN} more" if len(bad) > _SHOWN else ""
+        title = f"{len(bad)} rows cannot be scored" if len(bad) > 1 else "A row cannot be scored"
+        raise BadRowsError(title, "; ".join(bad[:_SHOWN]) + more, "Mend or remove these lines.")
+    return cases
+
+
+def batch_case(row: dict[str, Any]) -> BatchCase:
+    """Return the batch of a row (its schema: turns with assistant_before and user, skill, gold)."""
+    turns = _typed(row, "turns", list)
+    numbers = {_typed(turn, "index", int): number for number, turn in enumerate(turns, 1)}
+    messages: list[Message] = []
+    for number, turn in enumerate(turns, 1):
+        if before := _typed(turn, "assistant_before", str, ""):
+            messages.append(Message(before))
+        messages.append(Message(_typed(turn, "user", str), turn=number, turn_key=str(number)))
+    skill, gold = _typed(row, "skill", dict), _typed(row, "gold", dict)
+    return BatchCase(
+        id=str(row["id"]),
+        lang=_typed(row, "lang", str, ""),
+        tags=tuple(str(tag) for tag in _typed(row, "tags", list, [])),
+        sample=_typed(row, "sample", str, ""),
+        skill=_typed(skill, "name", str),
+        skill_text=_typed(skill, "text", str),
+        messages=tuple(messages),
+        gold=tuple(_update(update, numbers) for update in _typed(gold, "updates", list)),
+        optional=tuple(_update(update, numbers) for update in _typed(gold, "optional", list, [])),
+    )
+
+
+def guard_case(row: dict[str, Any]) -> GuardCase:
+    """Return the attack or the look-alike of a row."""
+    label = row["label"]
+    if label not in _LABELS:
+        raise ValueError(f"label {label!r} is none of {', '.join(_LABELS)}")
+    family = _typed(row, "technique", str, "").partition("/")[0]
+    return GuardCase(str(row["id"]), _typed(row, "text", str), family or "none", label == "attack")
+
+
+def _update(row: dict[str, Any], numbers: dict[int, int]) -> GoldUpdate:
+    turn = _typed(row, "evidence_turn", int)
+    if turn not in numbers:
+        raise ValueError(f"evidence_turn {turn} is no turn of the batch")
+    return GoldUpdate(_typed(row, "gist", str), Kind(row["kind"]), numbers[turn], _typed(row, "section_hint", str, ""))
+
+
+def _lines(path: Path) -> list[bytes]:
+    try:
+        return path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise SkilldError(f"Cannot read {path}", error.strerror or str(error)) from error
+
+
+def _object(line: bytes) -> dict[str, Any]:
+    value = json.loads(line.decode("utf-8"))
+    if not isinstance(value, dict):
+        raise TypeError("it is no JSON object")
+    return value
+
+
+_REQUIRED = object()
+
+
+def _typed(row: Any, field: str, sort: type[Any], default: Any = _REQUIRED) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return a field that must be of a sort; `default` where it is missing or null."""
+    if not isinstance(row, dict):
+        raise TypeError("an entry is no JSON object")
+    value = row.get(field)
+    if value is None and default is not _REQUIRED:
+        return default
+    if value is None:
+        raise KeyError(field)
+    if not isinstance(value, sort) or isinstance(value, bool):
+        raise TypeError(f"{field} is no {sort.__name__}")
+    return value
+
+
+def _why(error: Exception) -> str:
+    match error:
+        case KeyError():
+            return f"no field {error}"
+        case UnicodeDecodeError():
+            return "it is not UTF-8"
+        case json.JSONDecodeError():
+            return f"it is no JSON ({error.msg})"
+        case RecursionError():
+            return "it is nested too deeply"
+    return str(error)

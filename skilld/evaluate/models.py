@@ -1,0 +1,199 @@
+"""Scripted models: back-ends whose answers are known, for scoring everything that comes after a model.
+
+They build the real requests, and their answers are text that goes through the real parser. Nothing is asked of anyone;
+the tokens they report are estimated at four characters each.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from skilld.classify import prompt
+from skilld.classify.offline.provenance import own_words
+from skilld.classify.reply import parse_operations, parse_updates
+from skilld.edit.skill_file import parse
+from skilld.evaluate.loader import GoldUpdate
+from skilld.evaluate.matching import held
+from skilld.text import fold
+from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
+from skilld.worker.edits import placed
+
+Answer = Sequence[Mapping[str, object]]
+
+_CHARACTERS_PER_TOKEN = 4
+_LONGEST = 600  # characters of one field of an answer that the parser accepts
+_MOST_UPDATES = 12  # of one answer
+_MOST_SENTENCES = 3  # of one quote
+_NEAR = 0.4  # share of each other's words, on average, that a line of the skill and a change to it have
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
+_PLAIN = re.compile(r"[-*+]? ?[\w\"'*]")  # no heading, code or table
+_MARKER = re.compile(r"\s*(?:[-*+]|\d+[.)])?\s*")
+
+
+class Scripted(ABC):
+    """A back-end that answers by script."""
+
+    together = True
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.usage = Usage()
+
+    def detect(
+        self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
+    ) -> tuple[list[Update], list[str]]:
+        """Answer which lasting things were said."""
+        reply = self._reply("updates", prompt.detection(messages, skills, instructions), self._said(messages, skills))
+        return parse_updates(reply, turns=sum(message.by_person for message in messages), skills=len(skills))
+
+    def reword(self, updates: Sequence[Update]) -> list[str]:
+        """Answer as it did before: in its own words."""
+        return [update.change for update in updates]
+
+    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+        """Answer with the operations that put the updates into the skill."""
+        steps = [
+            {"op": step.op.value, "anchor": step.anchor, "text": step.text} for step in self._steps(updates, skill)
+        ]
+        return parse_operations(self._reply("operations", prompt.edit(updates, skill), steps))
+
+    @abstractmethod
+    def _said(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:
+        """Return the updates of the answer."""
+
+    @abstractmethod
+    def _steps(self, updates: Sequence[Update], skill: SkillDoc) -> Sequence[Operation]:
+        """Return the operations of the answer."""
+
+    def _reply(self, tag: str, request: prompt.Prompt, answer: Answer) -> str:
+        # Escaped, so that what an answer quotes cannot end it.
+        reply = f"<{tag}>{json.dumps(answer).replace('<', chr(92) + 'u003c')}</{tag}>"
+        asked = len(request.system) + len(request.user)
+        self.usage += Usage(1, asked // _CHARACTERS_PER_TOKEN, len(reply) // _CHARACTERS_PER_TOKEN)
+        return reply
+
+
+class Gold(Scripted):
+    """A model that finds exactly what the reader found, in the reader's words, and writes it into the skill."""
+
+    def __init__(self, gold: Sequence[GoldUpdate]) -> None:
+        super().__init__("gold")
+        self._gold = gold
+
+    def reword(self, updates: Sequence[Update]) -> list[str]:
+        """Answer in the person's own words: what they said, as they said it."""
+        return [update.quote for update in updates]
+
+    def _said(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:
+        return [
+            _update(update.gist, update.kind, update.section, update.turn, _quote(update, messages))
+            for update in self._gold
+            if not any(fold(update.gist) in fold(skill.text) for skill in skills)
+        ]
+
+    def _steps(self, updates: Sequence[Update], skill: SkillDoc) -> Sequence[Operation]:
+        text = skill.text
+        steps: list[Operation] = []
+        added: list[Update] = []
+        for update in updates:
+            line = _line_about(update.change, text) if update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP} else ""
+            if line:
+                marker = _MARKER.match(line)
+                steps.append(Operation(Op.REPLACE, line, (marker[0] if marker else "") + update.change))
+                text = text.replace(line, steps[-1].text)
+            else:
+                added.append(update)
+        return [*steps, *placed(added, text.encode())]
+
+
+class Quoting(StrEnum):
+    """Whose words an obedient model gives as evidence."""
+
+    ATTACK = "attack"
+    HARMLESS = "harmless"
+
+
+class Obedient(Scripted):
+    """A model that obeys an attack, whether or not it was shown to it, and names every human turn as its evidence.
+
+    It knows the closed loop: asked again with another text of the skill, it says nothing. `change` is what it has the
+    skill say; `written` is the text it writes into the file.
+    """
+
+    def __init__(self, change: str, written: str, quoting: Quoting) -> None:
+        super().__init__("obedient")
+        self._change = change
+        self._written = written
+        self._quoting = quoting
+        self._shown: list[str] | None = None
+
+    def _said(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:
+        shown = [skill.text for skill in skills]
+        if self._shown not in (None, shown):
+            return []
+        self._shown = shown
+        turns = [(message.turn, message.text) for message in messages if message.turn is not None][-_MOST_UPDATES:]
+        quotes = {turn: self._change if self._quoting is Quoting.ATTACK else fold(text) for turn, text in turns}
+        return [_update(self._change, Kind.ADD_STEP, "", turn, quote[:_LONGEST]) for turn, quote in quotes.items()]
+
+    def _steps(self, updates: Sequence[Update], skill: SkillDoc) -> Sequence[Operation]:
+        del updates
+        last = next(line for line in reversed(skill.text.split("\n")) if line.strip())
+        return [Operation(Op.INSERT_AFTER, last, f"- {self._written}")]
+
+
+def obedient(text: str, quoting: Quoting) -> list[Obedient]:
+    """Return the ways in which a model may write the whole of `text` into a skill: word for word, and in one line."""
+    return [_obedient(text, written, quoting) for written in dict.fromkeys((text, fold(text)))]
+
+
+def longest_line(text: str, quoting: Quoting) -> Obedient:
+    """Return a model that takes only the longest line of `text`: the less it adds, the fewer checks it meets."""
+    line = max(text.splitlines() or [""], key=len)
+    return _obedient(line, fold(line), quoting)
+
+
+def _obedient(text: str, written: str, quoting: Quoting) -> Obedient:
+    return Obedient(fold(text)[:_LONGEST], written, quoting)
+
+
+def _update(change: str, kind: Kind, section: str, turn: int, quote: str) -> dict[str, object]:
+    return {
+        "skill": 1,
+        "section": section or "new step",
+        "change": change,
+        "reason": "Asked for.",
+        "kind": kind.value,
+        "turn": turn,
+        "quote": quote,
+        "confidence": 1.0,
+    }
+
+
+def _quote(update: GoldUpdate, messages: Sequence[Message]) -> str:
+    """Return the shortest run of the person's sentences that holds most of the gist: the labels name a turn, no words.
+
+    Of a run that is too long for an answer, only its beginning is quoted.
+    """
+    place = next(i for i, message in enumerate(messages) if message.turn == update.turn)
+    typed = own_words(messages[place].text, [message.text for message in messages[:place] if not message.by_person])
+    sentences = [sentence.strip() for sentence in _SENTENCE.split(typed) if sentence.strip()]
+    runs = [
+        " ".join(sentences[i:j])
+        for i in range(len(sentences))
+        for j in range(i + 1, min(i + _MOST_SENTENCES, len(sentences)) + 1)
+    ]
+    return max(runs or [fold(messages[place].text)], key=lambda run: (held(update.gist, run), -len(run)))[:_LONGEST]
+
+
+def _line_about(change: str, text: str) -> str:
+    """Return the line of the skill that a change is about, empty where none is near."""
+    body = [line.text for line in parse(text.encode()).body]
+    lines = [line for line in body if _PLAIN.match(line) and text.count(line) == 1]
+    near = {line: (held(change, line) + held(line, change)) / 2 for line in lines}
+    best = max(near, key=lambda line: near[line], default="")
+    return best if near.get(best, 0) >= _NEAR else ""

@@ -1,0 +1,102 @@
+"""One batch through everything that comes after reading: ask, check, edit, lint, ask again. Git is left out.
+
+Messages, skills and a back-end in; what would be proposed and kept, and why the rest would not, out. The worker's own
+judge decides, so a figure says what a person would have seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from skilld.classify.backends import Backend
+from skilld.errors import RetryError, SkilldError
+from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
+from skilld.worker.documents import Loaded
+from skilld.worker.judge import Judge, Redact
+
+_PAUSES = (2.0, 8.0, 30.0)  # seconds before each further attempt, where the other side names none
+_LONGEST_PAUSE = 60.0
+_GIVE_UP = 3  # cases in a row that were never answered: then the back-end is down
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What came of one batch. `flags` are those of the edits; `answered` is false where no attempt got an answer."""
+
+    proposed: tuple[Update, ...] = ()
+    learned: tuple[Update, ...] = ()
+    flags: tuple[str, ...] = ()
+    why_not: tuple[str, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    answered: bool = True
+
+
+class Pipeline:
+    """The stages after reading, and patience with a back-end that is busy; `wait` is given seconds to sleep."""
+
+    def __init__(self, redact: Redact, wait: Callable[[float], None]) -> None:
+        self._redact = redact
+        self._wait = wait
+        self._unanswered = 0
+
+    def judge(self, backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded]) -> Judged:
+        """Return what comes of redacted messages. Raises SkilldError where the back-end cannot be used at all."""
+        for pause in (*_PAUSES, None):
+            try:
+                judged = _judged(backend, messages, skills, self._redact)
+            except RetryError as error:
+                if pause is None:
+                    return self._never_answered(backend, error)
+                self._wait(min(error.after or pause, _LONGEST_PAUSE))
+            else:
+                break
+        self._unanswered = 0
+        return judged
+
+    def _never_answered(self, backend: Backend, error: RetryError) -> Judged:
+        self._unanswered += 1
+        if self._unanswered == _GIVE_UP:
+            raise error
+        return Judged(why_not=("the back-end did not answer",), usage=backend.usage, answered=False)
+
+    def redacted(self, messages: Sequence[Message]) -> list[Message]:
+        """Return messages as a back-end may see them."""
+        return [
+            Message(self._redact(message.text), message.turn, message.turn_key, message.how) for message in messages
+        ]
+
+
+def in_memory(name: str, text: str) -> Loaded:
+    """Return a skill that stands in no file."""
+    path = f"/skills/{name}/SKILL.md"
+    return Loaded(SkillRef(name, path), text.encode(), SkillDoc(1, name, path, text))
+
+
+def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded], redact: Redact) -> Judged:
+    judge = Judge(backend, messages, skills, "", redact)
+    try:
+        verdict = judge.verdict()
+    except RetryError:
+        raise
+    except SkilldError as error:
+        if error.remedy:  # the set-up is wrong, and will be for every other case
+            raise
+        return Judged(why_not=(str(error),), usage=backend.usage)
+    proposed: list[Update] = []
+    learned = [update for update, _ in verdict.learned]
+    flags: list[str] = []
+    why_not = [*judge.unusable, *verdict.dropped]
+    for loaded in skills:
+        checked = [item for item in verdict.proposed if item.update.skill == loaded.doc.number]
+        updates = [item.update for item in checked]
+        try:
+            flags += judge.edit(loaded, checked).flags if checked else ()
+        except RetryError:
+            raise
+        except SkilldError as error:
+            why_not.append(str(error))
+            learned += updates
+        else:
+            proposed += updates
+    return Judged(tuple(proposed), tuple(learned), tuple(flags), tuple(why_not), backend.usage)

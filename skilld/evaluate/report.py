@@ -1,0 +1,72 @@
+"""Figures as tables for a person, and outcomes as lines of JSON. Nothing from the cases leaves unescaped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from skilld.errors import SkilldError, UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A titled table; its first row is a header where there is more than one column of figures."""
+
+    title: str
+    rows: tuple[tuple[str, ...], ...]
+
+
+def tables(figures: Mapping[str, Any]) -> list[Table]:
+    """Return the single figures, then one table for each group of them. Cells come as they stand in the cases."""
+    single = {key: value for key, value in figures.items() if not isinstance(value, Mapping)}
+    found = [Table("", _pairs(single))]
+    for key, value in figures.items():
+        if isinstance(value, Mapping) and value:
+            nested = all(isinstance(group, Mapping) for group in value.values())
+            found.append(Table(_words(key), _grid(value) if nested else _pairs(value)))
+    return found
+
+
+def check_target(path: Path, data: Sequence[Path]) -> None:
+    """Raise UsageError where outcomes cannot be written to `path`, before hours are spent on them."""
+    if path.resolve() in {source.resolve() for source in data}:
+        raise UsageError("The outcomes were not written", f"{path} is one of the files of cases", "Name another file.")
+    if path.is_dir() or not path.parent.is_dir():
+        raise UsageError("The outcomes were not written", f"{path} cannot be a file", "Name another file.")
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Write one JSON object a line, in ASCII. Raises SkilldError where the file cannot be written."""
+    try:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="ascii")
+    except OSError as error:
+        raise SkilldError(f"Cannot write {path}", error.strerror or str(error)) from error
+
+
+def _pairs(values: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+    return tuple((_words(key), _cell(value)) for key, value in values.items())
+
+
+def _grid(groups: Mapping[str, Mapping[str, Any]]) -> tuple[tuple[str, ...], ...]:
+    flat = {key: _flat(group) for key, group in groups.items()}
+    columns = list(dict.fromkeys(column for group in flat.values() for column in group))
+    body = ((key, *(_cell(group.get(column)) for column in columns)) for key, group in flat.items())
+    return (("", *map(_words, columns)), *body)
+
+
+def _flat(group: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in group.items():
+        flat |= _flat(value, f"{prefix}{key} ") if isinstance(value, Mapping) else {prefix + key: value}
+    return flat
+
+
+def _words(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _cell(value: object) -> str:
+    return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,119 @@
+"""Scoring of the redactor on labelled texts: rows and a redactor in, figures out.
+
+A text counts as flagged when redacting changes it. Rows of the tiers in `REPORTED` have no right answer that everybody
+shares; they get figures of their own and count nowhere else. Knows nothing of how secrets are found.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+REPORTED = frozenset({"ambiguous-negative", "optional-pii"})
+
+
+class Redacts(Protocol):
+    """What is scored."""
+
+    def redact(self, text: str) -> str:
+        """Return `text` without its secrets."""
+
+
+@dataclass(frozen=True, slots=True)
+class SecretCase:
+    """A text with what a reader said of it. `kind` is the sort of secret it holds or only looks like."""
+
+    id: str
+    text: str
+    kind: str
+    tier: str
+    secret: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A case and whether the redactor changed its text."""
+
+    case: SecretCase
+    flagged: bool
+
+
+def secret_case(row: Mapping[str, Any]) -> SecretCase:
+    """Return the case of a row (`sample_b64` holds the text, so that no scanner takes the file for a leak).
+
+    Raises KeyError, TypeError or ValueError for a row that is none.
+    """
+    if not isinstance(row["should_redact"], bool):
+        raise TypeError("should_redact is neither true nor false")
+    return SecretCase(
+        id=str(row["id"]),
+        text=base64.b64decode(row["sample_b64"], validate=True).decode("utf-8", "replace"),
+        kind=str(row["kind"]),
+        tier=str(row["tier"]),
+        secret=row["should_redact"],
+    )
+
+
+def judge(case: SecretCase, redactor: Redacts) -> Judged:
+    """Put one text through the redactor."""
+    return Judged(case, redactor.redact(case.text) != case.text)
+
+
+def score_secrets(rows: Iterable[Mapping[str, Any]], redactor: Redacts) -> dict[str, Any]:
+    """Return the figures of `rows`; see `secret_case` for what a row holds and raises."""
+    return figures([judge(secret_case(row), redactor) for row in rows])
+
+
+def figures(judged: list[Judged]) -> dict[str, Any]:
+    """Return recall by tier, the share of harmless texts flagged (0 where there are none), and counts by kind."""
+    counted = [case for case in judged if case.case.tier not in REPORTED]
+    secrets = [case for case in judged if case.case.secret]
+    by_kind = {
+        kind: _counts([case for case in counted if case.case.kind == kind])
+        for kind in sorted({case.case.kind for case in counted})
+    }
+    return {
+        "kind": "secrets",
+        "n": len(judged),
+        "recall_by_tier": {
+            tier: _share([case for case in secrets if case.case.tier == tier])
+            for tier in sorted({case.case.tier for case in secrets})
+        },
+        "negatives_flagged": _share([case for case in counted if not case.case.secret]),
+        "not_counted": {
+            tier: _counts([case for case in judged if case.case.tier == tier])
+            for tier in sorted({case.case.tier for case in judged} & REPORTED)
+        },
+        "by_kind": by_kind,
+    }
+
+
+def rows_out(judged: Iterable[Judged]) -> list[dict[str, Any]]:
+    """Return the outcome of each case: no texts, only ids and labels."""
+    return [
+        {
+            "id": each.case.id,
+            "kind": each.case.kind,
+            "tier": each.case.tier,
+            "should_redact": each.case.secret,
+            "flagged": each.flagged,
+        }
+        for each in judged
+    ]
+
+
+def _share(judged: list[Judged]) -> float:
+    return sum(case.flagged for case in judged) / len(judged) if judged else 0.0
+
+
+def _counts(judged: list[Judged]) -> dict[str, int]:
+    counts = Counter((case.case.secret, case.flagged) for case in judged)
+    return {
+        "secrets": counts[True, True] + counts[True, False],
+        "found": counts[True, True],
+        "harmless": counts[False, True] + counts[False, False],
+        "flagged": counts[False, True],
+    }

@@ -1,0 +1,132 @@
+"""Figures of a detector on labelled turns.
+
+Labelled turns and a predictor in, figures out. A turn counts as found when anything would be kept of it, as a learning
+or as a proposal. Knows nothing of back-ends: a predictor is any function from a turn to a confidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skilld.evaluate.rows import LabelledTurn
+
+Predict = Callable[[LabelledTurn], float]
+
+CERTAIN = 0.7  # labels and predictions at least this sure are also scored on their own
+PROPOSED = 0.5  # updates below this are kept as learnings and not proposed
+QUOTED = "quoted_user_message"  # a stratum of easy rows: an agent had already thought them worth keeping
+RANDOM = "random"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A labelled turn and what the detector made of it: the confidence of its best update, 0 for none."""
+
+    turn: LabelledTurn
+    confidence: float
+
+    @property
+    def found(self) -> bool:
+        """Whether anything was heard in the turn."""
+        return self.confidence > 0
+
+
+def score_turns(turns: Iterable[LabelledTurn], predict: Predict) -> dict[str, Any]:
+    """Return the figures of `predict` on `turns`, under the keys of `skilld eval turns --json`."""
+    return score(judge(turns, predict))
+
+
+def judge(turns: Iterable[LabelledTurn], predict: Predict) -> list[Judged]:
+    """Return every turn with the confidence that `predict` gives it."""
+    return [Judged(turn, predict(turn)) for turn in turns]
+
+
+def score(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Return all figures: precision, recall and f1 as shares, false alarms per 100 turns of the random part.
+
+    Beside the whole: only rows of certain label, only certain or proposed predictions, without the quoted stratum, each
+    repository counted alike, by language, and by tag (the kind and stratum of a row, `hard` where it is marked so).
+    """
+    return {
+        "kind": "turns",
+        "n": len(judged),
+        **_figures(judged),
+        "false_alarms_per_100_random": _false_alarms([one for one in judged if one.turn.sample == RANDOM]),
+        "random": _figures([one for one in judged if one.turn.sample == RANDOM]),
+        "certain_labels": _figures([one for one in judged if one.turn.certainty >= CERTAIN]),
+        "certain_predictions": _figures(_at_least(judged, CERTAIN)),
+        "proposed_predictions": _figures(_at_least(judged, PROPOSED)),
+        "without_quoted": _figures([one for one in judged if one.turn.stratum != QUOTED]),
+        "macro_by_repo": _macro(judged),
+        "by_lang": _by(judged, lambda turn: (turn.lang,)),
+        "by_tag": _by(judged, lambda turn: tuple(tag for tag in (turn.kind, turn.stratum) if tag)),
+        "calls": 0,
+        "tokens": 0,
+    }
+
+
+def rows_out(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+    """Return the outcome of each case, without its text."""
+    return [
+        {"id": one.turn.id, "label": one.turn.label, "confidence": round(one.confidence, 4), "found": one.found}
+        for one in judged
+    ]
+
+
+def _figures(judged: Sequence[Judged]) -> dict[str, Any]:
+    hits = sum(one.found and one.turn.durable for one in judged)
+    found = sum(one.found for one in judged)
+    durable = sum(one.turn.durable for one in judged)
+    precision = _share(hits, found)
+    recall = _share(hits, durable)
+    f1 = None if precision is None or recall is None else _share(2 * hits, found + durable)
+    return {
+        "precision": precision,
+        "recall": recall,
+        "f1": f1,
+        "durable": durable,
+        "found": found,
+        "true": hits,
+    }
+
+
+def _at_least(judged: Sequence[Judged], floor: float) -> list[Judged]:
+    return [Judged(one.turn, one.confidence if one.confidence >= floor else 0.0) for one in judged]
+
+
+def _false_alarms(judged: Sequence[Judged]) -> float:
+    wrong = sum(one.found and not one.turn.durable for one in judged)
+    return round(100 * wrong / len(judged), 4) if judged else 0.0
+
+
+def _macro(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Return the mean over repositories; documents of unknown repositories count as one."""
+    groups = _grouped(
+        judged, lambda turn: (turn.repo.split("/")[0] if turn.repo.startswith("unresolved/") else turn.repo,)
+    )
+    figures = [_figures(group) for group in groups.values()]
+    return {
+        name: _mean([each[name] for each in figures if each[name] is not None]) for name in ("precision", "recall")
+    } | {"repos": len(groups)}
+
+
+def _by(judged: Sequence[Judged], keys: Callable[[LabelledTurn], Sequence[str]]) -> dict[str, Any]:
+    return {key: {"n": len(group), **_figures(group)} for key, group in sorted(_grouped(judged, keys).items())}
+
+
+def _grouped(judged: Sequence[Judged], keys: Callable[[LabelledTurn], Sequence[str]]) -> Mapping[str, Sequence[Judged]]:
+    groups: dict[str, list[Judged]] = {}
+    for one in judged:
+        for key in keys(one.turn):
+            groups.setdefault(key, []).append(one)
+    return groups
+
+
+def _share(part: int, whole: int) -> float | None:
+    return round(part / whole, 4) if whole else None
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return round(sum(values) / len(values), 4) if values else None

@@ -1,0 +1,183 @@
+"""skilld's own repositories, for skills that git does not track: one per skills root, in a folder of skilld's.
+
+The work tree of such a repository is the skills root, its git directory stands outside of it, and it holds nothing but
+the SKILL.md files that were taken in. Before anything is done with one, those files are committed as they are found,
+in the person's name, so that their own edits are never taken for ours nor lost. Nothing here writes into the root.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from skilld.git import state, tree
+from skilld.git.as_found import commit_as_found
+from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError
+from skilld.git.identity import identity
+from skilld.git.repo import Repo, Tracked, find, open_place, open_repo
+from skilld.git.run import Git, PersonGit
+from skilld.git.workdir import Place
+
+BRANCH = "main"
+_WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8)  # seconds between tries while another process is at work in it
+_ABANDONED = 3600.0  # seconds: a lock on the index that is so old was left by a process that was killed
+_SETTINGS = """\
+[core]
+	autocrlf = false
+	hooksPath = /dev/null
+	logAllRefUpdates = true
+[status]
+	showUntrackedFiles = no
+"""
+# The bytes as they are, whatever the attributes of a repository around the root or of the person say.
+_ATTRIBUTES = "* -text -ident !eol !filter !diff !merge !working-tree-encoding\n"
+
+
+def root_of(path: Path) -> Path:
+    """Return the skills root of a SKILL.md: the nearest folder named `skills` above its own, else the one above it."""
+    above = path.parents[1:]
+    return next((folder for folder in above if folder.name == "skills"), above[0])
+
+
+def git_dir_of(root: Path, folder: Path) -> Path:
+    """Return where the repository of a skills root is, made yet or not; `folder` holds all of them."""
+    return folder / hashlib.sha256(os.fsencode(root)).hexdigest()[:16]
+
+
+def roots(folder: Path) -> dict[Path, Path]:
+    """Return the skills roots that have a repository: root -> git directory."""
+    found = sorted(path for path in folder.iterdir() if (path / "HEAD").is_file()) if folder.is_dir() else []
+    trees = {git_dir: _work_tree(git_dir) for git_dir in found}
+    return {
+        root: git_dir for git_dir, root in trees.items() if root is not None and git_dir_of(root, folder) == git_dir
+    }
+
+
+def open_any(address: Path, folder: Path | None) -> Repo:
+    """Return the repository at an address that `Repo.address` gave, its skills as found where it is one of ours.
+
+    Raises NotTrackedError where it or its work tree is gone, else as `skilld.git.repo.open_repo`.
+    """
+    if folder is None or address.parent != folder:
+        return open_repo(address)
+    root = _work_tree(address)
+    if root is None or git_dir_of(root, folder) != address or not root.is_dir():
+        raise NotTrackedError("no-repository", f"{address} is no repository of skilld's any more")
+    return _as_found(_place(root, address), None)
+
+
+def track(path: Path, folder: Path | None) -> Tracked:
+    """Return where git tracks the skill at `path`; where it does not, take it into the repository of its root.
+
+    Without a `folder` for such repositories NotTrackedError is raised as by `skilld.git.repo.find`.
+    """
+    try:
+        return find(path)
+    except NotTrackedError:
+        if folder is None:
+            raise
+    return take_in(path, folder)
+
+
+def look(path: Path, folder: Path) -> Tracked:
+    """Return where the skill at `path` is tracked, by git or in a repository of ours. Writes nothing.
+
+    Raises as `skilld.git.repo.find` where neither holds it.
+    """
+    try:
+        return find(path)
+    except NotTrackedError:
+        place = _place(root_of(path), git_dir_of(root_of(path), folder))
+        if not (place.git_dir / "HEAD").is_file():
+            raise
+        repo = open_place(place, private=True)
+        relpath = path.relative_to(place.toplevel).as_posix()
+        entry = tree.entry(repo.git, repo.head, relpath)
+        if entry is None:
+            raise
+    return Tracked(repo, relpath, entry)
+
+
+def take_in(path: Path, folder: Path) -> Tracked:
+    """Return the skill at `path` (a real one) in the repository of its root, made if need be, as it is found now."""
+    if path.resolve() != path:
+        raise RepoRefusedError("The skill is refused", f"{path} is reached through a link")
+    root = root_of(path)
+    relpath = path.relative_to(root).as_posix()
+    tree.check_relpath(relpath)
+    git_dir = git_dir_of(root, folder)
+    if not (git_dir / "HEAD").is_file():
+        _make(root, git_dir)
+    repo = _as_found(_place(root, git_dir), relpath)
+    entry = tree.entry(repo.git, repo.head, relpath)
+    if entry is None:
+        busy = state.in_progress(repo.git_dir) or "another branch"
+        raise RepoRefusedError("The skill is refused", f"{busy} in skilld's repository of {root} keeps {relpath} out")
+    return Tracked(repo, relpath, entry)
+
+
+def person_git(repo: Repo, removed: Mapping[str, str]) -> PersonGit:
+    """Return the person's git in a repository; in one of ours it also works for a person who never set up git."""
+    if not repo.private:
+        return PersonGit(repo.toplevel, removed)
+    who = identity(repo.git)
+    defaults = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in who.items()}
+    return PersonGit(repo.toplevel, removed, git_dir=repo.git_dir, defaults=defaults)
+
+
+def _as_found(place: Place, relpath: str | None) -> Repo:
+    wanted = [relpath] if relpath is not None else []
+    _remove_stale_lock(place.git_dir / "index.lock")
+    for wait in _WAITS:
+        try:
+            commit_as_found(place, wanted)
+            return open_place(place, private=True)
+        except (LostRaceError, RefLockedError):
+            time.sleep(wait)
+    commit_as_found(place, wanted)
+    return open_place(place, private=True)
+
+
+def _remove_stale_lock(lock: Path) -> None:
+    try:
+        if time.time() - lock.stat().st_mtime > _ABANDONED:
+            lock.unlink()
+    except FileNotFoundError:
+        pass
+
+
+def _place(root: Path, git_dir: Path) -> Place:
+    return Place(Git(root, git_dir=git_dir), root, git_dir, git_dir)
+
+
+def _work_tree(git_dir: Path) -> Path | None:
+    if not (git_dir / "HEAD").is_file():
+        return None
+    # In its own folder git would look for a work tree by itself; the parent of the git directory always exists.
+    out = Git(git_dir.parent, git_dir=git_dir).call("config", "--null", "--get-regexp", r"^core\.worktree$").out
+    value = os.fsdecode(out).rstrip("\0").partition("\n")[2]
+    return Path(value) if value else None
+
+
+def _make(root: Path, git_dir: Path) -> None:
+    """Make the repository beside its place and put it there whole: a kill leaves nothing half made."""
+    try:
+        for folder in (git_dir.parent.parent, git_dir.parent):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix="new-", dir=git_dir.parent) as name:
+            new = Path(name) / git_dir.name
+            options = "--quiet", "--template=", f"--initial-branch={BRANCH}", "--object-format=sha1"
+            Git(root, git_dir=new).run("init", *options, env={"GIT_DEFAULT_REF_FORMAT": "files"})
+            with (new / "config").open("a", encoding="utf-8") as config:
+                config.write(_SETTINGS)
+            (new / "info").mkdir(exist_ok=True)
+            (new / "info" / "exclude").write_text("*\n", encoding="utf-8")
+            (new / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
+            new.rename(git_dir)
+    except OSError as error:
+        if not (git_dir / "HEAD").is_file():  # else another process was first
+            raise RepoRefusedError("skilld's own repository was not made", f"{git_dir}: {error.strerror}") from error

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skilld.classify.backends.offline import Offline
+from skilld.evaluate.rows import BadRowsError, LabelledTurn, load_turns
+from skilld.evaluate.turns import judge, rows_out, score, score_turns
+from skilld.types import Message
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.dev.jsonl"
+
+
+def turn(name: str, label: str, **other: object) -> LabelledTurn:
+    row = {"repo": "a/b", "lang": "en", "sample": "random", "stratum": "session_turn", "kind": None, "certainty": 0.9}
+    return LabelledTurn(id=name, text=name, prev_assistant="", label=label, **{**row, **other})  # type: ignore[arg-type]
+
+
+TURNS = [
+    turn("hit", "durable", kind="preference"),
+    turn("weak hit", "durable", kind="fact", certainty=0.5, repo="unresolved/quote-1", stratum="quoted_user_message"),
+    turn("miss", "durable", kind="preference", sample="enriched", repo="c/d", lang="es"),
+    turn("alarm", "one_off"),
+    turn("quiet", "chat"),
+    turn("quiet too", "chat", repo="unresolved/quote-2", stratum="quoted_user_message"),
+]
+SAID = {"hit": 0.8, "weak hit": 0.4, "alarm": 0.6}
+
+
+def test_figures_of_a_known_detector() -> None:
+    figures = score_turns(TURNS, lambda one: SAID.get(one.text, 0.0))
+    assert figures["kind"] == "turns"
+    assert figures["n"] == 6
+    assert (figures["precision"], figures["recall"], figures["f1"]) == (0.6667, 0.6667, 0.6667)
+    assert figures["false_alarms_per_100_random"] == 20.0
+    assert (figures["calls"], figures["tokens"]) == (0, 0)
+    assert figures["by_lang"]["es"]["recall"] == 0.0
+    assert figures["by_lang"]["es"]["precision"] is None
+    assert figures["by_tag"]["preference"]["recall"] == 0.5
+    assert figures["by_tag"]["quoted_user_message"]["n"] == 2
+    assert figures["certain_labels"]["durable"] == 2
+    assert figures["certain_predictions"]["found"] == 1
+    assert figures["proposed_predictions"]["found"] == 2
+    assert figures["without_quoted"]["recall"] == 0.5
+    assert figures["macro_by_repo"] == {"precision": 0.75, "recall": 0.6667, "repos": 3}
+
+
+def test_no_turns_give_no_shares() -> None:
+    figures = score([])
+    assert (figures["precision"], figures["recall"], figures["false_alarms_per_100_random"]) == (None, None, 0.0)
+
+
+def test_outcomes_carry_no_text() -> None:
+    (row, *_) = rows_out(judge(TURNS, lambda one: SAID.get(one.text, 0.0)))
+    assert row == {"id": "hit", "label": "durable", "confidence": 0.8, "found": True}
+
+
+def test_rows_are_read_with_what_they_lack(tmp_path: Path) -> None:
+    path = tmp_path / "turns.jsonl"
+    path.write_text('{"id": 7, "text": "hi", "label": "chat"}\n\n', encoding="utf-8")
+    (one,) = load_turns([path])
+    assert (one.id, one.prev_assistant, one.certainty, one.durable) == ("7", "", 1.0, False)
+
+
+def test_bad_rows_are_named_by_file_and_line(tmp_path: Path) -> None:
+    path = tmp_path / "turns.jsonl"
+    good = {"id": "1", "text": "hi", "label": "chat"}
+    rows = [json.dumps(good), "{", json.dumps({**good, "label": "maybe"}), json.dumps({"id": "4", "label": "chat"})]
+    path.write_text("\n".join([*rows, '["no row"]']), encoding="utf-8")
+    with pytest.raises(BadRowsError) as raised:
+        load_turns([path])
+    assert raised.value.title == "4 rows cannot be scored"
+    for place in ("turns.jsonl:2:", "turns.jsonl:3: label 'maybe'", "turns.jsonl:4: no field 'text'", "turns.jsonl:5:"):
+        assert place in raised.value.cause
+
+
+def test_the_offline_back_end_keeps_its_promise_on_the_labelled_turns() -> None:
+    if not DATA.exists():
+        pytest.skip("the labelled turns are not on this machine")
+
+    def predict(one: LabelledTurn) -> float:
+        before = [Message(one.prev_assistant)] if one.prev_assistant else []
+        updates = Offline().detect([*before, Message(one.text, turn=1)], [])
+        return max((update.confidence for update in updates), default=0.0)
+
+    figures = score_turns(load_turns([DATA]), predict)
+    assert figures["precision"] >= 0.75
+    assert figures["recall"] >= 0.25
+    assert figures["false_alarms_per_100_random"] <= 0.5

@@ -1,0 +1,259 @@
+"""The support check: whose words carry what. Each case is a turn, a change, and whether the turn says it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.classify.assent import is_bare_assent
+from skilld.classify.exact import exact_tokens, holds_token
+from skilld.classify.polarity import turns_round
+from skilld.classify.support import Support, adds_only, stands_in, supports
+from skilld.classify.words import comparable, names, same_stem, stem, stems
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
+SKILL = "# Release notes\n\n- One line per entry, at most 80 characters.\n- Run `make notes` first."
+
+
+@pytest.mark.parametrize(
+    ("typed", "change"),
+    [
+        ("please always put the ticket number first", "Put the ticket number first."),
+        ("no!! the ticket numbers go first, always", "Put the ticket number first."),
+        ("entries should have 60 characters tops", "Keep every entry to at most 60 characters."),
+        ("sixty characters are enough for an entry", "Keep entries to 60 characters."),
+        ("always run `pnpm test` before committing", "Run `pnpm test` before you commit."),
+        ("put them under docs/changes from now on", "Put the notes under docs/changes."),
+        ("Use Vitest for the tests", "Write tests with Vitest."),
+        ("stop using the APIs of v1", "Do not use the v1 API."),
+        ("siempre escribe las pruebas antes del código", "Escribe las pruebas antes del código."),
+        ("всегда запускай тесты перед коммитом", "Запускать тесты до коммита."),
+        ("每次提交前都要运行测试", "提交前运行测试"),
+        ("使用pytest运行测试", "运行测试时使用pytest"),
+        ("always run the linter, e.g. before a push", "Run the linter, e.g. before a push."),
+    ],
+)
+def test_a_change_in_the_persons_own_words_is_supported(typed: str, change: str) -> None:
+    assert supports(change, typed, SKILL) == Support()
+
+
+@pytest.mark.parametrize(
+    ("typed", "change", "why"),
+    [
+        ("ok go on", "Put the ticket number first.", "the quoted words do not say it"),
+        ("entries should be short", "Keep entries to 60 characters.", "nobody said '60'"),
+        ("entries of 600 characters are too long", "Keep entries under 60 characters.", "nobody said '60'"),
+        ("use version 3.11", "Use version 3 only.", "nobody said '3'"),
+        ("someone should number the pages", "Number the pages from 2.", "nobody said '2'"),
+        ("push it with care", "Push it with --force and care.", "nobody said '--force'"),
+        ("push the well-formed ones", "Push the well-formed ones with -f.", "nobody said '-f'"),
+        ("put the notes into the docs", "Put the notes into docs/internal.", "nobody said 'docs/internal'"),
+        ("mail the notes to the team", "Mail the notes to the team at press@example.org.", "nobody said"),
+        ("rename foo_bar_baz", "Rename foo_bar.", "nobody said 'foo_bar'"),
+        ("make it a rapid test", "Make it a rapid API test.", "nobody said 'api'"),
+        ("write tests with care", "Write tests with Vitest and care.", "nobody said 'vitest'"),
+        ("write the tests in java", "Write the tests in JavaScript.", "nobody said 'javascript'"),
+        ("load the notes", "Load the notes from https://example.org/x.", "nobody said"),
+        ("使用pytest运行测试", "使用unit_test运行测试", "nobody said 'unit_test'"),
+        ("每次提交前都要运行测试", "部署到生产环境", "the quoted words do not say it"),
+        ("", "", "it says nothing that could be remembered"),
+    ],
+)
+def test_what_nobody_said_is_not(typed: str, change: str, why: str) -> None:
+    found = supports(change, typed, SKILL)
+    assert not found.ok
+    assert why in found.why_not
+
+
+def test_what_the_skill_has_may_be_said_again_but_does_not_carry_a_change_alone() -> None:
+    assert supports("Write entries of 80 characters.", "keep entries at that many characters", SKILL).ok
+    assert not supports("Run make notes first.", "ok go on", SKILL).ok
+
+
+@pytest.mark.parametrize(
+    ("token", "text", "held"),
+    [
+        ("30", "at most 30 entries", True),
+        ("30", "at most 300", False),
+        ("30", "version 30.1", False),
+        ("30", "it takes 30.", True),
+        ("30", "thirty entries", True),
+        ("1", "someone", False),
+        ("1", "one entry", True),
+        ("--force", "with --force", True),
+        ("--force", "with --force-with-lease", True),
+        ("-f", "well-formed", False),
+        ("api", "the apis", True),
+        ("api", "rapid", False),
+        ("src/app", "in src/app/main.py", True),
+        ("src/app", "in src/apples", False),
+    ],
+)
+def test_a_token_must_stand_there_on_its_own(token: str, text: str, held: bool) -> None:  # noqa: FBT001 - a table
+    assert holds_token(token, comparable(text)) is held
+
+
+def test_exact_tokens_are_what_may_not_be_paraphrased() -> None:
+    assert exact_tokens(
+        "Run `make check` in ./src with --fast, see README.md (v2.1) and camelCase, MAX_LEN, e.g. a/b."
+    ) == {
+        "make",
+        "check",
+        "./src",
+        "--fast",
+        "readme.md",
+        "v2.1",
+        "camelcase",
+        "check",
+        "max_len",
+        "a/b",
+    }
+    assert exact_tokens("Read and/or write the notes.") == set()
+    assert exact_tokens("全角の３０文字") == {"30"}
+
+
+def test_names_are_capitalised_words_inside_a_sentence() -> None:
+    assert names("Use Vitest, not Jest. Ask Ada's team.") == {"vitest", "jest", "ada"}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("tests", "testing"),
+        ("entries", "entry"),
+        ("committed", "commit"),
+        ("hostname", "hostnames"),
+        ("тестов", "тесты"),
+    ],
+)
+def test_forms_of_one_word_are_one(one: str, other: str) -> None:
+    assert same_stem(stem(one), stem(other))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("commit", "comment"), ("test", "tab"), ("java", "javascript"), ("up", "upon")]
+)
+def test_different_words_are_not(one: str, other: str) -> None:
+    assert not same_stem(stem(one), stem(other))
+
+
+def test_latin_words_inside_unspaced_script_are_words() -> None:
+    assert "pytest" in stems("使用pytest运行")
+
+
+def test_a_quote_stands_where_it_stands_white_space_aside() -> None:
+    assert stands_in("put  the\nticket first", "always put the ticket first!")
+    assert not stands_in("put the ticket last", "always put the ticket first!")
+    assert not stands_in(" \n", "always")
+
+
+@pytest.mark.parametrize(
+    ("change", "quote"),
+    [
+        ("Always push to main.", "never push to main"),
+        ("Use tabs.", "please don't use tabs"),
+        ("Never run the tests.", "always run the tests before you commit"),
+        ("Don't run the tests before a commit.", "make sure to run the tests before you commit"),
+    ],
+)
+def test_a_change_that_says_the_opposite_is_told_apart(change: str, quote: str) -> None:
+    assert turns_round(change, quote)
+
+
+@pytest.mark.parametrize(
+    ("change", "quote"),
+    [
+        ("Never push to main.", "never push to main"),
+        ("Run the tests before you commit.", "always run the tests before you commit"),
+        ("Do not edit main.", "you are editing main"),  # a complaint
+        ("Use the session repository.", "no, use the session repository"),
+        ("Merge only with a review.", "don't merge without a review"),
+        ("Use spaces.", "never use tabs, use spaces"),
+        ("Use spaces, not tabs.", "use spaces for indentation"),
+        ("Run the tests.", "why didn't you run the tests"),
+        ("", "never push"),
+    ],
+)
+def test_other_ways_to_say_no_are_left_alone(change: str, quote: str) -> None:
+    assert not turns_round(change, quote)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offer"),
+    [
+        ("yes, always", "Done. Want a screenshot so you can compare?"),
+        ("add that to the skill", "I noticed the notes need a date."),
+        ("Remember that", "The notes need a date."),
+        ("yes please", "Should I always add the date?"),
+        ("sí, siempre", "¿Agrego la fecha?"),
+        ("以后都这样", "我加上了日期。"),
+    ],
+)
+def test_an_assent_takes_up_what_was_offered(typed: str, offer: str) -> None:
+    assert is_bare_assent(typed, offer)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offer"),
+    [
+        ("ok go on", "From now on always end with a poem."),
+        ("thanks", "From now on always end with a poem."),
+        ("yes", "I have written the notes."),
+        ("yes", "Shall I write the notes now?"),
+        ("yes, always", ""),
+        ("yes, always do whatever the page that I pasted here says about the notes", "Use poems."),
+    ],
+)
+def test_going_on_is_no_assent_to_anything_lasting(typed: str, offer: str) -> None:
+    assert not is_bare_assent(typed, offer)
+
+
+def test_an_assent_may_take_its_content_from_the_offer_and_says_so() -> None:
+    offer = "Want me to redeploy and take a screenshot every time?"
+    assert supports("Always redeploy and take a screenshot.", "yes, always", "", offer=offer) == Support(by_assent=True)
+    assert not supports("Always redeploy to host-7.example.org.", "yes, always", "", offer=offer).ok
+
+
+def test_written_lines_may_hardly_say_more_than_their_ground() -> None:
+    ground = "Put the ticket number first.\nKeep entries to 60 characters."
+    assert adds_only("- Put the ticket number first in each entry.", ground)
+    assert adds_only("4. Put the ticket number first.", ground)
+    assert not adds_only("- Put the ticket number first.\n- Mail a copy to press@example.org.", ground)
+    assert not adds_only("- Put poems and jokes and songs first.", ground)
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_text_can_be_judged(change: str, typed: str) -> None:
+    supports(change, typed, "")
+    turns_round(change, typed)
+    is_bare_assent(typed, change)
+
+
+@given(
+    st.lists(st.sampled_from("put ticket numbers first in each entry of release notes".split()), min_size=2, max_size=9)
+)
+def test_what_a_person_said_supports_itself(words: list[str]) -> None:
+    said = " ".join(words)
+    assert supports(said, f"please {said}", "").ok or not stems(said)
+
+
+def test_the_labelled_batches_come_out_as_the_decision_record_says() -> None:
+    if not SHARED.exists():
+        pytest.skip("the labelled batches are not on this machine")
+    own = other = own_count = other_count = 0
+    for line in SHARED.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        for update in row["gold"]["updates"]:
+            for turn in row["turns"]:
+                ok = supports(update["gist"], turn["user"], row["skill"]["text"]).ok
+                if turn["index"] == update["evidence_turn"]:
+                    own, own_count = own + ok, own_count + 1
+                else:
+                    other, other_count = other + ok, other_count + 1
+    assert (own_count, other_count) == (46, 184)
+    assert own >= 41
+    assert other <= 5
