@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+
+from skilld.window import gate
+from skilld.window.gate import may_hold_something_lasting
+from skilld.window.gate_model import BUCKETS, Model, buckets, load, score
+
+DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.dev.jsonl"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "thanks",
+        "ok go on",
+        "Looks good!",
+        "yes please",
+        "👍",
+        "(2)",
+        "1.4.0",
+        "continue",
+        "vale, gracias",
+        "ja, weiter",
+        "да, продолжай",
+        "好的",
+        "はい",
+        "계속 진행해",
+        "what does this function return?",
+        "did you run the tests?",
+        "is there an index on that column?",
+        "why is the payload so large?",
+        "这个函数返回什么？",
+        "fix the typo in the README",
+        "add a test for parser.py",
+        "run it again",
+        "commit and push",
+        "it still crashes on startup",
+        "same error",
+        "server is not running",
+        "Traceback (most recent call last):\n  File \"/srv/app.py\", line 3, in <module>\nKeyError: 'name'",
+        "```\nalways: true\n```",
+        "@notes/plan.txt",
+        "https://example.org/pull/12",
+        "",
+        "   \n",
+    ],
+)
+def test_plain_chatter_is_dropped(text: str) -> None:
+    assert may_hold_something_lasting(text) is False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no, always use pnpm",
+        "Never mention internal hostnames again.",
+        "remember to ask me before you push",
+        "can you add this to CLAUDE.md?",
+        "yes, always",
+        "from now on, one entry per ticket",
+        "you edited the wrong folder",
+        "you didn't update the log",
+        "why did you commit to main?",
+        "do not touch the lockfile",
+        "work branch",
+        "we keep scripts in tools/",
+        "in this repo the fixtures are written by hand",
+        "use spaces",
+        "read @rules/naming.mdc first",
+        "thanks! next time skip the summary",
+        "Does it build? Also, stop renaming my variables.",
+        '"Draft" is what we always call it',
+        "no hagas commits sin preguntar",
+        "immer erst die Tests",
+        "пиши на русском",
+        "以后都用中文",
+        "必ずテストして",
+        "항상 먼저 물어봐",
+    ],
+)
+def test_what_may_be_lasting_passes(text: str) -> None:
+    assert may_hold_something_lasting(text) is True
+
+
+def test_a_rule_below_a_log_passes() -> None:
+    assert may_hold_something_lasting("2024-05-01 10:00:00 ERROR boom\nplease always retry twice") is True
+
+
+def test_a_long_turn_passes_unread() -> None:
+    assert may_hold_something_lasting("thanks " * 1000) is True
+
+
+def test_the_score_is_bias_plus_mean_weight() -> None:
+    found = buckets(["use", "tabs"], ".")
+    weights = bytearray(BUCKETS)
+    for bucket in found:
+        weights[bucket] = 10
+    model = Model(bias=-1.0, scale=0.5, floor=0.0, weights=memoryview(bytes(weights)).cast("b"))  # type: ignore[arg-type]
+    count = len(found)
+    assert score(model, found) == pytest.approx(-1.0 + 0.5 * 10 * count / (count + 1) ** 0.5)
+
+
+def test_buckets_tell_the_order_of_words() -> None:
+    assert buckets(["tabs", "spaces"], "") != buckets(["spaces", "tabs"], "")
+
+
+def test_weights_of_another_size_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "weights.json"
+    path.write_text(json.dumps({"bias": 0, "scale": 1, "floor": 0, "weights": b64encode(bytes(3)).decode()}))
+    with pytest.raises(ValueError, match="3 weights"):
+        load(path)
+
+
+def test_the_shipped_weights_say_what_they_were_made_of() -> None:
+    stored = json.loads(Path(gate.__file__).with_name("gate_weights.json").read_text(encoding="utf-8"))
+    assert len(stored["data_sha256"]) == 64
+    assert stored["figures_cross_validated"]["durable_passed"] >= 0.99
+    assert stored["figures_cross_validated"]["chat_dropped"] >= 0.5
+    assert len(json.dumps(stored)) < 300_000
+
+
+def test_labelled_turns_of_the_random_part_pass_or_drop_as_promised() -> None:
+    if not DATA.exists():
+        pytest.skip("the labelled turns are not on this machine")
+    rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
+    passed = {
+        label: [may_hold_something_lasting(row["text"]) for row in rows if (row["sample"], row["label"]) == label]
+        for label in (("random", "durable"), ("random", "chat"), ("enriched", "durable"))
+    }
+    share = {label: sum(found) / len(found) for label, found in passed.items()}
+    assert share["random", "durable"] >= 0.99
+    assert share["random", "chat"] <= 0.5
+    assert share["enriched", "durable"] >= 0.95

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+from skilld.classify.backends.offline import Offline
+from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
+
+NOTES = """---
+name: release-notes
+description: Write release notes from the git log
+---
+
+# Release notes
+
+Write the notes for one release from the commits since the last tag.
+
+## Steps
+
+1. Find the last tag with `git describe --tags`.
+2. List the commits since then.
+
+## Style
+
+- Write in the past tense.
+- Keep each line under 80 characters.
+- Put the ticket number last.
+- Use npm to run the spell checker.
+
+## Examples
+
+```md
+- Never do this
+```
+"""
+SKILL = SkillDoc(1, "release-notes", "/skills/release-notes/SKILL.md", NOTES)
+OTHER = SkillDoc(2, "invoices", "/skills/invoices/SKILL.md", "# Invoices\n\n- Round amounts to cents.\n")
+
+
+def detect(*texts: str, skills: tuple[SkillDoc, ...] = (SKILL,), instructions: str = "") -> list[Update]:
+    messages = [Message(text, turn=number) for number, text in enumerate(texts, 1)]
+    return Offline().detect(messages, list(skills), instructions=instructions)
+
+
+def edit(change: str, skill: SkillDoc = SKILL) -> list[Operation]:
+    update = Update(skill.number, "", change, "", Kind.PREFERENCE, 1, change)
+    return Offline().edit(update, skill)
+
+
+def test_an_explicit_wish_is_an_update_with_its_words() -> None:
+    (update,) = detect("thanks", "Great. Never mention internal hostnames in the release notes again.")
+    assert update == Update(
+        skill=1,
+        section="Style",
+        change="Never mention internal hostnames in the release notes.",
+        reason="Asked for always or never.",
+        kind=Kind.PREFERENCE,
+        turn=2,
+        quote="Never mention internal hostnames in the release notes again.",
+        confidence=0.8,
+    )
+
+
+def test_chatter_and_tasks_give_nothing() -> None:
+    assert detect("thanks", "ok go on", "looks good", "now fix the typo in line 3", "can you run the tests?") == []
+
+
+def test_without_a_skill_it_is_kept_with_none() -> None:
+    (update,) = detect("From now on, always put the ticket number first.", skills=())
+    assert (update.skill, update.section, update.confidence) == (None, "", 0.85)
+
+
+def test_what_was_taken_back_is_gone() -> None:
+    assert (
+        detect(
+            "From now on, always put the ticket number first in each entry.",
+            "ok go on",
+            "actually forget what I said about the ticket number",
+        )
+        == []
+    )
+
+
+def test_taking_back_one_thing_leaves_the_others() -> None:
+    kept = detect(
+        "always put the ticket number first", "never list merge commits in the notes", "forget the ticket number"
+    )
+    assert [update.turn for update in kept] == [2]
+
+
+def test_scratch_that_means_the_last_thing_said() -> None:
+    kept = detect("always sort the commits by date", "never list merge commits", "scratch that")
+    assert [update.turn for update in kept] == [1]
+
+
+def test_of_two_opposite_wishes_the_later_stands() -> None:
+    kept = detect("always use tabs in the notes", "no, always use spaces in the notes")
+    assert [update.change for update in kept] == ["Always use spaces in the notes."]
+
+
+def test_an_ask_made_twice_is_one_update() -> None:
+    assert len(detect("never list merge commits", "I said never list merge commits!")) == 1
+
+
+def test_what_the_skill_says_already_is_left_out() -> None:
+    assert detect("always write in the past tense") == []
+    assert detect("always keep each line under 80 characters") == []
+
+
+def test_what_the_instructions_say_already_is_left_out() -> None:
+    said = "never list merge commits in the notes"
+    assert detect(said, instructions="# Rules\n\nNever list merge commits in release notes.\n") == []
+    assert len(detect(said, instructions="# Rules\n\nList merge commits in the notes.\n")) == 1
+
+
+def test_a_rule_that_the_person_points_to_needs_no_update() -> None:
+    assert detect("as per CLAUDE.md the notes never list merge commits") == []
+    assert detect("isn't that in CLAUDE.md?", skills=()) != []
+
+
+def test_a_wish_that_has_nothing_to_do_with_the_skill_is_kept_low() -> None:
+    (update,) = detect("always water the office plants on fridays")
+    assert update.confidence < 0.5
+
+
+def test_a_wish_belongs_to_the_skill_that_it_is_about() -> None:
+    (update,) = detect("always round the amounts of invoices to cents and show the currency", skills=(SKILL, OTHER))
+    assert update.skill == 2
+
+
+def test_what_the_agent_did_under_the_skill_brings_them_together() -> None:
+    messages = [
+        Message("I wrote the notes since the last tag, and thanked the sponsors at the end of each commit."),
+        Message("never thank sponsors", turn=1),
+    ]
+    (update,) = Offline().detect(messages, [SKILL])
+    assert update.confidence >= 0.5
+
+
+def test_what_cannot_be_phrased_is_kept_low() -> None:
+    (update,) = detect("yes, always")
+    assert update.confidence < 0.5
+
+
+def test_a_plain_correction_counts_where_the_skill_says_otherwise() -> None:
+    (update,) = detect("No, keep each line under 60 characters.")
+    assert (update.kind, update.change) == (Kind.CHANGE_STEP, "Keep each line under 60 characters.")
+    assert detect("No, keep each line under 60 characters.", skills=()) == []
+    assert detect("No, keep the intro under 60 words.") == []
+
+
+def test_a_wish_is_placed_at_the_end_of_the_list_that_fits() -> None:
+    assert edit("Never list merge commits in the entries.") == [
+        Operation(Op.INSERT_AFTER, "- Use npm to run the spell checker.", "- Never list merge commits in the entries.")
+    ]
+
+
+def test_a_contradicted_line_is_replaced() -> None:
+    assert edit("Always put the ticket number first in each entry.") == [
+        Operation(Op.REPLACE, "- Put the ticket number last.", "- Always put the ticket number first in each entry.")
+    ]
+
+
+def test_of_a_line_that_says_more_only_the_choice_is_changed() -> None:
+    assert edit("Always use pnpm.") == [
+        Operation(Op.REPLACE, "- Use npm to run the spell checker.", "- Use pnpm to run the spell checker.")
+    ]
+
+
+def test_forbidding_what_nobody_asked_for_replaces_nothing() -> None:
+    assert [operation.op for operation in edit("Never use pnpm.")] == [Op.INSERT_AFTER]
+
+
+def test_the_style_of_the_list_is_kept() -> None:
+    text = "# Rules\n\n  * [ ] Short lines\n  * [x] No dates\n"
+    assert edit("Never use tabs.", SkillDoc(1, "x", "/x", text)) == [
+        Operation(Op.INSERT_AFTER, "  * [x] No dates", "  * [ ] Never use tabs")
+    ]
+    text = "## Rules\n\n1) Short lines.\n2) No dates.\n"
+    assert edit("Never use tabs.", SkillDoc(1, "x", "/x", text)) == [
+        Operation(Op.INSERT_AFTER, "2) No dates.", "3) Never use tabs.")
+    ]
+
+
+def test_an_item_of_several_lines_is_anchored_whole() -> None:
+    text = "## Rules\n\n- Short lines,\n  as short as can be.\n\nMore.\n"
+    (operation,) = edit("Never use tabs.", SkillDoc(1, "x", "/x", text))
+    assert operation.anchor == "- Short lines,\n  as short as can be."
+
+
+def test_an_anchor_occurs_once() -> None:
+    text = "## One\n\n- Same.\n\n## Tabs\n\n- Same.\n"
+    (operation,) = edit("Never use tabs.", SkillDoc(1, "x", "/x", text))
+    assert operation.anchor == "\n- Same."[1:] or text.count(operation.anchor) == 1
+    assert text.count(operation.anchor) == 1
+
+
+def test_without_a_list_it_becomes_a_paragraph_and_never_enters_code_or_front_matter() -> None:
+    text = "---\nname: x\n---\n# Tabs\n\nText.\n\n```\ncode\n```\n"
+    (operation,) = edit("Never use tabs.", SkillDoc(1, "x", "/x", text))
+    assert operation == Operation(Op.INSERT_AFTER, "```\ncode\n```", "\nNever use tabs.")
+    assert edit("Never use tabs.", SkillDoc(1, "x", "/x", "---\nname: x\n---\n")) == []
+
+
+def test_carriage_returns_are_no_part_of_an_anchor() -> None:
+    (operation,) = edit("Never use tabs.", SkillDoc(1, "x", "/x", "## Rules\r\n\r\n- Short lines.\r\n"))
+    assert operation == Operation(Op.INSERT_AFTER, "- Short lines.", "- Never use tabs.")
+
+
+def test_after_the_edit_the_same_words_give_nothing() -> None:
+    for said in (
+        "From now on, always put the ticket number first in each entry.",
+        "no, always use pnpm",
+        "use pnpm, not npm",
+        "Never mention internal hostnames in the release notes again.",
+        "stop adding emojis to the entries",
+    ):
+        (update,) = detect(said)
+        (operation,) = Offline().edit(update, SKILL)
+        new = operation.text if operation.op is Op.REPLACE else f"{operation.anchor}\n{operation.text}"
+        edited = SkillDoc(1, SKILL.name, SKILL.path, NOTES.replace(operation.anchor, new))
+        assert detect(said, skills=(edited,)) == []

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.offline.cues import LANGUAGES, Cue
+from skilld.classify.offline.listen import listen, retractions, spoken
+
+LASTING = """
+From now on, run the formatter before you hand anything back.
+going forward please keep migrations in their own commit
+Always put a blank line between the sections of the notes
+never push straight to main
+Never, ever commit secrets.
+you should always cite the issue in the PR body
+don't ever delete my branches
+stop adding co-author lines to commits
+no more emojis in the changelog please
+Remember: staging deploys need the VPN
+add this to the skill: entries are sorted by area
+Can you add that to AGENTS.md?
+Make it a rule to link the ticket in each commit message
+next time use the template in docs/
+every time you add an endpoint, add it to the API docs too
+before every commit, run make lint
+run the type checker after each change
+I always want the diff before you commit
+I never want to see generated files in a PR
+I don't want you to touch the lockfile
+in this repo we never use default exports
+our convention is to name branches after the ticket
+Do not commit unless I ask you to
+only push when I tell you to
+ask me before running anything against production
+Could you always answer in bullet points?
+i keep telling you to use the staging database
+always reply in Spanish please
+don't make assumptions, ask
+When I say "ship it" you should tag and push
+if you are not sure about a name, ask me
+use pnpm, not npm
+commit messages should be in the imperative mood
+all PRs must target develop
+the lockfile should never be edited by hand
+you keep forgetting to update the changelog
+Yes, always.
+use tabs from now on
+De ahora en adelante escribe los commits en inglés
+Nunca borres archivos sin preguntarme
+no vuelvas a tocar ese archivo de configuración
+deja de añadir comentarios obvios
+Agrega esto a las reglas: nada de emojis
+a partir de agora, use sempre aspas simples
+nunca faça push direto na main
+lembre-se de sempre perguntar antes de apagar algo
+Ab sofort bitte alle Commit-Nachrichten auf Englisch
+Immer zuerst die Tests laufen lassen, dann committen
+Lösche nie etwas, ohne mich vorher zu fragen
+Merk dir: der Build läuft nur mit Node 20
+à partir de maintenant, réponds toujours en français
+ne commit jamais sans me demander
+n'oublie pas de toujours lancer les tests
+d'ora in avanti scrivi i commit in inglese
+non usare mai le abbreviazioni
+С этого момента пиши коммиты на английском
+всегда запускай тесты перед коммитом
+никогда не пушь в main
+запомни: деплой только через CI
+не удаляй ничего без моего разрешения
+od teď piš commity anglicky
+nikdy nemaž soubory bez zeptání
+zawsze uruchamiaj testy przed commitem
+nigdy nie pushuj do main
+từ giờ trở đi luôn viết commit bằng tiếng Anh
+从现在开始，提交信息都用英文
+以后改代码之前先跑测试
+永远不要直接推送到 main
+记住，我们用的是 pnpm
+未经我同意不要删除任何文件
+今後はコミットメッセージを英語で書いてください
+mainには絶対に直接pushしないで
+勝手にファイルを消さないで
+앞으로 커밋 메시지는 영어로 써줘
+절대 main에 바로 푸시하지 마
+내 허락 없이 파일 지우지 마
+"""
+PASSING = """
+thanks, that works
+why does this always fail on CI?
+it never worked on my machine
+the button should always be visible
+Users must never see the raw error
+invalid themes must never crash the app
+never mind, found it
+I always forget how rebase works
+it's always the same stack trace
+make sure the header is always sticky
+fix the typo in the README
+should we always validate on the server?
+do you remember which branch we were on?
+next time I'll write the spec myself
+in the future we might support Windows
+every time I click save the page reloads
+for now just always return true
+just this once, skip the hooks
+stop the server
+don't forget to export the function
+remember to update the import in app.ts too
+The log says "you should always run this as root"
+My colleague said we must never use lodash here, is he right?
+Add a rule to the firewall for port 443
+create a rule engine with three operators
+Implement an alert that always fires when the queue is full
+the API should never return null for this field
+You never sent me the link
+we use React and Postgres in this project, build me a login page
+show me the skills you have
+From now on the endpoint returns 404 for unknown users
+nunca funciona en mi máquina
+los usuarios nunca deben ver el error
+¿siempre falla en CI?
+la próxima vez que el usuario entre, muestra el aviso
+sempre dá o mesmo erro
+por enquanto deixe sempre ligado
+es kommt immer der gleiche Fehler
+der Knopf muss immer sichtbar sein
+le bouton doit toujours être visible
+il bottone deve essere sempre visibile
+всегда падает с одной и той же ошибкой
+кнопка всегда должна быть видна
+tlačítko musí být vždy vidět
+przycisk musi być zawsze widoczny
+为什么每次都失败？
+用户永远不能看到原始错误
+总是报同样的错误
+毎回同じエラーが出ます
+今回だけ必ず英語で書いて
+항상 같은 에러가 나
+이번에만 영어로 써줘
+"""
+
+
+@pytest.mark.parametrize("text", LASTING.strip().splitlines())
+def test_what_is_said_for_good_is_heard(text: str) -> None:
+    assert listen(text)
+
+
+@pytest.mark.parametrize("text", PASSING.strip().splitlines())
+def test_what_passes_is_not_heard(text: str) -> None:
+    assert listen(text) == []
+
+
+def test_what_is_heard_stands_in_the_turn_where_it_says() -> None:
+    text = "Great.\n\n- Fix the header\n- ok, never commit “generated” files, and always sign the tag."
+    heard = listen(text)
+    assert [one.quote for one in heard] == ["ok, never commit “generated” files", "always sign the tag."]
+    assert [text[one.start : one.start + len(one.quote)] for one in heard] == [one.quote for one in heard]
+
+
+def test_the_strongest_way_of_saying_it_counts() -> None:
+    (heard,) = listen("from now on, stop adding emojis to commits")
+    assert (heard.cue, heard.strength) == (Cue.LASTING, 0.85)
+
+
+def test_of_a_task_only_outright_requests_to_remember_count() -> None:
+    task = "Create a page for invoices. Always keep the total in view. "
+    assert listen(task) == []
+    heard = listen(task + "Add a rule to CLAUDE.md: money is stored in cents.")
+    assert [one.cue for one in heard] == [Cue.MEMORY]
+
+
+def test_a_description_of_many_words_is_a_task_too() -> None:
+    story = "The importer reads each file once and keeps the rows it could not parse in a table. " * 9
+    assert listen(story + "Never drop rows.") == []
+
+
+def test_words_of_the_agent_said_back_are_not_heard() -> None:
+    agent = "I will remember this: always run the linter before committing."
+    assert listen("I will remember this: always run the linter before committing.", [agent]) == []
+    assert listen("always run the linter before committing", ["Done."])
+
+
+def test_a_sentence_that_is_no_rule_by_length_is_not_heard() -> None:
+    assert listen("always use " + "very " * 120 + "short names") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("always use pnpm", ["en"]),
+        ("nunca borres los archivos", ["en", "es"]),
+        ("пиши на русском", ["ru", "en"]),
+        ("以后用 pnpm", ["zh", "en"]),
+        ("これから使って", ["ja", "en"]),
+        ("항상", ["ko", "en"]),
+    ],
+)
+def test_the_language_is_told_by_script_and_small_words(text: str, codes: list[str]) -> None:
+    assert [language.code for language in spoken(text)] == codes
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "actually forget what I said about the ticket number",
+        "scratch that",
+        "never mind the rule about tabs",
+        "olvídate de eso",
+        "vergiss das mit den Tabs",
+        "забудь про эмодзи",
+        "算了，不用了",
+        "さっきのはなしで、忘れて",
+        "아까 말한 건 취소",
+    ],
+)
+def test_what_is_taken_back_is_heard_as_that(text: str) -> None:
+    assert retractions(text)
+    assert listen(text) == []
+
+
+def test_every_language_has_openers_and_says_how_it_takes_back() -> None:
+    assert [language.code for language in LANGUAGES if not language.patterns] == []
+    assert len({language.code for language in LANGUAGES}) == len(LANGUAGES) == 13

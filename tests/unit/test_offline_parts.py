@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.offline.choices import changed_choice, swapped
+from skilld.classify.offline.said import contradicted, opposed, says_already
+from skilld.classify.offline.sections import Block, body_start, lines_of, sections
+from skilld.classify.offline.sentences import clauses
+from skilld.classify.offline.words import denies, measures, stems
+
+
+def test_stems_join_the_forms_of_a_word_and_leave_function_words_out() -> None:
+    assert stems("always commit the entries") == stems("Committing an entry")
+    assert stems("the a and never from now on") == frozenset()
+    assert stems("提交信息") == {"提交", "交信", "信息"}
+
+
+def test_measures_name_numbers_by_their_neighbours() -> None:
+    assert measures("under 60 characters") == {"under": "60", "characters": "60"}
+    assert measures("version 1.2 of it") == {}
+
+
+@pytest.mark.parametrize("text", ["do not", "never", "nunca", "не трогай", "不要", "しないで", "no dates"])
+def test_a_refusal_denies(text: str) -> None:
+    assert denies(text)
+
+
+@pytest.mark.parametrize("text", ["component tests", "always note it", "use pnpm", "notation"])
+def test_an_order_does_not_deny(text: str) -> None:
+    assert not denies(text)
+
+
+@pytest.mark.parametrize(
+    ("change", "text", "said"),
+    [
+        ("Always use pnpm.", "- Use pnpm for everything.", True),
+        ("Use pnpm, not npm.", "- Use pnpm to install.", True),
+        ("Never push to main.", "- Push to main.", False),
+        ("Keep lines under 60 characters.", "- Keep lines under 80 characters.", False),
+        ("Always run the linter.", "```\nrun the linter first\n```", True),
+        ("Write tests for parsers.", "## Tests\n\n- Write some for parsers too.", True),
+        ("Write tests.", "Ship it.", False),
+    ],
+)
+def test_what_a_text_says_already(change: str, text: str, *, said: bool) -> None:
+    assert says_already(change, text) is said
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "against"),
+    [
+        ("Use tabs.", "Use spaces for indentation.", True),
+        ("Keep titles under 40 characters.", "Keep titles under 60 characters.", True),
+        ("Put the date first.", "Put the date last.", True),
+        ("Do not ask before you create new files.", "Always ask before you create any new files.", True),
+        ("Never use npm.", "Use pnpm.", False),
+        ("Always sign the tag.", "Sort the entries.", False),
+    ],
+)
+def test_what_cannot_both_hold(one: str, other: str, *, against: bool) -> None:
+    assert opposed(one, other) is against
+
+
+def test_the_nearest_contradicted_line_is_found_and_code_is_not() -> None:
+    text = "# A\n\n- Use npm.\n\n```\nuse npm to install left pad\n```\n"
+    found = contradicted("Always use pnpm.", text)
+    assert found is not None
+    assert found.text == "Use npm."
+
+
+def test_a_choice_is_swapped_word_for_word() -> None:
+    assert changed_choice("use yarn", "run npm install")
+    assert swapped("use yarn", "Run `npm install`, then npm test.") == "Run `yarn install`, then yarn test."
+    assert swapped("use yarn", "npm or pnpm") is None
+
+
+def test_sections_know_lists_code_and_front_matter() -> None:
+    text = "---\na: 1\n---\nIntro\nmore\n\n# One\n- x\n  - y\n- z\n~~~\n# not a heading\n~~~\n| t |\n"
+    assert body_start(lines_of(text)) == 3
+    first, one = sections(text)
+    assert [block.text for block in first.blocks] == ["Intro more"]
+    assert (one.heading, one.level) == ("One", 1)
+    assert [block.kind for block in one.blocks] == [Block.ITEM, Block.ITEM, Block.ITEM, Block.OTHER, Block.OTHER]
+    assert [item.text for item in one.items()] == ["x", "z"]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("Do it. Never stop!", ["Do it.", "Never stop!"]),
+        ("see app.py, e.g. the loop, and never guess", ["see app.py, e.g. the loop", "never guess"]),
+        ("- first\n2) second", ["first", "second"]),
+        ("a long line that was wrapped\nby hand goes on", ["a long line that was wrapped by hand goes on"]),
+        ("先跑测试。不要猜！", ["先跑测试。", "不要猜！"]),
+        ("when you write docs, always date them", ["when you write docs, always date them"]),
+        ("fix the two headings, never guess", ["fix the two headings", "never guess"]),
+        ("I moved it (stop renaming files) already", ["I moved it", "stop renaming files"]),
+    ],
+)
+def test_clauses(text: str, parts: list[str]) -> None:
+    assert [clause.text for clause in clauses(text)] == parts
+
+
+def test_a_clause_says_where_it_is_and_whether_it_asks() -> None:
+    found = list(clauses("ok. is it done? yes"))
+    assert [(clause.start, clause.question) for clause in found] == [(0, False), (4, True), (16, False)]

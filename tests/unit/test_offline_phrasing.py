@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.offline.listen import listen
+from skilld.classify.offline.phrasing import phrase
+
+
+@pytest.mark.parametrize(
+    ("said", "change"),
+    [
+        ("From now on, always put the ticket first in each entry.", "Always put the ticket first in each entry."),
+        ("Never mention internal hostnames in the notes again.", "Never mention internal hostnames in the notes."),
+        ("no, always use pnpm", "Always use pnpm."),
+        ("Remember to ask me before you push", "Ask me before you push."),
+        ("please stop adding emojis to commit messages!", "Do not add emojis to commit messages."),
+        ("stop using tabs in the examples", "Do not use tabs in the examples."),
+        ("stop putting dates in headings", "Do not put dates in headings."),
+        ("stop grandstanding in the summaries", "No grandstanding in the summaries."),
+        ("Could you always run the linter before committing?", "Always run the linter before committing."),
+        ("You should always write the entry in past tense.", "Always write the entry in past tense."),
+        ("you must never rewrite published history", "Never rewrite published history."),
+        ("I want you to always include the PR link", "Always include the PR link."),
+        ("I never want emojis in commit messages", "No emojis in commit messages."),
+        ("I don't want you to touch the lockfile", "Do not touch the lockfile."),
+        ("don't ever delete my branches", "Never delete my branches."),
+        ("we always squash merge here", "Always squash merge here."),
+        ("you don't need to lint after every change any more", "No need to lint after every change."),
+        ("add this to the skill: group entries by component", "Group entries by component."),
+        ("Add a rule to CLAUDE.md: never use default exports", "Never use default exports."),
+        ("make a rule that says to always tag the release", "Always tag the release."),
+        ("use tabs from now on, I like to see them", "Use tabs."),
+        ("always ask before you add a dependency, I've said this before", "Always ask before you add a dependency."),
+        ("please always use sentence case for headings, thanks :)", "Always use sentence case for headings."),
+        ("No hagas commits nunca más sin preguntarme", "No hagas commits nunca más sin preguntarme."),
+        ("a partir de ahora usa siempre comillas simples", "Usa siempre comillas simples."),
+        ("Bitte nie wieder direkt auf main pushen", "Nie wieder direkt auf main pushen."),
+        ("ne mets plus jamais d'emojis dans les commits", "Ne mets plus jamais d'emojis dans les commits."),
+        ("Впредь никогда не пушь в main", "Никогда не пушь в main."),
+        ("запомни: деплой только через CI", "Деплой только через CI."),
+        ("以后提交信息一律用中文", "提交信息一律用中文。"),
+        ("以后不要直接推送到 main", "不要直接推送到 main."),
+        ("これからは絵文字を使わないでください", "絵文字を使わないでください。"),
+        ("앞으로 커밋 메시지는 항상 한국어로 작성해줘", "커밋 메시지는 항상 한국어로 작성해줘."),
+    ],
+)  # fmt: skip
+def test_a_clause_becomes_an_instruction_in_its_own_words(said: str, change: str) -> None:
+    made = phrase(listen(said)[0])
+    assert (made.text, made.clear) == (change, True)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "yes, always",
+        "always do this",
+        "make a rule for it",
+        "can you add that to AGENTS.md?",
+        "update CLAUDE.md accordingly",
+        "you keep forgetting to update the changelog",
+        "how many times do I have to tell you",
+        "from now on use the same format as the one I sent you last week in that mail",
+    ],
+)
+def test_what_leans_on_other_words_is_not_clear(said: str) -> None:
+    assert phrase(listen(said)[0]).clear is False
+
+
+@pytest.mark.parametrize(
+    "said", ["never push to main", "no uses nunca tabs", "Не удаляй ничего без моего разрешения", "以后不要用缩写"]
+)
+def test_a_refusal_stays_a_refusal(said: str) -> None:
+    denials = ("never", "no ", "nunca", "не ", "不要")
+    assert any(word in phrase(listen(said)[0]).text.lower() for word in denials)

@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.classify.offline.provenance import own_words, without_quotations
+
+
+def kept(text: str, agent: str = "") -> str:
+    return " ".join(own_words(text, [agent] if agent else []).split())
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("look:\n```\nalways retry\n```\nand never guess", "look: and never guess"),
+        ("~~~\nnever stop", ""),
+        ("> always do it\nno, not that", "no, not that"),
+        ("<system-reminder>always obey</system-reminder> ok", "ok"),
+        ("2024-03-01 12:00:00 always retry\nplease fix", "please fix"),
+        ("[WARN] never run this as root\nwhat now", "what now"),
+        ("$ git push --always\nrejected", "rejected"),
+        ("here is what it printed:\nalways check the docs\nnever do this", "here is what it printed:"),
+        ("the page says: always use sudo", "the page says:"),
+        ("Address this review comment: callers must never pass a null pointer here", "Address this review comment:"),
+        ("| always | never |\n| --- | --- |", ""),
+        ("    at never (/srv/app.js:3:1)", ""),
+        ("Rules for the notes:\n- always date them", "Rules for the notes: - always date them"),
+        ("I said: always use tabs", "I said: always use tabs"),
+    ],
+)
+def test_only_what_was_typed_is_kept(text: str, left: str) -> None:
+    assert kept(text) == left
+
+
+def test_a_long_turn_with_headings_is_a_document_from_there_on() -> None:
+    document = "Please build this.\n\n# Plan\n\n" + "The service must never block.\n" * 30
+    assert kept(document) == "Please build this."
+
+
+def test_a_line_copied_from_the_agent_is_not_the_persons() -> None:
+    agent = "Done.\nI will always run the linter before I commit.\nAnything else?"
+    assert kept("I will always run the linter before I commit.\nreally?", agent) == "really?"
+
+
+def test_quotations_are_filled_and_short_names_kept() -> None:
+    text = 'use `uv run`, it said "never do that" and “always”'
+    filled = without_quotations(text)
+    assert len(filled) == len(text)
+    assert filled.startswith("use `uv run`, it said ␣")
+    assert "never" not in filled
+    assert "always" not in filled
+
+
+@given(st.text(alphabet=st.sampled_from('ab <>/"`\n>|$:.\U0001f600'), max_size=200))
+def test_places_stay_and_nothing_is_added(text: str) -> None:
+    own = own_words(text)
+    assert len(own) == len(text)
+    assert all(one in (other, "\n") for one, other in zip(own, text, strict=True))
