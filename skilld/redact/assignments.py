@@ -64,18 +64,23 @@ def _value_of(text: str, start: int, end: int) -> Given | None:
 
 
 def _is_secret(text: str, value: Given, promise: Promise) -> bool:
-    """Whether `text` is one, given how and by what name: a literal may be a word, anything else may be code."""
+    """Whether `text` is one, given how and by what name."""
     if len(text) < _SHORTEST or is_template(text) or _is_label(text, value):
         return False
-    if value.way is Way.NEXT:
-        return _is_secret_word(text, promise)
     if text.isdigit():
         return len(text) >= _DIGITS[promise]
+    if value.way is Way.NEXT:
+        return _is_secret_word(text, promise)
     if _VARIABLE.fullmatch(text) and not is_opaque(text):
         return False
-    if promise is Promise.PASSWORD and value.way is Way.LITERAL:
+    return _is_secret_value(text, promise, literal=value.way is Way.LITERAL)
+
+
+def _is_secret_value(text: str, promise: Promise, *, literal: bool) -> bool:
+    """Whether `text` is one: a literal password may be any word, anything else may be code or a stand-in."""
+    if promise is Promise.PASSWORD and literal:
         return not (is_nominal(text) or is_call(text) or ("/" in text and is_path(text)))
-    if is_stand_in(text) or (value.way is Way.BARE and is_code(text)):
+    if is_stand_in(text) or (not literal and is_code(text)):
         return False
     if is_opaque(text) or _ENDLESS.fullmatch(text):
         return True

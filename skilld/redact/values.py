@@ -81,7 +81,7 @@ def is_stand_in(value: str) -> bool:
 def is_nominal(value: str) -> bool:
     """Whether `value`, said to be a password, is only the word for one, a pretence, or one character over and over.
 
-    Fewer words count here than in `is_stand_in`: people do choose passwords such as `rootpasswd`.
+    Fewer words count here than in `is_stand_in`: people do choose passwords such as `newpassword`.
     """
     core = value.strip(_QUOTES + "<>")
     if len(set(_SEPARATOR.sub("", core))) <= _FEW or _NOMINAL.fullmatch(core):

@@ -1,0 +1,193 @@
+"""The redactor as a whole: its placeholders, what holds for every text, and that it fails closed."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.errors import SkilldError
+from skilld.redact import Finding, RedactionError, Redactor
+from skilld.redact.formats import FORMATS
+from skilld.redact.shapes import SHAPES
+
+ROOT = Path(__file__).parents[2]
+REDACTOR = Redactor(bytes(32))
+SLACK = 256
+PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9-]+:[0-9a-f]{8}\]")
+TOKEN = "ghp_" + "q7RzK2vXw9TbL4mPsH8cYd3NfJ6gVtA5eUxZ"
+HEX = "4f1c09b7e52da8360bd94e7f813ca65027f8e1b94d60c3a57b2e98f01d46ac35"
+
+# What the detectors look for, in pieces: texts made of these reach deep into them.
+PIECES = [
+    *sorted({prefix for each in FORMATS for prefix in each.prefixes.split()}),
+    *sorted({each.anchor for each in SHAPES if each.anchor}),
+    *("password", "Password: ", "api_key=", "key='", 'token="', "secret(", "<token>", "-u ada:", "curl ", "--token "),
+    *("Authorization: ", "Bearer ", "Cookie: a=", "://a:", "://", "@host", "BUNDLE_A__B: ", ":_authToken=", "sig="),
+    *(
+        "-----BEGIN PRIVATE KEY-----",
+        "-----END PRIVATE KEY-----",
+        "kind: Secret\n",
+        "data:\n",
+        "  a: ",
+        "is ",
+        "value=",
+    ),
+    *("[REDACTED:", "[REDACTED:password:0a1b2c3d]", ":0a1b2c3d]", "\0", "\\n", '\\"', "%3D", "${", "{{", "xxxx", "..."),
+    *(
+        " ",
+        "\n",
+        "=",
+        ":",
+        ",",
+        ";",
+        "&",
+        '"',
+        "'",
+        "`",
+        "\\",
+        "/",
+        ".",
+        "-",
+        "_",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "<",
+        ">",
+    ),
+    *("q7RzK2vXw9TbL4mPsH8cYd3NfJ6g", HEX, "cGFzc3dvcmQ9aHVudGVyMjI=", "hunter22", "words", "İ", "ключ", "\ud800", "é"),
+]
+TEXTS = st.one_of(
+    st.text(), st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5)), max_size=40).map("".join)
+)
+
+
+def test_a_secret_becomes_a_placeholder_of_the_documented_form() -> None:
+    assert re.fullmatch(r"use \[REDACTED:github:[0-9a-f]{8}\] here", REDACTOR.redact(f"use {TOKEN} here"))
+
+
+def test_findings_give_kind_and_span_in_order() -> None:
+    text = f"password=hunter22 and {TOKEN}"
+    first, second = REDACTOR.findings(text)
+    assert first == Finding(9, 17, "password")
+    assert (second.kind, text[slice(*second.span)]) == ("github", TOKEN)
+
+
+def test_the_same_secret_gets_the_same_placeholder_wherever_it_stands() -> None:
+    redacted = REDACTOR.redact(f"{TOKEN}\nGITHUB_TOKEN={TOKEN}\n{{'a': '{TOKEN}'}}")
+    assert len(set(PLACEHOLDER.findall(redacted))) == 1
+    assert len(PLACEHOLDER.findall(redacted)) == 3
+
+
+def test_other_secrets_and_other_keys_give_other_placeholders() -> None:
+    other = TOKEN[:-1] + "a"
+    assert REDACTOR.redact(TOKEN) != REDACTOR.redact(other)
+    assert REDACTOR.redact(TOKEN) != Redactor(b"k" * 32).redact(TOKEN)
+
+
+def test_the_digest_is_an_hmac_of_the_secret() -> None:
+    # printf hunter22 | openssl dgst -sha256 -mac HMAC -macopt hexkey:(64 zeros)
+    assert REDACTOR.redact("password=hunter22") == "password=[REDACTED:password:17aa3874]"
+
+
+def test_of_two_findings_the_more_exact_names_the_secret() -> None:
+    assert REDACTOR.redact(f"token={TOKEN}").startswith("token=[REDACTED:github:")
+
+
+def test_a_text_without_secrets_comes_back_as_it_is() -> None:
+    text = "Always run `pytest -q` before you commit.\r\n\tSee docs/a.md, 9fceb02 and ada@example.org. ✅ ключ\0\n"
+    assert REDACTOR.redact(text) == text
+    assert REDACTOR.redact("") == ""
+
+
+@given(TEXTS)
+def test_redacting_twice_is_redacting_once(text: str) -> None:
+    once = REDACTOR.redact(text)
+    assert REDACTOR.redact(once) == once
+    assert REDACTOR.findings(once) == []
+
+
+@given(TEXTS)
+def test_the_result_is_at_most_twice_as_long(text: str) -> None:
+    assert len(REDACTOR.redact(text)) <= 2 * len(text) + SLACK
+
+
+@given(TEXTS)
+def test_only_findings_change(text: str) -> None:
+    findings = REDACTOR.findings(text)
+    assert all(0 <= each.start < each.end <= len(text) for each in findings)
+    assert all(left.end <= right.start for left, right in itertools.pairwise(findings))
+    assert all(re.fullmatch("[a-z0-9-]+", each.kind) for each in findings)
+    if not findings:
+        assert REDACTOR.redact(text) == text
+
+
+@given(TEXTS, TEXTS)
+def test_a_token_on_a_line_of_its_own_never_comes_through(before: str, after: str) -> None:
+    assert TOKEN not in REDACTOR.redact(f"{before}\n{TOKEN}\n{after}")
+
+
+def test_many_short_secrets_stay_within_twice_the_length() -> None:
+    text = "pw=a1!b;" * 2000
+    redacted = REDACTOR.redact(text)
+    assert len(redacted) <= 2 * len(text) + SLACK
+    assert "a1!b" not in redacted
+
+
+@pytest.mark.parametrize("piece", [piece for piece in PIECES if piece.strip()])
+def test_a_piece_over_and_over_takes_no_time_to_speak_of(piece: str) -> None:
+    """A pattern that backtracks would not come to an end here: each text is 10,000 characters of one piece."""
+    for text in (piece * (10_000 // len(piece)), f"{piece}a1" * (10_000 // (len(piece) + 2))):
+        assert len(REDACTOR.redact(text)) <= 2 * len(text) + SLACK
+
+
+def test_one_unbroken_megabyte_comes_to_an_end() -> None:
+    for text in ("a" * 1_000_000, HEX * 16_000, "eyJ" * 300_000, "=" * 1_000_000, '"' * 1_000_000):
+        assert REDACTOR.redact(text) == text
+
+
+@pytest.mark.parametrize("key", [b"", b"short", bytes(33)])
+def test_a_key_of_another_length_is_refused(key: bytes) -> None:
+    with pytest.raises(RedactionError):
+        Redactor(key)
+
+
+class Broken(str):
+    """A text that cannot be cut."""
+
+    __slots__ = ()
+
+    def __getitem__(self, _: object) -> str:
+        raise OSError(str(self))
+
+
+@pytest.mark.parametrize("text", [None, b"password=hunter22", 7, Broken("password=hunter22")])
+def test_whatever_goes_wrong_is_a_refusal_that_carries_no_text(text: str) -> None:
+    with pytest.raises(RedactionError) as caught:
+        REDACTOR.redact(text)
+    assert isinstance(caught.value, SkilldError)
+    assert "hunter22" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_findings_refuse_too() -> None:
+    with pytest.raises(RedactionError):
+        REDACTOR.findings(b"password=hunter22")  # type: ignore[arg-type]
+
+
+def test_a_worker_that_redacts_loads_no_library() -> None:
+    names = "sorted({name.split('.')[0] for name in sys.modules} - set(sys.stdlib_module_names))"
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import skilld.redact; print({names})"
+    done = subprocess.run([sys.executable, "-Ic", code], check=True, capture_output=True, text=True)
+    assert "'skilld'" in done.stdout
+    assert not {"yaml", "requests", "detect_secrets", "litellm"} & set(re.findall(r"\w+", done.stdout))
