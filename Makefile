@@ -27,7 +27,7 @@ demo: ## a bundled session in a throw-away home, offline, ending in a proposal
 
 test: ## all tests but the live ones (ARGS="tests/unit -k tail")
 	$(install) test
-	@$(BIN)/python -m pytest -q -m "not live" $(ARGS)
+	@$(BIN)/python -m pytest -q -n auto -m "not live" $(ARGS)
 
 test-live: ## real agent clients in a terminal; needs npm and tmux
 	$(install) test

@@ -85,7 +85,9 @@ class Settings(BaseSettings):
     source_file: ClassVar[Path | None] = None
 
     model: str = Field(
-        "auto", min_length=1, description="auto, offline, or a litellm model string such as openai/gpt-5-mini"
+        "auto",
+        min_length=1,
+        description="auto, offline, a litellm model string (openai/gpt-5-mini), or cli:claude, ...",
     )
     model_base_url: str | None = Field(None, description="endpoint of the model, where it is not the provider's own")
     model_api_key: str | None = Field(None, repr=False, description="else the provider's own variable is used")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import structlog
 
+from skilld.classify.backends.agent_cli_own import is_own
 from skilld.daemon.opened import Opened, OpenFiles, ParsingError
 from skilld.daemon.roots import Root, transcripts
 from skilld.intake import tail
@@ -202,6 +203,8 @@ class Follower:
             self._rows.end_session(file.agent, event.session_id)
             return False
         cwd = event.cwd if isinstance(event, Turn | SkillUse) else None
+        if is_own(event.text if isinstance(event, Turn) else "", cwd):
+            return False
         self._rows.see_session(file.agent, event.session_id, cwd=cwd, activity=followed.mtime)
         if isinstance(event, SkillUse):
             self._rows.add_use(file.agent, event)

@@ -16,11 +16,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, Any
 
+from skilld.classify.backends.agent_cli_clients import needed
 from skilld.types import Outcome
 
 _KEPT = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"}
     | {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy", "VIRTUAL_ENV", "SYSTEMROOT"}
+    | {"ALL_PROXY", "all_proxy", "NODE_EXTRA_CA_CERTS"}
 )
 _KEPT_PREFIXES = ("LC_", "XDG_", "PYTHON", "AWS_", "AZURE_", "GOOGLE_", "OLLAMA_", "VERTEX")
 _KEPT_SUFFIX = "_API_KEY"
@@ -105,7 +107,7 @@ def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name: value
         for name, value in environment.items()
-        if name in _KEPT or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_SUFFIX)
+        if name in _KEPT or name.startswith(_KEPT_PREFIXES) or name.endswith(_KEPT_SUFFIX) or needed(name)
     }
     # What is asked of a model on this machine must not go through a proxy: httpx would.
     direct = ",".join([*filter(None, [environment.get("no_proxy") or environment.get("NO_PROXY")]), *_OWN_MACHINE])

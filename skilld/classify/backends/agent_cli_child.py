@@ -90,7 +90,7 @@ def run(
         process_group=0,
     )
     try:
-        with tempfile.TemporaryFile() as given:  # no name on disk, and no deadlock with what it prints meanwhile
+        with tempfile.TemporaryFile(dir=folder) as given:  # a file, for no deadlock with what it prints meanwhile
             given.write(text.encode("utf-8", "replace"))
             given.seek(0)
             child = subprocess.Popen(

@@ -1,0 +1,344 @@
+"""An agent's command line as a back-end, against scripts on PATH that behave well, badly and very badly."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.classify.backends import Spec, make
+from skilld.classify.reply import BadReplyError
+from skilld.errors import RetryError, SkilldError, UsageError
+from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
+from support.processes import processes_of
+from support.waiting import wait_for
+
+ROOT = Path(__file__).parents[2]
+SAID = "From now on, always put the ticket number first."
+MESSAGES = [Message("Write the notes", 1, "a:1"), Message("Done."), Message(SAID, 2, "a:2")]
+SKILL = SkillDoc(1, "release-notes", "/x/SKILL.md", "---\nname: release-notes\n---\n\n- No marketing words.\n")
+CHANGE = "Always put the ticket number first."
+FOUND = {
+    "skill": 1,
+    "section": "Style",
+    "change": CHANGE,
+    "reason": "asked for",
+    "kind": "preference",
+    "turn": 2,
+    "quote": SAID,
+    "confidence": 0.9,
+}
+REPLY = f"Here you are:\n<updates>{json.dumps([FOUND])}</updates>"
+UPDATE = Update(1, "Style", CHANGE, "asked for", Kind.PREFERENCE, 2, SAID, 0.9)
+CLAUDE_SAYS = {
+    "type": "result",
+    "subtype": "success",
+    "is_error": False,
+    "result": REPLY,
+    "total_cost_usd": 0.002,
+    "usage": {
+        "input_tokens": 10,
+        "cache_creation_input_tokens": 20,
+        "cache_read_input_tokens": 300,
+        "output_tokens": 7,
+    },
+}
+CODEX_SAYS = [
+    {"type": "thread.started", "thread_id": "0"},
+    {"type": "item.completed", "item": {"id": "item_0", "type": "error", "message": "No metadata for this model."}},
+    {"type": "error", "message": "Reconnecting... 1/5 (unexpected status 503)"},
+    {"type": "item.completed", "item": {"id": "item_1", "type": "agent_message", "text": "I will look."}},
+    {"type": "item.completed", "item": {"id": "item_2", "type": "agent_message", "text": REPLY}},
+    {"type": "turn.completed", "usage": {"input_tokens": 330, "cached_input_tokens": 300, "output_tokens": 7}},
+]
+GEMINI_SAYS = {
+    "session_id": "0",
+    "response": REPLY,
+    "stats": {"models": {"gemini-flash": {"tokens": {"prompt": 330, "candidates": 3, "thoughts": 4, "total": 337}}}},
+}
+OPENCODE_SAYS = [
+    {"type": "step_start", "part": {"type": "step-start"}},
+    {"type": "text", "part": {"type": "text", "text": REPLY}},
+    {
+        "type": "step_finish",
+        "part": {
+            "tokens": {"input": 30, "output": 5, "reasoning": 2, "cache": {"read": 300, "write": 0}},
+            "cost": 0.002,
+        },
+    },
+]
+PI_USED = {"input": 30, "output": 7, "cacheRead": 300, "cacheWrite": 0, "cost": {"total": 0.002}}
+PI_SAYS = [
+    {"type": "session", "version": 3},
+    {"type": "message_end", "message": {"role": "user", "content": [{"type": "text", "text": "the question"}]}},
+    *({"type": "message_update", "message": {"role": "assistant", "content": "x" * 60_000}} for _ in range(100)),
+    {
+        "type": "message_end",
+        "message": {"role": "assistant", "content": [{"type": "text", "text": REPLY}], "usage": PI_USED},
+    },
+]
+SAYS: dict[str, Any] = {
+    "claude": CLAUDE_SAYS,
+    "codex": CODEX_SAYS,
+    "gemini": GEMINI_SAYS,
+    "opencode": OPENCODE_SAYS,
+    "pi": PI_SAYS,
+}
+
+
+class Fake:
+    """Scripts that stand on PATH under the names of clients and note down how they were called."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.bin = folder / "bin"
+        self.bin.mkdir()
+        self.noted = folder / "asked.json"
+        monkeypatch.setenv("PATH", f"{self.bin}:/usr/bin:/bin")
+
+    def install(self, program: str, body: str) -> None:
+        """Install a Python script as `program`; it has noted its call before `body` runs."""
+        head = f"""\
+            #!{sys.executable}
+            import json, os, subprocess, sys, time
+            asked = {{"arguments": sys.argv[1:], "stdin": sys.stdin.read(), "environment": dict(os.environ),
+                     "cwd": os.getcwd(), "files": os.listdir()}}
+            with open({str(self.noted)!r} + ".new", "w") as file:
+                json.dump(asked, file)
+            os.rename({str(self.noted)!r} + ".new", {str(self.noted)!r})
+            """
+        path = self.bin / program
+        path.write_text(textwrap.dedent(head) + textwrap.dedent(body))
+        path.chmod(0o755)
+
+    def obeys(self, program: str) -> None:
+        """Install a client that prints the answer as the real one does."""
+        says = SAYS[program]
+        lines = says if isinstance(says, list) else [says]
+        path = self.bin / f"{program}.says"
+        path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+        self.install(program, f"sys.stdout.write(open({str(path)!r}).read())")
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """How it was called."""
+        asked: dict[str, Any] = json.loads(self.noted.read_text())
+        return asked
+
+
+@pytest.fixture
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    return Fake(tmp_path, monkeypatch)
+
+
+def detect(model: str, seconds: float = 20) -> tuple[list[Update], list[str]]:
+    return make(Spec(model, seconds=seconds)).detect(MESSAGES, [SKILL])
+
+
+def refusal(model: str, seconds: float = 20) -> SkilldError:
+    with pytest.raises(SkilldError) as caught:
+        detect(model, seconds)
+    return caught.value
+
+
+def rooms(home: Path) -> list[Path]:
+    return list(home.rglob("skilld-ask-*"))
+
+
+@pytest.mark.parametrize("program", SAYS)
+def test_each_client_is_asked_and_its_reply_read_as_any_models(fake: Fake, program: str) -> None:
+    fake.obeys(program)
+    backend = make(Spec(f"cli:{program}", seconds=20))
+    assert backend.detect(MESSAGES, [SKILL]) == ([UPDATE], [])
+    usd = 0.0 if program in {"codex", "gemini"} else 0.002
+    assert backend.usage == Usage(1, 330, 7, usd)
+    assert backend.name == f"cli:{program}"
+    assert backend.together
+
+
+def test_an_edit_is_asked_the_same_way(fake: Fake) -> None:
+    answer = '<operations>[{"op": "delete", "anchor": "- No marketing words."}]</operations>'
+    fake.install("claude", f"print(json.dumps({{'type': 'result', 'is_error': False, 'result': {answer!r}}}))")
+    assert make(Spec("cli:claude", seconds=20)).edit([UPDATE], SKILL) == [Operation(Op.DELETE, "- No marketing words.")]
+    assert "<current_skill_file>" in fake.asked["stdin"]
+
+
+@pytest.mark.parametrize("program", SAYS)
+def test_words_of_people_go_to_stdin_only(fake: Fake, program: str) -> None:
+    fake.obeys(program)
+    detect(f"cli:{program}")
+    asked = fake.asked
+    assert SAID in asked["stdin"]
+    assert "No marketing words" in asked["stdin"]
+    elsewhere = json.dumps([asked["arguments"], asked["environment"]])
+    assert "ticket" not in elsewhere
+    assert "marketing" not in elsewhere
+
+
+@pytest.mark.parametrize("program", SAYS)
+def test_the_folder_is_empty_private_and_gone_afterwards(fake: Fake, home: Path, program: str) -> None:
+    fake.obeys(program)
+    mode = f"open({str(fake.bin / 'mode')!r}, 'w').write(oct(os.stat('..').st_mode)); open('notes.txt', 'w').write('x')"
+    with (fake.bin / program).open("a") as script:
+        script.write(f"\n{mode}\n")
+    detect(f"cli:{program}")
+    asked = fake.asked
+    assert asked["files"] == []
+    assert stat.S_IMODE(int((fake.bin / "mode").read_text(), 8)) == 0o700
+    assert Path(asked["cwd"]).is_relative_to(home)
+    assert asked["environment"]["TMPDIR"].startswith(str(Path(asked["cwd"]).parent))
+    assert rooms(home) == []
+
+
+def test_a_folder_that_others_may_enter_is_not_taken(
+    fake: Fake, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake.obeys("claude")
+    (tmp_path / "runtime").mkdir(mode=0o755)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "runtime"))
+    detect("cli:claude")
+    assert Path(fake.asked["cwd"]).is_relative_to(home / ".cache")
+
+
+def test_the_environment_is_an_allow_list(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.obeys("claude")
+    kept = {"ANTHROPIC_API_KEY": "k", "CLAUDE_CONFIG_DIR": str(home / "c"), "HTTPS_PROXY": "http://p", "LC_ALL": "C"}
+    dropped = [
+        "ANTHROPIC_BASE_URL",
+        "CLAUDECODE",
+        "CODEX_HOME",
+        "GIT_DIR",
+        "LD_PRELOAD",
+        "NODE_OPTIONS",
+        "OPENAI_API_KEY",
+    ]
+    for name, value in [*kept.items(), *((name, "") for name in dropped)]:
+        monkeypatch.setenv(name, value)
+    detect("cli:claude")
+    environment = fake.asked["environment"]
+    assert kept.items() <= environment.items()
+    assert environment["HOME"] == str(home)
+    assert environment["SKILLD_CHILD"] == "1"
+    assert environment["CLAUDE_CODE_SKIP_PROMPT_HISTORY"] == "1"
+    assert not set(dropped) & environment.keys()
+
+
+def test_a_client_that_hangs_is_ended(fake: Fake, home: Path) -> None:
+    fake.install("codex", "time.sleep(1000)")
+    error = refusal("cli:codex", seconds=1)
+    assert isinstance(error, RetryError)
+    assert "did not answer in 1 seconds" in str(error)
+    assert fake.noted.exists()
+    assert processes_of(home) == {}
+    assert rooms(home) == []
+
+
+def test_a_client_that_hangs_after_it_said_why_gives_the_reason(fake: Fake) -> None:
+    line = json.dumps({"type": "error", "message": "Reconnecting... 2/5 (exceeded retry limit, last status: 429)"})
+    fake.install("codex", f"print({line!r}, flush=True); time.sleep(1000)")
+    assert "its limit is reached" in str(refusal("cli:codex", seconds=2))
+
+
+def test_nothing_is_left_when_skilld_is_killed(fake: Fake, home: Path) -> None:
+    fake.install("claude", "time.sleep(1000)")
+    code = (
+        "from skilld.classify.backends import Spec, make; from skilld.types import Message, SkillDoc\n"
+        "make(Spec('cli:claude')).detect([Message('x', 1, 'a:1')], [SkillDoc(1, 'n', '/p', 't')])"
+    )
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, start_new_session=True)
+    try:
+        wait_for("the client to be asked", fake.noted.exists, 20)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+    wait_for("the client to end", lambda: processes_of(home) == {}, 5)
+    wait_for("its folder to go", lambda: rooms(home) == [], 5)
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("print('no such thing as an answer')", "not what Claude Code prints"),
+        ("print('[' * 100000)", "not what Claude Code prints"),
+        ("os.write(1, b'\\xff\\xfe\\x00' * 9)", "not what Claude Code prints"),
+        ("print(json.dumps({'type': 'result', 'is_error': False, 'result': ''}))", "not what Claude Code prints"),
+        ("print(json.dumps({'is_error': False, 'result': '', 'usage': {'output_tokens': 3}}))", "it is empty"),
+        ("print(json.dumps({'type': 'result', 'is_error': False, 'result': 'Nothing to add.'}))", "not valid JSON"),
+        ("for _ in range(160): print('x' * 65536)", "far too long"),
+        ("pass", "not what Claude Code prints"),
+    ],
+)
+def test_an_answer_that_is_none_is_not_used(fake: Fake, body: str, told: str) -> None:
+    fake.install("claude", body)
+    error = refusal("cli:claude")
+    assert isinstance(error, BadReplyError)
+    assert told in error.cause
+    assert error.remedy == ""
+
+
+@pytest.mark.parametrize(
+    ("body", "passing", "told"),
+    [
+        ("print(json.dumps({'is_error': True, 'result': 'Please run /login'})); sys.exit(1)", False, "not logged in"),
+        ("print(json.dumps({'is_error': True, 'api_error_status': 429, 'result': 'x'}))", True, "limit is reached"),
+        ("sys.exit(\"error: unknown option '--tools'\")", False, "does not accept the question"),
+        ("sys.exit(3)", True, "ended without an answer (exit 3)"),
+        ("os.kill(os.getpid(), 9)", True, "ended without an answer (exit -9)"),
+    ],
+)
+def test_trouble_becomes_an_error_of_ours(fake: Fake, body: str, passing: bool, told: str) -> None:  # noqa: FBT001 - a column of the table
+    fake.install("claude", body)
+    error = refusal("cli:claude")
+    assert isinstance(error, RetryError) == passing
+    assert bool(error.remedy) != passing
+    assert error.title == "Claude Code could not be asked"
+    assert told in error.cause
+
+
+def test_a_clients_own_words_are_never_shown(fake: Fake) -> None:
+    fake.install(
+        "codex", "sys.stderr.write('\\x1b[31munexpected status 401: key sk-12345 ' + asked['stdin']); sys.exit(1)"
+    )
+    error = refusal("cli:codex")
+    assert "not logged in" in error.cause
+    for part in ("\x1b", "sk-12345", "ticket"):
+        assert part not in f"{error} {error.remedy}"
+    assert error.__cause__ is None
+
+
+def test_a_program_that_is_not_there_or_cannot_run_is_named(fake: Fake, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "PATH" in refusal("cli:claude").cause
+    (fake.bin / "claude").write_bytes(b"\x7fELF no program")
+    (fake.bin / "claude").chmod(0o755)
+    assert "Exec format error" in refusal("cli:claude").cause
+    fake.obeys("claude")
+    monkeypatch.chdir(fake.bin)
+    monkeypatch.setenv("PATH", ".:/usr/bin:/bin")
+    assert "PATH" in refusal("cli:claude").cause
+
+
+def test_a_model_is_asked_for_by_name(fake: Fake) -> None:
+    for program in SAYS:
+        fake.obeys(program)
+        detect(f"cli:{program}:vendor/name-1:high")
+        arguments = fake.asked["arguments"]
+        assert arguments[arguments.index("--model") + 1] == "vendor/name-1:high"
+
+
+@pytest.mark.parametrize("model", ["cli:", "cli:emacs", "cli:claude:--dangerous", "cli:claude:a b", "cli:../claude"])
+def test_another_model_string_is_an_error_of_usage(model: str) -> None:
+    with pytest.raises(UsageError):
+        make(Spec(model))
+
+
+def test_no_model_library_is_loaded() -> None:
+    code = "import sys; from skilld.classify.backends import *; make(Spec('cli:pi')); print('litellm' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    assert done.stdout == "False\n"

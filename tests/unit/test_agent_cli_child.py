@@ -1,0 +1,123 @@
+"""One run of a program in limits of time and size, and what is left of it afterwards: nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skilld.classify.backends.agent_cli_child import MOST_OUTPUT, Ended, Run, run
+from support.processes import processes_of
+from support.waiting import wait_for
+
+ROOT = Path(__file__).parents[2]
+IMPORTS = "import os, signal, subprocess, sys, time; "
+
+
+def start(home: Path, code: str, *, text: str = "", seconds: float = 20, noise: bytes = b"") -> Run:
+    """Run a line of Python as the program."""
+    (home / "room").mkdir()
+    return run(
+        [sys.executable, "-c", IMPORTS + code],
+        text,
+        folder=home / "room",
+        cwd=home,
+        environment={"HOME": str(home)},
+        seconds=seconds,
+        noise=noise,
+    )
+
+
+def test_what_it_printed_its_status_and_its_last_complaint(home: Path) -> None:
+    done = start(home, "print('out'); sys.stderr.write('x' * 100_000 + 'why'); sys.exit(7)")
+    assert (done.ended, done.status, done.output) == (Ended.BY_ITSELF, 7, b"out\n")
+    assert done.complaint.endswith("xwhy")
+    assert len(done.complaint) == 4096
+
+
+def test_a_long_question_and_a_long_answer_do_not_wait_for_each_other(home: Path) -> None:
+    text = "a line of text, ä\n" * 100_000
+    done = start(home, "print('x' * 1_000_000, flush=True); sys.stdout.write(sys.stdin.read())", text=text)
+    assert done.output == b"x" * 1_000_000 + b"\n" + text.encode()
+
+
+def test_half_a_character_is_no_obstacle(home: Path) -> None:
+    assert start(home, "sys.stdout.write(sys.stdin.read())", text="a \ud83d b").output == b"a ? b"
+
+
+def test_noise_is_not_kept_and_counts_for_nothing(home: Path) -> None:
+    code = "[print('NOISE' + 'x' * 100_000) for _ in range(100)]; print('a'); print('NOISE'); sys.stdout.write('end')"
+    assert start(home, code, noise=b"NOISE").output == b"a\nend"
+
+
+@pytest.mark.parametrize("piece", ["'x' * 65536", "'x\\n' * 32768"])
+def test_too_much_output_ends_it(home: Path, piece: str) -> None:
+    done = start(home, f"[sys.stdout.write({piece}) for _ in iter(int, 1)]")
+    assert done.ended is Ended.OVER_SIZE
+    assert MOST_OUTPUT < len(done.output) <= MOST_OUTPUT + 65536 + 1
+    assert processes_of(home) == {}
+
+
+def test_too_much_complaint_does_not(home: Path) -> None:
+    done = start(home, f"sys.stderr.write('x' * {2 * MOST_OUTPUT}); print('out')")
+    assert (done.ended, done.output) == (Ended.BY_ITSELF, b"out\n")
+
+
+def test_it_is_asked_to_end_before_it_is_ended(home: Path) -> None:
+    code = (
+        "signal.signal(signal.SIGTERM, lambda *_: (open('asked', 'w').close(), os._exit(0))); "
+        "print('ready', flush=True); time.sleep(1000)"
+    )
+    done = start(home, code, seconds=2)
+    assert (done.ended, done.output) == (Ended.OVER_TIME, b"ready\n")
+    assert (home / "asked").exists()
+
+
+def test_one_that_will_not_hear_is_ended_with_all_it_started(home: Path) -> None:
+    code = (
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN); subprocess.Popen(['sleep', '1000']); "
+        "print('ready', flush=True); os.close(1); os.close(2); time.sleep(1000)"
+    )
+    done = start(home, code, seconds=2)
+    assert (done.ended, done.output) == (Ended.OVER_TIME, b"ready\n")
+    wait_for("all of it to end", lambda: processes_of(home) == {}, 5)
+
+
+def test_what_it_leaves_running_neither_delays_the_answer_nor_stays(home: Path) -> None:
+    done = start(home, "subprocess.Popen(['sleep', '1000']); print('out')", seconds=1000)
+    assert (done.ended, done.output) == (Ended.BY_ITSELF, b"out\n")
+    wait_for("the rest to end", lambda: processes_of(home) == {}, 5)
+
+
+@pytest.mark.parametrize("group", [True, False], ids=["with its group", "alone"])
+def test_nothing_is_left_when_we_are_killed(home: Path, *, group: bool) -> None:
+    arguments = {"folder": str(home / "room"), "cwd": str(home), "environment": {"HOME": str(home)}, "seconds": 1000}
+    child = ["sh", "-c", "touch started; sleep 1000 & wait"]
+    code = (
+        "import json, sys; from pathlib import Path; from skilld.classify.backends.agent_cli_child import run; "
+        "given = json.loads(sys.argv[1]); run(json.loads(sys.argv[2]), '', **given | {'folder': Path(given['folder'])})"
+    )
+    (home / "room" / "work").mkdir(parents=True)
+    command = [sys.executable, "-c", code, json.dumps(arguments), json.dumps(child)]
+    process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
+    try:
+        wait_for("the program to run", (home / "started").exists, 20)
+    finally:
+        if group:
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+        process.wait()
+    wait_for("all of it to end", lambda: processes_of(home) == {}, 5)
+    wait_for("its folder to go", lambda: not (home / "room").exists(), 5)
+
+
+def test_a_program_that_cannot_be_started_leaves_nothing(home: Path) -> None:
+    with pytest.raises(FileNotFoundError):
+        run(["/nowhere/at/all"], "", folder=home, cwd=home, environment={"HOME": str(home)}, seconds=5)
+    assert home.exists()

@@ -1,0 +1,266 @@
+"""What each agent's command line is told, what is read out of its answers, and what its trouble means."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from skilld.classify.backends.agent_cli_base import Answer, Question, commented_json
+from skilld.classify.backends.agent_cli_clients import CLIENTS, find, needed
+from skilld.classify.backends.agent_cli_own import is_own, new_mark
+from skilld.classify.backends.agent_cli_room import room
+from skilld.classify.backends.agent_cli_trouble import failed
+from skilld.classify.backends.choose import choose
+from skilld.errors import RetryError
+from skilld.types import Usage
+
+RULES = "The rules."
+
+
+@pytest.fixture
+def question(home: Path) -> Iterator[Question]:
+    with room(home, {}) as made:
+        yield Question(RULES, "The question.", "", made, home, {})
+
+
+def settings_of(arguments: tuple[str, ...]) -> list[str]:
+    """Return what follows each --config."""
+    return [after for option, after in pairwise(arguments) if option == "--config"]
+
+
+# --- what they are told
+
+
+@pytest.mark.parametrize(
+    ("program", "parts"),
+    [
+        ("claude", ["--print", "--no-session-persistence", "--strict-mcp-config", "--disable-slash-commands"]),
+        ("codex", ["exec", "--ephemeral", "--ignore-rules", "--skip-git-repo-check", "-"]),
+        ("opencode", ["run"]),
+        ("pi", ["--print", "--no-session", "--no-tools", "--no-skills", "--no-extensions", "--no-context-files"]),
+    ],
+)
+def test_it_may_use_nothing_and_keep_nothing(question: Question, program: str, parts: list[str]) -> None:
+    arguments = CLIENTS[program].command(question).arguments
+    assert [part for part in parts if part not in arguments] == []
+
+
+def test_claude_has_no_tools_and_no_customisation(question: Question) -> None:
+    command = CLIENTS["claude"].command(replace(question, model="haiku"))
+    pairs = list(pairwise(command.arguments))
+    assert ("--tools", "") in pairs
+    assert ("--model", "haiku") in pairs
+    assert ("--system-prompt", RULES) in pairs
+    assert command.variables["CLAUDE_CODE_SAFE_MODE"] == "1"
+    assert command.variables["CLAUDE_CODE_SKIP_PROMPT_HISTORY"] == "1"
+
+
+def test_codex_reads_the_rules_from_a_file_and_has_no_tools(question: Question) -> None:
+    arguments = CLIENTS["codex"].command(question).arguments
+    settings = settings_of(arguments)
+    assert arguments[arguments.index("--sandbox") + 1] == "read-only"
+    assert arguments[arguments.index("--cd") + 1] == str(question.room.work)
+    assert {"features.shell_tool=false", "features.unified_exec=false", "features.hooks=false", "notify=[]"} <= {
+        *settings
+    }
+    (rules,) = [part.partition("=")[2] for part in settings if part.startswith("model_instructions_file=")]
+    assert Path(json.loads(rules)).read_text() == RULES
+
+
+def test_codex_starts_none_of_the_persons_servers(question: Question, home: Path) -> None:
+    (home / "elsewhere").mkdir()
+    config = (
+        '[mcp_servers.docs]\ncommand = "x"\n[mcp_servers."odd name"]\ncommand = "y"\n[mcp_servers.my-db]\nurl = "z"\n'
+    )
+    (home / "elsewhere" / "config.toml").write_text(config)
+    there = replace(question, environment={"CODEX_HOME": str(home / "elsewhere")})
+    servers = [part for part in settings_of(CLIENTS["codex"].command(there).arguments) if "mcp_servers" in part]
+    assert servers == ["mcp_servers.docs.enabled=false", "mcp_servers.my-db.enabled=false"]
+
+
+@pytest.mark.parametrize("config", ["not toml [", "mcp_servers = 3\n", ""])
+def test_codex_settings_that_are_none_are_no_obstacle(question: Question, home: Path, config: str) -> None:
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text(config)
+    assert "mcp_servers" not in " ".join(CLIENTS["codex"].command(question).arguments)
+
+
+def test_gemini_gets_a_home_with_the_login_and_without_everything_else(question: Question, home: Path) -> None:
+    theirs = home / ".gemini"
+    (theirs / "extensions").mkdir(parents=True)
+    for name in ("oauth_creds.json", "google_accounts.json", "GEMINI.md"):
+        (theirs / name).write_text("{}")
+    (theirs / "settings.json").write_text(
+        '{\n// how I log in\n"security": {"auth": {"selectedType": "oauth-personal"}},\n'
+        '"mcpServers": {"docs": {"command": "x"}}, "hooks": {"SessionStart": []},\n}'
+    )
+    command = CLIENTS["gemini"].command(replace(question, model="flash"))
+    own = Path(command.variables["GEMINI_CLI_HOME"]) / ".gemini"
+    assert own.is_relative_to(question.room.folder)
+    assert not own.is_relative_to(question.room.work)
+    assert sorted(path.name for path in own.iterdir()) == ["google_accounts.json", "oauth_creds.json", "settings.json"]
+    assert (own / "oauth_creds.json").readlink() == theirs / "oauth_creds.json"
+    settings = json.loads((own / "settings.json").read_text())
+    assert settings["security"]["auth"] == {"selectedType": "oauth-personal"}
+    assert settings["tools"]["core"] == []
+    assert settings["hooksConfig"]["enabled"] is False
+    assert "mcpServers" not in settings
+    assert Path(command.variables["GEMINI_SYSTEM_MD"]).read_text() == RULES
+
+
+def test_gemini_knows_the_older_name_of_the_login_method(question: Question, home: Path) -> None:
+    (home / ".gemini").mkdir()
+    (home / ".gemini" / "settings.json").write_text('{"selectedAuthType": "gemini-api-key"}')
+    command = CLIENTS["gemini"].command(question)
+    settings = json.loads((Path(command.variables["GEMINI_CLI_HOME"]) / ".gemini" / "settings.json").read_text())
+    assert settings["security"]["auth"] == {"selectedType": "gemini-api-key"}
+
+
+def test_opencode_keeps_its_database_in_memory_and_denies_every_tool(question: Question, home: Path) -> None:
+    (home / ".config" / "opencode").mkdir(parents=True)
+    (home / ".config" / "opencode" / "opencode.jsonc").write_text('{"mcp": {"docs": {"type": "local"}}, /* x */}')
+    command = CLIENTS["opencode"].command(question)
+    assert command.variables["OPENCODE_DB"] == ":memory:"
+    settings = json.loads(command.variables["OPENCODE_CONFIG_CONTENT"])
+    assert settings["agent"]["skilld"]["permission"] == {"*": "deny"}
+    assert settings["agent"]["skilld"]["prompt"] == RULES
+    assert settings["mcp"] == {"docs": {"enabled": False}}
+    assert settings["share"] == "disabled"
+
+
+def test_settings_with_comments_and_last_commas_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text('{ // one\n "a": "http://x", /* two, */ "b": ["//", ",]",], }')
+    assert commented_json(path) == {"a": "http://x", "b": ["//", ",]"]}
+    path.write_text("[1]")
+    assert commented_json(path) == {}
+    assert commented_json(tmp_path / "none.json") == {}
+
+
+# --- what is read out of their answers (the forms that work are held in test_agent_cli.py)
+
+
+@pytest.mark.parametrize(
+    ("program", "printed", "answer"),
+    [
+        ("claude", '[{"type":"system"},{"type":"result","is_error":false,"result":"yes"}]', Answer("yes")),
+        ("claude", '{"is_error":true,"result":"no","api_error_status":500}', Answer(trouble="no", status=500)),
+        ("claude", '{"is_error":true,"subtype":"error_during_execution"}', Answer(trouble="error_during_execution")),
+        ("codex", '{"type":"turn.failed","error":{"message":"status 429"}}', Answer(trouble="status 429", status=429)),
+        ("gemini", '{"error":{"message":"no","code":429}}', Answer(trouble="no", status=429)),
+        ("opencode", '{"type":"error","error":{"name":"APIError","data":{"message":"no","statusCode":401}}}',
+         Answer(trouble="no", status=401)),
+        ("opencode", '{"type":"error","error":{"name":"UnknownError"}}', Answer(trouble="UnknownError")),
+        ("pi", '{"type":"message_end","message":{"role":"assistant","content":[],"errorMessage":"429 no"}}',
+         Answer(trouble="429 no")),
+    ],
+)  # fmt: skip
+def test_trouble_is_told_from_an_answer(program: str, printed: str, answer: Answer) -> None:
+    assert CLIENTS[program].read(printed.encode()) == answer
+
+
+@pytest.mark.parametrize("program", CLIENTS)
+@pytest.mark.parametrize(
+    "printed",
+    [
+        b"",
+        b"no json",
+        b"null",
+        b"[]",
+        b"[[]]",
+        b"{}",
+        b'{"type":["x"]}',
+        b'{"type":"result","result":7,"usage":{"input_tokens":"7","output_tokens":-1},"response":[]}',
+        b'{"type":"item.completed","item":[]}\n{"type":"text","part":3}\n{"type":"message_end","message":{"content":3}}',
+        b'{"type":"turn.completed"}\n{"type":"step_finish","part":{"tokens":[],"cost":true}}\n\xff\n{"stats":{"models":3}}',
+    ],
+)
+def test_what_is_no_answer_is_read_as_none(program: str, printed: bytes) -> None:
+    assert CLIENTS[program].read(printed) == Answer("", Usage())
+
+
+# --- what trouble means
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "told"),
+    [
+        ("Invalid API key - please run /login", None, "not logged in"),
+        ("Please set an Auth method in your settings", None, "not logged in"),
+        ('401 {"error":{"message":"invalid x-api-key"}}', None, "not logged in"),
+        ("unexpected status 403 Forbidden", None, "not logged in"),
+        ("anything", 401, "not logged in"),
+        ("Credit balance is too low", None, "paid"),
+        ("The model 'x' does not exist or you do not have access to it", None, "no such model"),
+        ("The 'x' model is not supported when using Codex with this account", None, "no such model"),
+        ("Prompt is too long", None, "too long"),
+        ("the answer exceeded the 4000 output token maximum", None, "too long"),
+        ("error: unexpected argument '--ephemeral' found", None, "does not accept"),
+        ("anything", 400, "does not accept"),
+    ],
+)
+def test_trouble_that_stays(said: str, status: int | None, told: str) -> None:
+    error = failed(CLIENTS["claude"], said, status, 1)
+    assert not isinstance(error, RetryError)
+    assert told in error.cause
+
+
+@pytest.mark.parametrize(
+    ("said", "status", "told"),
+    [
+        ("Claude usage limit reached for this API key", None, "limit"),
+        ("You've hit your limit - resets 3pm", None, "limit"),
+        ("exceeded retry limit, last status: 429 Too Many Requests", None, "limit"),
+        ("Quota exceeded for quota metric", None, "limit"),
+        ("We're currently experiencing high demand", None, "limit"),
+        ("anything", 429, "limit"),
+        ("anything about a login", 503, "provider is in trouble"),
+        (
+            "Loaded cached credentials.\nTypeError: x\n  at file:///a/chunk.js:404:31",
+            None,
+            "ended without an answer (exit 1)",
+        ),
+        ("", None, "ended without an answer (exit 1)"),
+    ],
+)
+def test_trouble_that_may_pass(said: str, status: int | None, told: str) -> None:
+    error = failed(CLIENTS["claude"], said, status, 1)
+    assert isinstance(error, RetryError)
+    assert told in error.cause
+
+
+# --- what the rest of skilld asks
+
+
+def test_own_questions_are_known_again() -> None:
+    mark = new_mark()
+    assert new_mark() != mark
+    assert is_own(f"a question\n\n{mark}\n", None)
+    assert is_own("", "/run/user/1000/skilld-ask-ab12_x9z/work")
+    assert is_own("", "/home/a/.cache/skilld-ask-ab12_x9z")
+    for text in ("", "what does skilld-ask: mean?", mark[:-1], "skilld-ask:" + "z" * 32):
+        assert not is_own(text, "/home/a/skilld-ask-notes/x")
+
+
+def test_what_is_installed_is_named_with_how_to_use_it(tmp_path: Path) -> None:
+    for name in ("pi", "codex"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    environment = {"PATH": f"relative::{tmp_path}", "OLLAMA_HOST": "192.0.2.1"}
+    found = choose("auto", None, None, 60, environment).found
+    assert [line.partition("skilld config set model ")[2] for line in found] == ["cli:codex", "cli:pi"]
+    assert find("pi", environment) == str(tmp_path / "pi")
+    assert find("pi", {"PATH": "."}) is None
+    assert choose("cli:pi", "http://x", "key", 60, environment).spec.model == "cli:pi"
+
+
+def test_variables_by_which_clients_find_their_login() -> None:
+    assert all(map(needed, ["CLAUDE_CONFIG_DIR", "CODEX_HOME", "STUB_API_KEY", "PI_CODING_AGENT_DIR", "AWS_PROFILE"]))
+    assert not any(
+        map(needed, ["ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL", "CLAUDECODE", "PATH"])
+    )
