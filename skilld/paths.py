@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,3 +93,16 @@ def private_dir(path: Path) -> Path:
     if stat.S_IMODE(facts.st_mode) & 0o077:
         raise SkilldError(f"{path} is open to other users", "skilld keeps its state there", f"chmod 700 {path}")
     return path
+
+
+def check_private(folder: Path) -> None:
+    """Raise SkilldError where a file or folder in `folder` is another user's, or open to others. Links are left out."""
+    for path in sorted(folder.iterdir()):
+        with suppress(FileNotFoundError):  # a write-ahead log goes with its last reader
+            facts = path.lstat()
+            if stat.S_ISLNK(facts.st_mode):
+                continue
+            if facts.st_uid != os.geteuid():
+                raise SkilldError(f"{path} belongs to another user", "skilld keeps its state there", f"chown {path}")
+            if stat.S_IMODE(facts.st_mode) & 0o077:
+                raise SkilldError(f"{path} is open to other users", "skilld keeps its state there", f"chmod go= {path}")

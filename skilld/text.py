@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 _SPACE = re.compile(r"\s+")
 # Cc without tab and newline, Cf (bidi, zero width, tags), Co, Cn, Cs and the line/paragraph separators.
@@ -28,6 +29,13 @@ def cut(text: str, limit: int, *, tail_share: float = 1 / 3) -> str:
     room = limit - len(gap)
     tail = round(room * tail_share)
     return text[: room - tail] + gap + text[len(text) - tail :]
+
+
+def ended_like(text: str, others: Sequence[str]) -> str:
+    """Return `text` without the full stop at its end where most of `others` end without one."""
+    closed = sum(other.rstrip().endswith((".", "!", "。", "！")) for other in others)
+    bare = text if closed * 2 >= len(others) or text.endswith("..") else text.removesuffix(".").removesuffix("。")
+    return bare or text
 
 
 def safe_text(text: str, *, newlines: bool = False) -> str:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import re
 
-from skilld.classify.offline.words import denies
-from skilld.classify.words import same_stem, stems
+from skilld.classify.words import content_stems, denies, share_held
 
 _CLAUSE = re.compile(r"[.;,!?\n]+|\b(?:but|instead|rather)\b")
 _HOLDS = 0.5  # share of the change's content words by which a clause is about it
@@ -30,10 +29,6 @@ def turns_round(change: str, quote: str) -> bool:
         return False
     if denies(change):
         return denies(" ".join(change.split()[:_BEGINS])) and not denies(quote)
-    wanted = stems(change)
-    about = [clause for clause in _CLAUSE.split(quote) if wanted and _share(wanted, stems(clause)) >= _HOLDS]
+    wanted = content_stems(change)
+    about = [clause for clause in _CLAUSE.split(quote) if share_held(wanted, content_stems(clause)) >= _HOLDS]
     return bool(about) and all(denies(clause) and not _EXCEPT.search(clause) for clause in about)
-
-
-def _share(wanted: set[str], have: set[str]) -> float:
-    return sum(any(same_stem(word, other) for other in have) for word in wanted) / len(wanted)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skilld.classify.exact import exact_tokens, holds_token
-from skilld.classify.words import comparable, holds_name, names, same_stem, stems
+from skilld.classify.words import comparable, content_stems, holds_name, names, share_held
 from skilld.text import fold
 
 OWN = 0.5  # share of the change's content words that the quoted turn must hold
@@ -51,7 +51,7 @@ def supports(change: str, typed: str, skill: str, *, offer: str = "") -> Support
     foreign += [name for name in sorted(names(change)) if not holds_name(name, ground)]
     if foreign:
         return Support(f"nobody said {', '.join(repr(token) for token in foreign[:3])}")
-    wanted = stems(change)
+    wanted = content_stems(change)
     if not wanted:
         bare = fold(change).casefold().rstrip(".!")
         return (
@@ -59,16 +59,12 @@ def supports(change: str, typed: str, skill: str, *, offer: str = "") -> Support
             if bare and bare in fold(typed).casefold()
             else Support("it says nothing that could be remembered")
         )
-    own = _share(wanted, stems(typed))
-    if own >= OWN and _share(wanted, stems(typed) | stems(skill)) >= KNOWN:
+    own = share_held(wanted, content_stems(typed))
+    if own >= OWN and share_held(wanted, content_stems(typed) | content_stems(skill)) >= KNOWN:
         return Support()
-    if offer and _share(wanted, stems(typed) | stems(offer)) >= OWN:
+    if offer and share_held(wanted, content_stems(typed) | content_stems(offer)) >= OWN:
         return Support(by_assent=True)
     return Support("the quoted words do not say it")
-
-
-def _share(wanted: set[str], have: set[str]) -> float:
-    return sum(any(same_stem(word, other) for other in have) for word in wanted) / len(wanted)
 
 
 def adds_only(text: str, ground: str) -> bool:
@@ -76,5 +72,5 @@ def adds_only(text: str, ground: str) -> bool:
     folded = comparable(ground)
     if any(not holds_token(token, folded) for token in exact_tokens(text) - _LIST_NUMBERS):
         return False
-    wanted = stems(text)
-    return not wanted or _share(wanted, stems(ground)) >= WRITTEN
+    wanted = content_stems(text)
+    return not wanted or share_held(wanted, content_stems(ground)) >= WRITTEN

@@ -71,8 +71,7 @@ def _turns(data: list[Path], backend: str) -> Scored:
 
     if backend == GOLD:
         raise UsageError("No such back-end for turns", "gold answers for batches only")
-    loader.load(data, dict)  # names what no row of any sort can be, which load_turns does not catch
-    cases = rows.load_turns(data)
+    cases = loader.load(data, rows.labelled_turn)
     results = list(_progress(batches.judge_turns(cases, _maker(backend), _pipeline()), len(cases)))
     judged = [turn for turn, _ in results]
     usage = sum((used for _, used in results), Usage())

@@ -50,9 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.line("Nothing waits for you." if arguments.state == "open" else "None.")
     elif arguments.state == "open":
         console.line()
-        merge = (
-            "" if any(rests_on(store, proposal) for proposal in found) else "; or with git: git merge skilld/staging"
-        )
+        merge = "; or with git: git merge skilld/staging" if all(_mergeable(store, item) for item in found) else ""
         console.line(f"skilld show ID, accept ID, reject ID{merge}")
     return 0
 
@@ -84,6 +82,12 @@ def rests_on(store: Store, proposal: Proposal) -> str:
 
     on_branch = proposal.state.value == "open" and proposal.commit
     return str(store.meta.get(RESTS_ON, {}).get(proposal.repo, "")) if on_branch else ""
+
+
+def _mergeable(store: Store, proposal: Proposal) -> bool:
+    """Whether plain `git merge skilld/staging` in the skill's folder brings it in, and nothing else."""
+    own = proposal.repo.startswith(f"{common.places().repositories}/")
+    return bool(proposal.commit) and not own and not rests_on(store, proposal)
 
 
 def _states(text: str) -> Sequence[Any]:

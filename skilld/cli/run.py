@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
 import time
 from functools import partial
@@ -11,11 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.errors import Exit
 
 if TYPE_CHECKING:
     from skilld.daemon.engine import Engine
     from skilld.store.batches import StoredBatch
     from skilld.types import Proposal
+
+_ROOT = "skilld: You are root: every file of this machine is open to what runs here. Use an account of your own.\n"
 
 
 def add(verbs: common.Verbs) -> None:
@@ -40,20 +44,23 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.cli import first_run
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
+    from skilld.daemon.recovery import open_store
     from skilld.daemon.roots import Surroundings
     from skilld.daemon.service import Service
     from skilld.notify.desktop import Desktop
-    from skilld.paths import private_dir
+    from skilld.paths import check_private, private_dir
     from skilld.store.meta import INSTALLED_AT
 
     umask = os.umask(0o077)  # for what is ours; in a repository a worker goes back to the person's own
     settings = common.settings()
     where = common.places()
-    private_dir(where.state)
+    check_private(private_dir(where.state))
+    if os.geteuid() == 0:
+        sys.stderr.write(_ROOT)
     lock = Lock.take(where.lock)
     terminal = sys.stdout.isatty()
     logs.set_up(None if _journald_reads() else where.log, terminal=terminal)
-    store = common.store()
+    store = open_store(where.database, time.time())
     new_here = store.meta.get(INSTALLED_AT) is None
     if new_here and terminal:
         settings = first_run.ask(settings, where.settings_file, dict(os.environ))
@@ -72,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     finally:
         store.close()
         lock.release()
-    return 0
+    return Exit.INTERRUPTED if service.stopped_by == signal.SIGINT else Exit.OK
 
 
 def _journald_reads() -> bool:
@@ -90,6 +97,9 @@ def _once(engine: Engine) -> int:
     engine.store.batches.recover()
     engine.follower.sweep()
     engine.close_due(time.time())
+    if job := engine.recall(time.time()):
+        worker = Worker(job, engine.around.environment, engine.settings.worker.seconds)
+        engine.recalled(worker.result(lambda _: None), time.time())
     done = 0
     while batch := engine.next_batch(time.time()):
         waiting = engine.store.batches.counts()["pending"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import structlog
 
-from skilld.daemon import jobs, results
+from skilld.daemon import jobs, recovery, results
 from skilld.daemon.budget import why_spent
 from skilld.daemon.follow import Follower
 from skilld.daemon.roots import Surroundings, roots
@@ -28,6 +28,7 @@ OFFLINE = "offline"
 _BACK_OFF = 30.0  # seconds, doubled with every try
 _BACK_OFF_MOST = 3600.0
 _ASKED_MOST = 86400.0  # a server may ask for any wait
+_SKEW = 60.0  # a file server's clock may be ahead by so much
 
 
 class Engine:
@@ -39,10 +40,12 @@ class Engine:
         self.around = around
         self.roots = roots(around.home, around.environment, settings.roots)
         self.follower = Follower(store, self.roots, now)
+        recovery.reread(store, self.follower, now)
 
     def close_due(self, now: float) -> int:
         """Close every batch whose turns are there or whose session is over. Returns how many need a worker."""
         idle_limit = self.settings.batch.idle_minutes * 60
+        self.store.transcripts.forget_future(now + _SKEW, now)
         self.follower.settle(now - idle_limit)
         count = 0
         for agent, session_id, active, ended in self.store.transcripts.sessions_waiting():
@@ -56,6 +59,10 @@ class Engine:
             ):
                 count += self._close(agent, session_id, closing, now)
         return count
+
+    def clock_was_set_back(self, seconds: float) -> None:
+        """Let nothing wait longer than it was to wait before the wall clock was set back by so many seconds."""
+        self.store.batches.bring_forward(seconds)
 
     def _close(self, agent: str, session_id: str, closing: Closing[Any], now: float) -> bool:
         job = jobs.analysis(self.store, self.around, agent, session_id, closing)
@@ -73,11 +80,11 @@ class Engine:
         return not closing.chatter
 
     def next_batch(self, now: float) -> StoredBatch | None:
-        """Return the batch a worker should take now; None while paused or when there is none.
+        """Return the batch a worker should take now; None while paused, while rebuilding, or when there is none.
 
         A batch that would ask a model when today's budget is spent is put back until tomorrow.
         """
-        if self.store.meta.paused(now):
+        if self.store.meta.paused(now) or self.store.rebuild.state is not None:
             return None
         while batch := self.store.batches.next_due(now):
             why = why_spent(self.store.usage.on(day(now)), self.settings.budget)
@@ -102,6 +109,14 @@ class Engine:
             return ""
         self.store.meta.set(BUDGET_SPENT, spent | {"told": True})
         return str(spent["why"])
+
+    def recall(self, now: float) -> dict[str, Any] | None:
+        """Return the job of finding again what was proposed before the database was damaged, if it was."""
+        return None if self.store.meta.paused(now) else recovery.job(self.store, self.around)
+
+    def recalled(self, result: Mapping[str, Any], now: float) -> None:
+        """Write down what that job found."""
+        recovery.record(self.store, result, now)
 
     def start(self, batch: StoredBatch) -> dict[str, Any]:
         """Mark a batch as running and return the worker's whole job."""

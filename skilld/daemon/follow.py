@@ -96,6 +96,7 @@ class Follower:
                     self._drop_baseline(followed)
                 self._seen[name] = (reading.size, reading.mtime)
                 new += self._keep(followed, reading)
+                self._open.add(name, followed)  # reading others meanwhile may have closed it
                 more = reading.more
             self.unreadable.pop(name, None)
         except FileNotFoundError:

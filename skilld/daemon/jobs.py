@@ -28,7 +28,7 @@ _SKILLS = 3  # the newest skills in use that a batch is judged against; each cos
 
 def analysis(store: Store, around: Surroundings, agent: str, session_id: str, closing: Closing[Any]) -> dict[str, Any]:
     """Return the part of a job that is fixed when the batch is closed."""
-    skills, unusable = _skills(store, around, agent, session_id, closing.turns[-1].seq)
+    found, unusable = skills(store, around, agent, session_id, closing.turns[-1].seq)
     return {
         "version": VERSION,
         "kind": "analyse",
@@ -38,7 +38,7 @@ def analysis(store: Store, around: Surroundings, agent: str, session_id: str, cl
         "cwd": store.transcripts.cwd(agent, session_id),
         "sources": _sources(store, agent, session_id, closing),
         "turns": [turn.key for turn in closing.turns],
-        "skills": [asdict(skill) for skill in skills],
+        "skills": [asdict(skill) for skill in found],
         "unusable": [asdict(other) for other in unusable],
         "instructions": list(ADAPTERS[agent].INFO.instructions),
     }
@@ -81,13 +81,10 @@ def backend(settings: Settings, environment: Mapping[str, str]) -> dict[str, Any
     return asdict(choice.spec)
 
 
-def _skills(
-    store: Store,
-    around: Surroundings,
-    agent: str,
-    session_id: str,
-    until_seq: int,
+def skills(
+    store: Store, around: Surroundings, agent: str, session_id: str, until_seq: int
 ) -> tuple[list[SkillRef], list[Unusable]]:
+    """Return the newest skills in use before or during a turn of a session, and those that cannot be edited."""
     places = skill_places(agent, around.home, around.environment)
     usable: dict[str, SkillRef] = {}
     unusable: dict[str, Unusable] = {}

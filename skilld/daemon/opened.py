@@ -55,6 +55,7 @@ class OpenFiles:
 
     def add(self, path: str, opened: Opened) -> None:
         """Keep a file open, and close those that nothing waits in and that were not used for longest."""
+        self._files.pop(path, None)
         for name, other in list(self._files.items()):
             if len(self._files) < self._most:
                 break

@@ -8,23 +8,26 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import structlog
-from apscheduler.schedulers.background import BackgroundScheduler
 
 from skilld import __version__
 from skilld.daemon.engine import Engine
+from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
 from skilld.daemon.observing import Observing
+from skilld.daemon.recovery import keep_copy
+from skilld.daemon.schedule import Schedule
 from skilld.daemon.spawn import Worker
 from skilld.daemon.systemd import Manager
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.watch import Watcher
 from skilld.notify.desktop import Desktop, about_budget, about_new
 from skilld.store.batches import StoredBatch
-from skilld.store.meta import DAEMON, NOTICES
+from skilld.store.database import DamagedError, StoreError
+from skilld.store.meta import DAEMON, LAST_ERROR, NOTICES
 from skilld.times import rfc3339
 from skilld.types import Proposal
 
@@ -34,43 +37,9 @@ log = structlog.get_logger()
 _SWEEP = 30
 _LOOK = 5  # for new folders, due batches, the person's decisions, a resumed pause
 _HEARTBEAT = 20
+_COUNT = 600  # of the folders that are watched; the copy of the day is seen to as well
 _DRAIN = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Changed:
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Tick:
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    batch: StoredBatch | None  # None: a look at decisions made in git
-    result: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    batch: StoredBatch
-    plan: Mapping[str, Any]
-    kept: threading.Event
-
-
-@dataclass(frozen=True, slots=True)
-class _Noticed:
-    why_not: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Stop:
-    signal: int
-
-
-_Message = _Changed | _Tick | _Planned | _Done | _Noticed | _Stop
+_CANNOT_STORE = "skilld cannot write down what it does (is the disk full?). It waits and goes on by itself."
 
 
 class Service:
@@ -82,45 +51,41 @@ class Service:
         self._engine = engine
         self._proposed = proposed
         self._desktop = desktop
-        self._inbox: queue.SimpleQueue[_Message] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._observing = Observing(engine.store, engine.around.umask)
         self._manager = Manager(engine.around.environment)
         self._worker: Worker | None = None
+        self._due: list[Message] = []  # what is to be handled; it stays here while it cannot be written down
+        self._trouble = ""
+        self._unwatched = 0
         self._stopping = False
+        self.stopped_by = 0  # the signal, once there was one
         self._watcher: Watcher | None = None
 
     def run(self) -> None:
         """Follow, judge and propose until a signal says stop."""
         self._engine.store.batches.recover()
         self._watcher = Watcher(
-            changed=lambda path: self._inbox.put(_Changed(path)),
-            lost=lambda: self._inbox.put(_Tick("sweep")),
-            appeared=lambda: self._inbox.put(_Tick("look")),
+            changed=lambda path: self._inbox.put(Changed(path)),
+            lost=lambda: self._inbox.put(Tick("sweep")),
+            appeared=lambda: self._inbox.put(Tick("look")),
         )
         self._watcher.watch(root.folder for root in self._engine.roots)
-        scheduler = self._schedule()
+        periods = {"sweep": _SWEEP, "look": _LOOK, "heartbeat": _HEARTBEAT, "count": _COUNT}
+        schedule = Schedule(lambda name: self._inbox.put(Tick(name)), periods)
         log.info("daemon started", version=__version__, pid=os.getpid(), folders=self._watcher.folders)
-        self._handle(_Tick("sweep"))
+        self._inbox.put(Tick("count"))
+        self._serve(Tick("sweep"))
         self._manager.tell("READY=1", "STATUS=following transcripts")
         try:
             while not self._stopping:
-                self._handle_all(self._inbox.get())
+                self._serve(self._next(schedule))
         finally:
             self._manager.tell("STOPPING=1")
-            scheduler.shutdown(wait=False)
+            schedule.stop()
             self._watcher.stop()
             self._drain()
             log.info("daemon stopped")
-
-    def _schedule(self) -> BackgroundScheduler:
-        # APScheduler's defaults drop a job that is a second late; after a suspend everything is late.
-        scheduler = BackgroundScheduler(
-            job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1}, timezone="UTC"
-        )
-        for name, seconds in (("sweep", _SWEEP), ("look", _LOOK), ("heartbeat", _HEARTBEAT)):
-            scheduler.add_job(self._inbox.put, "interval", (_Tick(name),), seconds=seconds, id=name)
-        scheduler.start()
-        return scheduler
 
     def take_signals(self) -> None:
         """Let TERM and INT end the daemon in order, and a second one at once. Call it first."""
@@ -130,28 +95,57 @@ class Service:
             if self._stopping:
                 os._exit(128 + number)  # the second signal: leave everything as it is
             self._stopping = True
-            self._inbox.put(_Stop(number))
+            self.stopped_by = number
+            self._inbox.put(Stop(number))
 
         signal.signal(signal.SIGTERM, stop)
         signal.signal(signal.SIGINT, stop)
 
-    def _handle_all(self, first: _Message) -> None:
+    def _next(self, schedule: Schedule) -> Message:
+        """Return what comes next; a schedule that fell silent is woken."""
+        while True:
+            if (set_back := schedule.wake()) is not None:
+                log.warning("the clock was set back, or the machine slept", seconds=round(set_back))
+                return SetBack(set_back)
+            try:
+                return self._inbox.get(timeout=schedule.patience)
+            except queue.Empty:
+                continue
+
+    def _serve(self, message: Message) -> None:
+        """Handle a message. What cannot be written down, on a full disk, waits for the next one."""
+        try:
+            self._handle_all(message)
+            if self._trouble:
+                self._engine.store.meta.set(LAST_ERROR, {"at": rfc3339(time.time()), "message": self._trouble})
+                self._trouble = ""
+        except DamagedError:
+            raise
+        except StoreError as error:
+            if not self._trouble:
+                log.warning("the database cannot be written", error=error.cause)
+                self._notify(_CANNOT_STORE)
+            self._trouble = str(error)
+            if Tick("sweep") not in self._due:
+                self._due.append(Tick("sweep"))
+
+    def _handle_all(self, first: Message) -> None:
         """Handle what has come in; many events of one file are one look at it."""
         paths: dict[str, None] = {}
-        others: list[_Message] = []
-        message: _Message | None = first
+        message: Message | None = first
         while message is not None:
-            if isinstance(message, _Changed):
+            if isinstance(message, Changed):
                 paths[message.path] = None
-            elif message not in others:
-                others.append(message)
+            elif message not in self._due:
+                self._due.append(message)
             try:
                 message = self._inbox.get_nowait()
             except queue.Empty:
                 message = None
         new = sum(self._take_up(path) for path in paths)
-        for other in others:
-            self._handle(other)
+        while self._due:
+            self._handle(self._due[0])
+            del self._due[0]
         if new:
             self._engine.close_due(time.time())
         self._work()
@@ -165,30 +159,47 @@ class Service:
                 return self._engine.follower.take_up(root.agent, file)
         return 0
 
-    def _handle(self, message: _Message) -> None:
+    def _handle(self, message: Message) -> None:
         now = time.time()
         match message:
-            case _Tick("sweep"):
-                self._sweep(now)
-            case _Tick("look"):
-                self._look(now)
-            case _Tick("heartbeat"):
-                self._manager.tell("WATCHDOG=1")
-                self._say(now)
-            case _Planned(batch, plan, kept):
+            case Tick(name):
+                self._tick(name, now)
+            case SetBack(seconds):
+                self._engine.clock_was_set_back(seconds)
+            case Planned(batch, plan, kept):
                 self._engine.keep_plan(batch, plan, now)
                 kept.set()
-            case _Done(batch, result):
+            case Done(batch, result):
                 self._worker = None
                 if batch is None:
-                    self._observing.apply(result, now)
+                    self._record_look(result, now)
                 elif new := self._engine.finish(batch, result, now):
                     self._proposed(new)
                     self._notify(about_new(new))
-            case _Noticed(why_not):
+            case Noticed(why_not):
                 self._engine.store.meta.set(NOTICES, why_not)
             case _:
                 pass
+
+    def _record_look(self, result: Mapping[str, Any], now: float) -> None:
+        """Write down what a look into git found; while the store is being rebuilt that is what was proposed before."""
+        if self._engine.store.rebuild.state is not None:
+            self._engine.recalled(result, now)
+        else:
+            self._observing.apply(result, now)
+
+    def _tick(self, name: str, now: float) -> None:
+        match name:
+            case "sweep":
+                self._sweep(now)
+            case "look":
+                self._look(now)
+            case "count":
+                self._count_watches()
+                keep_copy(self._engine.store, now)
+            case _:
+                self._manager.tell("WATCHDOG=1")
+                self._say(now)
 
     def _sweep(self, now: float) -> None:
         self._engine.follower.sweep()
@@ -204,6 +215,12 @@ class Service:
                 self._engine.follower.sweep()
         self._engine.close_due(now)
 
+    def _count_watches(self) -> None:
+        unwatched = self._watcher.unwatched() if self._watcher is not None else 0
+        if unwatched and not self._unwatched:
+            log.warning("the kernel's limit of watches is reached: looking every half minute", folders=unwatched)
+        self._unwatched = unwatched
+
     def _work(self) -> None:
         if self._worker is not None or self._stopping:
             return
@@ -212,7 +229,7 @@ class Service:
             self._spawn(batch, self._engine.start(batch))
         elif news := self._engine.budget_news():
             self._notify(about_budget(news))
-        elif job := self._observing.job(now):
+        elif job := self._engine.recall(now) or self._observing.job(now):
             self._spawn(None, job)
 
     def _spawn(self, batch: StoredBatch | None, job: Mapping[str, Any]) -> None:
@@ -221,32 +238,36 @@ class Service:
 
         def keep(plan: Mapping[str, Any]) -> None:
             if batch is not None:
-                planned = _Planned(batch, plan, threading.Event())
+                planned = Planned(batch, plan, threading.Event())
                 self._inbox.put(planned)
                 planned.kept.wait()
 
         threading.Thread(
-            target=lambda: self._inbox.put(_Done(batch, worker.result(keep))), name="worker", daemon=True
+            target=lambda: self._inbox.put(Done(batch, worker.result(keep))), name="worker", daemon=True
         ).start()
 
     def _notify(self, message: str) -> None:
         if self._desktop is not None:
             delivery = self._desktop.show(message)
-            delivery.add_done_callback(lambda done: self._inbox.put(_Noticed(done.result())))
+            delivery.add_done_callback(lambda done: self._inbox.put(Noticed(done.result())))
 
     def _drain(self) -> None:
         """Let a running worker come to its end, for a while; what it had then starts again next time."""
         deadline = time.monotonic() + _DRAIN
+        for message in self._due:
+            self._inbox.put(message)
         while self._worker is not None and time.monotonic() < deadline:
             try:
                 message = self._inbox.get(timeout=0.2)
             except queue.Empty:
                 continue
-            if isinstance(message, _Planned | _Done):
-                self._handle(message)
+            if isinstance(message, Planned | Done):
+                with suppress(StoreError):  # the next start does it again
+                    self._handle(message)
         if self._worker is not None:
             self._worker.kill()
-            self._engine.store.batches.recover()
+            with suppress(StoreError):
+                self._engine.store.batches.recover()
 
     def _say(self, now: float) -> None:
         """Keep what `status` shows of us."""
@@ -258,6 +279,7 @@ class Service:
                 "version": __version__,
                 "seen_at": rfc3339(now),
                 "watched": watcher.folders if watcher else 0,
+                "unwatched": self._unwatched,
                 "unreadable": dict(list(self._engine.follower.unreadable.items())[:20]),
             },
         )

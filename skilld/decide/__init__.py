@@ -2,8 +2,8 @@
 
 - `guard.refuse_agent`: no coding agent decides on its own proposals (pure).
 - `accept.accept`, `accept.accept_worktree`, `revert.revert`: in the person's name, all or nothing.
-- `observe.observe`, `observe.fingerprint`: what plain git did to proposals; `judge` holds the pure rules, `settle` what
-  they mean for a state.
+- `auto.apply_unasked`: auto mode's commit, where nothing of the person's is in the way.
+- `observe.observe`: what plain git did to proposals; `judge` holds the pure rules, `settle` what they mean for a state.
 - `why.why`: the proposals that brought a line.
 
 Rejecting needs nothing of this folder: it is `skilld.propose.staging.rebuild` with the id among the dropped, which

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from skilld.decide import files
-from skilld.decide.inverse import undo
+from skilld.decide.inverse import transplant, undo
 from skilld.decide.person import Desk, commit_by_lines, own_commit, run_command, sit_down, versions, would_merge
 from skilld.decide.values import Apply, Landed
+from skilld.errors import SkilldError
 from skilld.git import objects, refs
 from skilld.git.objects import Commit
 from skilld.types import Proposal
@@ -37,8 +38,26 @@ def accept(proposal: Proposal, apply: Apply, removed: Mapping[str, str], private
         done = run_command(desk, "cherry-pick", commit.oid)
         if done is not None:
             return done
-    change = apply if edited is None else lambda current: undo(after, before, current)
+
+    def change(current: bytes) -> bytes:
+        if edited is not None:
+            return undo(after, before, current)
+        try:
+            return apply(current)
+        except SkilldError:
+            common = _common_version(desk, commit)
+            if common is None or common == before:
+                raise
+        return transplant(before, after, common, current)
+
     return commit_by_lines(desk, change, commit.message, commit.author)
+
+
+def _common_version(desk: Desk, commit: Commit) -> bytes | None:
+    """Return the skill where the branch that is checked out and the one below a proposal part, or None."""
+    git = desk.repo.git
+    found = git.call("merge-base", desk.repo.head, commit.parents[0]).out.decode().strip()
+    return objects.read_blob(git, found, desk.tracked.relpath) if found else None
 
 
 def _edited_commit(desk: Desk, proposal: str) -> Commit | None:

@@ -51,15 +51,39 @@ def _put_back(text: list[bytes], hunk: lines.Hunk) -> None:
         del text[_plain(text).index(line)]
 
 
+def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> bytes:
+    """Return `current` with the lines that `after` adds to `before`, where `common` is an earlier version of both.
+
+    For an edit that is anchored on lines `current` never had: each block goes below the line of `common` that stands
+    over its place, which must be in `current` exactly once. Raises NotThereError otherwise, and where the change takes
+    lines away.
+    """
+    text = current.splitlines(keepends=True)
+    old, shared = lines.split(before), lines.split(common)
+    for hunk in reversed(lines.hunks(before, after)):
+        at = _follow(hunk.start, old, shared)
+        over = shared[at - 1] if at else ""
+        plain = _plain(text)
+        if hunk.removed or not over.strip() or plain.count(over) != 1:
+            raise NotThereError("The place is not there", f"not found exactly once: {over.strip() or 'its line'}")
+        _place(text, plain.index(over) + 1, hunk.added)
+    return b"".join(text)
+
+
 def _insert(text: list[bytes], hunk: lines.Hunk, after: list[str]) -> None:
     """Put removed lines back where the gap they left has gone to."""
     plain = _plain(text)
     if all(line in plain for line in hunk.removed if line.strip()):
         return
-    at = _follow(hunk.at, after, plain)
+    _place(text, _follow(hunk.at, after, plain), hunk.removed)
+
+
+def _place(text: list[bytes], at: int, new: tuple[str, ...]) -> None:
+    added = _encoded(text, new)
     if at == len(text) and text and not text[-1].endswith(b"\n"):
         text[-1] += _ending(text)
-    text[at:at] = _encoded(text, hunk.removed)
+        added[-1] = added[-1].rstrip(b"\r\n")  # a file without a final newline stays without
+    text[at:at] = added
 
 
 def _follow(gap: int, old: list[str], new: list[str]) -> int:

@@ -1,12 +1,11 @@
 """Reading from git what a person did with proposals: merged, picked, squashed, rebased, amended, reverted or dropped.
 
 Takes a repository and its proposals, gives one observation each; the rules are in `judge`. Only the default branch
-and branches checked out in a work tree count. Reads only; `fingerprint` tells cheaply whether there is anything new.
+and branches checked out in a work tree count. Reads only, except that skilld's own repositories are brought up to date.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,22 +29,6 @@ class _Branch:
     ref: str
     tip: str
     default: bool
-
-
-def fingerprint(address: Path) -> str:
-    """Return a digest that changes when a ref, HEAD or a work tree's state does; empty where no repository is left."""
-    repo = _open(address)
-    if repo is None:
-        return ""
-    found = refs.tips(repo.git, ["refs/heads", "refs/remotes", "refs/skilld"])
-    parts = [
-        repo.head,
-        str(repo.branch),
-        *state.checked_out(repo.common_dir),
-        str(state.staging_holder(repo.common_dir)),
-    ]
-    text = "\n".join([*parts, *(f"{oid} {name}" for name, oid in sorted(found.items()))])
-    return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def observe(address: Path, proposals: Sequence[Proposal], private: Path | None = None) -> list[Observation]:
@@ -72,7 +55,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     return _with_dropped(repo, proposals, seen, since)
 
 
-def _open(address: Path, private: Path | None = None) -> Repo | None:
+def _open(address: Path, private: Path | None) -> Repo | None:
     try:
         return open_any(address, private) if address.is_dir() else None
     except NotTrackedError:

@@ -18,7 +18,7 @@ from skilld.edit.spans import blank_code
 from skilld.edit.structure import Role, Section, list_item, roles, sections
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import RefusedError, SkilldError
-from skilld.text import fold
+from skilld.text import ended_like, fold
 from skilld.types import Operation
 
 DEFAULT_TITLE = "Preferences"
@@ -81,12 +81,20 @@ def _into(body: Sequence[Line], kinds: Sequence[Role], section: Section, said: l
     if found:
         words = content_words(" ".join(said))
         best = max(reversed(found), key=lambda part: len(words & _list_words(body, part)))
+        if len(said) == 1:
+            said = [ended_like(said[0], _ends(body, best))]
         return best.end, best.next_item(said)
     spoken = [at for at in range(section.start, section.own_end) if body[at].key]
     at = spoken[-1] + 1 if spoken else section.start
     style = [] if spoken else [f"{_bullet(body, kinds)} "]
     lines = ["", "".join(style) + said[0], *(("  " if style and line else "") + line for line in said[1:])]
     return at, [*lines, *([""] if at < len(body) and body[at].key else [])]
+
+
+def _ends(body: Sequence[Line], part: BulletList) -> list[str]:
+    """Return the last line of each item of a list, those of sublists included."""
+    said = [line.text for line in body[part.start : part.end] if line.key]
+    return [line for line, below in zip(said, [*said[1:], said[0]], strict=True) if list_item(below) is not None]
 
 
 def _list_words(body: Sequence[Line], part: BulletList) -> set[str]:

@@ -16,7 +16,7 @@ from skilld.evaluate.loader import BatchCase
 from skilld.evaluate.matching import match
 from skilld.evaluate.pipeline import Judged, Pipeline, in_memory
 from skilld.evaluate.rows import LabelledTurn
-from skilld.evaluate.turns import RANDOM
+from skilld.evaluate.turns import RANDOM, share
 from skilld.evaluate.turns import Judged as JudgedTurn
 from skilld.types import Message, Usage
 from skilld.window.gate import may_hold_something_lasting
@@ -142,9 +142,9 @@ def _update_level(scored: Sequence[Scored]) -> dict[str, Any]:
 
 def _figures(gold: int, found: int, true: int) -> dict[str, Any]:
     return {
-        "precision": _share(true, found),
-        "recall": _share(true, gold),
-        "f1": _share(2 * true, found + gold),
+        "precision": share(true, found),
+        "recall": share(true, gold),
+        "f1": share(2 * true, found + gold),
         "gold": gold,
         "found": found,
         "true": true,
@@ -168,8 +168,4 @@ def _by_kind(scored: Sequence[Scored]) -> dict[str, Any]:
     for one in scored:
         for j, gold in enumerate(one.case.gold):
             held.setdefault(gold.kind.value, []).append(j in one.right.values())
-    return {kind: {"gold": len(hits), "recall": _share(sum(hits), len(hits))} for kind, hits in sorted(held.items())}
-
-
-def _share(part: int, whole: int) -> float | None:
-    return round(part / whole, 4) if whole else None
+    return {kind: {"gold": len(hits), "recall": share(sum(hits), len(hits))} for kind, hits in sorted(held.items())}

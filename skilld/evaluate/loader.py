@@ -13,13 +13,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from skilld.errors import SkilldError
-from skilld.evaluate.rows import BadRowsError
 from skilld.types import Kind, Message
 
 Case = TypeVar("Case")
 
 _SHOWN = 5  # bad rows named one by one; more are counted
 _LABELS = ("attack", "benign")
+
+
+class BadRowsError(SkilldError):
+    """A file of labelled cases has rows that cannot be scored."""
 
 
 @dataclass(frozen=True, slots=True)

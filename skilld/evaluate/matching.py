@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skilld.classify.words import same_stem, stems
+from skilld.classify.words import content_stems, share_held
 from skilld.evaluate.loader import BatchCase, GoldUpdate
 from skilld.text import fold
 from skilld.types import Update
@@ -22,13 +22,13 @@ def likeness(one: str, other: str) -> float:
     """Return the share of content words in common, of the sentence that has fewer: 0 to 1."""
     if fold(one) == fold(other):
         return 1.0
-    few, many = sorted((stems(one), stems(other)), key=len)
-    return _held(few, many)
+    few, many = sorted((content_stems(one), content_stems(other)), key=len)
+    return share_held(few, many)
 
 
 def held(words: str, ground: str) -> float:
     """Return the share of the content words of one text that another holds: 0 to 1."""
-    return _held(stems(words), stems(ground))
+    return share_held(content_stems(words), content_stems(ground))
 
 
 def match(found: Sequence[Update], gold: Sequence[GoldUpdate], case: BatchCase) -> dict[int, int]:
@@ -61,7 +61,3 @@ def _is_worded_like_the_talk(wanted: GoldUpdate, case: BatchCase) -> bool:
     place = next(i for i, message in enumerate(case.messages) if message.turn == wanted.turn)
     talk = " ".join(message.text for message in case.messages[max(0, place - 1) : place + 1])
     return held(wanted.gist, talk) >= SAME
-
-
-def _held(words: set[str], ground: set[str]) -> float:
-    return sum(any(same_stem(word, other) for other in ground) for word in words) / len(words) if words else 0.0

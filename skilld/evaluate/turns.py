@@ -79,9 +79,9 @@ def _figures(judged: Sequence[Judged]) -> dict[str, Any]:
     hits = sum(one.found and one.turn.durable for one in judged)
     found = sum(one.found for one in judged)
     durable = sum(one.turn.durable for one in judged)
-    precision = _share(hits, found)
-    recall = _share(hits, durable)
-    f1 = None if precision is None or recall is None else _share(2 * hits, found + durable)
+    precision = share(hits, found)
+    recall = share(hits, durable)
+    f1 = None if precision is None or recall is None else share(2 * hits, found + durable)
     return {
         "precision": precision,
         "recall": recall,
@@ -124,7 +124,8 @@ def _grouped(judged: Sequence[Judged], keys: Callable[[LabelledTurn], Sequence[s
     return groups
 
 
-def _share(part: int, whole: int) -> float | None:
+def share(part: int, whole: int) -> float | None:
+    """Return a part as a share of the whole, to four places; None where there is no whole."""
     return round(part / whole, 4) if whole else None
 
 

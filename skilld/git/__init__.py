@@ -5,9 +5,12 @@ removed, which the person's own commands (accept, revert) need again.
 
 - `run.Git`: an allow-listed subcommand in the fixed, silenced environment; `run.PersonGit`: the person's commands.
 - `repo.find(path)`: the repository that tracks a SKILL.md, or a typed refusal with a sentence for the person.
+- `private.track(path, folder)`: the same, or skilld's own repository for what git does not track; `as_found` brings
+  one up to date.
 - `state`: operations in progress, and who holds the staging branch.
 - `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth.
-- `refs`: compare-and-swap on skilld's own refs, all or nothing.
+- `index`: single entries of an index, where the file follows too.
+- `refs`: compare-and-swap on skilld's own refs, all or nothing; `turns`: our processes one after the other.
 - `lines`: what a commit adds and takes away, and whether a text holds it (pure).
 
 No module here knows proposals, skills or the store. Modules that run git import GitPython, so the daemon must not.

@@ -9,15 +9,25 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.git import index, objects, refs, state, tree
-from skilld.git.identity import person_now
+from skilld.git.identity import person_at
+from skilld.git.run import Git
 from skilld.git.workdir import Place
 
 _EMPTY = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"  # the tree without entries, which git knows without having it
 _LIMIT = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    mode: str
+    data: bytes
+    changed_at: float
 
 
 def commit_as_found(place: Place, wanted: Sequence[str]) -> None:
@@ -33,17 +43,20 @@ def commit_as_found(place: Place, wanted: Sequence[str]) -> None:
     held = index.parse(place.git.run("ls-tree", "-r", "-z", "--full-tree", head)) if head is not None else {}
     staged = index.parse(place.git.run("ls-files", "-z", "--stage"))
     found: dict[str, tree.Entry | None] = {}
+    times = []
     for relpath in sorted({*held, *staged, *wanted}):
         file = _read(place.toplevel, relpath)
-        found[relpath] = tree.Entry(file[0], _oid(file[1])) if file is not None else None
-        if file is not None and found[relpath] != held.get(relpath):
-            objects.write_blob(place.git, file[1])
+        found[relpath] = tree.Entry(file.mode, _oid(file.data)) if file is not None else None
+        if found[relpath] != held.get(relpath):
+            times.append(file.changed_at if file is not None else time.time())
+            if file is not None:
+                objects.write_blob(place.git, file.data)
     # The index first: were it the other way round, a kill in between would leave a change nobody made.
     index.stage(place.git, {relpath: entry for relpath, entry in found.items() if entry != staged.get(relpath)})
     changes = {relpath: entry for relpath, entry in found.items() if entry != held.get(relpath)}
     if not changes:
         return
-    who = person_now(place.git)
+    who = person_at(place.git, _when(place.git, head, times))
     commit = objects.write_commit(
         place.git,
         tree=tree.rewrite(place.git, head or _EMPTY, changes),
@@ -55,8 +68,14 @@ def commit_as_found(place: Place, wanted: Sequence[str]) -> None:
     refs.move(place.git, place.common_dir, [refs.Change(branch, commit, head)])
 
 
-def _read(root: Path, relpath: str) -> tuple[str, bytes] | None:
-    """Return mode and bytes of a file, or None where no plain file of moderate size stands there, or behind a link."""
+def _when(git: Git, head: str | None, times: Sequence[float]) -> int:
+    """Return when the files came to be as they are: not before the newest commit, and not in the future."""
+    newest = objects.read_commit(git, head) if head is not None else None
+    return max(newest.committer.seconds if newest is not None else 0, int(min(time.time(), max(times))))
+
+
+def _read(root: Path, relpath: str) -> _File | None:
+    """Return a file, or None where no plain one of moderate size stands there, or behind a link."""
     path = root / relpath
     if path.resolve() != path:
         return None
@@ -68,7 +87,7 @@ def _read(root: Path, relpath: str) -> tuple[str, bytes] | None:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LIMIT:
             return None
-        return "100755" if facts.st_mode & stat.S_IXUSR else "100644", file.read()
+        return _File("100755" if facts.st_mode & stat.S_IXUSR else "100644", file.read(), facts.st_mtime)
 
 
 def _oid(data: bytes) -> str:

@@ -9,8 +9,11 @@ class GitMissingError(SkilldError):
     """No git program stands in an absolute folder of PATH."""
 
 
-class GitFailedError(SkilldError):
-    """A git command ended with another status than expected. `status` and `stderr` are git's own."""
+class GitFailedError(RetryError):
+    """A git command ended with another status than expected: the disk is full, the file system read-only, git killed.
+
+    `status` and `stderr` are git's own.
+    """
 
     def __init__(self, title: str, status: int, stderr: str) -> None:
         super().__init__(title, stderr)

@@ -19,7 +19,7 @@ def identity(git: Git) -> dict[str, str]:
     return {"NAME": name or _NAME, "EMAIL": email or _EMAIL}
 
 
-def person_now(git: Git) -> Ident:
-    """Return the person at this moment, as a commit has it."""
+def person_at(git: Git, seconds: int) -> Ident:
+    """Return the person at a time (seconds since 1970), as a commit has it, in the time zone of this machine."""
     who = identity(git)
-    return Ident(who["NAME"], who["EMAIL"], int(time.time()), time.strftime("%z"))
+    return Ident(who["NAME"], who["EMAIL"], seconds, time.strftime("%z", time.localtime(seconds)))

@@ -27,8 +27,8 @@ _HEAD = _LAST = 1024
 class Cursor:
     """How far a file was read: all complete lines before `offset`.
 
-    `head` hashes its first `head_len` bytes and the last ones before `read_end`, which a file that was cut and has grown
-    again since does not have.
+    `head` hashes its first `head_len` bytes and the last ones before `read_end`, which are others where a file was cut
+    and has grown again.
     """
 
     dev: int

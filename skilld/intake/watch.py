@@ -7,6 +7,7 @@ limit it watches less and says nothing; after a queue overflow the handler is to
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -72,6 +73,7 @@ class Watcher:
         self._parents: dict[Path, ObservedWatch] = {}
         self._observer: BaseObserver = Observer()
         self._watched: dict[Path, tuple[ObservedWatch, _Identity]] = {}
+        self._wanted: list[Path] = []
         self._overflow = _Overflow(lost)
         for name in _LOGGERS:
             logging.getLogger(name).addHandler(self._overflow)
@@ -79,7 +81,7 @@ class Watcher:
 
     def watch(self, folders: Iterable[Path]) -> list[Path]:
         """Watch those of `folders` that exist and are not watched yet; returns the new ones. Cheap to call again."""
-        wanted = list(folders)
+        wanted = self._wanted = list(folders)
         for folder, (watch, identity) in list(self._watched.items()):
             if _identity(folder) != identity:
                 self._drop(folder, watch)
@@ -122,6 +124,15 @@ class Watcher:
         """How many folders are watched (with all below them)."""
         return len(self._watched)
 
+    def unwatched(self) -> int:
+        """Return how many folders that should be watched are not, because the kernel's limit is reached.
+
+        0 also where the system does not tell. Walks all folders: not for every minute.
+        """
+        watches = _watches()
+        below = {folder for root in self._wanted for folder, _, _ in os.walk(root)}
+        return max(0, len(below | set(map(str, self._parents))) - watches) if watches is not None else 0
+
     def restart(self) -> None:
         """Start over after the observer died."""
         self._observer.unschedule_all()
@@ -146,6 +157,22 @@ def _identity(folder: Path) -> _Identity:
     except OSError:
         return None
     return facts.st_dev, facts.st_ino
+
+
+def _watches() -> int | None:
+    """Return how many folders this process watches by inotify; None where that cannot be told. Source: proc(5)."""
+    try:
+        inotify = [descriptor.name for descriptor in Path("/proc/self/fd").iterdir() if _is_inotify(descriptor)]
+        return sum(Path("/proc/self/fdinfo", name).read_bytes().count(b"\ninotify wd:") for name in inotify)
+    except OSError:
+        return None
+
+
+def _is_inotify(descriptor: Path) -> bool:
+    try:
+        return "inotify" in str(descriptor.readlink())
+    except OSError:  # closed meanwhile
+        return False
 
 
 def _nearest(folder: Path) -> Path:

@@ -33,6 +33,11 @@ class Remade:
     present: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
 
+    @property
+    def ended(self) -> set[str]:
+        """The proposals that are not on the line any more."""
+        return {*self.stale, *self.present, *self.doubled}
+
 
 def skilld_ident(seconds: int) -> Ident:
     """Return the author and committer of proposals at this time (seconds since 1970, UTC)."""

@@ -14,6 +14,7 @@ from skilld.git import objects, refs, state
 from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.private import open_any, track
 from skilld.git.repo import Repo, Tracked
+from skilld.git.turns import in_turn
 from skilld.propose import message
 from skilld.propose.base import branches_over, describe, find_base, same_files
 from skilld.propose.branch import Branch, read_branch
@@ -62,7 +63,9 @@ def rebuild(
     """
     for _ in range(_TRIES):
         try:
-            return _rebuild(open_any(address, private), standing, dropped)
+            repo = open_any(address, private)
+            with in_turn(repo.common_dir):
+                return _rebuild(repo, standing, dropped)
         except LostRaceError:
             continue
     raise LostRaceError("The staging branch was not rebuilt", f"it moved {_TRIES} times meanwhile")
@@ -70,6 +73,11 @@ def rebuild(
 
 def _propose(request: Request) -> ProposeOutcome:
     tracked = track(request.path, request.private)
+    with in_turn(tracked.repo.common_dir):
+        return _propose_in_turn(request, tracked)
+
+
+def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     repo, relpath = tracked.repo, tracked.relpath
     own_ref = refs.proposal_ref(request.id)
     refs.check_plain(repo.common_dir, [refs.STAGING, own_ref])
@@ -102,7 +110,7 @@ def _propose(request: Request) -> ProposeOutcome:
         author=ident,
         committer=ident,
     )
-    moves = branch.moves(commit, {**remade.moved, request.id: commit}, request.dropped)
+    moves = branch.moves(commit, {**remade.moved, request.id: commit}, {*request.dropped, *remade.ended})
     refs.move(repo.git, repo.common_dir, moves)
     line = _line(commit, rest, remade, held)
     return Proposed(request.id, commit, rest.commit, refs.BRANCH, str(repo.address), relpath, line)
@@ -122,7 +130,7 @@ def _rebuild(repo: Repo, standing: Sequence[Standing], dropped: Collection[str])
             held = str(error)
         else:
             tip = remade.tip if remade.tip != rest.commit else None
-            refs.move(repo.git, repo.common_dir, branch.moves(tip, remade.moved, dropped))
+            refs.move(repo.git, repo.common_dir, branch.moves(tip, remade.moved, {*dropped, *remade.ended}))
             return _line(tip, rest if tip else None, remade)
     refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
     return Line(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)

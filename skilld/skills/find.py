@@ -22,6 +22,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 # Copies that are thrown away on update, or belong to the agent itself.
 _NOT_OURS = (("plugins", "cache"), ("plugins", "marketplaces"), ("skills", ".system"), ("bundled-skills",))
 
+# No project stands in these; links there lead to wherever some process is (/proc/self/cwd).
+_NO_PROJECT = ("proc", "sys", "dev")
+
 
 @dataclass(frozen=True, slots=True)
 class Places:
@@ -132,6 +135,8 @@ def _has_run(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
 
 
 def _is_ours(folder: Path) -> bool:
+    if folder.parts[1:2] and folder.parts[1] in _NO_PROJECT:
+        return False
     try:
         facts = folder.stat()
     except OSError:

@@ -66,6 +66,13 @@ class Batches:
         ).fetchone()
         return None if row is None else _from_row(row)
 
+    def waiting(self) -> list[StoredBatch]:
+        """Return the batches that are not done nor parked."""
+        rows = self._db.execute(
+            "SELECT * FROM batches WHERE state IN ('pending', 'running') ORDER BY created_at, rowid"
+        )
+        return [_from_row(row) for row in rows]
+
     def start(self, batch_id: str) -> None:
         """Record that a worker has it."""
         self._db.execute("UPDATE batches SET state = 'running', attempts = attempts + 1 WHERE id = ?", (batch_id,))
@@ -89,6 +96,10 @@ class Batches:
             "UPDATE batches SET state = 'pending', not_before = ?, detail = ? WHERE id = ?",
             (not_before, detail, batch_id),
         )
+
+    def bring_forward(self, seconds: float) -> None:
+        """Have every batch that waits for its time come so much sooner."""
+        self._db.execute("UPDATE batches SET not_before = not_before - ? WHERE state = 'pending'", (seconds,))
 
     def park(self, batch_id: str, outcome: str, detail: str) -> None:
         """Give up for now; a person can have it tried again."""

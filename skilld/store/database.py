@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,21 +11,48 @@ from pathlib import Path
 from typing import Any
 
 from skilld.errors import SkilldError
+from skilld.store import damage
 from skilld.store.batches import Batches
 from skilld.store.learnings import Learnings
 from skilld.store.meta import Meta
 from skilld.store.proposals import Proposals
+from skilld.store.rebuilding import Rebuild
 from skilld.store.schema import MIGRATIONS
 from skilld.store.transcripts import Transcripts
 from skilld.store.usage import UsageLog
+from skilld.types import State
+
+_MIGRATION = re.compile(r"\d{4}_[a-z0-9_]+")
+_PRIMARY = 0xFF  # of an error code; the rest of it says more
 
 
 class StoreError(SkilldError):
     """The database could not be read or written: a full disk, a lock held for too long, damage."""
 
 
+class DamagedError(StoreError):
+    """The file is no sound database any more."""
+
+
+class _Cursor(sqlite3.Cursor):
+    def fetchone(self) -> Any:  # noqa: ANN401 - sqlite3's signature
+        with _told():
+            return super().fetchone()
+
+    def fetchall(self) -> list[Any]:
+        with _told():
+            return super().fetchall()
+
+    def __next__(self) -> Any:  # noqa: ANN401 - sqlite3's signature
+        with _told():
+            return super().__next__()
+
+
 class _Connection(sqlite3.Connection):
     """A connection whose troubles are StoreErrors. Wrong SQL and broken constraints stay what they are: our bugs."""
+
+    def cursor(self, factory: Any = _Cursor) -> Any:  # noqa: ANN401 - sqlite3's signature
+        return super().cursor(factory)
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401 - sqlite3's signature
         with _told():
@@ -47,6 +75,7 @@ class Store:
         self.proposals = Proposals(db)
         self.learnings = Learnings(db)
         self.usage = UsageLog(db)
+        self.rebuild = Rebuild(db)
 
     @classmethod
     def open(cls, path: Path) -> Store:
@@ -77,6 +106,24 @@ class Store:
         with _transaction(self._db):
             yield
 
+    def check(self) -> None:
+        """Raise DamagedError where the file is not sound, or where a row is not what it should be."""
+        verdict = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
+        try:
+            self.transcripts.files()
+            self.batches.waiting()
+            self.proposals.in_states(list(State))
+        except (KeyError, TypeError, ValueError) as error:
+            verdict = f"a row makes no sense ({type(error).__name__})"
+        if verdict != "ok":
+            raise _damaged(str(verdict))
+
+    def keep_copy(self) -> None:
+        """Put a copy beside it, in place of the one before: what a damaged one is replaced by."""
+        new = self.path.with_name(f"{self.path.name}.copy-new")
+        _back_up(self._db, new)
+        new.replace(damage.copy_of(self.path))
+
     def close(self) -> None:
         """Close the database."""
         self._db.close()
@@ -86,10 +133,14 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
     db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at TEXT NOT NULL) STRICT")
     done = {row["name"] for row in db.execute("SELECT name FROM migrations")}
     known = [name for name, _ in MIGRATIONS]
-    if newer := sorted(done - set(known)):
+    if newer := sorted(map(str, done - set(known))):
+        if not all(_MIGRATION.fullmatch(name) for name in newer):
+            raise _damaged("the names of its migrations are none")
         raise SkilldError(
             "The database was written by a newer skilld", f"{path} has {newer[0]}", "Install the newer version again."
         )
+    if not done and db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
+        raise _damaged("its migrations are gone")
     due = [(name, migration) for name, migration in MIGRATIONS if name not in done]
     if due and done:
         _back_up(db, path.with_name(f"{path.name}.before-{due[0][0]}"))
@@ -128,8 +179,14 @@ def _told() -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if type(error) not in {sqlite3.OperationalError, sqlite3.DatabaseError}:
             raise
-        damaged = error.sqlite_errorcode in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-        remedy = (
-            "Move skilld.db, with what begins with its name, away; skilld then starts a new one." if damaged else ""
-        )
-        raise StoreError("The database could not be used", str(error), remedy) from error
+        if error.sqlite_errorcode & _PRIMARY in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            raise _damaged(str(error)) from error
+        raise StoreError("The database could not be used", str(error)) from error
+
+
+def _damaged(cause: str) -> DamagedError:
+    return DamagedError(
+        "The database is damaged",
+        cause,
+        "Run: skilld run. It moves the file away; skilld then starts a new one with all that can be kept.",
+    )

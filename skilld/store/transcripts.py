@@ -143,6 +143,10 @@ class Transcripts:
             (agent, session_id, cwd, activity),
         )
 
+    def forget_future(self, after: float, now: float) -> None:
+        """Take activity later than `after` for activity `now` (Unix seconds): the clock was set back since."""
+        self._db.execute("UPDATE sessions SET last_activity = ? WHERE last_activity > ?", (now, after))
+
     def end_session(self, agent: str, session_id: str) -> None:
         """Record that the log says the session is over."""
         self._db.execute("UPDATE sessions SET ended = 1 WHERE agent = ? AND session_id = ?", (agent, session_id))

@@ -15,7 +15,7 @@ import sys
 import threading
 from typing import Any
 
-from skilld.errors import SkilldError
+from skilld.errors import RetryError, SkilldError
 from skilld.types import Outcome
 
 
@@ -61,6 +61,10 @@ def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
             from skilld.worker.observe import observe
 
             return observe(job)
+        if job["kind"] == "recall":
+            from skilld.worker.recall import recall
+
+            return recall(job)
         from skilld.paths import places
         from skilld.redact import Redactor
         from skilld.worker.analyse import analyse
@@ -68,7 +72,10 @@ def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
 
         return analyse(job, Redactor(load_key(places().redaction_key)).redact, daemon.keep)
     except SkilldError as error:
-        return {"outcome": Outcome.FAILED.value, "detail": str(error)}
+        passing = isinstance(error, RetryError) or isinstance(error.__cause__, OSError)
+        return {"outcome": (Outcome.RETRY if passing else Outcome.FAILED).value, "detail": str(error)}
+    except OSError as error:  # the machine's trouble: a full disk, no descriptors left
+        return {"outcome": Outcome.RETRY.value, "detail": error.strerror or type(error).__name__}
     except Exception as error:  # noqa: BLE001 - our own bug: its text may hold words of people, so only its type is told
         from skilld.crash import report
 

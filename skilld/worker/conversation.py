@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,9 @@ def _events(agent: str, path: Path, end: int) -> Iterator[Event]:
     except OSError:
         return
     try:
+        facts = os.fstat(fd)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
+            return
         for item in read_lines(fd, end=end):
             if isinstance(item, RawLine):
                 yield from parser.feed(item)

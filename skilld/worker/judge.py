@@ -11,7 +11,7 @@ from dataclasses import replace
 from skilld.classify.backends import Backend
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict, verify
-from skilld.classify.words import stems
+from skilld.classify.words import content_stems
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Message, SkillDoc, Update
 from skilld.worker.documents import Loaded
@@ -53,7 +53,7 @@ class Judge:
         again = [
             self._clean(replace(update, change=change))
             for update, change in zip(verdict.foreign, changes, strict=False)
-            if len(stems(change)) >= _SAYS_SOMETHING
+            if len(content_stems(change)) >= _SAYS_SOMETHING
         ]
         # Why a change was dropped was said the first time.
         return replace(verify(again, self._messages, docs, self._instructions), dropped=())

@@ -65,7 +65,7 @@ def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     program = _fresh(home)
     terminal = Terminal(program)
     shown = terminal.read_until("Following.")
-    assert terminal.stop() == 0
+    assert terminal.stop() == 130
     assert "Claude Code  not here yet; watched for" in shown
     assert "Back-end     offline" in shown
     assert "skilld run --once --backfill 7" in shown
@@ -81,11 +81,11 @@ def test_a_key_that_is_found_is_asked_about_once_and_the_answer_is_kept(home: Pa
     assert "tokens" in shown
     terminal.type("n")
     terminal.read_until("Following.")
-    assert terminal.stop() == 0
+    assert terminal.stop() == 130
     assert program.json("status")["backend"]["name"] == "offline"
     again = Terminal(program, OPENAI_API_KEY="dummy")
     assert "[y/N]" not in again.read_until("Following.")
-    assert again.stop() == 0
+    assert again.stop() == 130
 
 
 def test_yes_is_the_only_way_to_a_model(home: Path) -> None:
@@ -94,7 +94,7 @@ def test_yes_is_the_only_way_to_a_model(home: Path) -> None:
     terminal.read_until("[y/N]")
     terminal.type("yes")
     terminal.read_until("Following.")
-    assert terminal.stop() == 0
+    assert terminal.stop() == 130
     wait_for("the lock to be free", lambda: not program.json("status")["running"], 5)
     assert program.json("status")["backend"]["name"] == "anthropic/claude-haiku-4-5"
     assert (home / ".config/skilld/config.toml").stat().st_mode & 0o777 == 0o600

@@ -198,6 +198,7 @@ class Desk:
     """skilld as a program would use it on one repository: it remembers what it proposed, as the store does."""
 
     person: Person
+    private: Path | None = None
     standing: dict[str, Standing] = field(default_factory=dict)
     proposals: dict[str, Proposal] = field(default_factory=dict)
     decided: set[str] = field(default_factory=set)
@@ -218,6 +219,7 @@ class Desk:
             "at": AT,
             "standing": tuple(self.standing.values()),
             "dropped": frozenset(self.decided),
+            "private": self.private,
         }
         return Request(**(facts | other), apply=apply)
 
@@ -270,21 +272,24 @@ class Desk:
         """Decide a proposal and make the branch again, as programs do after every decision."""
         self.decided.add(name)
         self.standing.pop(name, None)
-        line = rebuild(self.person.root, list(self.standing.values()), self.decided)
+        line = rebuild(Path(self.address(name)), list(self.standing.values()), self.decided, self.private)
         self.follow(line)
         return line
 
     def accept(self, name: str, removed: Mapping[str, str] | None = None) -> Landed:
-        landed = accept(self.proposals[name], self.standing[name].apply, removed or {})
+        landed = accept(self.proposals[name], self.standing[name].apply, removed or {}, self.private)
         self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed.commit)
         return landed
 
     def revert(self, name: str) -> Landed:
-        return revert(self.proposals[name], {})
+        return revert(self.proposals[name], {}, self.private)
 
     def know(self, name: str, *, landed: str) -> None:
         """Remember that a proposal was accepted, as the caller of `observe` does."""
         self.proposals[name] = replace(self.proposals[name], state=State.ACCEPTED, landed=landed)
 
     def seen(self, name: str) -> Observation:
-        return observe(self.person.root, [self.proposals[name]])[0]
+        return observe(Path(self.address(name)), [self.proposals[name]], self.private)[0]
+
+    def address(self, name: str) -> str:
+        return self.proposals[name].repo if name in self.proposals else str(self.person.root)

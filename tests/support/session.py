@@ -6,9 +6,8 @@ import json
 import uuid
 from pathlib import Path
 
-from support.live_project import SKILL, Project
-
 from skilld.demo.transcript import Transcript
+from support.live_project import SKILL, Project
 
 LASTING = "From now on, always put the ticket number first in each entry."
 LASTING_TOO = "Never mention internal hostnames in the release notes again."

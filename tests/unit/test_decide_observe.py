@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skilld.decide.judge import EDITED
-from skilld.decide.observe import fingerprint, observe
+from skilld.decide.observe import observe
 from skilld.decide.values import Observation, Seen
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, without
 
@@ -245,7 +245,6 @@ def test_repository_gone_and_moved(person: Person, desk: Desk) -> None:
     proposals = list(desk.proposals.values())
     person.root.rename(person.root.parent / "elsewhere")
     assert [found.seen for found in observe(person.root, proposals)] == [Seen.GONE, Seen.GONE]
-    assert fingerprint(person.root) == ""
     new_repo(person.root, text="# Other\n")
     assert [found.seen for found in observe(person.root, proposals)] == [Seen.GONE, Seen.GONE]
 
@@ -267,15 +266,3 @@ def test_removals_and_changes(person: Person, desk: Desk, apply: Callable[[bytes
     desk.know("p3", landed=person.tip())
     person.commit("back", {SKILL: TEXT + "More.\n"})
     assert desk.seen("p3").seen is Seen.REVERTED
-
-
-def test_the_fingerprint_changes_with_the_refs_only(person: Person, desk: Desk) -> None:
-    first = fingerprint(person.root)
-    person.write("src/app.py", "print(7)\n")
-    person.git("add", "--all")
-    assert fingerprint(person.root) == first
-    person.git("switch", "--quiet", "-c", "feature")
-    second = fingerprint(person.root)
-    assert second != first
-    desk.drop("p1")
-    assert fingerprint(person.root) not in {first, second}

@@ -77,6 +77,19 @@ def test_list_styles_are_kept(before: str, after: str) -> None:
     assert apply(before.encode(), [insert_bullet(before.encode(), "", "n")]).decode() == after
 
 
+@pytest.mark.parametrize(
+    ("before", "line"),
+    [
+        ("- Short lines\n- No dates\n", "- Be kind"),
+        ("- Short lines.\n- No dates\n", "- Be kind."),
+        ("- Lines are short,\n  at most 80 wide\n- No dates\n", "- Be kind"),
+        ("No list here", "Be kind."),
+    ],
+)
+def test_a_full_stop_ends_an_item_where_it_ends_half_of_the_others(before: str, line: str) -> None:
+    assert insert_bullet(before.encode(), "", "Be kind.").text.strip() == line
+
+
 def test_the_anchor_is_one_line_where_one_is_enough_and_more_where_not() -> None:
     assert insert_bullet(b"## A\n- x\n- y\n", "A", "n") == Operation(Op.INSERT_AFTER, "- y", "- n")
     assert insert_bullet(b"## A\n- y\n- x\n## B\n- x\n", "A", "n") == Operation(Op.INSERT_AFTER, "- y\n- x", "- n")
@@ -112,7 +125,7 @@ def test_a_new_section_has_the_level_of_the_files_main_ones(before: str, heading
 
 
 def test_mentioned_files_are_put_into_code_where_no_client_includes_them() -> None:
-    before = b"- a\n"
+    before = b"- a.\n"
     text = "Follow @docs/style.md and `@x/y.md`, ask @bo or bo@docs.org, see @README.md."
     assert insert_bullet(before, "", text).text == (
         "- Follow `@docs/style.md` and `@x/y.md`, ask @bo or bo@docs.org, see `@README.md`."

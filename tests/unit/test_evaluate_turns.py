@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from skilld.classify.backends.offline import Offline
-from skilld.evaluate.rows import BadRowsError, LabelledTurn, load_turns
+from skilld.evaluate.loader import BadRowsError, load
+from skilld.evaluate.rows import LabelledTurn, labelled_turn
 from skilld.evaluate.turns import judge, rows_out, score, score_turns
 from skilld.types import Message
 
@@ -60,7 +61,7 @@ def test_outcomes_carry_no_text() -> None:
 def test_rows_are_read_with_what_they_lack(tmp_path: Path) -> None:
     path = tmp_path / "turns.jsonl"
     path.write_text('{"id": 7, "text": "hi", "label": "chat"}\n\n', encoding="utf-8")
-    (one,) = load_turns([path])
+    (one,) = load([path], labelled_turn)
     assert (one.id, one.prev_assistant, one.certainty, one.durable) == ("7", "", 1.0, False)
 
 
@@ -70,7 +71,7 @@ def test_bad_rows_are_named_by_file_and_line(tmp_path: Path) -> None:
     rows = [json.dumps(good), "{", json.dumps({**good, "label": "maybe"}), json.dumps({"id": "4", "label": "chat"})]
     path.write_text("\n".join([*rows, '["no row"]']), encoding="utf-8")
     with pytest.raises(BadRowsError) as raised:
-        load_turns([path])
+        load([path], labelled_turn)
     assert raised.value.title == "4 rows cannot be scored"
     for place in ("turns.jsonl:2:", "turns.jsonl:3: label 'maybe'", "turns.jsonl:4: no field 'text'", "turns.jsonl:5:"):
         assert place in raised.value.cause
@@ -85,7 +86,7 @@ def test_the_offline_back_end_keeps_its_promise_on_the_labelled_turns() -> None:
         updates = Offline().detect([*before, Message(one.text, turn=1)], [])
         return max((update.confidence for update in updates), default=0.0)
 
-    figures = score_turns(load_turns([DATA]), predict)
+    figures = score_turns(load([DATA], labelled_turn), predict)
     assert figures["precision"] >= 0.75
     assert figures["recall"] >= 0.25
     assert figures["false_alarms_per_100_random"] <= 0.5

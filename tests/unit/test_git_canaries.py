@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.decide.observe import fingerprint, observe
+from skilld.decide.auto import apply_unasked
+from skilld.decide.observe import observe
 from skilld.decide.why import why
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo
 
@@ -26,8 +27,11 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     return new_repo(tmp_path / "work")
 
 
-def plant(person: Person) -> Path:
-    """Put a program in every place of which git takes one, and return the file in which each would leave its name."""
+def plant(person: Person, *scope: str) -> Path:
+    """Put a program in every place of which git takes one, and return the file in which each would leave its name.
+
+    `scope` is that of `git config`: the repository's own, or `--global`.
+    """
     log = person.root.parent / "canaries"
     canary = person.root.parent / "canary.sh"
     canary.write_text(f'#!/bin/sh\necho "$0 $*" >> {log}\nexit 0\n')
@@ -67,10 +71,10 @@ def plant(person: Person) -> Path:
         "gc.auto": "1",
     }
     for name, value in settings.items():
-        person.git("config", name, value)
+        person.git("config", *scope, name, value)
     included = person.root / ".git/more"
     included.write_text(f"[core]\n\tsshCommand = {canary}\n\tfsmonitor = {canary}\n")
-    person.git("config", "include.path", str(included))
+    person.git("config", *scope, "include.path", str(included))
     (person.root / ".git/info").mkdir(exist_ok=True)
     (person.root / ".git/info/attributes").write_text("*.md diff=canary merge=canary\n*.py filter=canary\n")
     log.unlink(missing_ok=True)
@@ -91,13 +95,31 @@ def test_no_canary_sings_over_the_life_of_a_proposal(person: Person) -> None:
     desk.made("p1", below("- Run the tests.", "- Do a dry run."))
     desk.made("p2", below("- Push the tag.", "- Write the news."))
     desk.drop("p1")
-    fingerprint(person.root)
     observe(person.root, list(desk.proposals.values()))
     why(person.skill, 3)
     os.utime(person.skill)
     desk.made("p3", below("Keep the changelog short.", "Always."))
     desk.drop("p2")
+    apply_unasked(desk.proposals["p3"], desk.standing["p3"].apply)
     desk.drop("p3")
+    assert person.tip("skilld/staging") == ""
+    assert not log.exists()
+
+
+def test_none_sings_in_a_repository_of_our_own(person: Person) -> None:
+    person.git("rm", "--quiet", "--cached", SKILL)
+    person.git("commit", "--quiet", "-m", "not in git")
+    person.write("skills/.gitattributes", "*.md filter=canary diff=canary merge=canary\n")
+    log = plant(person, "--global")
+    desk = Desk(person, person.root.parent / "repos")
+    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
+    person.write(SKILL, TEXT + "\nMore.\n")
+    desk.seen("p1")
+    desk.made("p2", below("- Push the tag.", "- Write the news."))
+    assert why(person.skill, 3, desk.private).proposals == ()
+    apply_unasked(desk.proposals["p2"], desk.standing["p2"].apply, desk.private)
+    desk.drop("p2")
+    desk.drop("p1")
     assert not log.exists()
 
 

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from skilld.classify.backends.offline import Offline
+from skilld.edit.operations import apply
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
+from skilld.worker.edits import placed
 
 NOTES = """---
 name: release-notes
@@ -39,9 +43,14 @@ def detect(*texts: str, skills: tuple[SkillDoc, ...] = (SKILL,), instructions: s
     return Offline().detect(messages, list(skills), instructions=instructions)
 
 
-def edit(change: str, skill: SkillDoc = SKILL) -> list[Operation]:
-    update = Update(skill.number, "", change, "", Kind.PREFERENCE, 1, change)
-    return Offline().edit(update, skill)
+def edit(change: str, text: str = NOTES) -> list[Operation]:
+    update = Update(1, "", change, "", Kind.PREFERENCE, 1, change)
+    return Offline().edit(update, SkillDoc(1, "x", "/x", text))
+
+
+def section(change: str, text: str) -> str:
+    (update,) = detect(change, skills=(SkillDoc(1, "x", "/x", text),))
+    return update.section
 
 
 def test_an_explicit_wish_is_an_update_with_its_words() -> None:
@@ -146,10 +155,22 @@ def test_a_plain_correction_counts_where_the_skill_says_otherwise() -> None:
     assert detect("No, keep the intro under 60 words.") == []
 
 
-def test_a_wish_is_placed_at_the_end_of_the_list_that_fits() -> None:
-    assert edit("Never list merge commits in the entries.") == [
-        Operation(Op.INSERT_AFTER, "- Use npm to run the spell checker.", "- Never list merge commits in the entries.")
-    ]
+def test_a_wish_that_only_adds_is_not_placed_here() -> None:
+    assert edit("Never list merge commits in the entries.") == []
+    assert edit("Never use pnpm.") == []  # the skill says npm: nobody asked for pnpm
+
+
+@pytest.mark.parametrize(
+    ("text", "heading"),
+    [
+        ("# A\n\n## Tabs\n\n- Short.\n\n## Dates\n\n- Short.\n", "Tabs"),
+        ("# A\n\n## Dates\n\n- Short.\n\n## Examples\n\n- Tabs.\n", "Dates"),
+        ("# A\n\n## Flow\n\n1. Find tabs.\n\n## Form\n\n- Count tabs.\n\n## Talk\n\n1. Show tabs.\n", "Form"),
+        ("# A\n\n## Style rules\n\n- Short.\n\n## Dates\n\n- Short.\n", "Style rules"),
+    ],
+)
+def test_a_wish_belongs_to_the_section_that_fits_it(text: str, heading: str) -> None:
+    assert section("Never use tabs.", text) == heading
 
 
 def test_a_contradicted_line_is_replaced() -> None:
@@ -164,44 +185,35 @@ def test_of_a_line_that_says_more_only_the_choice_is_changed() -> None:
     ]
 
 
-def test_forbidding_what_nobody_asked_for_replaces_nothing() -> None:
-    assert [operation.op for operation in edit("Never use pnpm.")] == [Op.INSERT_AFTER]
-
-
-def test_the_style_of_the_list_is_kept() -> None:
-    text = "# Rules\n\n  * [ ] Short lines\n  * [x] No dates\n"
-    assert edit("Never use tabs.", SkillDoc(1, "x", "/x", text)) == [
-        Operation(Op.INSERT_AFTER, "  * [x] No dates", "  * [ ] Never use tabs")
+def test_the_style_of_the_replaced_line_is_kept() -> None:
+    assert edit("Always use tabs.", "# Rules\n\n  * [x] No dates\n  * [x] Use spaces\n") == [
+        Operation(Op.REPLACE, "  * [x] Use spaces", "  * [x] Always use tabs")
     ]
-    text = "## Rules\n\n1) Short lines.\n2) No dates.\n"
-    assert edit("Never use tabs.", SkillDoc(1, "x", "/x", text)) == [
-        Operation(Op.INSERT_AFTER, "2) No dates.", "3) Never use tabs.")
+    assert edit("Put the date first in each entry.", "# Rules\n\n1) Short\n2) Put the date last\n") == [
+        Operation(Op.REPLACE, "2) Put the date last", "2) Put the date first in each entry")
     ]
 
 
-def test_an_item_of_several_lines_is_anchored_whole() -> None:
-    text = "## Rules\n\n- Short lines,\n  as short as can be.\n\nMore.\n"
-    (operation,) = edit("Never use tabs.", SkillDoc(1, "x", "/x", text))
-    assert operation.anchor == "- Short lines,\n  as short as can be."
+def test_an_item_of_several_lines_is_replaced_whole() -> None:
+    text = "## Rules\n\n- Put the date last\n  in each entry.\n\nMore.\n"
+    assert edit("Put the date first in each entry of the list.", text) == [
+        Operation(
+            Op.REPLACE, "- Put the date last\n  in each entry.", "- Put the date first in each entry of the list."
+        )
+    ]
 
 
-def test_an_anchor_occurs_once() -> None:
-    text = "## One\n\n- Same.\n\n## Tabs\n\n- Same.\n"
-    (operation,) = edit("Never use tabs.", SkillDoc(1, "x", "/x", text))
-    assert operation.anchor == "\n- Same."[1:] or text.count(operation.anchor) == 1
-    assert text.count(operation.anchor) == 1
+def test_a_line_that_stands_there_twice_is_not_replaced() -> None:
+    assert edit("Always use tabs.", "## One\n\n- Use spaces.\n\n## Two\n\n- Use spaces.\n") == []
 
 
-def test_without_a_list_it_becomes_a_paragraph_and_never_enters_code_or_front_matter() -> None:
-    text = "---\nname: x\n---\n# Tabs\n\nText.\n\n```\ncode\n```\n"
-    (operation,) = edit("Never use tabs.", SkillDoc(1, "x", "/x", text))
-    assert operation == Operation(Op.INSERT_AFTER, "```\ncode\n```", "\nNever use tabs.")
-    assert edit("Never use tabs.", SkillDoc(1, "x", "/x", "---\nname: x\n---\n")) == []
+def test_code_and_front_matter_are_not_replaced() -> None:
+    assert edit("Always use tabs.", "---\nname: use spaces\n---\n# A\n\n```\nuse spaces\n```\n") == []
 
 
 def test_carriage_returns_are_no_part_of_an_anchor() -> None:
-    (operation,) = edit("Never use tabs.", SkillDoc(1, "x", "/x", "## Rules\r\n\r\n- Short lines.\r\n"))
-    assert operation == Operation(Op.INSERT_AFTER, "- Short lines.", "- Never use tabs.")
+    (operation,) = edit("Always use tabs.", "## Rules\r\n\r\n- Use spaces.\r\n")
+    assert operation.anchor == "- Use spaces."
 
 
 def test_after_the_edit_the_same_words_give_nothing() -> None:
@@ -213,7 +225,6 @@ def test_after_the_edit_the_same_words_give_nothing() -> None:
         "stop adding emojis to the entries",
     ):
         (update,) = detect(said)
-        (operation,) = Offline().edit(update, SKILL)
-        new = operation.text if operation.op is Op.REPLACE else f"{operation.anchor}\n{operation.text}"
-        edited = SkillDoc(1, SKILL.name, SKILL.path, NOTES.replace(operation.anchor, new))
+        steps = Offline().edit(update, SKILL) or placed([update], NOTES.encode())
+        edited = SkillDoc(1, SKILL.name, SKILL.path, apply(NOTES.encode(), steps).decode())
         assert detect(said, skills=(edited,)) == []

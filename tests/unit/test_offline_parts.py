@@ -6,7 +6,7 @@ from skilld.classify.offline.choices import changed_choice, swapped
 from skilld.classify.offline.said import contradicted, opposed, says_already
 from skilld.classify.offline.sections import Block, body_start, lines_of, sections
 from skilld.classify.offline.sentences import clauses
-from skilld.classify.offline.words import denies, measures, stems
+from skilld.classify.words import denies, measures, stems
 
 
 def test_stems_join_the_forms_of_a_word_and_leave_function_words_out() -> None:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.propose.staging import rebuild
 from skilld.propose.values import Contradiction, Misfit, Proposed, Unchanged, Waiting
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, snapshot, without
 
@@ -292,3 +293,37 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(perso
     assert person.files_changed(main, "main") == [SKILL]
     assert "dry run" not in person.show()
     assert "- Push the tag.\n- Write the news." in person.show()
+
+
+def test_what_another_open_proposal_says_is_not_said_twice(person: Person, desk: Desk) -> None:
+    desk.made("p1", below("- Run the tests.", "- Tell the team."))
+    desk.made("p2", below("- Push the tag.", "- Tell the team."))
+    person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
+    third = desk.made("p3", without("Keep the changelog short."))
+    assert (third.line.present, third.line.doubled) == ((), ("p2",))
+    assert person.show(ref=STAGING).count("- Tell the team.") == 1
+
+
+def test_checking_out_another_branch_is_no_reason_to_move(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "-c", "feature")
+    touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
+    made = desk.made("p1", below("More.", "Even more."))
+    person.git("switch", "--quiet", "main")
+    line = rebuild(person.root, list(desk.standing.values()))
+    assert (line.tip, dict(line.stale)) == (made.commit, {})
+    assert line.rest is not None
+    assert line.rest.warning == "rests on feature (1 commit not on main)"
+    person.git("branch", "-D", "feature")
+    line = rebuild(person.root, list(desk.standing.values()))
+    assert (line.tip, list(line.stale)) == (None, ["p1"])
+    assert touched != person.tip()
+
+
+def test_a_skill_that_moved_on_takes_the_line_along(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    moved = person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
+    line = rebuild(person.root, list(desk.standing.values()))
+    assert line.rest is not None
+    assert (line.rest.commit, person.tip(f"{STAGING}^")) == (moved, moved)
+    assert line.moved["p1"] == person.tip(STAGING) == person.tip("refs/skilld/proposals/p1")
+    assert rebuild(person.root, list(desk.standing.values())).moved == {}

@@ -13,7 +13,7 @@ from skilld.classify.assent import is_bare_assent
 from skilld.classify.exact import exact_tokens, holds_token
 from skilld.classify.polarity import turns_round
 from skilld.classify.support import Support, adds_only, stands_in, supports
-from skilld.classify.words import comparable, names, same_stem, stem, stems
+from skilld.classify.words import comparable, content_stems, names, same_stem, stem
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
 SKILL = "# Release notes\n\n- One line per entry, at most 80 characters.\n- Run `make notes` first."
@@ -108,7 +108,6 @@ def test_exact_tokens_are_what_may_not_be_paraphrased() -> None:
         "readme.md",
         "v2.1",
         "camelcase",
-        "check",
         "max_len",
         "a/b",
     }
@@ -142,7 +141,7 @@ def test_different_words_are_not(one: str, other: str) -> None:
 
 
 def test_latin_words_inside_unspaced_script_are_words() -> None:
-    assert "pytest" in stems("使用pytest运行")
+    assert "pytest" in content_stems("使用pytest运行")
 
 
 def test_a_quote_stands_where_it_stands_white_space_aside() -> None:
@@ -234,11 +233,11 @@ def test_any_text_can_be_judged(change: str, typed: str) -> None:
 
 
 @given(
-    st.lists(st.sampled_from("put ticket numbers first in each entry of release notes".split()), min_size=2, max_size=9)
+    st.lists(st.sampled_from(["put", "ticket", "numbers", "first", "each", "entry", "release", "notes"]), min_size=2)
 )
 def test_what_a_person_said_supports_itself(words: list[str]) -> None:
     said = " ".join(words)
-    assert supports(said, f"please {said}", "").ok or not stems(said)
+    assert supports(said, f"please {said}", "").ok or not content_stems(said)
 
 
 def test_the_labelled_batches_come_out_as_the_decision_record_says() -> None:

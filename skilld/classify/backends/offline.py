@@ -1,7 +1,7 @@
 """The embedded default: hears what is said outright, with no key, no model and no network.
 
-Messages and skills in, updates out; an update and a skill in, the operation that writes it out. Modest by intent: it
-speaks only when the person was explicit, and what it cannot phrase well gets a confidence below 0.5.
+Messages and skills in, updates out; an update and a skill in, the line to be replaced out. Modest by intent: it speaks
+only when the person was explicit, and what it cannot phrase well gets a confidence below 0.5.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skilld.classify.offline.compose import compose, home
 from skilld.classify.offline.cues import Cue
+from skilld.classify.offline.home import home, replacement
 from skilld.classify.offline.listen import Heard, commands, listen
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.relation import points_to_rule, related
 from skilld.classify.offline.said import contradicted, opposed_outright, says_already, topic
 from skilld.classify.offline.taken_back import still_standing
-from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
+from skilld.types import Kind, Message, Operation, SkillDoc, Update
 
 _UNCLEAR = 0.4  # heard, but not to be proposed in these words
 _UNRELATED = 0.45  # clear, but nothing to do with the skill in use
@@ -63,8 +63,8 @@ class Offline:
         return [update for update in standing if not _known(update, skills, instructions)]
 
     def edit(self, update: Update, skill: SkillDoc) -> list[Operation]:
-        """Return the operations, at most one, that make `skill` say `update.change`; none where it cannot be placed."""
-        operation = compose(update.change, skill.text)
+        """Return the operation that puts `update.change` in place of the line it contradicts; none where it adds."""
+        operation = replacement(update.change, skill.text)
         return [operation] if operation else []
 
 
@@ -100,8 +100,7 @@ def _update(heard: Heard, turn: int, agent: Sequence[str], skills: Sequence[Skil
 
 
 def _kind(heard: Heard, change: str, target: SkillDoc | None) -> Kind:
-    operation = compose(change, target.text) if target else None
-    if operation and operation.op is Op.REPLACE:
+    if target and replacement(change, target.text):
         return Kind.CHANGE_STEP
     if _NO_LONGER.match(change):
         return Kind.REMOVE_STEP

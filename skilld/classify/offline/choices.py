@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from skilld.classify.offline.words import TOPICS
+from skilld.classify.offline.topics import TOPICS
 
 _FAMILIES = tuple(frozenset(family.split()) for family in TOPICS["choices"])
 _TURNED_DOWN = re.compile(

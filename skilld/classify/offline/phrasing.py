@@ -14,7 +14,7 @@ from typing import Any
 
 from skilld.classify.offline.cues import Cue, compiled
 from skilld.classify.offline.listen import Heard
-from skilld.classify.offline.words import denies, stems
+from skilld.classify.words import denies, stems
 from skilld.text import fold
 
 _LONGEST = 280  # characters

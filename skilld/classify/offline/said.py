@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from skilld.classify.offline.choices import changed_choice, choices, chosen_part, same_choice
 from skilld.classify.offline.sections import Block, Lines, lines_of, sections
-from skilld.classify.offline.words import denies, measures, numbers, stems
+from skilld.classify.words import denies, measures, numbers, stems
 
 _COVERED = 0.8  # share of an instruction's stems that one line must hold to have said it
 _SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about one thing

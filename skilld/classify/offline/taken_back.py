@@ -10,7 +10,8 @@ from collections.abc import Sequence
 
 from skilld.classify.offline.listen import retractions
 from skilld.classify.offline.said import opposed
-from skilld.classify.offline.words import TOPICS, stems
+from skilld.classify.offline.topics import TOPICS
+from skilld.classify.words import stems
 from skilld.types import Message, Update
 
 _REACH = 2  # turns back that "scratch that" can mean when it names nothing

@@ -1,0 +1,65 @@
+"""What the daemon's loop is told: by the watcher, the schedule, workers, the notification centre and signals."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skilld.store.batches import StoredBatch
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A file may have changed."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """It is time for something."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetBack:
+    """The wall clock was set back; 0 seconds: the machine slept."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """A worker has ended. Without a batch it looked at decisions made in git."""
+
+    batch: StoredBatch | None
+    result: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A worker waits with what it is about to do until it is `kept`."""
+
+    batch: StoredBatch
+    plan: Mapping[str, Any]
+    kept: threading.Event
+
+
+@dataclass(frozen=True, slots=True)
+class Noticed:
+    """A notice was shown, or `why_not`."""
+
+    why_not: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """A signal asks us to end."""
+
+    signal: int
+
+
+Message = Changed | Tick | SetBack | Planned | Done | Noticed | Stop

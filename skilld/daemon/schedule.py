@@ -1,0 +1,53 @@
+"""The daemon's ticks: APScheduler, and a watch over it by monotonic time.
+
+APScheduler goes by the wall clock: set back by a day, it is silent for a day. Its defaults drop a job that is a second
+late, and after a suspend everything is late. Both are held by tests/faults/test_f13_clock.py.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+from apscheduler.schedulers.background import BackgroundScheduler
+
+_MISSED = 3  # ticks of the quickest sort: so long a silence is none of the machine's being busy
+
+
+class Schedule:
+    """Calls `tick` with a name every so many seconds, on another thread."""
+
+    def __init__(self, tick: Callable[[str], None], periods: Mapping[str, float]) -> None:
+        self._tick = tick
+        self._last = time.monotonic()
+        self._wall = time.time() - self._last
+        self.patience = _MISSED * min(periods.values())
+        self._scheduler = BackgroundScheduler(
+            job_defaults={"coalesce": True, "misfire_grace_time": None, "max_instances": 1}, timezone="UTC"
+        )
+        for name, seconds in periods.items():
+            self._scheduler.add_job(self._beat, "interval", (name,), seconds=seconds, id=name)
+        self._scheduler.start()
+
+    def _beat(self, name: str) -> None:
+        self._last = time.monotonic()
+        self._wall = time.time() - self._last
+        self._tick(name)
+
+    def wake(self) -> float | None:
+        """Have everything come at once where nothing came for `patience` seconds.
+
+        Returns by how many seconds the wall clock was set back meanwhile, None where ticks came as they should.
+        """
+        if time.monotonic() - self._last < self.patience:
+            return None
+        self._last = time.monotonic()
+        before, self._wall = self._wall, time.time() - self._last
+        for job in self._scheduler.get_jobs():
+            job.modify(next_run_time=datetime.now(UTC))
+        return max(0.0, before - self._wall)
+
+    def stop(self) -> None:
+        """Stop; a tick that is on its way may still come."""
+        self._scheduler.shutdown(wait=False)

@@ -1,0 +1,106 @@
+"""Auto mode: off unless asked for; then sure additions of plain words become commits of their own, easily undone."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.lessons import LINES, LINKS, TICKETS, Lessons
+from support.live_project import Project
+from support.notifications import notification_server
+from support.program import Program
+from support.waiting import wait_for
+
+SKILL = ".claude/skills/release-notes/SKILL.md"
+QUIET = {"SKILLD_NOTIFY__ENABLED": "false"}
+AUTO = {**QUIET, "SKILLD_APPLY": "auto"}
+
+
+def taught(home: Path, project: Project, settings: dict[str, str], text: str = TICKETS) -> tuple[Lessons, str, str]:
+    """Teach it, and return the lessons with the proposal's id and state."""
+    lessons = Lessons(home, project, Program(home, settings))
+    lessons.teach(text)
+    ((name, state),) = lessons.states().items()
+    return lessons, name, state
+
+
+@pytest.mark.parametrize("way", ["git", "skilld"])
+def test_a_sure_addition_is_a_commit_on_the_current_branch(home: Path, project: Project, way: str) -> None:
+    project.git("switch", "--quiet", "-c", "feature")
+    (project.root / "README.md").write_text("half a sentence\n")
+    head, before = project.git("rev-parse", "HEAD"), project.skill_path.read_text()
+    lessons, name, state = taught(home, project, AUTO)
+    assert state == "accepted"
+    assert project.git("rev-parse", "feature^") == head
+    assert project.git("diff", "--name-only", head, "feature") == SKILL
+    assert project.git("status", "--porcelain") == "M README.md"
+    assert LINES[TICKETS] in project.skill_path.read_text()
+    assert project.git("for-each-ref", "refs/skilld", "refs/heads/skilld") == ""
+    (shown,) = lessons.program.json("proposals", "--state", "accepted")
+    assert (shown["landed"], shown["note"]) == (
+        project.git("rev-parse", "feature"),
+        f"applied unasked; undo: skilld revert {name}",
+    )
+    if way == "git":
+        project.git("revert", "--no-edit", "HEAD")
+    else:
+        assert lessons.program.run("revert", name).returncode == 0
+    assert project.skill_path.read_text() == before
+    assert lessons.states() == {name: "reverted"}
+
+
+@pytest.mark.parametrize(
+    ("settings", "state"),
+    [
+        (QUIET, "open"),
+        ({**QUIET, "SKILLD_AUTO__SKILLS": "release-notes, other"}, "accepted"),
+        ({**QUIET, "SKILLD_AUTO__SKILLS": "other"}, "open"),
+        ({**AUTO, "SKILLD_AUTO__CONFIDENCE": "0.9"}, "open"),
+    ],
+    ids=["off", "this skill", "another skill", "not sure enough"],
+)
+def test_it_is_for_those_who_asked_for_it(home: Path, project: Project, settings: dict[str, str], state: str) -> None:
+    head = project.git("rev-parse", "HEAD")
+    assert taught(home, project, settings)[2] == state
+    assert (project.git("rev-parse", "HEAD") == head) == (state == "open")
+
+
+@pytest.mark.parametrize("text", [LINKS, "From now on, always run `make lint` before you write the notes."])
+def test_what_is_less_sure_or_names_a_command_waits(home: Path, project: Project, text: str) -> None:
+    before = project.fingerprint()
+    assert taught(home, project, AUTO, text)[2] == "open"
+    assert project.fingerprint() == before
+
+
+def test_while_something_is_in_progress_it_waits_and_says_why(home: Path, project: Project) -> None:
+    project.git("switch", "--quiet", "-c", "side", "HEAD~1")
+    (project.root / "README.md").write_text("side\n")
+    project.git("commit", "--quiet", "--all", "--message", "side")
+    project.git("switch", "--quiet", "main")
+    project.git("merge", "--quiet", "--no-commit", "--no-ff", "side")
+    before = project.fingerprint()
+    lessons, name, state = taught(home, project, AUTO)
+    assert state == "open"
+    assert project.fingerprint() == before
+    (shown,) = lessons.open()
+    assert shown["note"] == f"not applied: a merge is in progress in {project.root}"
+    assert shown["commit"] == project.git("rev-parse", "skilld/staging")
+    project.git("merge", "--abort")
+    assert lessons.program.run("accept", name).returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("dbus-daemon") is None, reason="no dbus-daemon on this machine")
+def test_the_notice_says_how_to_undo_it(home: Path, project: Project) -> None:
+    with notification_server() as (address, shown):
+        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": address, "SKILLD_APPLY": "auto"})
+        lessons = Lessons(home, project, program)
+        with program.daemon():
+            lessons.say(TICKETS)
+            states = wait_for("it to be applied", lessons.states, 20, every=0.2, context=program.output)
+            (notice,) = wait_for("the notice", lambda: list(shown), 10)
+    ((name, state),) = states.items()
+    assert state == "accepted"
+    assert notice["body"] == f"Applied to release-notes. Undo: skilld revert {name}"
+    assert f"Undo it: skilld revert {name}" in program.output()

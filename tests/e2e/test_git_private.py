@@ -1,0 +1,199 @@
+"""Skills that git does not track: the same verbs, and plain git through `skilld git`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.demo.transcript import Transcript
+from support.lessons import HOSTS, LINES, TICKETS
+from support.live_project import SKILL_TEXT, Project
+from support.program import Program
+
+RELATIVE = "release-notes/SKILL.md"
+
+
+class Person:
+    """Somebody whose skill is at `skill` and who talks to Claude Code in `folder`."""
+
+    def __init__(self, program: Program, folder: Path, skill: Path) -> None:
+        self.program = program
+        self.folder = folder
+        self.skill = skill
+        self._count = 0
+        folder.mkdir(parents=True, exist_ok=True)
+        skill.parent.mkdir(parents=True, exist_ok=True)
+        skill.write_text(SKILL_TEXT)
+
+    def teach(self, text: str) -> list[dict[str, Any]]:
+        """Say it in a session with the skill, have it judged, and return the open proposals."""
+        self._count += 1
+        sessions = self.program.home / ".claude/projects/-x"
+        sessions.mkdir(parents=True, exist_ok=True)
+        session = Transcript(sessions / f"session-{self._count}.jsonl", self.folder, self.skill.parents[1])
+        session.add({"skill": "release-notes"})
+        for said in ("Write the release notes for 2.4.0", text, "ok, looks good", "thanks", "go on"):
+            session.add({"person": said})
+            session.add({"agent": "Done."})
+        done = self.program.run("run", "--once", "--backfill", "1")
+        assert done.returncode == 0, done.stderr
+        return list(self.program.json("proposals"))
+
+    def states(self) -> list[str]:
+        return [item["state"] for item in self.program.json("proposals", "--state", "all")]
+
+    def git(self, *arguments: str) -> str:
+        done = self.program.run("git", *arguments)
+        assert done.returncode == 0, f"skilld git {arguments}: {done.stdout}{done.stderr}"
+        return done.stdout.strip()
+
+
+@pytest.fixture
+def person(program: Program, home: Path, tmp_path: Path) -> Person:
+    return Person(program, tmp_path / "work", home / ".claude/skills" / RELATIVE)
+
+
+def files(root: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_a_users_own_skill_is_proposed_accepted_and_reverted(person: Person, home: Path) -> None:
+    before = files(home / ".claude/skills")
+    (proposal,) = person.teach(TICKETS)
+    assert files(home / ".claude/skills") == before
+    assert Path(proposal["repo"]).parent == home / ".local/share/skilld/repos"
+    assert (proposal["relpath"], proposal["branch"], proposal["rests_on"]) == (RELATIVE, "skilld/staging", "")
+    shown = person.program.run("show", proposal["id"]).stdout
+    assert f"+{LINES[TICKETS]}" in shown
+    assert f"skilld git --root {home}/.claude/skills cherry-pick {proposal['commit'][:10]}" in shown
+    assert "git merge skilld/staging" not in person.program.run("proposals").stdout
+    assert person.program.run("accept", proposal["id"]).returncode == 0
+    assert LINES[TICKETS] in person.skill.read_text()
+    number = person.skill.read_text().splitlines().index(LINES[TICKETS]) + 1
+    (why,) = person.program.json("why", f"{person.skill}:{number}")["proposals"]
+    assert (why["id"], why["evidence"][0]["quote"]) == (proposal["id"], TICKETS)
+    assert person.program.run("revert", proposal["id"]).returncode == 0
+    assert files(home / ".claude/skills") == before
+    assert person.states() == ["reverted"]
+    person.teach(TICKETS)
+    assert person.states() == ["reverted"]
+
+
+def test_skilld_git_merges_reverts_and_shows(person: Person) -> None:
+    (proposal,) = person.teach(TICKETS)
+    assert person.git("log", "--format=%an: %s", "--all") == (
+        f"skilld: {person.git('log', '-1', '--format=%s', proposal['commit'])}\nAda Tester: As found: {RELATIVE}"
+    )
+    assert "nothing to commit" in person.git("status")
+    person.skill.write_text(person.skill.read_text().replace("Past tense", "Present tense"))
+    person.git("merge", "--no-edit", "skilld/staging")
+    assert LINES[TICKETS] in person.skill.read_text()
+    assert "Present tense" in person.skill.read_text()
+    assert person.git("log", "--format=%an", "--first-parent") == "Ada Tester\nAda Tester\nAda Tester"
+    assert person.states() == ["accepted"]
+    person.git("revert", "--no-edit", "-m", "1", "HEAD")
+    assert LINES[TICKETS] not in person.skill.read_text()
+    assert person.states() == ["reverted"]
+    assert sorted(path.name for path in person.skill.parents[1].rglob("*")) == ["SKILL.md", "release-notes"]
+
+
+def test_a_cherry_pick_and_lines_taken_out_by_hand_are_noticed(person: Person) -> None:
+    (proposal,) = person.teach(TICKETS)
+    person.git("cherry-pick", proposal["commit"])
+    assert person.states() == ["accepted"]
+    person.skill.write_text(SKILL_TEXT)
+    assert person.states() == ["reverted"]
+
+
+def test_skilld_git_keeps_to_what_it_is_for(person: Person, tmp_path: Path) -> None:
+    done = person.program.run("git", "log")
+    assert (done.returncode, "There is no such repository" in done.stderr) == (1, True)
+    person.teach(TICKETS)
+    for arguments in (["clean", "-fdx"], ["push"], ["init"], ["-c", "core.pager=x", "log"], []):
+        assert person.program.run("git", *arguments).returncode == 2
+    assert "git --git-dir=" in person.program.run("git", "clean", "-fdx").stderr
+    done = person.program.run("git", "--root", str(tmp_path), "log")
+    assert (done.returncode, str(person.skill.parents[1]) in done.stderr) == (2, True)
+    assert person.program.run("git", "--root", str(person.skill.parents[1]), "log").returncode == 0
+    assert person.program.run("git", "diff", "--exit-code", "main", "skilld/staging").returncode == 1
+
+
+def test_an_agent_may_read_and_not_decide(person: Person) -> None:
+    person.teach(TICKETS)
+    agent = Program(person.program.home, {"CLAUDECODE": "1"})
+    assert agent.run("git", "log").returncode == 0
+    done = agent.run("git", "merge", "skilld/staging")
+    assert (done.returncode, person.skill.read_text()) == (5, SKILL_TEXT)
+
+
+def test_without_a_git_identity_or_git_settings_at_all(person: Person, home: Path) -> None:
+    (home / ".gitconfig").unlink()
+    (proposal,) = person.teach(TICKETS)
+    done = person.program.run("accept", proposal["id"])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert LINES[TICKETS] in person.skill.read_text()
+
+
+@pytest.mark.parametrize("how", ["ignored", "untracked"])
+def test_a_projects_skill_that_git_does_not_track(program: Program, project: Project, how: str) -> None:
+    project.git("rm", "--quiet", "-r", "--cached", ".claude")
+    if how == "ignored":
+        (project.root / ".gitignore").write_text(".claude/\n")
+        project.git("add", ".gitignore")
+    project.git("commit", "--quiet", "--message", "not in git")
+    before = project.fingerprint()
+    person = Person(program, project.root, project.skill_path)
+    (proposal,) = person.teach(TICKETS)
+    assert project.fingerprint() == before
+    assert proposal["relpath"] == RELATIVE
+    assert program.run("accept", proposal["id"]).returncode == 0
+    assert LINES[TICKETS] in project.skill_path.read_text()
+    assert project.git("status", "--porcelain", "--untracked-files=no") == ""
+
+
+def test_a_linked_skills_folder_is_the_repository_it_leads_to(program: Program, home: Path, tmp_path: Path) -> None:
+    dotfiles = Project(tmp_path / "dotfiles", home, "claude/skills")
+    (home / ".claude").mkdir()
+    (home / ".claude/skills").symlink_to(dotfiles.skill_path.parents[1])
+    person = Person(program, tmp_path / "work", dotfiles.skill_path)
+    person.skill = home / ".claude/skills" / RELATIVE
+    (proposal,) = person.teach(TICKETS)
+    assert (proposal["repo"], proposal["path"]) == (str(dotfiles.root), str(dotfiles.skill_path))
+    assert dotfiles.git("rev-parse", "skilld/staging") == proposal["commit"]
+
+
+def test_what_must_not_be_edited_keeps_the_learning_and_the_reason(
+    program: Program, home: Path, tmp_path: Path
+) -> None:
+    person = Person(program, tmp_path / "work", home / ".claude/plugins/cache/x/skills" / RELATIVE)
+    assert person.teach(TICKETS) == []
+    (learning,) = program.json("learnings")
+    assert learning["quote"] == TICKETS
+    assert "cannot be edited" in learning["why_kept"]
+    assert not (home / ".local/share/skilld/repos").exists()
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root writes everywhere")
+def test_a_read_only_skill_keeps_the_learning(person: Person) -> None:
+    person.skill.chmod(0o444)
+    assert person.teach(TICKETS) == []
+    assert len(person.program.json("learnings")) == 1
+
+
+def test_two_learnings_and_the_folder_that_is_meant(person: Person, tmp_path: Path) -> None:
+    person.teach(TICKETS)
+    two = person.teach(HOSTS)
+    assert len(two) == 2
+    other = Person(person.program, tmp_path / "other", tmp_path / "other/.claude/skills" / RELATIVE)
+    other._count = 10
+    assert len(other.teach(TICKETS)) == 3
+    done = person.program.run("git", "log")
+    assert (done.returncode, "there are 2" in done.stderr) == (2, True)
+    done = person.program.run("git", "--root", str(other.skill.parents[1]), "log", "--format=%s", "main")
+    assert done.stdout == f"As found: {RELATIVE}\n"
+    assert person.program.run("accept", "--all").returncode == 0
+    assert set(person.states()) == {"accepted"}
+    assert LINES[TICKETS] in other.skill.read_text()

@@ -1,0 +1,54 @@
+"""Lines of a Claude Code transcript with given ids and times, for tests that look at single bytes and copies."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+BEFORE = "2026-03-01T10:00:00.000Z"  # said before skilld came
+AFTER = "2026-03-03T10:00:00.000Z"
+
+
+def typed(key: str, text: str = "always use tabs", *, session: str = "s1", at: str = AFTER, **more: Any) -> bytes:
+    """Return the line of a prompt that a person typed, with its newline."""
+    record = {
+        "type": "user",
+        "uuid": key,
+        "sessionId": session,
+        "timestamp": at,
+        "isSidechain": False,
+        "entrypoint": "cli",
+        "version": "2.1.197",
+        "cwd": "/somewhere",
+        "origin": {"kind": "human"},
+        "message": {"role": "user", "content": text},
+    }
+    return json.dumps(record | more).encode() + b"\n"
+
+
+def enqueued(text: str, *, session: str = "s1", at: str = AFTER) -> bytes:
+    """Return the line of a prompt that waits in the client's queue: whether it is a turn, a later line says."""
+    record = {"type": "queue-operation", "operation": "enqueue", "content": text, "sessionId": session, "timestamp": at}
+    return json.dumps(record).encode() + b"\n"
+
+
+def ended(*, session: str = "s1") -> bytes:
+    """Return the line by which the client says that the session is over."""
+    return json.dumps({"type": "ended", "sessionId": session, "timestamp": AFTER}).encode() + b"\n"
+
+
+def write(path: Path, *lines: bytes, mtime: float | None = None) -> Path:
+    """Write a file of these lines, with a modification time if one is given."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(lines))
+    if mtime is not None:
+        os.utime(path, (mtime, mtime))
+    return path
+
+
+def append(path: Path, *lines: bytes) -> None:
+    """Append lines to a file."""
+    with path.open("ab") as file:
+        file.write(b"".join(lines))

@@ -1,0 +1,53 @@
+"""What a person teaches a skill in sessions of their own, until it is an open proposal in the project's repository."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from support.live_project import Project
+from support.program import Program
+from support.session import Session
+
+TICKETS = "From now on, always put the ticket number first in each entry."
+HOSTS = "Never mention internal hostnames in the release notes again."
+LINKS = "Remember to link every entry to its pull request."
+LINES = {
+    TICKETS: "- Always put the ticket number first in each entry.",
+    HOSTS: "- Never mention internal hostnames in the release notes.",
+    LINKS: "- Link every entry to its pull request.",
+}
+
+
+class Lessons:
+    """Sessions in one project, judged by `skilld run --once`."""
+
+    def __init__(self, home: Path, project: Project, program: Program) -> None:
+        self._home = home
+        self._project = project
+        self.program = program
+
+    def teach(self, *said: str) -> list[dict[str, Any]]:
+        """Say each in a session of its own, have them judged, and return all open proposals, oldest first."""
+        for text in said:
+            self.say(text)
+        self.judge()
+        return self.open()
+
+    def say(self, text: str) -> None:
+        """Say it in a session in which the skill is used."""
+        session = Session(self._home, self._project)
+        session.use_skill()
+        session.type("Write the release notes for 2.4.0", text, "ok, looks good", "thanks", "go on")
+
+    def judge(self) -> None:
+        """Let skilld read and judge what was said."""
+        done = self.program.run("run", "--once", "--backfill", "1")
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def open(self) -> list[dict[str, Any]]:
+        return list(self.program.json("proposals"))
+
+    def states(self) -> dict[str, str]:
+        """Return the state of every proposal there ever was, by id."""
+        return {item["id"]: item["state"] for item in self.program.json("proposals", "--state", "all")}

@@ -1,0 +1,131 @@
+"""Which back-end works: a loopback stand-in for Ollama, and what is found but never used unasked."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from skilld.classify.backends import Spec
+from skilld.classify.backends.choose import choose
+from support.loopback import Handler, LoopbackServer
+
+
+class Ollama(LoopbackServer):
+    """Answers /api/tags with what it is given."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.status = 200
+        self.body = json.dumps({"models": [{"name": "qwen3:4b", "details": {"family": "qwen3"}}]}).encode()
+        self.asked: list[str] = []
+
+    def answer_get(self, request: Handler) -> None:
+        self.asked.append(request.path)
+        request.send_body(self.status, self.body)
+
+    def answer_post(self, request: Handler, body: bytes) -> None:
+        raise AssertionError(f"nothing is sent to find out, not {len(body)} bytes to {request.path}")
+
+    @property
+    def address(self) -> str:
+        return self.origin.removeprefix("http://")
+
+
+@pytest.fixture
+def ollama() -> Iterator[Ollama]:
+    with Ollama() as server:
+        yield server
+
+
+def _closed_port() -> str:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{probe.getsockname()[1]}"
+
+
+def _auto(host: str, **environment: str) -> Spec:
+    return choose("auto", None, None, 60.0, {"OLLAMA_HOST": host, **environment}).spec
+
+
+def test_what_the_person_chose_is_used_whatever_else_is_there(ollama: Ollama) -> None:
+    there = {"OLLAMA_HOST": ollama.address, "OPENAI_API_KEY": "x"}
+    assert choose("offline", None, None, 60.0, there).spec == Spec("offline")
+    assert choose("openai/x", "http://h/v1", "k", 60.0, there).spec == Spec("openai/x", "http://h/v1", "k", 60.0)
+    assert choose("offline", None, None, 60.0, there).why == "you chose it"
+    assert ollama.asked == []
+
+
+def test_a_local_ollama_that_answers_is_used(ollama: Ollama) -> None:
+    assert _auto(ollama.address) == Spec("ollama_chat/qwen3:4b", ollama.origin, None, 60.0)
+    assert ollama.asked == ["/api/tags"]
+
+
+@pytest.mark.parametrize(
+    "form", ["http://127.0.0.1:{port}", "localhost:{port}", "0.0.0.0:{port}", ":{port}", "http://:{port}/"]
+)
+def test_its_address_is_read_as_ollama_reads_it(ollama: Ollama, form: str) -> None:
+    port = ollama.address.rpartition(":")[2]
+    spec = _auto(form.format(port=port))
+    assert spec.model == "ollama_chat/qwen3:4b"
+    assert str(spec.base_url).endswith(f":{port}")
+
+
+def test_a_model_that_only_embeds_is_passed_over(ollama: Ollama) -> None:
+    models = [
+        {"name": "nomic-embed-text:latest", "details": {"family": "nomic-bert"}},
+        {"name": "all-minilm:l6", "details": {"family": "bert"}},
+        {"name": "llama3.2:3b"},
+    ]
+    ollama.body = json.dumps({"models": models}).encode()
+    assert _auto(ollama.address).model == "ollama_chat/llama3.2:3b"
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (200, b'{"models": []}'),
+        (200, b'{"models": null}'),
+        (200, b'{"models": ["x"]}'),
+        (200, b'{"models": [{"name": "\\u001b[31m"}]}'),
+        (200, b'{"models": [{"name": "a", "details": "b"}]}'),
+        (200, b"[]"),
+        (200, b"<html>"),
+        (200, b"[" * 100_000),
+        (500, b"{}"),
+    ],
+)
+def test_an_answer_that_is_none_means_offline(ollama: Ollama, status: int, body: bytes) -> None:
+    ollama.status, ollama.body = status, body
+    assert _auto(ollama.address) == Spec("offline")
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "example.org:11434",
+        "192.0.2.1",
+        "http://user@example.org:80",
+        "127.0.0.1:99999",
+        "127.0.0.1:x",
+        "[::1",
+        "https://localhost:1",
+    ],
+)
+def test_an_ollama_elsewhere_is_never_asked(host: str) -> None:
+    assert _auto(host) == Spec("offline")
+
+
+def test_nothing_there_means_offline_and_says_so() -> None:
+    choice = choose("auto", None, None, 60.0, {"OLLAMA_HOST": _closed_port()})
+    assert choice.spec == Spec("offline")
+    assert choice.why == "nothing else is configured; it hears only explicit words"
+
+
+def test_a_key_that_is_found_is_named_and_not_used() -> None:
+    choice = choose("auto", None, None, 60.0, {"OLLAMA_HOST": _closed_port(), "OPENAI_API_KEY": "sk-secret"})
+    assert choice.spec == Spec("offline")
+    assert "OPENAI_API_KEY is set; to use it: skilld config set model openai/gpt-5-mini" in choice.found
+    assert "sk-secret" not in repr(choice)

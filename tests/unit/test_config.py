@@ -1,0 +1,109 @@
+"""`skilld config`, as a person types it: what is written is read back, and nothing is written that could not be."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skilld.__main__ import main
+
+
+@pytest.fixture
+def file(home: Path) -> Path:
+    return home / ".config/skilld/config.toml"
+
+
+def _set(key: str, value: str) -> int:
+    return main(["config", "set", key, value])
+
+
+def test_one_setting_changes_and_the_others_stay(file: Path) -> None:
+    assert _set("model", "openai/gpt-5-mini") == 0
+    assert _set("batch.turns", "7") == 0
+    assert _set("roots.claude-code", "/a,/b") == 0
+    assert _set("model", "offline") == 0
+    assert file.read_text() == 'model = "offline"\n\n[batch]\nturns = 7\n\n[roots]\nclaude-code = ["/a", "/b"]\n'
+
+
+@pytest.mark.parametrize("value", ['quote " and \\', "12345", "true", "ü 😀", "tab\tand \x7f", "[1]"])
+def test_any_text_is_read_back_as_it_was_typed(value: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from skilld.cli.common import settings
+
+    assert _set("model_api_key", value) == 0
+    assert settings().model_api_key == value
+    assert value not in capsys.readouterr().out
+
+
+def test_the_file_is_private_also_under_a_common_umask(file: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        _set("model", "offline")
+    finally:
+        os.umask(before)
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert [path.name for path in file.parent.iterdir()] == ["config.toml"]
+
+
+def test_a_link_to_the_settings_stays_a_link(file: Path, tmp_path: Path) -> None:
+    own = tmp_path / "dotfiles" / "skilld.toml"
+    own.parent.mkdir()
+    own.write_text('model = "auto"\n')
+    file.parent.mkdir(parents=True)
+    file.symlink_to(own)
+    assert _set("model", "offline") == 0
+    assert file.is_symlink()
+    assert own.read_text() == 'model = "offline"\n'
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("modle", "x", "No such setting: modle (did you mean model?)"),
+        ("batch", "5", "No such setting: batch"),
+        ("batch.turns", "many", "batch.turns: Input should be a valid integer"),
+        ("batch.turns", "0", "batch.turns"),
+        ("budget.usd", "nan", "budget.usd"),
+        ("roots.codex", "relative", "relative is not an absolute path"),
+    ],
+)
+def test_what_cannot_be_is_told_and_nothing_is_written(
+    file: Path, key: str, value: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _set("model", "offline")
+    assert _set(key, value) == 2
+    assert told in capsys.readouterr().err
+    assert file.read_text() == 'model = "offline"\n'
+
+
+@pytest.mark.parametrize("text", ["batch = 3\n", "model = 2020-01-01\n", "model = \n", "surplus = 1\n"])
+def test_a_file_that_is_broken_already_is_told_and_left_alone(
+    file: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text(text)
+    assert _set("batch.turns", "5") == 2
+    assert "skilld: " in capsys.readouterr().err
+    assert file.read_text() == text
+
+
+def test_a_folder_in_the_place_of_the_file_is_told(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.mkdir(parents=True)
+    assert _set("model", "offline") == 2
+    assert "Is a directory" in capsys.readouterr().err
+
+
+def test_show_names_every_setting_and_hides_the_key(capsys: pytest.CaptureFixture[str]) -> None:
+    _set("model_api_key", "sk-very-secret")
+    assert main(["config", "show"]) == 0
+    assert main(["config", "show", "--json"]) == 0
+    shown = capsys.readouterr().out
+    assert "batch.idle_minutes" in shown
+    assert '"model_api_key": "(set)"' in shown
+    assert "sk-very-secret" not in shown
+
+
+def test_path_is_where_the_file_is(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config", "path"]) == 0
+    assert capsys.readouterr().out == f"{file}\n"

@@ -1,0 +1,127 @@
+"""The batch's words, read again from the transcripts: the right ones, redacted before anything else sees them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.intake.agents import ADAPTERS
+from skilld.intake.inspect import inspect
+from skilld.redact import KEY_BYTES, Redactor
+from skilld.types import How, Message
+from skilld.worker.conversation import read
+from support.claude_lines import enqueued, typed, write
+
+SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+redact = Redactor(b"k" * KEY_BYTES).redact
+
+
+def _reply(text: str) -> bytes:
+    message = {"role": "assistant", "model": "m", "content": [{"type": "text", "text": text}]}
+    record = {"type": "assistant", "uuid": text[:8], "sessionId": "s1", "entrypoint": "cli", "message": message}
+    return json.dumps(record).encode() + b"\n"
+
+
+def _job(*keys: str, sources: list[tuple[Path, int, int]]) -> dict[str, Any]:
+    return {
+        "agent": "claude-code",
+        "turns": [f"claude-code:{key}" for key in keys],
+        "sources": [{"path": str(path), "start": start, "end": end} for path, start, end in sources],
+    }
+
+
+def _whole(path: Path, *keys: str, start: int = 0) -> dict[str, Any]:
+    return _job(*keys, sources=[(path, start, path.stat().st_size)])
+
+
+def _shown(messages: list[Message]) -> list[tuple[int | None, str]]:
+    return [(message.turn, message.text) for message in messages]
+
+
+def test_the_turns_of_the_batch_and_what_the_agent_said_between(tmp_path: Path) -> None:
+    old = [typed("t0", "old"), _reply("old answer")]
+    lines = [*old, typed("t1", "first"), _reply("answer"), typed("t2", "second"), _reply("after the batch")]
+    path = write(tmp_path / "s.jsonl", *lines)
+    messages = read(_whole(path, "t1", "t2", start=len(old[0])), redact)
+    assert _shown(messages) == [(None, "old answer"), (1, "first"), (None, "answer"), (2, "second")]
+    assert (messages[1].turn_key, messages[1].how) == ("claude-code:t1", How.TYPED)
+
+
+def test_every_message_is_redacted(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", _reply(f"I found {SECRET}"), typed("t1", f"my token is {SECRET}"))
+    messages = read(_whole(path, "t1"), redact)
+    assert len(messages) == 2
+    assert all(SECRET not in message.text and "[REDACTED:" in message.text for message in messages)
+
+
+def test_a_secret_is_not_cut_in_half_and_so_missed(tmp_path: Path) -> None:
+    half = 32 * 1024
+    for before in range(half - len(SECRET), half, 7):
+        text = "x" * (before - 1) + " " + SECRET + " " + "y " * half
+        path = write(tmp_path / "s.jsonl", typed("t1", text))
+        (message,) = read(_whole(path, "t1"), redact)
+        assert SECRET[:12] not in message.text
+        assert len(message.text) <= 64 * 1024 + 100
+
+
+def test_a_long_text_without_any_white_space_is_nobodys_words(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", typed("t1", "x" * 100_000))
+    (message,) = read(_whole(path, "t1"), redact)
+    assert message.text.strip() == ""
+
+
+def test_a_turn_that_is_in_two_files_is_one_message(tmp_path: Path) -> None:
+    first = write(tmp_path / "a.jsonl", typed("t1", "first"))
+    fork = write(tmp_path / "b.jsonl", typed("t1", "first"), typed("t2", "second"))
+    sources = [(path, 0, path.stat().st_size) for path in (first, fork)]
+    assert _shown(read(_job("t1", "t2", sources=sources), redact)) == [(1, "first"), (2, "second")]
+
+
+def test_a_turn_that_only_waited_in_the_queue_is_found_again(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", typed("t1", "first"), enqueued("never push"))
+    found = [turn for turn in inspect(path, ADAPTERS["claude-code"]).turns if "s1:2026-03-03T10:00:00.000Z" in turn]
+    job = _whole(path, "t1") | {"turns": ["claude-code:t1", *found]}
+    assert _shown(read(job, redact)) == [(1, "first"), (2, "never push")]
+
+
+def test_a_long_run_of_the_agents_messages_is_cut_to_the_newest(tmp_path: Path) -> None:
+    replies = [_reply(f"step {number}") for number in range(60)]
+    path = write(tmp_path / "s.jsonl", *replies, typed("t1", "stop"))
+    messages = read(_whole(path, "t1"), redact)
+    assert [messages[0].text, messages[-1].text, len(messages)] == ["step 20", "stop", 41]
+
+
+@pytest.mark.parametrize("fate", ["deleted", "rewritten", "a link", "a folder"])
+def test_words_that_are_gone_are_told(tmp_path: Path, fate: str) -> None:
+    path = write(tmp_path / "s.jsonl", typed("t1", "first"))
+    job = _whole(path, "t1")
+    path.unlink()
+    if fate == "rewritten":
+        write(path, typed("other", "x"))
+    elif fate == "a link":
+        path.symlink_to(write(tmp_path / "elsewhere", typed("t1", "first")))
+    elif fate == "a folder":
+        path.mkdir()
+    with pytest.raises(SkilldError, match="deleted or rewritten"):
+        read(job, redact)
+
+
+def test_a_turn_that_is_gone_leaves_the_numbers_of_the_others_alone(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", typed("t2", "second"))
+    assert _shown(read(_whole(path, "t1", "t2"), redact)) == [(2, "second")]
+
+
+def test_half_an_emoji_is_text_that_any_request_can_hold(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", typed("t1", "cut \ud83d here"))
+    (message,) = read(_whole(path, "t1"), redact)
+    message.text.encode()
+
+
+def test_nothing_is_read_behind_the_end_that_was_known(tmp_path: Path) -> None:
+    first = typed("t1", "first")
+    path = write(tmp_path / "s.jsonl", first, typed("t2", "second"))
+    assert _shown(read(_job("t1", "t2", sources=[(path, 0, len(first))]), redact)) == [(1, "first")]

@@ -1,0 +1,50 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from skilld.crash import report
+from skilld.paths import places
+
+
+def _strike(words: str) -> str:
+    try:
+        dict[str, str]()[words]
+    except LookupError as error:
+        return report(error, ["status"])
+    return ""
+
+
+def test_a_report_says_where_and_what_and_nothing_that_was_said(home: Path) -> None:
+    told = _strike("the person's secret words")
+    (file,) = (home / ".local/state/skilld/crashes").iterdir()
+    text = file.read_text()
+    assert str(file) in told
+    assert "error: KeyError" in text
+    assert "test_crash.py" in text
+    assert "command: status" in text
+    assert "secret words" not in text + told
+
+
+def test_reports_are_private_also_under_a_common_umask() -> None:
+    before = os.umask(0o022)
+    try:
+        _strike("")
+    finally:
+        os.umask(before)
+    (file,) = places().crashes.iterdir()
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert places().crashes.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_bug_that_strikes_again_and_again_is_one_report() -> None:
+    for number in range(3):
+        _strike(str(number))
+    assert len([*places().crashes.iterdir()]) == 1
+
+
+def test_where_no_file_can_be_written_the_report_is_shown(home: Path) -> None:
+    (home / ".local").touch()
+    told = _strike("the person's secret words")
+    assert "test_crash.py" in told
+    assert "secret words" not in told

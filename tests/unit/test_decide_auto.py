@@ -1,0 +1,194 @@
+"""Auto mode's commit: on the checked-out branch, one file, and only where nothing of the person's is in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from skilld.decide.auto import apply_unasked
+from skilld.decide.values import Seen
+from skilld.errors import RefusedError, SkilldError
+from skilld.git.errors import RefLockedError
+from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
+
+DRY = below("- Run the tests.", "- Do a dry run.")
+NEWS = below("- Push the tag.", "- Write the news.")
+EDITED = TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    return new_repo(tmp_path / "work")
+
+
+@pytest.fixture
+def desk(person: Person) -> Desk:
+    desk = Desk(person)
+    desk.made("p1", DRY)
+    return desk
+
+
+def apply(desk: Desk) -> str:
+    return apply_unasked(desk.proposals["p1"], desk.standing["p1"].apply)
+
+
+def test_it_is_a_commit_of_its_own_that_touches_one_file(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "-c", "feature")
+    head = person.commit("unfinished", {"src/app.py": "print(3)\n"})
+    person.write("src/app.py", "print(4)\n")
+    person.write("staged.txt", "staged\n")
+    person.git("add", "staged.txt")
+    status = person.git("status", "--porcelain")
+    commit = apply(desk)
+    assert person.tip("feature") == person.tip() == commit
+    assert person.git("rev-list", "--parents", "-1", commit) == f"{commit} {head}"
+    assert person.files_changed(head, commit) == [SKILL]
+    assert person.skill.read_text() == EDITED
+    assert person.git("status", "--porcelain") == status
+    assert person.git("log", "-1", "--format=%an <%ae> %cn") == "skilld <skilld@localhost> skilld"
+    assert "Skilld-Proposal: p1" in person.git("log", "-1", "--format=%B")
+    assert person.git("reflog", "-1", "--format=%gs") == "skilld: skilld(release): say p1"
+    assert person.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_nothing_but_the_file_its_entry_and_the_branch_changes(person: Person, desk: Desk) -> None:
+    person.git("status")
+    before = snapshot(person.root)
+    apply(desk)
+    after = snapshot(person.root)
+    changed = {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
+    logs = {".git/logs/HEAD", ".git/logs/refs/heads/main"}
+    assert changed - logs == {SKILL, ".git/index", ".git/refs/heads/main"}
+
+
+@pytest.mark.parametrize("way", ["git", "skilld"])
+def test_it_is_undone_by_either_revert(person: Person, desk: Desk, way: str) -> None:
+    desk.know("p1", landed=apply(desk))
+    assert desk.seen("p1").seen is Seen.LANDED
+    if way == "git":
+        person.git("revert", "--no-edit", "HEAD")
+    else:
+        desk.revert("p1")
+    assert person.skill.read_text() == TEXT
+    assert person.git("status", "--porcelain") == ""
+    assert desk.seen("p1").seen is Seen.REVERTED
+
+
+def dirty(person: Person) -> str:
+    person.write(SKILL, TEXT + "unfinished\n")
+    return f"{SKILL} has uncommitted changes"
+
+
+def staged(person: Person) -> str:
+    person.write(SKILL, TEXT + "unfinished\n")
+    person.git("add", SKILL)
+    person.write(SKILL, TEXT)
+    return f"{SKILL} has staged changes"
+
+
+def unstaged(person: Person) -> str:
+    person.git("rm", "--quiet", "--cached", SKILL)
+    return f"{SKILL} has staged changes"
+
+
+def converted(person: Person) -> str:
+    person.git("config", "core.autocrlf", "true")
+    person.skill.unlink()
+    person.git("checkout", "--", SKILL)
+    return f"{SKILL} has uncommitted changes"
+
+
+def detached(person: Person) -> str:
+    person.git("checkout", "--quiet", "--detach")
+    return f"no branch is checked out in {person.root}"
+
+
+def on_staging(person: Person) -> str:
+    person.git("switch", "--quiet", "skilld/staging")
+    return f"skilld/staging itself is checked out in {person.root}"
+
+
+def merging(person: Person) -> str:
+    person.git("switch", "--quiet", "-c", "side", "HEAD")
+    person.commit("side", {"README.md": "one\n"})
+    person.git("switch", "--quiet", "main")
+    person.commit("main", {"README.md": "two\n"})
+    person.git("merge", "side", check=False)
+    return f"a merge is in progress in {person.root}"
+
+
+def rebasing(person: Person) -> str:
+    person.commit("two", {"README.md": "two\n"})
+    person.git("rebase", "--quiet", "--exec", "false", "HEAD^", check=False)
+    return f"a rebase is in progress in {person.root}"
+
+
+def bisecting(person: Person) -> str:
+    person.git("bisect", "start")
+    return f"a bisect is in progress in {person.root}"
+
+
+def picking(person: Person) -> str:
+    merging(person)
+    person.git("merge", "--abort")
+    person.git("cherry-pick", "side", check=False)
+    return f"a cherry-pick is in progress in {person.root}"
+
+
+STATES = [dirty, staged, unstaged, converted, detached, on_staging, merging, rebasing, bisecting, picking]
+
+
+@pytest.mark.parametrize("state", STATES, ids=lambda state: state.__name__)
+def test_in_any_other_state_it_stays_staged(person: Person, desk: Desk, state: Callable[[Person], str]) -> None:
+    cause = state(person)
+    before = snapshot(person.root)
+    with pytest.raises(RefusedError) as refused:
+        apply(desk)
+    assert refused.value.cause == cause
+    assert snapshot(person.root) == before
+    assert person.tip("skilld/staging") == desk.proposals["p1"].commit
+
+
+def test_an_edit_that_does_not_fit_the_checked_out_branch(person: Person, desk: Desk) -> None:
+    person.git("switch", "--quiet", "-c", "feature")
+    person.commit("mine", {SKILL: TEXT.replace("- Run the tests.\n", "")})
+    with pytest.raises(SkilldError, match="anchor not found"):
+        apply(desk)
+    assert person.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("lock", ["index.lock", "refs/heads/main.lock"])
+def test_where_git_holds_a_lock_everything_is_put_back(person: Person, desk: Desk, lock: str) -> None:
+    tip = person.tip()
+    (person.root / ".git" / lock).touch()
+    with pytest.raises(RefLockedError):
+        apply(desk)
+    (person.root / ".git" / lock).unlink()
+    assert person.tip() == tip
+    assert person.skill.read_text() == TEXT
+    assert person.git("status", "--porcelain") == ""
+
+
+def test_a_proposal_that_is_gone(person: Person, desk: Desk) -> None:
+    person.git("update-ref", "-d", "refs/skilld/proposals/p1")
+    person.git("branch", "-D", "skilld/staging")
+    person.git("gc", "--quiet", "--prune=now")
+    with pytest.raises(RefusedError, match="its commit is gone"):
+        apply(desk)
+
+
+def test_in_a_repository_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    isolate(monkeypatch, tmp_path / "home")
+    person = Person(tmp_path / "home/.claude")
+    person.write(SKILL, TEXT)
+    desk = Desk(person, tmp_path / "home/repos")
+    desk.made("p1", DRY)
+    person.write(SKILL, TEXT + "mine\n")
+    commit = apply_unasked(desk.proposals["p1"], DRY, desk.private)
+    assert person.skill.read_text() == EDITED + "mine\n"
+    own = Person(Path(desk.proposals["p1"].repo))
+    assert own.tip("main") == commit
+    assert own.git("status", "--porcelain") == ""

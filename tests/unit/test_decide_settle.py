@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import pytest
+
+from skilld.decide.settle import PATIENCE, Settled, settle
+from skilld.decide.values import Observation, Seen
+from skilld.types import Evidence, Kind, Proposal, State
+
+NOW = 1_800_000_000.0
+LONG_AGO = NOW - PATIENCE
+
+
+def proposal(state: State, commit: str = "c1") -> Proposal:
+    return Proposal(
+        id="p1",
+        batch_id="b1",
+        state=state,
+        skill="release",
+        path="/w/SKILL.md",
+        repo="/w",
+        relpath="SKILL.md",
+        base="c0",
+        commit=commit,
+        branch="skilld/staging",
+        operations=(),
+        summary="say it",
+        reason="",
+        kind=Kind.PREFERENCE,
+        evidence=(Evidence("agent:1", "say it"),),
+        confidence=0.8,
+        agent="claude-code",
+        session_id="s1",
+        model="offline",
+        created_at="2026-01-05T10:00:00Z",
+        note="known",
+    )
+
+
+@pytest.mark.parametrize(
+    ("state", "seen", "missing_since", "after"),
+    [
+        (State.OPEN, Seen.NOTHING, None, Settled(State.OPEN, note="known")),
+        (State.OPEN, Seen.LANDED, None, Settled(State.ACCEPTED, "c9", "edited")),
+        (State.REJECTED, Seen.LANDED, None, Settled(State.ACCEPTED, "c9", "edited")),
+        (State.REVERTED, Seen.LANDED, None, Settled(State.ACCEPTED, "c9", "edited")),
+        (State.ACCEPTED, Seen.LANDED, None, Settled(State.ACCEPTED, note="edited")),
+        (State.ACCEPTED, Seen.REVERTED, None, Settled(State.REVERTED, note="edited")),
+        (State.OPEN, Seen.REVERTED, None, Settled(State.REVERTED, note="edited")),
+        (State.REJECTED, Seen.REVERTED, None, Settled(State.REJECTED, note="edited")),
+        (State.OPEN, Seen.GONE, None, Settled(State.STALE, note="edited")),
+        (State.ACCEPTED, Seen.GONE, None, Settled(State.ACCEPTED, note="edited")),
+        (State.OPEN, Seen.DROPPED, None, Settled(State.OPEN, note="known", missing_since=NOW)),
+        (State.OPEN, Seen.DROPPED, LONG_AGO + 1, Settled(State.OPEN, note="known", missing_since=LONG_AGO + 1)),
+        (State.OPEN, Seen.DROPPED, LONG_AGO, Settled(State.REJECTED, note="dropped from the staging branch")),
+        (State.OPEN, Seen.BUSY, LONG_AGO, Settled(State.OPEN, note="known", missing_since=LONG_AGO)),
+    ],
+)
+def test_what_an_observation_means(state: State, seen: Seen, missing_since: float | None, after: Settled) -> None:
+    note = "edited" if seen in {Seen.LANDED, Seen.REVERTED, Seen.GONE} else ""
+    assert settle(proposal(state), Observation("p1", seen, "c9", "", note), missing_since, NOW) == after
+
+
+def test_a_proposal_that_waits_for_its_commit_is_not_gone() -> None:
+    waiting = proposal(State.OPEN, commit="")
+    assert settle(waiting, Observation("p1", Seen.GONE), None, NOW).state is State.OPEN

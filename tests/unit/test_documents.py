@@ -1,0 +1,103 @@
+"""The files a batch is judged against: only our own, only of this project, never through a link out of it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.types import SkillRef
+from skilld.worker.documents import load_skills, standing_instructions
+from skilld.worker.key import load_key
+
+NAMES = ("CLAUDE.md", ".claude/CLAUDE.md")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / ".git").mkdir(parents=True)
+    (root / "src").mkdir()
+    return root
+
+
+def test_skills_are_numbered_as_they_can_be_read(tmp_path: Path) -> None:
+    for name, data in (("a", b"# A\n"), ("b", b"\xff\xfe"), ("c", b"\xef\xbb\xbf# C\r\n")):
+        (tmp_path / name).write_bytes(data)
+    refs = [SkillRef(name, str(tmp_path / name)) for name in ("a", "gone", "b", "c")]
+    loaded, left_out = load_skills(refs)
+    assert [(item.doc.number, item.doc.name, item.doc.text) for item in loaded] == [
+        (1, "a", "# A\n"),
+        (2, "c", "# C\r\n"),
+    ]
+    assert loaded[1].data == b"\xef\xbb\xbf# C\r\n"
+    assert left_out == [("gone", "its SKILL.md cannot be read"), ("b", "its SKILL.md cannot be read")]
+
+
+def test_instructions_are_read_from_the_working_folder_up_to_the_repository(project: Path) -> None:
+    (project.parent / "CLAUDE.md").write_text("above")
+    (project / "CLAUDE.md").write_text("root")
+    (project / "src/CLAUDE.md").write_text("near")
+    (project / ".claude").mkdir()
+    (project / ".claude/CLAUDE.md").write_text("hidden")
+    assert standing_instructions(str(project / "src"), NAMES) == "near\n\nroot\n\nhidden"
+    assert standing_instructions(str(project), NAMES) == "root\n\nhidden"
+
+
+def test_a_link_inside_the_project_is_followed_and_one_out_of_it_is_not(project: Path) -> None:
+    (project / "AGENTS.md").write_text("shared")
+    (project / "CLAUDE.md").symlink_to("AGENTS.md")
+    assert standing_instructions(str(project), ["CLAUDE.md"]) == "shared"
+    secret = project.parent / "credentials"
+    secret.write_text("secret")
+    (project / "CLAUDE.md").unlink()
+    (project / "CLAUDE.md").symlink_to(secret)
+    assert standing_instructions(str(project), ["CLAUDE.md"]) == ""
+    (project / ".claude").symlink_to(project.parent)
+    (project.parent / "CLAUDE.md").write_text("elsewhere")
+    assert standing_instructions(str(project), NAMES) == ""
+
+
+def test_a_pipe_is_not_waited_for(project: Path) -> None:
+    os.mkfifo(project / "CLAUDE.md")
+    assert standing_instructions(str(project), NAMES) == ""
+
+
+@pytest.mark.parametrize("cwd", [None, "", "relative", "/a/../b", "/a\0b", "/\ud800", "/" + "x" * 5000, "/nowhere"])
+def test_a_folder_that_is_none_has_no_instructions(cwd: str | None) -> None:
+    assert standing_instructions(cwd, ["CLAUDE-of-no-one.md"]) == ""
+
+
+def test_a_huge_file_is_read_in_part(project: Path) -> None:
+    (project / "CLAUDE.md").write_bytes(b"x" * 1_000_000)
+    assert len(standing_instructions(str(project), ["CLAUDE.md"])) == 64 * 1024
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_another_users_instructions_are_not_read(project: Path) -> None:
+    (project / "CLAUDE.md").write_text("theirs")
+    os.chown(project / "CLAUDE.md", 12345, 12345)
+    assert standing_instructions(str(project), ["CLAUDE.md"]) == ""
+
+
+def test_the_key_of_the_placeholders_is_made_once_and_is_private(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        key = load_key(tmp_path / "redaction.key")
+    finally:
+        os.umask(before)
+    assert len(key) == 32
+    assert load_key(tmp_path / "redaction.key") == key
+    assert [path.name for path in tmp_path.iterdir()] == ["redaction.key"]
+    assert (tmp_path / "redaction.key").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_damaged_key_is_told_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "redaction.key").write_bytes(b"short")
+    with pytest.raises(SkilldError) as caught:
+        load_key(tmp_path / "redaction.key")
+    assert caught.value.remedy == f"Delete {tmp_path / 'redaction.key'}; a new one is made."
+    with pytest.raises(SkilldError, match="cannot be used"):
+        load_key(tmp_path / "missing/redaction.key")

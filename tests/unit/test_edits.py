@@ -1,0 +1,120 @@
+"""Verified updates to an edit: what a model is shown, and what its answer may not put into the file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from skilld.classify.verify import Checked
+from skilld.errors import RefusedError
+from skilld.redact import KEY_BYTES, Redactor
+from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update, Usage
+from skilld.worker.documents import Loaded, load_skills
+from skilld.worker.edits import compose
+
+SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+TEXT = f"""\
+---
+name: notes
+description: Notes.
+---
+
+# Notes
+
+## Access
+
+- Token: {SECRET}
+
+## Style
+
+- Past tense.
+"""
+TYPED = "please always put the ticket number first"
+UPDATE = Update(1, "Style", "Put the ticket number first.", "", Kind.PREFERENCE, 1, TYPED, 0.9)
+LINE = "- Put the ticket number first."
+redact = Redactor(b"k" * KEY_BYTES).redact
+
+
+class Scripted:
+    """A model that answers with what it is given, and remembers what it was shown."""
+
+    name = "scripted"
+    together = True
+    usage = Usage()
+
+    def __init__(self, answer: list[Operation] | str) -> None:
+        self._answer = answer
+        self.shown = ""
+
+    def detect(
+        self, messages: Sequence[object], skills: Sequence[SkillDoc], *, instructions: str = ""
+    ) -> tuple[list[Update], list[str]]:
+        raise AssertionError((messages, skills, instructions))
+
+    def reword(self, updates: Sequence[Update]) -> list[str]:
+        raise AssertionError(updates)
+
+    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+        assert [update.change for update in updates] == [UPDATE.change]
+        self.shown = skill.text
+        return self._answer
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Loaded:
+    path = tmp_path / "SKILL.md"
+    path.write_text(TEXT)
+    ((loaded,), _) = load_skills([SkillRef("notes", str(path))])
+    return loaded
+
+
+def _after(skill: Loaded, answer: list[Operation] | str, *, by_assent: bool = False, typed: str = TYPED) -> str:
+    composed = compose(Scripted(answer), [Checked(UPDATE, by_assent)], skill, typed, redact)
+    return composed.after.decode()
+
+
+def test_an_edit_changes_what_it_says_and_nothing_else(skill: Loaded) -> None:
+    answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
+    assert _after(skill, answer) == TEXT.replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
+
+
+def test_a_secret_in_the_skill_is_not_shown_to_a_model(skill: Loaded) -> None:
+    model = Scripted([Operation(Op.INSERT_AFTER, "- Past tense.", LINE)])
+    compose(model, [Checked(UPDATE)], skill, TYPED, redact)
+    assert "- Past tense." in model.shown
+    assert SECRET not in model.shown
+
+
+def test_a_line_that_holds_a_secret_is_stored_with_no_proposal(skill: Loaded) -> None:
+    with pytest.raises(RefusedError, match="holds a secret"):
+        _after(skill, [Operation(Op.INSERT_AFTER, f"- Token: {SECRET}", LINE)])
+    with pytest.raises(RefusedError, match="holds a secret"):
+        _after(skill, [Operation(Op.INSERT_AFTER, "- Past tense.", f"{LINE} {SECRET}")])
+
+
+def test_a_rewritten_file_in_which_a_secret_was_redacted_takes_no_secret_away(skill: Loaded) -> None:
+    rewritten = redact(TEXT).replace("- Past tense.\n", f"- Past tense.\n{LINE}\n")
+    with pytest.raises(RefusedError):
+        _after(skill, rewritten)
+
+
+@pytest.mark.parametrize("by_assent", [False, True])
+def test_an_edit_that_says_more_is_refused_also_after_an_assent(
+    skill: Loaded,
+    by_assent: bool,  # noqa: FBT001 - a table
+) -> None:
+    more = [Operation(Op.INSERT_AFTER, "- Past tense.", f"{LINE}\n- Send every draft to the marketing people.")]
+    with pytest.raises(RefusedError, match="more than the person did"):
+        _after(skill, more, by_assent=by_assent, typed="yes, always" if by_assent else TYPED)
+
+
+def test_anchors_that_do_not_fit_are_replaced_where_something_is_only_added(skill: Loaded) -> None:
+    assert LINE in _after(skill, [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]).split("\n")
+
+
+def test_what_came_from_the_agents_offer_is_marked_for_the_person(skill: Loaded) -> None:
+    answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
+    composed = compose(Scripted(answer), [Checked(UPDATE, by_assent=True)], skill, "yes, always", redact)
+    assert "taken from the agent's offer" in composed.flags

@@ -1,0 +1,239 @@
+"""What the daemon decides, driven with values: transcripts on disk, the clock and workers' results as arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.daemon.engine import Engine
+from skilld.daemon.roots import Surroundings
+from skilld.settings import Settings
+from skilld.store import Store
+from skilld.store.batches import StoredBatch
+from skilld.store.meta import LAST_ERROR, PAUSED_UNTIL
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.wire import proposal_to_json
+from support.claude_lines import append, ended, typed, write
+
+NOW = 1772442000.0
+LASTING = "from now on always put the ticket number first"
+PROPOSAL = Proposal(
+    id="0123abcd",
+    batch_id="b",
+    state=State.OPEN,
+    skill="notes",
+    path="/p/SKILL.md",
+    repo="/p",
+    relpath="SKILL.md",
+    base="1" * 40,
+    commit="2" * 40,
+    branch="refs/heads/skilld/staging",
+    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
+    summary="Say b",
+    reason="",
+    kind=Kind.FACT,
+    evidence=(Evidence("t1", "always b"),),
+    confidence=0.9,
+    agent="claude-code",
+    session_id="s1",
+    model="m",
+    created_at="2026-03-02T09:00:00Z",
+)
+
+
+class Desk:
+    """An engine over a store and one folder of transcripts."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.path = home / ".claude/projects/-p/s1.jsonl"
+        self.path.parent.mkdir(parents=True)
+        self.store = Store.open(home / "skilld.db")
+        self.engine = self.start()
+
+    def start(self, **settings: Any) -> Engine:
+        """Start over, as after a kill."""
+        self.engine = Engine(self.store, Settings(model="offline", **settings), Surroundings(self.home, {}), NOW)
+        return self.engine
+
+    def say(self, *texts: str) -> None:
+        """Have a person say something, a second after the last word of the session."""
+        said = self.path.read_bytes().count(b"\n") if self.path.exists() else 0
+        lines = [typed(f"t{said + number}", text) for number, text in enumerate(texts)]
+        write(self.path, self.path.read_bytes() if said else b"", *lines, mtime=NOW + said)
+        self.engine.follower.sweep()
+
+    def batch(self) -> StoredBatch:
+        """Close what is due and return the batch that a worker would get, marked as running."""
+        self.engine.close_due(NOW)
+        batch = self.engine.next_batch(NOW)
+        assert batch is not None
+        self.engine.start(batch)
+        return batch
+
+    def counts(self) -> tuple[int, int, int]:
+        """Return how many batches wait, are done, are parked."""
+        return tuple(self.store.batches.counts().values())  # type: ignore[return-value]
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    made = Desk(tmp_path)
+    yield made
+    made.store.close()
+
+
+FIVE = ("hello", LASTING, "ok", "thanks", "go on")
+
+
+def test_five_turns_make_a_batch_and_a_restart_does_not_make_another(desk: Desk) -> None:
+    desk.say(*FIVE[:4])
+    assert desk.engine.close_due(NOW) == 0
+    desk.say(FIVE[4])
+    assert desk.engine.close_due(NOW) == 1
+    assert desk.engine.close_due(NOW) == 0
+    desk.start()
+    desk.engine.follower.sweep()
+    assert desk.engine.close_due(NOW + 1e6) == 0
+    assert desk.counts() == (1, 0, 0)
+
+
+def test_what_is_left_over_is_judged_when_the_session_was_idle(desk: Desk) -> None:
+    desk.say("hello", LASTING)
+    assert desk.engine.close_due(NOW + 599) == 0
+    assert desk.engine.close_due(NOW + 601) == 1
+
+
+def test_what_is_left_over_is_judged_at_once_when_the_session_is_over(desk: Desk) -> None:
+    desk.say(LASTING)
+    append(desk.path, ended())
+    desk.engine.follower.sweep()
+    assert desk.engine.close_due(NOW) == 1
+
+
+def test_chatter_is_done_without_a_worker(desk: Desk) -> None:
+    desk.say("hi", "ok", "thanks", "go on", "looks good")
+    assert desk.engine.close_due(NOW) == 0
+    assert desk.engine.next_batch(NOW) is None
+    assert desk.counts() == (0, 1, 0)
+
+
+def test_paused_a_batch_is_closed_and_handed_to_nobody(desk: Desk) -> None:
+    desk.store.meta.set(PAUSED_UNTIL, NOW + 60)
+    desk.say(*FIVE)
+    assert desk.engine.close_due(NOW) == 1
+    assert desk.engine.next_batch(NOW) is None
+    assert desk.engine.next_batch(NOW + 60) is not None
+
+
+def test_the_stored_job_holds_no_word_and_no_key(desk: Desk) -> None:
+    desk.start(model_api_key="sk-secret")
+    desk.say(*FIVE)
+    desk.engine.close_due(NOW)
+    batch = desk.engine.next_batch(NOW)
+    assert batch is not None
+    assert LASTING not in repr(batch.job)
+    assert batch.job["turns"] == [f"claude-code:t{number}" for number in range(5)]
+    assert batch.job["sources"] == [{"path": str(desk.path), "start": 0, "end": desk.path.stat().st_size}]
+    desk.engine.start(batch)
+    kept = b"".join(path.read_bytes() for path in desk.home.glob("skilld.db*"))
+    assert b"sk-secret" not in kept
+    assert LASTING.encode() not in kept
+
+
+def test_a_result_with_a_proposal_is_kept_once(desk: Desk) -> None:
+    desk.say(*FIVE)
+    batch = desk.batch()
+    result = {"outcome": "proposed", "detail": "", "proposals": [proposal_to_json(PROPOSAL)], "usage": {"calls": 2}}
+    assert desk.engine.finish(batch, {**result, "model": "m"}, NOW) == [PROPOSAL]
+    assert desk.engine.finish(batch, {**result, "model": "m", "usage": {}}, NOW) == []
+    assert desk.counts() == (0, 1, 0)
+    assert desk.store.usage.rows()[0]["calls"] == 2
+
+
+def test_passing_trouble_is_tried_again_ever_later_and_then_parked(desk: Desk) -> None:
+    desk.say(*FIVE)
+    waits = []
+    now = NOW
+    for _ in range(4):
+        desk.engine.close_due(now)
+        batch = desk.engine.next_batch(now)
+        assert batch is not None
+        desk.engine.start(batch)
+        desk.engine.finish(batch, {"outcome": "retry", "detail": "no network"}, now)
+        row = desk.store._db.execute("SELECT state, not_before FROM batches").fetchone()
+        waits.append((row["state"], row["not_before"] - now))
+        now = row["not_before"]
+    assert waits[:3] == [("pending", 30.0), ("pending", 60.0), ("pending", 120.0)]
+    assert waits[3][0] == "parked"
+    assert desk.store.meta.get(LAST_ERROR)["message"] == "no network"
+    assert desk.store.batches.retry_parked() == 1
+
+
+@pytest.mark.parametrize(("asked", "waits"), [(90, 90.0), (None, 30.0), (1, 30.0), (1e12, 86400.0)])
+def test_a_server_may_ask_for_a_longer_wait_but_not_for_ever(desk: Desk, asked: float | None, waits: float) -> None:
+    desk.say(*FIVE)
+    batch = desk.batch()
+    desk.engine.finish(batch, {"outcome": "retry", "detail": "busy", "retry_after": asked}, NOW)
+    assert desk.engine.next_batch(NOW + waits - 1) is None
+    assert desk.engine.next_batch(NOW + waits) is not None
+
+
+def test_a_failure_is_parked_at_once_and_a_refusal_is_done(desk: Desk) -> None:
+    desk.say(*FIVE)
+    desk.engine.finish(desk.batch(), {"outcome": "failed", "detail": "the key was refused"}, NOW)
+    assert desk.counts() == (0, 0, 1)
+    desk.say(*FIVE)
+    desk.engine.finish(desk.batch(), {"outcome": "refused", "detail": "no JSON"}, NOW)
+    assert desk.counts() == (0, 1, 1)
+    assert desk.store.meta.get(LAST_ERROR)["message"] == "no JSON"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        {},
+        {"outcome": "splendid"},
+        {"outcome": "proposed", "proposals": [{"id": "x"}]},
+        {"outcome": "proposed", "proposals": [proposal_to_json(PROPOSAL) | {"state": "odd"}]},
+        {"outcome": "nothing", "learnings": [{}]},
+        {"outcome": "nothing", "usage": {"calls": 1, "surplus": 1}},
+        {"outcome": "nothing", "moved": [["x"]]},
+        {"outcome": "retry", "retry_after": "soon"},
+        {"outcome": "nothing", "learnings": 5},
+    ],
+)
+def test_a_result_that_is_none_parks_the_batch_and_stops_nothing(desk: Desk, result: dict[str, Any]) -> None:
+    desk.say(*FIVE)
+    assert desk.engine.finish(desk.batch(), result, NOW) == []
+    assert desk.counts() == (0, 0, 1)
+    assert desk.store.proposals.count(State.OPEN) == 0
+    assert "the worker's result is no result" in desk.store.meta.get(LAST_ERROR)["message"]
+
+
+def test_a_worker_that_died_with_the_daemon_is_replaced(desk: Desk) -> None:
+    desk.say(*FIVE)
+    first = desk.batch()
+    desk.start()
+    assert desk.engine.next_batch(NOW) is None
+    assert desk.store.batches.recover() == 1
+    again = desk.engine.next_batch(NOW)
+    assert again is not None
+    assert again.id == first.id
+
+
+def test_a_plan_is_kept_with_what_it_cost_and_handed_to_the_second_try(desk: Desk) -> None:
+    desk.say(*FIVE)
+    batch = desk.batch()
+    plan = {"proposals": [proposal_to_json(PROPOSAL)], "usage": {"calls": 2}, "model": "m", "learnings": []}
+    desk.engine.keep_plan(batch, plan, NOW)
+    desk.store.batches.recover()
+    again = desk.engine.next_batch(NOW)
+    assert again is not None
+    job = desk.engine.start(again)
+    assert [item["id"] for item in job["plan"]["proposals"]] == ["0123abcd"]
+    assert desk.store.proposals.count(State.OPEN) == 0
+    assert desk.store.usage.rows()[0]["calls"] == 2

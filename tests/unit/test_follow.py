@@ -1,0 +1,333 @@
+"""Every turn counts once: over restarts, kills, copies, truncation, renames, and what was there before skilld."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skilld.daemon.follow import Follower
+from skilld.daemon.roots import Root
+from skilld.errors import SkilldError
+from skilld.intake import tail
+from skilld.store import Store
+from support.claude_lines import AFTER, BEFORE, append, ended, enqueued, typed, write
+
+INSTALLED = 1772442000.0  # 2026-03-02T09:00:00Z: between BEFORE and AFTER
+LATER = 4_000_000_000.0  # everything has been idle for years
+
+
+class Machine:
+    """A store and a folder of transcripts, and followers of it that come and go."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = root / "projects" / "-p"
+        self.folder.mkdir(parents=True)
+        self.database = root / "skilld.db"
+        self.store = Store.open(self.database)
+
+    def start(self) -> Follower:
+        """Start skilld, as after a kill: nothing is left but what is stored."""
+        self.store.close()
+        self.store = Store.open(self.database)
+        return Follower(self.store, [Root("claude-code", self.folder.parent)], INSTALLED)
+
+    def waiting(self, session: str = "s1") -> list[str]:
+        """Return the keys of the turns that wait for a batch."""
+        return [
+            turn.key.removeprefix("claude-code:") for turn in self.store.transcripts.waiting("claude-code", session)
+        ]
+
+    def path(self, name: str = "s1") -> Path:
+        return self.folder / f"{name}.jsonl"
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    made = Machine(tmp_path)
+    yield made
+    made.store.close()
+
+
+def test_turns_of_a_new_file_wait_in_the_order_they_were_said(machine: Machine) -> None:
+    follower = machine.start()
+    write(machine.path(), typed("t1"), typed("t2"))
+    assert follower.sweep() == 2
+    append(machine.path(), typed("t3"))
+    assert follower.sweep() == 1
+    assert follower.sweep() == 0
+    assert machine.waiting() == ["t1", "t2", "t3"]
+
+
+def test_a_restart_at_any_point_neither_loses_nor_doubles_a_turn(machine: Machine) -> None:
+    follower = machine.start()
+    whole = b"".join(typed(f"t{number}") for number in range(6))
+    for cut in range(0, len(whole), 97):
+        write(machine.path(), whole[:cut])
+        follower.sweep()
+        follower = machine.start()
+    write(machine.path(), whole)
+    follower.sweep()
+    assert machine.waiting() == ["t0", "t1", "t2", "t3", "t4", "t5"]
+
+
+def test_what_was_there_at_the_first_start_does_not_count_and_what_follows_does(machine: Machine) -> None:
+    write(machine.path(), typed("old", at=BEFORE))
+    follower = machine.start()
+    assert follower.sweep() == 0
+    append(machine.path(), typed("new"))
+    assert follower.sweep() == 1
+    assert machine.waiting() == ["new"]
+
+
+def test_a_file_that_came_while_skilld_was_away_counts(machine: Machine) -> None:
+    machine.start()
+    write(machine.path(), typed("t1"))
+    assert machine.start().sweep() == 1
+
+
+def test_a_file_that_was_noted_but_not_read_when_skilld_was_killed_is_read_by_the_next(machine: Machine) -> None:
+    machine.start()
+    path = write(machine.path(), typed("t1"))
+    machine.store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0)
+    assert machine.start().sweep() == 1
+
+
+def test_a_file_that_could_not_be_read_at_first_is_read_when_it_can(machine: Machine) -> None:
+    follower = machine.start()
+    target = write(machine.path("target").with_suffix(".txt"), typed("t1"))
+    machine.path().symlink_to(target)
+    assert follower.take_up("claude-code", machine.path()) == 0
+    assert str(machine.path()) in follower.unreadable
+    machine.path().unlink()
+    target.rename(machine.path())
+    assert machine.start().sweep() == 1
+
+
+def test_a_fork_of_a_session_from_before_skilld_repeats_nothing(machine: Machine) -> None:
+    write(machine.path("old"), typed("t1", at=BEFORE), typed("t2", at=BEFORE))
+    follower = machine.start()
+    write(
+        machine.path("fork"),
+        typed("t1", session="fork", at=BEFORE),
+        typed("t2", session="fork", at=BEFORE),
+        typed("t3", session="fork"),
+    )
+    assert follower.sweep() == 1
+    assert machine.waiting("fork") == ["t3"]
+
+
+def test_a_fork_in_another_folder_repeats_nothing_either(machine: Machine) -> None:
+    write(machine.folder.parent / "-q" / "old.jsonl", typed("t1", at=BEFORE))
+    follower = machine.start()
+    write(machine.path("fork"), typed("t1", session="fork", at=BEFORE), typed("t2", session="fork"))
+    follower.sweep()
+    assert machine.waiting("fork") == ["t2"]
+
+
+def test_words_from_before_skilld_in_a_new_file_that_is_no_fork_count(machine: Machine) -> None:
+    write(machine.path("other"), typed("x1", at=BEFORE))
+    follower = machine.start()
+    write(machine.path("copied-in"), typed("t1", session="copied-in", at=BEFORE))
+    follower.sweep()
+    assert machine.waiting("copied-in") == ["t1"]
+
+
+def test_a_fork_of_a_session_from_after_skilld_repeats_nothing(machine: Machine) -> None:
+    follower = machine.start()
+    write(machine.path(), typed("t1"), typed("t2"))
+    follower.sweep()
+    write(machine.path("fork"), typed("t1", session="fork"), typed("t2", session="fork"), typed("t3", session="fork"))
+    assert follower.sweep() == 1
+    assert machine.waiting() == ["t1", "t2"]
+    assert machine.waiting("fork") == ["t3"]
+
+
+def test_a_file_that_was_rewritten_gives_its_new_turns_and_repeats_no_old_ones(machine: Machine) -> None:
+    follower = machine.start()
+    write(machine.path(), typed("t1"), typed("t2"), typed("t3"))
+    follower.sweep()
+    write(machine.path(), typed("t3"), typed("t4"))
+    assert follower.sweep() == 1
+    assert machine.waiting() == ["t1", "t2", "t3", "t4"]
+
+
+def test_a_session_from_before_skilld_that_is_rewritten_gives_only_what_was_said_since(machine: Machine) -> None:
+    write(machine.path(), *(typed(f"old{number}", at=BEFORE) for number in range(5)))
+    follower = machine.start()
+    write(machine.path(), typed("old4", at=BEFORE), typed("new", at=AFTER))
+    follower.sweep()
+    assert machine.waiting() == ["new"]
+
+
+def test_a_session_from_before_skilld_that_was_read_and_is_rewritten_revives_nothing(machine: Machine) -> None:
+    write(machine.path(), typed("old", at=BEFORE), typed("old2", at=BEFORE))
+    follower = machine.start()
+    append(machine.path(), typed("new"))
+    follower.sweep()
+    write(machine.path(), typed("old2", at=BEFORE), typed("new2"))
+    follower.sweep()
+    assert machine.waiting() == ["new", "new2"]
+
+
+def test_a_renamed_file_goes_on_where_it_was(machine: Machine) -> None:
+    follower = machine.start()
+    write(machine.path(), typed("t1"))
+    follower.sweep()
+    machine.path().rename(machine.path("moved"))
+    append(machine.path("moved"), typed("t2"))
+    assert follower.sweep() == 1
+    assert machine.start().sweep() == 0
+    (row,) = machine.store.transcripts.files()
+    assert row.path == str(machine.path("moved"))
+
+
+def test_a_project_from_before_skilld_may_be_moved(machine: Machine) -> None:
+    write(machine.path(), typed("old", at=BEFORE))
+    follower = machine.start()
+    machine.folder.rename(machine.folder.parent / "-moved")
+    append(machine.folder.parent / "-moved" / "s1.jsonl", typed("new"))
+    follower.sweep()
+    assert machine.waiting() == ["new"]
+
+
+def test_a_new_file_on_the_inode_of_one_from_before_skilld_counts_from_its_start(machine: Machine) -> None:
+    old = write(machine.path("old"), typed("old", at=BEFORE))
+    follower = machine.start()
+    # What a file system does when it uses an inode again: the same number under another name, with other content.
+    old.rename(machine.path("reused"))
+    write(machine.path("reused"), typed("t1", session="reused"), typed("t2", session="reused"))
+    follower.sweep()
+    assert machine.waiting("reused") == ["t1", "t2"]
+
+
+def test_a_queued_prompt_that_nothing_delivers_is_a_turn_once_the_session_is_idle(machine: Machine) -> None:
+    follower = machine.start()
+    write(machine.path(), typed("t1"), enqueued("never push to main"))
+    assert follower.sweep() == 1
+    assert follower.settle(0.0) == 0
+    assert follower.settle(LATER) == 1
+    assert follower.settle(LATER) == 0
+
+
+def test_a_queued_prompt_outlives_a_kill_before_it_was_decided(machine: Machine) -> None:
+    follower = machine.start()
+    write(machine.path(), typed("t1"), enqueued("never push to main"))
+    follower.sweep()
+    follower = machine.start()
+    follower.sweep()
+    assert follower.settle(LATER) == 1
+    assert machine.start().settle(LATER) == 0
+    assert len(machine.waiting()) == 2
+
+
+def test_queued_prompts_are_decided_however_many_files_are_open(machine: Machine) -> None:
+    follower = machine.start()
+    for number in range(80):
+        write(
+            machine.path(f"n{number}"), typed(f"t{number}", session=f"n{number}"), enqueued("x", session=f"n{number}")
+        )
+    assert follower.sweep() == 80
+    assert follower.settle(LATER) == 80
+
+
+def test_a_fork_stays_open_while_many_others_are_read_to_find_what_it_repeats(machine: Machine) -> None:
+    for number in range(80):
+        write(machine.path(f"n{number}"), typed(f"old{number}", at=BEFORE))
+    follower = machine.start()
+    write(machine.path("new"), typed("t1", session="new", at=BEFORE), enqueued("never push", session="new"))
+    assert follower.sweep() == 1
+    assert follower.settle(LATER) == 1
+
+
+def test_backfill_counts_what_was_said_in_the_last_days_and_nothing_twice(machine: Machine) -> None:
+    write(machine.path(), typed("ancient", at="2026-01-01T10:00:00Z"), typed("old", at=BEFORE), mtime=INSTALLED - 60)
+    follower = machine.start()
+    append(machine.path(), typed("new"))
+    follower.sweep()
+    assert follower.backfill(7, INSTALLED) == 1
+    assert follower.sweep() == 1
+    assert follower.backfill(7, INSTALLED) == 1
+    assert follower.sweep() == 0
+    assert sorted(machine.waiting()) == ["new", "old"]
+    assert machine.store.transcripts.summary()["claude-code"]["turns"] == 2
+
+
+def test_a_backfill_that_was_killed_before_it_read_goes_on_at_the_next_start(machine: Machine) -> None:
+    write(machine.path(), typed("old", at=BEFORE))
+    machine.start().backfill(10_000, INSTALLED)
+    assert machine.start().sweep() == 1
+
+
+def test_a_session_is_over_when_its_log_says_so_until_something_more_is_said(machine: Machine) -> None:
+    follower = machine.start()
+    write(machine.path(), typed("t1"), ended())
+    follower.sweep()
+    assert [over for *_, over in machine.store.transcripts.sessions_waiting()] == [True]
+    append(machine.path(), typed("t2"))
+    follower.sweep()
+    assert [over for *_, over in machine.store.transcripts.sessions_waiting()] == [False]
+
+
+def test_a_name_that_is_no_text_is_told_and_stops_nothing(machine: Machine) -> None:
+    strange = os.fsencode(machine.folder) + b"/\xff\xfe.jsonl"
+    with open(strange, "wb") as file:  # noqa: PTH123 - a path of bytes
+        file.write(typed("t0"))
+    follower = machine.start()
+    write(machine.path(), typed("t1"))
+    assert follower.sweep() == 1
+    assert follower.take_up("claude-code", Path(os.fsdecode(strange))) == 0
+    assert follower.unreadable == {os.fsdecode(strange): "its name is not UTF-8"}
+
+
+def test_text_that_no_file_can_hold_is_kept_all_the_same(machine: Machine) -> None:
+    follower = machine.start()
+    write(machine.path(), typed("t\ud800", "half \ud83d an emoji", session="s\udc00", cwd="/a\ud800"))
+    assert follower.sweep() == 1
+
+
+def test_a_deleted_file_leaves_no_complaint(machine: Machine) -> None:
+    follower = machine.start()
+    machine.path().symlink_to("/dev/zero")
+    follower.take_up("claude-code", machine.path())
+    assert list(follower.unreadable.values()) == ["Too many levels of symbolic links"]
+    machine.path().unlink()
+    follower.take_up("claude-code", machine.path())
+    assert follower.unreadable == {}
+
+
+def test_a_large_file_is_read_whole_although_each_look_is_bounded(machine: Machine) -> None:
+    follower = machine.start()
+    filler = b'{"type":"file-history-snapshot","x":"' + b"x" * 1_000_000 + b'"}\n'
+    write(machine.path(), typed("t1"), filler * 6, typed("t2"), filler * 6, typed("t3"))
+    assert follower.sweep() == 3
+
+
+def test_a_write_that_failed_is_repeated_with_nothing_lost(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    follower = machine.start()
+    write(machine.path(), typed("t1"))
+    follower.sweep()
+    append(machine.path(), typed("t2"))
+    # The disk is full: SQLite itself refuses to grow the file.
+    machine.store._db.execute("PRAGMA max_page_count = 1")
+    monkeypatch.setattr(tail, "CHUNK", 1 << 16)
+    append(machine.path(), *(typed(f"u{number}", "word " * 50) for number in range(2000)))
+    with pytest.raises(SkilldError, match="database"):
+        follower.sweep()
+    machine.store._db.execute("PRAGMA max_page_count = 1000000")
+    assert follower.sweep() == 2001
+
+
+def test_following_many_files_leaves_no_descriptor_open(machine: Machine) -> None:
+    follower = machine.start()
+    for number in range(100):
+        write(machine.path(f"n{number}"), typed(f"t{number}", session=f"n{number}"))
+    before = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
+    assert follower.sweep() == 100
+    for number in range(100):
+        append(machine.path(f"n{number}"), typed(f"u{number}", session=f"n{number}"))
+    assert follower.sweep() == 100
+    after = len(list(Path("/proc/self/fd").iterdir())) if Path("/proc/self/fd").exists() else 0
+    assert after <= before + 2

@@ -1,0 +1,354 @@
+"""skilld's own repositories: skills that git does not track are proposed, decided and observed as any others."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from skilld.decide.values import Seen, Way
+from skilld.decide.why import why
+from skilld.errors import RefusedError
+from skilld.git import private
+from skilld.git.errors import NotTrackedError, RefLockedError, RepoRefusedError
+from skilld.propose.staging import propose
+from skilld.propose.values import Proposed
+from support.repos import TEXT, Desk, Person, below, isolate, new_repo, snapshot
+
+DRY = below("- Run the tests.", "- Do a dry run.")
+NEWS = below("- Push the tag.", "- Write the news.")
+APPENDED = {name: below("- Push the tag.", f"- Learned {name}.") for name in ("a", "b", "c")}
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    """Return a person with a skill in no repository, and with other files beside it."""
+    isolate(monkeypatch, tmp_path / "home")
+    person = Person(tmp_path / "home/.claude")
+    person.write("skills/release/SKILL.md", TEXT)
+    person.write("skills/release/scripts/run.sh", "echo\n")
+    person.write("skills/other/SKILL.md", "# Other\n")
+    return person
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    isolate(monkeypatch, tmp_path / "home")
+    return tmp_path / "home/data/skilld/repos"
+
+
+@pytest.fixture
+def desk(person: Person, folder: Path) -> Desk:
+    return Desk(person, folder)
+
+
+def own(desk: Desk) -> Person:
+    """Return the person's git in the repository of the first proposal, by its address alone."""
+    return Person(Path(next(iter(desk.proposals.values())).repo))
+
+
+def test_a_proposal_changes_nothing_in_the_root(person: Person, desk: Desk, folder: Path) -> None:
+    before = snapshot(person.root)
+    made = desk.made("p1", DRY)
+    assert snapshot(person.root) == before
+    assert Path(made.repo).parent == folder
+    assert made.relpath == "release/SKILL.md"
+    assert made.line.rest is not None
+    assert made.line.rest.warning == ""
+    git = own(desk)
+    assert git.log("skilld/staging") == ["skilld(release): say p1", "As found: release/SKILL.md"]
+    assert git.git("log", "-1", "--format=%an <%ae> %cn", "main") == "Pat Person <pat@example.org> Pat Person"
+    assert git.git("ls-tree", "-r", "--name-only", "skilld/staging") == "release/SKILL.md"
+    assert git.git("show", "main:release/SKILL.md") == TEXT.rstrip("\n")
+    assert git.git("fsck", "--strict", "--no-dangling") == ""
+    assert git.git("status", "--porcelain") == ""
+
+
+def test_nobody_else_may_read_it(desk: Desk, folder: Path) -> None:
+    old = os.umask(0o022)
+    try:
+        desk.made("p1", DRY)
+    finally:
+        os.umask(old)
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (folder, folder.parent)] == [0o700, 0o700]
+
+
+def test_accept_and_revert_in_every_order(person: Person, desk: Desk) -> None:
+    for name, apply in APPENDED.items():
+        desk.made(name, apply)
+    for name in "bca":
+        desk.accept(name)
+        desk.drop(name)
+        assert f"- Learned {name}." in person.skill.read_text()
+    for name in "cab":
+        desk.revert(name)
+        assert f"- Learned {name}." not in person.skill.read_text()
+    assert person.skill.read_text() == TEXT
+    assert own(desk).git("status", "--porcelain") == ""
+    assert sorted(path.name for path in person.skill.parent.iterdir()) == ["SKILL.md", "scripts"]
+
+
+def test_the_persons_own_edits_are_kept_in_their_name(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.write("skills/release/SKILL.md", TEXT.replace("Keep the", "Always keep the"))
+    landed = desk.accept("p1")
+    assert landed.way is Way.GIT
+    expected = TEXT.replace("Keep the", "Always keep the").replace("- Tag", "- Do a dry run.\n- Tag")
+    assert person.skill.read_text() == expected
+    assert own(desk).git("log", "--format=%an: %s", "main").splitlines() == [
+        "skilld: skilld(release): say p1",
+        "Pat Person: As found: release/SKILL.md",
+        "Pat Person: As found: release/SKILL.md",
+    ]
+
+
+def test_a_person_who_never_set_up_git(person: Person, desk: Desk) -> None:
+    (person.root.parent / ".gitconfig").write_text("[user]\n\tuseConfigOnly = true\n")
+    desk.made("p1", DRY)
+    assert desk.accept("p1").way is Way.GIT
+    assert own(desk).git("log", "-1", "--format=%an, %cn <%ce>", "main") == "skilld, Skill author <author@localhost>"
+
+
+def test_the_persons_hooks_and_conversions_stay_out_of_it(person: Person, desk: Desk, tmp_path: Path) -> None:
+    hook = person.write("../hooks/pre-commit", "#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+    person.git("config", "--global", "core.hooksPath", str(hook.parent))
+    person.git("config", "--global", "core.autocrlf", "true")
+    person.git("config", "--global", "init.templateDir", str(tmp_path / "template"))
+    person.git("config", "--global", "init.defaultBranch", "trunk")
+    (tmp_path / "template/hooks").mkdir(parents=True)
+    (tmp_path / "template/hooks/reference-transaction").symlink_to(hook)
+    person.write("skills/.gitattributes", "*.md filter=x text eol=crlf ident\n")
+    person.write("skills/release/SKILL.md", TEXT.replace("\n", "\r\n") + "$Id$\r\n")
+    desk.made("p1", DRY)
+    desk.made("p2", NEWS)
+    desk.accept("p1")
+    desk.accept("p2")
+    expected = TEXT.replace("- Tag", "- Do a dry run.\n- Tag").replace("tag.\n", "tag.\n- Write the news.\n")
+    assert person.skill.read_bytes() == expected.replace("\n", "\r\n").encode() + b"$Id$\r\n"
+    assert own(desk).git("status", "--porcelain") == ""
+
+
+def test_all_skills_of_a_root_share_one_repository(person: Person, desk: Desk) -> None:
+    first = desk.made("p1", DRY)
+    second = desk.made("p2", below("# Other", "More."), path=person.root / "skills/other/SKILL.md")
+    assert second.repo == first.repo
+    git = own(desk)
+    assert git.git("ls-tree", "-r", "--name-only", "main").splitlines() == ["other/SKILL.md", "release/SKILL.md"]
+    assert git.log("skilld/staging", "^main") == ["skilld(release): say p2", "skilld(release): say p1"]
+
+
+def test_plain_git_is_noticed(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    assert desk.seen("p1").seen is Seen.NOTHING
+    own(desk).git("merge", "--quiet", "skilld/staging")
+    assert "- Do a dry run." in person.skill.read_text()
+    assert desk.seen("p1").seen is Seen.LANDED
+    own(desk).git("revert", "--no-edit", "HEAD")
+    assert desk.seen("p1").seen is Seen.REVERTED
+
+
+def test_lines_typed_or_taken_out_by_hand_are_noticed(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.write("skills/release/SKILL.md", TEXT.replace("- Tag", "- Do a dry run.\n- Tag"))
+    found = desk.seen("p1")
+    assert (found.seen, found.how) == (Seen.LANDED, "same change")
+    desk.know("p1", landed=found.commit)
+    person.write("skills/release/SKILL.md", TEXT)
+    assert desk.seen("p1").seen is Seen.REVERTED
+
+
+def test_a_skill_that_is_deleted_is_not_brought_back(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.skill.unlink()
+    assert desk.seen("p1").seen is Seen.NOTHING
+    assert own(desk).git("ls-tree", "-r", "--name-only", "main") == ""
+    own(desk).git("merge", "skilld/staging", check=False)
+    assert "release/SKILL.md" in own(desk).git("status", "--porcelain")
+
+
+def test_a_root_that_is_gone_ends_its_proposals(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    (person.root / "skills").rename(person.root / "moved")
+    assert desk.seen("p1").seen is Seen.GONE
+    with pytest.raises(NotTrackedError):
+        private.open_any(Path(desk.proposals["p1"].repo), desk.private)
+
+
+def test_a_merge_in_progress_is_left_alone(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.write("skills/release/SKILL.md", TEXT.replace("- Tag", "- Do my dry run.\n- Tag"))
+    desk.seen("p1")
+    git = own(desk)
+    git.git("merge", "skilld/staging", check=False)
+    assert "<<<<<<<" in person.skill.read_text()
+    tip = git.tip("main")
+    desk.seen("p1")
+    with pytest.raises(RefusedError, match="a merge is in progress"):
+        desk.accept("p1")
+    assert git.tip("main") == tip
+    assert "<<<<<<<" in person.skill.read_text()
+    git.git("merge", "--abort")
+    assert desk.accept("p1").way is Way.ANCHORS
+
+
+def test_why_finds_a_line(person: Person, desk: Desk, folder: Path) -> None:
+    with pytest.raises(NotTrackedError):
+        why(person.skill, 1, folder)
+    desk.made("p1", DRY)
+    desk.accept("p1")
+    origin = why(person.skill, TEXT.split("\n").index("- Tag the commit.") + 1, folder)
+    assert (origin.text, origin.proposals) == ("- Do a dry run.", ("p1",))
+
+
+def test_git_goes_first_once_it_tracks_the_skill(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.git("init", "--quiet")
+    person.git("add", "skills/release")
+    person.git("commit", "--quiet", "-m", "now in git")
+    made = desk.propose("p2", NEWS, standing=())
+    assert isinstance(made, Proposed)
+    assert made.repo == str(person.root)
+    # What was proposed before still comes in from where it was proposed.
+    desk.accept("p1")
+    assert person.git("status", "--porcelain", "--untracked-files=no") == "M skills/release/SKILL.md"
+
+
+@pytest.mark.parametrize("state", ["untracked", "ignored", "filtered", "unborn"])
+def test_what_a_repository_around_it_does_not_track(tmp_path: Path, folder: Path, state: str) -> None:
+    person = new_repo(tmp_path / "work") if state != "unborn" else Person(tmp_path / "work")
+    if state == "unborn":
+        person.root.mkdir()
+        person.git("init", "--quiet")
+        person.write("skills/release/SKILL.md", TEXT)
+    elif state == "filtered":
+        person.commit("lfs", {".gitattributes": "*.md filter=lfs\n"})
+    else:
+        person.git("rm", "--quiet", "--cached", "skills/release/SKILL.md")
+        person.commit("not in git", {".gitignore": "skills/\n"} if state == "ignored" else {})
+        person.write("skills/release/SKILL.md", TEXT)
+        person.git("rm", "--quiet", "--cached", "--ignore-unmatch", "skills/release/SKILL.md")
+        person.git("commit", "--quiet", "--allow-empty", "-m", "out")
+    before = snapshot(person.root)
+    desk = Desk(person, folder)
+    made = desk.made("p1", DRY)
+    assert Path(made.repo).parent == folder
+    desk.drop("p1")
+    assert snapshot(person.root) == before
+    desk.made("p2", NEWS)
+    desk.accept("p2")
+    assert "- Write the news." in person.skill.read_text()
+    after = {name: value for name, value in snapshot(person.root).items() if name != "skills/release/SKILL.md"}
+    assert after == {name: value for name, value in before.items() if name != "skills/release/SKILL.md"}
+
+
+def test_a_refused_repository_is_not_gone_around(tmp_path: Path, folder: Path) -> None:
+    person = new_repo(tmp_path / "work")
+    person.git("config", "core.repositoryFormatVersion", "1")
+    person.git("config", "extensions.refStorage", "reftable")
+    with pytest.raises(RepoRefusedError):
+        Desk(person, folder).propose("p1", DRY)
+    assert not folder.exists()
+
+
+def test_links_are_not_followed(person: Person, desk: Desk, tmp_path: Path) -> None:
+    desk.made("p1", DRY)
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "SKILL.md").write_text("secret\n")
+    person.skill.rename(tmp_path / "kept.md")
+    (person.skill.parent / "scripts/run.sh").unlink()
+    (person.skill.parent / "scripts").rmdir()
+    person.skill.parent.rmdir()
+    person.skill.parent.symlink_to(secret)
+    with pytest.raises(RefusedError, match="through a link"):
+        desk.accept("p1")
+    desk.seen("p1")
+    assert own(desk).git("ls-tree", "-r", "--name-only", "main") == ""
+    assert (secret / "SKILL.md").read_text() == "secret\n"
+
+
+def test_another_repository_in_its_place_is_not_opened(
+    person: Person, desk: Desk, folder: Path, tmp_path: Path
+) -> None:
+    desk.made("p1", DRY)
+    address = Path(desk.proposals["p1"].repo)
+    person.git("--git-dir", str(address), "config", "core.worktree", str(tmp_path))
+    with pytest.raises(NotTrackedError):
+        private.open_any(address, folder)
+    assert private.roots(folder) == {}
+    other = new_repo(tmp_path / "work")
+    assert private.open_any(other.root, folder).private is False
+
+
+def test_roots(person: Person, desk: Desk, folder: Path) -> None:
+    assert private.roots(folder) == {}
+    desk.made("p1", DRY)
+    assert private.roots(folder) == {person.root / "skills": Path(desk.proposals["p1"].repo)}
+
+
+@pytest.mark.parametrize(
+    ("skill", "root"),
+    [
+        ("/h/.claude/skills/a/SKILL.md", "/h/.claude/skills"),
+        ("/h/.agents/skills/made/a/SKILL.md", "/h/.agents/skills"),
+        ("/h/.claude/skills/skills/SKILL.md", "/h/.claude/skills"),
+        ("/h/dotfiles/claude/a/SKILL.md", "/h/dotfiles/claude"),
+    ],
+)
+def test_the_root_of_a_skill(skill: str, root: str) -> None:
+    assert private.root_of(Path(skill)) == Path(root)
+
+
+def test_two_processes_that_make_it_at_once(person: Person, folder: Path) -> None:
+    code = (
+        "import sys\nfrom pathlib import Path\n"
+        "from skilld.git.environment import scrub_environment\nfrom skilld.git.private import take_in\n"
+        "scrub_environment()\nprint(take_in(Path(sys.argv[1]), Path(sys.argv[2])).repo.head)\n"
+    )
+    argv = [sys.executable, "-c", code, str(person.skill), str(folder)]
+    environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHONPATH": str(Path(__file__).parents[2])}
+    started = [
+        subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    answers = [process.communicate(timeout=60) for process in started]
+    assert [err for _, err in answers] == [""] * 4
+    assert len({out for out, _ in answers}) == 1
+    assert len(list(folder.iterdir())) == 1
+
+
+def test_a_retry_finds_what_was_made(desk: Desk) -> None:
+    made = desk.made("p1", DRY)
+    again = propose(desk.request("p1", DRY))
+    assert isinstance(again, Proposed)
+    assert (again.commit, again.repo, again.fresh) == (made.commit, made.repo, False)
+
+
+def test_a_lock_that_a_killed_process_left_does_not_hold_for_ever(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    lock = Path(desk.proposals["p1"].repo) / "index.lock"
+    lock.touch()
+    person.write("skills/release/SKILL.md", TEXT + "\nMore.\n")
+    with pytest.raises(RefLockedError):
+        desk.made("p2", NEWS)
+    two_hours_ago = time.time() - 7200
+    os.utime(lock, (two_hours_ago, two_hours_ago))
+    desk.made("p2", NEWS)
+    assert not lock.exists()
+
+
+def test_a_kill_between_index_and_commit_is_made_good(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    git = own(desk)
+    blob = git.git("hash-object", "-w", "--stdin", check=True)
+    git.git("update-index", "--cacheinfo", f"100644,{blob},release/SKILL.md")
+    assert git.git("status", "--porcelain") != ""
+    desk.seen("p1")
+    assert git.git("status", "--porcelain") == ""
+    assert person.skill.read_text() == TEXT

@@ -1,0 +1,145 @@
+"""What a worker is handed: which skills, which bytes, and which folders hold transcripts at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skilld.daemon import jobs
+from skilld.daemon.roots import Root, Surroundings, agent_homes, roots, skill_places, transcripts
+from skilld.intake.agents import ADAPTERS
+from skilld.store import Store
+from skilld.store.transcripts import WaitingTurn
+from skilld.types import ClosedBy, How, SkillUse, Span, Turn
+from skilld.window.window import Closing
+
+INFO = ADAPTERS["claude-code"].INFO
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(tmp_path / "skilld.db")
+    yield opened
+    opened.close()
+
+
+def _session(store: Store, tmp_path: Path, *spans: tuple[int, int]) -> Closing[WaitingTurn]:
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(b"x" * 1000)
+    file = store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0)
+    store.transcripts.see_session("claude-code", "s1", cwd=str(tmp_path), activity=1.0)
+    for number, (start, end) in enumerate(spans, 1):
+        turn = Turn(f"t{number}", "claude-code", "s1", "words", None, How.TYPED, Span(start, end))
+        store.transcripts.add_turn(turn, file.id, counts=True, lasting=True)
+    return Closing(tuple(store.transcripts.waiting("claude-code", "s1")), ClosedBy.FULL, chatter=False)
+
+
+def _use(store: Store, name: str, path: Path | str | None = None, cwd: Path | None = None) -> None:
+    use = SkillUse("s1", name, None if path is None else str(path), None, Span(0, 1), None if cwd is None else str(cwd))
+    store.transcripts.add_use("claude-code", use)
+
+
+def _skill(folder: Path) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("# x\n")
+    return folder / "SKILL.md"
+
+
+def test_skills_in_use_are_named_newest_first_each_once(store: Store, tmp_path: Path) -> None:
+    closing = _session(store, tmp_path, (0, 10))
+    paths = {name: _skill(tmp_path / f".claude/skills/{name}") for name in ("a", "b", "c", "d")}
+    for name in ("a", "b", "a", "c", "d"):
+        _use(store, name, paths[name])
+    job = jobs.analysis(store, Surroundings(tmp_path, {}), "claude-code", "s1", closing)
+    assert [skill["name"] for skill in job["skills"]] == ["d", "c", "b"]
+    assert job["skills"][0]["path"] == str(paths["d"])
+
+
+def test_a_skill_that_cannot_be_edited_is_told_with_the_reason(store: Store, tmp_path: Path) -> None:
+    closing = _session(store, tmp_path, (0, 10))
+    _use(store, "gone", tmp_path / ".claude/skills/gone/SKILL.md")
+    _use(store, "elsewhere", "/etc/SKILL.md")
+    _use(store, "loops\0", None, tmp_path)
+    job = jobs.analysis(store, Surroundings(tmp_path, {}), "claude-code", "s1", closing)
+    assert job["skills"] == []
+    assert {item["name"]: item["why"] for item in job["unusable"]} == {
+        "gone": "its SKILL.md is gone",
+        "elsewhere": "it lies outside the known skill folders",
+        "loops\0": "its name is not one a skill can have",
+    }
+
+
+def test_a_path_below_the_tilde_is_below_the_persons_home(store: Store, tmp_path: Path) -> None:
+    closing = _session(store, tmp_path, (0, 10))
+    path = _skill(tmp_path / ".claude/skills/a")
+    _use(store, "a", "~/.claude/skills/a/SKILL.md")
+    job = jobs.analysis(store, Surroundings(tmp_path, {}), "claude-code", "s1", closing)
+    assert job["skills"] == [{"name": "a", "path": str(path)}]
+
+
+def test_the_context_begins_behind_the_turn_before_the_batch(store: Store, tmp_path: Path) -> None:
+    whole = _session(store, tmp_path, (100, 200), (300, 400), (500, 600))
+    rest = Closing(whole.turns[1:], ClosedBy.IDLE, chatter=False)
+    job = jobs.analysis(store, Surroundings(tmp_path, {}), "claude-code", "s1", rest)
+    assert job["sources"] == [{"path": str(tmp_path / "s1.jsonl"), "start": 200, "end": 1000}]
+    assert job["turns"] == ["t2", "t3"]
+
+
+def test_every_agent_has_its_folders_below_home(tmp_path: Path) -> None:
+    found = roots(tmp_path, {})
+    assert Root("claude-code", tmp_path / ".claude/projects") in found
+    assert Root("codex", tmp_path / ".codex/sessions") in found
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("/a", ["/a"]),
+        ("/a, /b,/a", ["/a", "/b"]),
+        ("~/c", ["{home}/c"]),
+        ("relative", ["{home}/.claude"]),
+        ("~nobody-of-that-name/x", ["{home}/.claude"]),
+        (" , ", ["{home}/.claude"]),
+    ],
+)
+def test_an_agents_variable_moves_its_folder(tmp_path: Path, value: str, found: list[str]) -> None:
+    expected = [Path(path.format(home=tmp_path)) for path in found]
+    assert agent_homes(INFO, tmp_path, {"CLAUDE_CONFIG_DIR": value}) == expected
+
+
+def test_a_configured_folder_may_be_the_agents_or_the_store_in_it(tmp_path: Path) -> None:
+    given = {"claude-code": [tmp_path / "a", tmp_path / "b/projects"]}
+    found = [root.folder for root in roots(tmp_path, {}, given) if root.agent == "claude-code"]
+    assert found == [tmp_path / "a/projects", tmp_path / "b/projects"]
+
+
+def test_the_persons_own_skills_lie_in_the_agents_folder(tmp_path: Path) -> None:
+    assert tmp_path / ".claude/skills" in skill_places("claude-code", tmp_path, {}).absolute
+    moved = skill_places("claude-code", tmp_path, {"CLAUDE_CONFIG_DIR": "/c"})
+    assert Path("/c/skills") in moved.absolute
+
+
+def test_only_transcripts_of_main_sessions_are_found_and_no_link_is_followed(tmp_path: Path) -> None:
+    store = tmp_path / "projects"
+    for name in ("-p/s.jsonl", "-p/notes.txt", "-p/agent-1.jsonl", "-p/s/subagents/x.jsonl", "loose.jsonl"):
+        (store / name).parent.mkdir(parents=True, exist_ok=True)
+        (store / name).touch()
+    (store / "-p/linked.jsonl").symlink_to(store / "-p/s.jsonl")
+    (store / "-linked").symlink_to(store / "-p")
+    assert [path for path, _ in transcripts(Root("claude-code", store))] == [store / "-p/s.jsonl"]
+    assert [*transcripts(Root("claude-code", tmp_path / "missing"))] == []
+
+
+def test_a_file_that_vanishes_hides_no_other(tmp_path: Path) -> None:
+    store = tmp_path / "projects"
+    (store / "-p").mkdir(parents=True)
+    for number in range(5):
+        (store / f"-p/{number}.jsonl").touch()
+    seen: list[Path] = []
+    for path, _ in transcripts(Root("claude-code", store)):
+        if not seen:
+            next(other for other in (store / "-p").iterdir() if other != path).unlink()
+        seen.append(path)
+    assert len(seen) == 4

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
+from skilld.worker.known import why_known
+
+PATH = "/p/.claude/skills/notes/SKILL.md"
+UPDATE = Update(
+    1, "Style", "Put the ticket number first.", "", Kind.PREFERENCE, 1, "Always the ticket number first!", 0.9
+)
+STANDING = Proposal(
+    id="0123abcd",
+    batch_id="b",
+    state=State.OPEN,
+    skill="notes",
+    path=PATH,
+    repo="/p",
+    relpath="x",
+    base="",
+    commit="c",
+    branch="",
+    operations=(Operation(Op.INSERT_AFTER, "- a", "- Put the ticket number first."),),
+    summary="",
+    reason="",
+    kind=Kind.PREFERENCE,
+    evidence=(Evidence("t", "q"),),
+    confidence=0.9,
+    agent="claude-code",
+    session_id="s1",
+    model="offline",
+    created_at="",
+)
+DECIDED: dict[str, Any] = {
+    "path": PATH,
+    "state": "rejected",
+    "changes": ["- Put the ticket number first."],
+    "quotes": ["always the ticket number first!"],
+    "session": "s1",
+}
+
+
+def test_what_an_open_proposal_says_is_not_proposed_again() -> None:
+    assert why_known(UPDATE, PATH, "s2", [STANDING], []) == "the open proposal 0123abcd says it already"
+
+
+def test_an_open_proposal_for_another_skill_is_no_obstacle() -> None:
+    assert why_known(UPDATE, PATH, "s2", [replace(STANDING, path="/other")], []) == ""
+
+
+@pytest.mark.parametrize(
+    ("session", "quote", "why"),
+    [
+        ("s1", "put ticket numbers first from now on", "it was rejected before"),  # the same session
+        ("s2", "always  the ticket\nnumber first!", "it was rejected before"),  # the same words
+        ("s2", "put ticket numbers first from now on", ""),  # said anew
+    ],
+)
+def test_what_was_rejected_comes_again_only_when_it_is_said_anew(session: str, quote: str, why: str) -> None:
+    assert why_known(replace(UPDATE, quote=quote), PATH, session, [], [DECIDED]) == why
+
+
+def test_something_else_is_no_obstacle() -> None:
+    other = replace(UPDATE, change="Write in the past tense.")
+    assert why_known(other, PATH, "s1", [STANDING], [DECIDED]) == ""

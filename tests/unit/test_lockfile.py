@@ -1,0 +1,107 @@
+"""One daemon per person: the kernel's lock, whatever the file says."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from skilld.daemon.lock import Lock, holder, is_held
+from skilld.errors import NotRunningError, SkilldError
+from support.waiting import wait_for
+
+_HOLD = """
+import sys
+from pathlib import Path
+from skilld.daemon.lock import Lock
+lock = Lock.take(Path(sys.argv[1]))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "daemon.lock"
+
+
+def test_a_lock_is_held_until_it_is_released(path: Path) -> None:
+    assert not is_held(path)
+    lock = Lock.take(path)
+    assert is_held(path)
+    assert holder(path) == os.getpid()
+    lock.release()
+    assert not is_held(path)
+
+
+def test_a_second_one_is_refused_with_the_first_ones_process(path: Path) -> None:
+    lock = Lock.take(path)
+    with pytest.raises(NotRunningError) as caught:
+        Lock.take(path)
+    assert caught.value.code == 4
+    assert caught.value.cause == f"process {os.getpid()}"
+    lock.release()
+
+
+def test_a_killed_process_holds_nothing_although_its_file_stays(path: Path) -> None:
+    root = Path(__file__).parents[2]
+    child = subprocess.Popen(
+        [sys.executable, "-c", _HOLD, str(path)], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"held\n"
+    assert is_held(path)
+    child.kill()
+    child.communicate()
+    assert path.exists()
+    assert not is_held(path)
+    Lock.take(path).release()
+
+
+def test_somebody_who_only_looks_keeps_nobody_from_starting(path: Path) -> None:
+    Lock.take(path).release()
+    looking = os.open(path, os.O_RDWR)
+    fcntl.flock(looking, fcntl.LOCK_SH)
+    taken: list[Lock] = []
+    starting = threading.Thread(target=lambda: taken.append(Lock.take(path)))
+    starting.start()
+    os.close(looking)
+    starting.join()
+    wait_for("the lock", lambda: taken, 1)
+    taken[0].release()
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"5", b"[]", b'{"pid": "x"}', b"\xff\xfe"])
+def test_what_the_file_says_is_only_a_hint(path: Path, content: bytes) -> None:
+    path.write_bytes(content)
+    assert holder(path) is None
+    assert not is_held(path)
+    lock = Lock.take(path)
+    assert json.loads(path.read_text())["pid"] == os.getpid()
+    lock.release()
+
+
+def test_a_lock_is_private_also_under_a_common_umask(path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        Lock.take(path).release()
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_link_or_a_folder_in_its_place_is_an_error_with_a_cause(path: Path, tmp_path: Path) -> None:
+    path.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(SkilldError, match="symbolic"):
+        Lock.take(path)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(SkilldError, match="directory"):
+        Lock.take(path)
+    assert not is_held(path)

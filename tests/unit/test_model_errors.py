@@ -1,0 +1,144 @@
+"""What a provider's troubles become: tried again, or given up with a remedy; without prompt, key or a second call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from skilld.classify.backends import Spec
+from skilld.classify.backends.model import Model
+from skilld.classify.reply import BadReplyError
+from skilld.errors import RetryError, SkilldError
+from skilld.types import How, Message, SkillDoc, Update
+from support.stub_model import GARBAGE, Reply, StubModel
+
+SECRET = "sk-of-the-person"
+
+
+@pytest.fixture
+def stub() -> Iterator[StubModel]:
+    with StubModel() as server:
+        yield server
+
+
+def _detect(model: Model) -> tuple[list[Update], list[str]]:
+    messages = [Message("always WORDS-OF-THE-PERSON first", turn=1, turn_key="t1", how=How.TYPED)]
+    return model.detect(messages, [SkillDoc(1, "notes", "/p", "# Notes")])
+
+
+def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0) -> SkilldError:
+    stub.queue(reply)
+    model = Model(Spec("openai/stub", stub.base_url, SECRET, seconds))
+    with pytest.raises(SkilldError) as caught:
+        _detect(model)
+    assert model.usage.calls == 1
+    assert "WORDS-OF-THE-PERSON" not in str(caught.value)
+    assert SECRET not in str(caught.value)
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("status", "cause"),
+    [
+        (400, "The provider did not accept the request."),
+        (401, "The provider refused the key."),
+        (402, "The provider wants to be paid first."),
+        (403, "The provider refused the key."),
+        (404, "The provider knows no such model."),
+        (413, "The request was too long for the model."),
+        (422, "The provider did not accept the request."),
+    ],
+)
+def test_what_will_not_pass_by_itself_is_given_up_with_a_remedy(stub: StubModel, status: int, cause: str) -> None:
+    error = _trouble(stub, Reply(status=status))
+    assert not isinstance(error, RetryError)
+    assert (error.cause, error.remedy) == (cause, "Check it with: skilld config show")
+
+
+@pytest.mark.parametrize(
+    "reply", [*(Reply(status=s) for s in (408, 409, 429, 500, 502, 503)), GARBAGE, Reply(raw=b"{}")]
+)
+def test_what_may_pass_is_tried_again_later_and_not_at_once(stub: StubModel, reply: Reply) -> None:
+    error = _trouble(stub, reply)
+    assert isinstance(error, RetryError)
+    assert error.after is None
+    assert len(stub.bodies) == 1
+
+
+def test_a_wait_that_the_provider_asks_for_is_kept(stub: StubModel) -> None:
+    error = _trouble(stub, Reply(status=429, retry_after=90))
+    assert isinstance(error, RetryError)
+    assert error.after == 90.0
+
+
+def test_a_provider_that_does_not_answer_is_tried_again(stub: StubModel) -> None:
+    assert isinstance(_trouble(stub, Reply(delay=30), seconds=0.5), RetryError)
+
+
+def test_a_provider_that_is_not_there_is_tried_again() -> None:
+    with StubModel() as gone:
+        pass
+    with pytest.raises(RetryError):
+        _detect(Model(Spec("openai/stub", gone.base_url, SECRET, 5.0)))
+
+
+@pytest.mark.parametrize("reply", [Reply(text=""), Reply(text=" \n"), Reply(raw=b'{"choices": []}')])
+def test_an_empty_answer_is_no_answer(stub: StubModel, reply: Reply) -> None:
+    stub.queue(reply)
+    with pytest.raises(BadReplyError, match="it is empty"):
+        _detect(Model(Spec("openai/stub", stub.base_url, SECRET)))
+
+
+def test_an_answer_is_read_and_its_cost_counted(stub: StubModel) -> None:
+    stub.queue(Reply(text="<updates>[]</updates>", tokens_in=120, tokens_out=7))
+    model = Model(Spec("openai/stub", stub.base_url, SECRET))
+    assert _detect(model) == ([], [])
+    assert (model.usage.calls, model.usage.tokens_in, model.usage.tokens_out, model.usage.usd) == (1, 120, 7, 0.0)
+
+
+def test_a_turn_is_named_by_its_number_although_an_earlier_one_was_not_found_again(stub: StubModel) -> None:
+    item = '{"section":"S","change":"c","kind":"fact","turn":3,"quote":"q"}'
+    stub.queue(f"<updates>[{item}]</updates>")
+    messages = [Message("later", turn=3, turn_key="t3", how=How.TYPED)]
+    model = Model(Spec("openai/stub", stub.base_url, SECRET))
+    (update,), left_out = model.detect(messages, [SkillDoc(1, "notes", "/p", "# Notes")])
+    assert (update.turn, left_out) == (3, [])
+
+
+def _authorization(stub: StubModel) -> str:
+    return {name.lower(): value for name, value in stub.headers[-1].items()}["authorization"]
+
+
+def test_the_configured_key_is_used_before_the_providers_variable(
+    stub: StubModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-variable")
+    stub.queue("<updates>[]</updates>", "<updates>[]</updates>")
+    _detect(Model(Spec("openai/stub", stub.base_url, SECRET)))
+    assert _authorization(stub) == f"Bearer {SECRET}"
+    _detect(Model(Spec("openai/stub", stub.base_url)))
+    assert _authorization(stub) == "Bearer sk-of-the-variable"
+
+
+def test_an_endpoint_of_ones_own_needs_no_key(stub: StubModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    stub.queue("<updates>[]</updates>")
+    assert _detect(Model(Spec("openai/stub", stub.base_url))) == ([], [])
+
+
+def test_a_key_that_is_missing_is_told_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    model = Model(Spec("openai/gpt-5-mini"))
+    with pytest.raises(SkilldError) as caught:
+        _detect(model)
+    assert not isinstance(caught.value, RetryError)
+    assert (caught.value.cause, caught.value.remedy) == ("OPENAI_API_KEY is not set", "Set it, or model_api_key.")
+    assert model.usage.calls == 0
+
+
+def test_a_model_that_no_provider_has_is_given_up() -> None:
+    with pytest.raises(SkilldError) as caught:
+        _detect(Model(Spec("nonsense/model")))
+    assert not isinstance(caught.value, RetryError)
+    assert caught.value.remedy

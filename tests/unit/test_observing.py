@@ -1,0 +1,132 @@
+"""When a look at git is taken, and what it may change in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skilld.daemon.observing import Observing, record
+from skilld.store import Store
+from skilld.store.meta import PAUSED_UNTIL
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from support.repos import new_repo
+
+NOW = 1772442000.0
+AT = "2026-03-02T09:00:00Z"
+PROPOSAL = Proposal(
+    id="a",
+    batch_id="b",
+    state=State.OPEN,
+    skill="notes",
+    path="/p/SKILL.md",
+    repo="/p",
+    relpath="SKILL.md",
+    base="1" * 40,
+    commit="2" * 40,
+    branch="refs/heads/skilld/staging",
+    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
+    summary="Say b",
+    reason="",
+    kind=Kind.FACT,
+    evidence=(Evidence("t1", "always b"),),
+    confidence=0.9,
+    agent="claude-code",
+    session_id="s1",
+    model="m",
+    created_at=AT,
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(tmp_path / "skilld.db")
+    yield opened
+    opened.close()
+
+
+def _state(store: Store, name: str = "a") -> State:
+    found = store.proposals.get(name)
+    assert found is not None
+    return found.state
+
+
+def test_nothing_is_looked_at_where_nothing_was_proposed(store: Store) -> None:
+    assert Observing(store).job(NOW) is None
+
+
+def test_a_look_is_taken_when_something_moved_and_at_least_every_hour(store: Store, tmp_path: Path) -> None:
+    person = new_repo(tmp_path / "repo")
+    store.proposals.add(replace(PROPOSAL, repo=str(person.root), path=str(person.skill)))
+    observing = Observing(store)
+    assert observing.job(NOW) is not None
+    assert observing.job(NOW + 5) is None
+    person.commit("something else", {"other": "x"})
+    assert observing.job(NOW + 10) is not None
+    person.git("branch", "side")
+    assert observing.job(NOW + 15) is not None
+    assert observing.job(NOW + 20) is None
+    assert observing.job(NOW + 3700) is not None
+
+
+def test_paused_nothing_is_looked_at(store: Store) -> None:
+    store.proposals.add(PROPOSAL)
+    store.meta.set(PAUSED_UNTIL, NOW + 60)
+    assert Observing(store).job(NOW) is None
+    assert Observing(store).job(NOW + 60) is not None
+
+
+def test_what_was_decided_long_ago_is_left_alone(store: Store) -> None:
+    store.proposals.add(replace(PROPOSAL, state=State.ACCEPTED, decided_at=AT))
+    assert Observing(store).job(NOW + 29 * 86400) is not None
+    assert Observing(store).job(NOW + 31 * 86400) is None
+
+
+def test_a_repository_that_is_gone_is_looked_at_too(store: Store) -> None:
+    store.proposals.add(replace(PROPOSAL, repo="/nowhere/at/all"))
+    job = Observing(store).job(NOW)
+    assert job is not None
+    assert [item["id"] for item in job["proposals"]] == ["a"]
+
+
+def test_a_look_records_what_it_found(store: Store) -> None:
+    store.proposals.add(PROPOSAL)
+    store.proposals.add(replace(PROPOSAL, id="b"))
+    found = {"decisions": [["a", "open", "accepted", "3" * 40, "merged"]], "moved": [["b", "4" * 40, "5" * 40]]}
+    record(store, found, NOW)
+    first, second = store.proposals.get("a"), store.proposals.get("b")
+    assert first is not None
+    assert second is not None
+    assert (first.state, first.landed, first.note, first.decided_at) == (State.ACCEPTED, "3" * 40, "merged", AT)
+    assert (second.state, second.commit, second.base) == (State.OPEN, "4" * 40, "5" * 40)
+
+
+def test_what_the_person_decided_meanwhile_stands(store: Store) -> None:
+    store.proposals.add(PROPOSAL)
+    store.proposals.decide(PROPOSAL, State.ACCEPTED, AT, who="command")
+    record(store, {"decisions": [["a", "open", "stale", "", "the skill moved on"]]}, NOW)
+    assert _state(store) is State.ACCEPTED
+
+
+def test_a_decision_about_a_proposal_that_is_not_there_is_nothing(store: Store) -> None:
+    record(store, {"decisions": [["gone", "open", "accepted", "", ""]]}, NOW)
+
+
+def test_the_time_off_the_branch_is_counted_from_the_first_look_that_missed_it(store: Store) -> None:
+    store.proposals.add(PROPOSAL)
+    record(store, {"missing": {"a": NOW}}, NOW)
+    assert store.proposals.missing_since("a") == AT
+    job = Observing(store).job(NOW + 60)
+    assert job is not None
+    assert job["missing"] == {"a": NOW}
+    record(store, {"missing": {"a": None}}, NOW)
+    assert store.proposals.missing_since("a") == ""
+
+
+def test_a_look_that_failed_does_not_start_that_time_anew(store: Store) -> None:
+    store.proposals.add(PROPOSAL)
+    record(store, {"missing": {"a": NOW}}, NOW)
+    Observing(store).apply({"type": "result", "outcome": "retry", "detail": "it took too long"}, NOW + 60)
+    assert store.proposals.missing_since("a") == AT

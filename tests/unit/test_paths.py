@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.paths import places, private_dir
+
+
+def test_everything_lies_below_home_where_nothing_else_is_said(home: Path) -> None:
+    found = places()
+    assert found.state == home / ".local/state/skilld"
+    assert found.settings_file == home / ".config/skilld/config.toml"
+    assert found.data == home / ".local/share/skilld"
+    assert found.database == home / ".local/state/skilld/skilld.db"
+
+
+def test_the_xdg_variables_move_it_and_a_relative_one_does_not(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", "relative")
+    assert places().database == tmp_path / "state/skilld/skilld.db"
+    assert places().config == home / ".config/skilld"
+
+
+def test_a_private_folder_is_private_whatever_the_umask(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        made = private_dir(tmp_path / "a/b")
+    finally:
+        os.umask(before)
+    assert made.stat().st_mode & 0o777 == 0o700
+    assert private_dir(made) == made
+
+
+def test_a_folder_that_others_may_enter_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o750)
+    with pytest.raises(SkilldError) as caught:
+        private_dir(tmp_path / "open")
+    assert caught.value.remedy == f"chmod 700 {tmp_path / 'open'}"
+
+
+def test_a_file_in_the_way_is_an_error_with_a_cause(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(SkilldError, match="File exists"):
+        private_dir(tmp_path / "file")
+    with pytest.raises(SkilldError, match="Not a directory"):
+        private_dir(tmp_path / "file/below")

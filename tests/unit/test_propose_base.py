@@ -1,0 +1,115 @@
+"""Where the staging branch rests, held to what `git log` itself says of random histories."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from skilld.git.repo import open_repo
+from skilld.propose.base import describe, find_base
+from support.repos import SKILL, TEXT, Person, isolate, new_repo
+
+OTHER = "skills/other/SKILL.md"
+_COUNT = itertools.count()
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    return new_repo(tmp_path / "work")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A commit: which earlier ones are its parents (by how far back), and the texts of the two skills in it."""
+
+    parents: tuple[int, ...]
+    texts: tuple[int, int]
+
+
+NODES = st.lists(
+    st.builds(
+        Node,
+        parents=st.lists(st.integers(1, 4), min_size=1, max_size=3, unique=True).map(tuple),
+        texts=st.tuples(st.integers(0, 2), st.integers(0, 2)),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+def build(root: Path, nodes: Sequence[Node], main: int) -> Person:
+    """Make a history by git fast-import; HEAD is the newest commit, on `feature`, and `main` an earlier one."""
+    root.mkdir()
+    person = Person(root)
+    person.git("init", "--quiet")
+    script = []
+    for number, node in enumerate(nodes):
+        parents = list(dict.fromkeys(number - back for back in node.parents if number - back >= 0))
+        script.append(f"commit refs/heads/c{number}\nmark :{number + 1}\ncommitter P <p@x> {1700000000 + number} +0000")
+        script.append("data 1\nx")
+        script += [f"{'from' if i == 0 else 'merge'} :{parent + 1}" for i, parent in enumerate(parents)]
+        files = {SKILL: f"skill {node.texts[0]}\n", OTHER: f"other {node.texts[1]}\n", "n.txt": f"{number}\n"}
+        script += [f"M 100644 inline {path}\ndata {len(text)}\n{text}" for path, text in files.items()]
+    subprocess.run(
+        ["git", "fast-import", "--quiet"], cwd=root, input="\n".join(script) + "\n", text=True, check=True, timeout=60
+    )
+    person.git("update-ref", "refs/heads/main", f"refs/heads/c{main % len(nodes)}")
+    person.git("update-ref", "refs/heads/feature", f"refs/heads/c{len(nodes) - 1}")
+    person.git("symbolic-ref", "HEAD", "refs/heads/feature")
+    for number in range(len(nodes)):
+        person.git("update-ref", "-d", f"refs/heads/c{number}")
+    return person
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(nodes=NODES, main=st.integers(0, 13), relpaths=st.sampled_from([[SKILL], [OTHER], [SKILL, OTHER]]))
+def test_the_base_is_what_git_log_finds(
+    tmp_path: Path, person: Person, nodes: list[Node], main: int, relpaths: list[str]
+) -> None:
+    del person  # isolates
+    person = build(tmp_path / f"random-{next(_COUNT)}", nodes, main)
+    rest = find_base(open_repo(person.root), relpaths)
+    assert rest.commit == person.git("log", "-1", "--format=%H", "HEAD", "--", *relpaths)
+    assert rest.ahead == int(person.git("rev-list", "--count", rest.commit, "^main"))
+    assert rest.branch == ("feature" if rest.ahead else None)
+
+
+def test_a_change_that_was_taken_back_counts(person: Person) -> None:
+    person.commit("other words", {SKILL: "other\n"})
+    back = person.commit("back again", {SKILL: TEXT})
+    person.commit("later", {"src/app.py": "print(2)\n"})
+    assert find_base(open_repo(person.root), [SKILL]).commit == back
+
+
+def test_a_merge_is_followed_to_the_side_the_skill_came_from(person: Person) -> None:
+    person.git("switch", "--quiet", "-c", "side")
+    touched = person.commit("on the side", {SKILL: TEXT + "More.\n"})
+    person.git("switch", "--quiet", "main")
+    person.commit("meanwhile", {"src/app.py": "print(2)\n"})
+    person.git("merge", "--quiet", "--no-edit", "side")
+    rest = find_base(open_repo(person.root), [SKILL])
+    assert (rest.commit, rest.warning) == (touched, "")
+
+
+def test_the_warning_names_a_branch_that_has_the_base(person: Person) -> None:
+    person.git("switch", "--quiet", "-c", "feature")
+    touched = person.commit("skill work", {SKILL: TEXT + "More.\n"})
+    person.git("switch", "--quiet", "main")
+    assert describe(open_repo(person.root), touched).warning == "rests on feature (1 commit not on main)"
+    person.git("branch", "-D", "feature")
+    assert describe(open_repo(person.root), touched).warning == "rests on a detached HEAD (1 commit not on main)"
+
+
+def test_without_a_default_branch_there_is_no_warning(person: Person) -> None:
+    person.git("branch", "-m", "main", "one")
+    person.git("branch", "two")
+    rest = find_base(open_repo(person.root), [SKILL])
+    assert (rest.commit, rest.default, rest.warning) == (person.tip(), None, "")

@@ -1,0 +1,195 @@
+"""Replies of models: a closed schema, read strictly, and never a surprise."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.classify.reply import BadReplyError, parse_operations, parse_updates
+from skilld.types import Kind, Op, Operation, Update
+
+UPDATE: dict[str, Any] = {
+    "skill": 1,
+    "section": "Style",
+    "change": "Put the ticket first.",
+    "reason": "asked",
+    "kind": "preference",
+    "turn": 2,
+    "quote": "ticket first",
+    "confidence": 0.9,
+}
+READ = Update(1, "Style", "Put the ticket first.", "asked", Kind.PREFERENCE, 2, "ticket first", 0.9)
+
+
+def _updates(reply: str) -> tuple[list[Update], list[str]]:
+    return parse_updates(reply, turns=5, skills=2)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        f"<updates>{json.dumps([UPDATE])}</updates>",
+        f"Here they are.\n<updates>\n{json.dumps([UPDATE], indent=1)}\n</updates>\nDone.",
+        f"<updates>```json\n{json.dumps([UPDATE])}\n```</updates>",
+        f"```json\n{json.dumps([UPDATE])}\n```",
+        json.dumps([UPDATE]),
+        json.dumps({"updates": [UPDATE]}),
+        f"<updates>{json.dumps([UPDATE | {'turn': '2', 'skill': '1'}])}</updates>",
+    ],
+)
+def test_an_answer_is_read_in_the_forms_models_give_it(reply: str) -> None:
+    assert _updates(reply) == ([READ], [])
+
+
+@pytest.mark.parametrize("reply", ["<updates>[]</updates>", "[]", '{"updates": []}', "```\n[]\n```"])
+def test_nothing_is_an_answer(reply: str) -> None:
+    assert _updates(reply) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("reply", "cause"),
+    [
+        ("", "it is not valid JSON"),
+        ("nothing to report", "it is not valid JSON"),
+        ("<updates>[</updates>", "it is not valid JSON"),
+        ("<updates>[]", "it is not valid JSON"),
+        ("[" * 60_000, "it is not valid JSON"),
+        ("9" * 5000, "it is not valid JSON"),
+        ('{"updates": [], "more": 1}', "it is not a JSON array"),
+        ("null", "it is not a JSON array"),
+        ("<updates>[]</updates><updates>[]</updates>", "it has 2 <updates> blocks where one is asked for"),
+        (f"<updates>{json.dumps([UPDATE] * 13)}</updates>", "it lists 13 updates; more than 12 are never right"),
+        ("x" * 70_000, "it is far too long"),
+        ("```" + "\n" * 60_000 + "x", "it is not valid JSON"),
+        ("<updates>" * 7000, "it is not valid JSON"),
+    ],
+)
+def test_what_is_no_answer_is_refused_as_a_whole(reply: str, cause: str) -> None:
+    with pytest.raises(BadReplyError) as caught:
+        _updates(reply)
+    assert caught.value.cause == cause
+
+
+@pytest.mark.parametrize(
+    ("change", "cause"),
+    [
+        ({"surplus": 1}, "an update has 1 unknown keys"),
+        ({"skill": 3}, "an update names a skill that is not in use"),
+        ({"skill": None}, "an update's skill is not a number"),
+        ({"skill": True}, "an update's skill is not a number"),
+        ({"turn": 0}, "an update names a turn that is not there"),
+        ({"turn": 6}, "an update names a turn that is not there"),
+        ({"turn": "9" * 5000}, "an update's turn is not a number"),
+        ({"turn": 1.5}, "an update's turn is not a number"),
+        ({"kind": "revolution"}, "an update has an unknown kind"),
+        ({"confidence": 1.5}, "an update's confidence is not between 0 and 1"),
+        ({"confidence": float("nan")}, "an update's confidence is not between 0 and 1"),
+        ({"confidence": True}, "an update's confidence is not between 0 and 1"),
+        ({"confidence": "high"}, "an update's confidence is not between 0 and 1"),
+        ({"change": ""}, "an update's change is missing, empty or too long"),
+        ({"change": "x" * 601}, "an update's change is missing, empty or too long"),
+        ({"quote": None}, "an update's quote is missing, empty or too long"),
+        ({"change": "torn \ud83d"}, "an update's change holds characters that no skill can have"),
+        ({"reason": "\x1b[31m"}, "an update's reason holds characters that no skill can have"),
+        ({"section": "a\0b"}, "an update's section holds characters that no skill can have"),
+    ],
+)
+def test_an_update_that_does_not_fit_is_left_out_with_the_reason(change: dict[str, Any], cause: str) -> None:
+    assert _updates(json.dumps([UPDATE | change, UPDATE])) == ([READ], [cause])
+
+
+def test_an_update_that_is_no_object_is_left_out() -> None:
+    assert _updates(json.dumps(["always", [UPDATE], UPDATE])) == ([READ], ["an update is not an object"] * 2)
+
+
+def test_a_skill_need_not_be_named_where_there_is_one() -> None:
+    item = {key: value for key, value in UPDATE.items() if key != "skill"}
+    assert parse_updates(json.dumps([item]), turns=5, skills=1) == ([READ], [])
+
+
+def test_operations_are_read_and_bare_newlines_around_them_dropped() -> None:
+    items = [
+        {"op": "insert_after", "anchor": "- a\n", "text": "\n- b"},
+        {"op": "replace", "anchor": "- c", "text": "- d"},
+        {"op": "delete", "anchor": "  - e"},
+    ]
+    assert parse_operations(f"<operations>{json.dumps(items)}</operations>") == [
+        Operation(Op.INSERT_AFTER, "- a", "- b"),
+        Operation(Op.REPLACE, "- c", "- d"),
+        Operation(Op.DELETE, "  - e"),
+    ]
+
+
+def test_a_whole_file_is_an_answer_too() -> None:
+    assert parse_operations("<updated_file>\n# Notes\r\n- a\n</updated_file>") == "# Notes\n- a\n"
+
+
+@pytest.mark.parametrize(
+    ("item", "cause"),
+    [
+        ({"op": "append", "anchor": "a", "text": "b"}, "an operation is of an unknown sort"),
+        ({"op": "replace", "anchor": " \n", "text": "b"}, "an operation has no anchor"),
+        ({"op": "replace", "text": "b"}, "an operation has no anchor"),
+        ({"op": "replace", "anchor": "a"}, "an operation has text where none belongs, or none where it does"),
+        (
+            {"op": "delete", "anchor": "a", "text": "b"},
+            "an operation has text where none belongs, or none where it does",
+        ),
+        ({"op": "replace", "anchor": "a", "text": "b", "path": "/etc"}, "an operation is not of the asked form"),
+        ({"op": "replace", "anchor": "a", "text": "\udc80"}, "an operation holds characters that no skill can have"),
+        ("delete everything", "an operation is not of the asked form"),
+    ],
+)
+def test_an_operation_that_does_not_fit_spoils_the_answer(item: object, cause: str) -> None:
+    with pytest.raises(BadReplyError) as caught:
+        parse_operations(json.dumps([item]))
+    assert caught.value.cause == cause
+
+
+def test_no_edit_has_hundreds_of_operations() -> None:
+    items = [{"op": "delete", "anchor": "a"}] * 41
+    with pytest.raises(BadReplyError, match="41 operations"):
+        parse_operations(json.dumps(items))
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*UPDATE, "op", "anchor"]), inner),
+    max_leaves=12,
+)
+
+
+@given(JSON, st.sampled_from(["updates", "operations", "updated_file", "x"]), st.booleans())
+def test_whatever_comes_back_is_values_of_the_schema_or_a_refusal(
+    value: object,
+    tag: str,
+    tagged: bool,  # noqa: FBT001 - hypothesis gives it by position
+) -> None:
+    reply = json.dumps(value)
+    _survives(f"<{tag}>{reply}</{tag}>" if tagged else reply)
+
+
+@given(st.lists(st.sampled_from([*'<>/[]{}"`\n x', "updates", "operations", "updated_file", "json"])).map("".join))
+def test_any_text_is_an_answer_or_a_refusal(reply: str) -> None:
+    _survives(reply)
+
+
+@given(st.dictionaries(st.sampled_from([*UPDATE]), JSON))
+def test_an_update_with_anything_in_any_field_is_read_or_left_out(change: dict[str, object]) -> None:
+    updates, left_out = _updates(json.dumps([UPDATE | change]))
+    assert len(updates) + len(left_out) == 1
+    for update in updates:
+        assert 1 <= update.turn <= 5
+        assert update.skill in {1, 2}
+        update.change.encode()
+
+
+def _survives(reply: str) -> None:
+    for parse in (_updates, parse_operations):
+        with suppress(BadReplyError):
+            parse(reply)

@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import UsageError
+from skilld.settings import from_text, keys, load
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "config.toml"
+
+
+def _refused(file: Path) -> str:
+    with pytest.raises(UsageError) as caught:
+        load(file)
+    return f"{caught.value.title}: {caught.value.cause}"
+
+
+def test_without_a_file_everything_has_its_default(file: Path) -> None:
+    settings = load(file)
+    assert settings.model == "auto"
+    assert (settings.batch.turns, settings.batch.idle_minutes) == (5, 10)
+    assert (settings.apply, settings.notify.enabled, settings.accept.by_agents) == ("stage", True, False)
+
+
+def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file.write_text('model = "offline"\n[batch]\nturns = 7\nidle_minutes = 1\n')
+    monkeypatch.setenv("SKILLD_BATCH__TURNS", "9")
+    settings = load(file)
+    assert (settings.model, settings.batch.turns, settings.batch.idle_minutes) == ("offline", 9, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("modle = 'x'", "modle is no setting (did you mean model?)"),
+        ("[batch]\nturn = 5", "batch.turn is no setting (did you mean batch.turns?)"),
+        ("_env_file = '.env'", "_env_file is no setting"),  # an argument of the library's
+        ("_cli_parse_args = true", "_cli_parse_args is no setting"),
+        ("batch = 3", "batch: Input should be a valid dictionary"),
+        ("model = 5", "model: Input should be a valid string"),
+        ("model = ''", "model: String should have at least 1 character"),
+        ("apply = 'sometimes'", "apply: Input should be 'stage'"),
+        ("[batch]\nturns = 0", "batch.turns: Input should be greater than or equal to 1"),
+        ("[batch]\nidle_minutes = nan", "batch.idle_minutes: Input should be less than or equal to 1440"),
+        ("[roots]\nclaude = ['/x']", "no agent is called 'claude' (did you mean claude-code?)"),
+        ("[roots]\ncodex = ['x']", "x is not an absolute path"),
+        ("[roots]\ncodex = ['~nobody-of-that-name/x']", "there is no such user"),
+        ("model = ", "cannot be read"),
+        ("x = " + "[" * 5000, "cannot be read"),
+        ("model = '\xff'", "cannot be read"),
+    ],
+)
+def test_what_is_not_understood_is_told_with_the_key(file: Path, text: str, told: str) -> None:
+    file.write_text(text, encoding="latin-1")
+    assert told in _refused(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("SKILLD_MODLE", "x", "SKILLD_MODLE is no setting (did you mean SKILLD_MODEL?)"),
+        ("skilld_batch", "{}", "skilld_batch is no setting"),
+        ("SKILLD_ROOTS", "/x", "SKILLD_ROOTS is no JSON object"),
+        ("SKILLD_BATCH__TURNS", "many", "batch.turns: Input should be a valid integer"),
+        ("SKILLD_MODEL", "", "model: String should have at least 1 character"),
+    ],
+)
+def test_a_variable_that_is_not_understood_is_told(
+    file: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, told: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert told in _refused(file)
+
+
+def test_a_folder_may_stand_alone_and_below_home(file: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text('[roots]\nclaude-code = "~/transcripts"\n')
+    monkeypatch.setenv("SKILLD_ROOTS__CODEX", "/a")
+    assert load(file).roots == {"claude-code": [home / "transcripts"], "codex": [Path("/a")]}
+
+
+def test_no_file_of_the_folder_we_stand_in_is_read(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".env").write_text("SKILLD_MODEL=openai/attacker\n")
+    monkeypatch.chdir(tmp_path)
+    assert load(file).model == "auto"
+
+
+def test_a_byte_order_mark_is_no_obstacle(file: Path) -> None:
+    file.write_bytes(b'\xef\xbb\xbfmodel = "offline"\n')
+    assert load(file).model == "offline"
+
+
+def test_a_key_never_shows_in_what_is_printed_of_the_settings(file: Path) -> None:
+    file.write_text('model_api_key = "sk-very-secret"\n')
+    assert "sk-very-secret" not in repr(load(file))
+
+
+def test_every_key_says_what_it_is_for() -> None:
+    found = keys()
+    assert {"model", "model_base_url", "model_api_key", "apply", "batch.turns", "batch.idle_minutes"} <= found.keys()
+    assert {"notify.enabled", "roots.claude-code", "roots.codex"} <= found.keys()
+    assert all(found.values())
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("batch.turns", "7", 7),
+        ("batch.idle_minutes", "0.5", 0.5),
+        ("notify.enabled", "no", False),
+        ("model_api_key", "12345", "12345"),
+        ("model", "true", "true"),
+        ("roots.codex", "/a, /b", ["/a", "/b"]),
+        ("batch.turns", "many", "many"),
+    ],
+)
+def test_what_a_person_types_gets_the_type_of_its_key(key: str, text: str, value: object) -> None:
+    found = from_text(key, text)
+    assert (found, type(found)) == (value, type(value))

@@ -1,0 +1,222 @@
+"""From what a log claims to a checked SKILL.md: every way out of the known skill folders is closed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skilld.skills import Places, Unusable, find, read
+from skilld.types import SkillRef
+
+TEXT = "---\nname: notes\n---\n# Notes\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / ".git").mkdir(parents=True)
+    return root
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    own = tmp_path / "home/.claude/skills"
+    own.mkdir(parents=True)
+    return Places((".claude/skills",), (own,))
+
+
+def _skill(folder: Path, text: str = TEXT) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "SKILL.md").write_text(text)
+    return folder / "SKILL.md"
+
+
+def _why(found: SkillRef | Unusable) -> str:
+    assert isinstance(found, Unusable), found
+    return found.why
+
+
+def test_a_name_is_found_from_the_working_folder_upwards_to_the_repository(project: Path, places: Places) -> None:
+    path = _skill(project / ".claude/skills/notes")
+    deep = project / "src/deep"
+    deep.mkdir(parents=True)
+    assert find("notes", None, str(deep), places) == SkillRef("notes", str(path))
+
+
+def test_the_nearest_one_wins_and_nothing_above_the_repository_is_looked_at(project: Path, places: Places) -> None:
+    _skill(project.parent / ".claude/skills/notes")
+    assert _why(find("notes", None, str(project), places)) == "its SKILL.md was not found"
+    outer = _skill(project / ".claude/skills/notes")
+    inner = _skill(project / "web/.claude/skills/notes")
+    assert find("notes", None, str(project / "web"), places) == SkillRef("notes", str(inner))
+    assert find("notes", None, str(project), places) == SkillRef("notes", str(outer))
+
+
+def test_a_name_without_a_project_is_found_in_the_persons_own_folder(places: Places) -> None:
+    path = _skill(places.absolute[0] / "notes")
+    assert find("notes", None, None, places) == SkillRef("notes", str(path))
+    assert find("notes", None, "/nowhere/at/all", places) == SkillRef("notes", str(path))
+
+
+def test_a_path_is_taken_by_itself(project: Path, places: Places) -> None:
+    path = _skill(project / ".claude/skills/notes")
+    _skill(places.absolute[0] / "notes")
+    assert find("notes", str(path), None, places) == SkillRef("notes", str(path))
+    assert find("team:notes", str(path), None, places) == SkillRef("notes", str(path))
+
+
+@pytest.mark.parametrize(
+    "name", ["notes\n", "../notes", "", "\x1b[31m", "n" * 65, "a/b", ".hidden", "-x", "no\0tes", "\ud800"]
+)
+def test_a_name_that_no_skill_can_have_is_no_part_of_a_path(project: Path, places: Places, name: str) -> None:
+    assert _why(find(name, None, str(project), places)) == "its name is not one a skill can have"
+
+
+def test_what_the_log_calls_a_file_is_not_its_name_where_it_could_not_be(project: Path, places: Places) -> None:
+    path = _skill(project / ".claude/skills/notes")
+    assert find("../../x\x1b[31m", str(path), None, places) == SkillRef("notes", str(path))
+
+
+def test_a_plugins_skill_is_not_ours(places: Places, tmp_path: Path) -> None:
+    assert _why(find("plugin:notes", None, None, places)) == "it belongs to a plugin"
+    path = _skill(tmp_path / "home/.claude/plugins/cache/x/.claude/skills/notes")
+    assert (
+        _why(find("notes", str(path), None, places)) == "it is a plugin's or the agent's own copy, replaced on update"
+    )
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "relative/.claude/skills/notes/SKILL.md",
+        "{project}/.claude/skills/../skills/notes/SKILL.md",
+        "{project}/.claude/skills/notes/README.md",
+        "{project}/.claude/skills/notes",
+        "SKILL.md",
+        "",
+    ],
+)
+def test_a_claim_that_is_no_absolute_path_of_a_skill_is_refused(project: Path, places: Places, claim: str) -> None:
+    _skill(project / ".claude/skills/notes")
+    assert _why(find("notes", claim.format(project=project), None, places)) == "the log names no SKILL.md for it"
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "{project}/docs/SKILL.md",
+        "/etc/SKILL.md",
+        "{project}/.claude/skillsets/notes/SKILL.md",
+        "/SKILL.md",
+        "/.claude/skills/x/SKILL.md",
+    ],
+)
+def test_a_claim_outside_the_known_skill_folders_is_refused(project: Path, places: Places, claim: str) -> None:
+    assert _why(find("notes", claim.format(project=project), None, places)) == "it lies outside the known skill folders"
+
+
+@pytest.mark.parametrize("part", ["a\0b", "x" * 5000, "\ud800"])
+def test_a_claim_that_no_system_takes_is_refused(project: Path, places: Places, part: str) -> None:
+    _skill(project / ".claude/skills/notes")
+    claim = f"{project}/.claude/skills/{part}/SKILL.md"
+    assert _why(find("notes", claim, None, places)) == "its SKILL.md cannot be reached"
+
+
+@pytest.mark.parametrize("cwd", ["a\0b", "/a\0b", "/" + "x" * 5000, "/\ud800", "relative", "/usr/../etc", ""])
+def test_a_working_folder_that_is_none_is_passed_over(places: Places, cwd: str) -> None:
+    path = _skill(places.absolute[0] / "notes")
+    found = find("notes", None, cwd, places)
+    assert found in (SkillRef("notes", str(path)), Unusable("notes", "its SKILL.md cannot be reached"))
+
+
+def test_a_link_may_lead_inside_the_project_and_not_out_of_it(project: Path, places: Places, tmp_path: Path) -> None:
+    inside = _skill(project / "docs/notes")
+    outside = _skill(tmp_path / "elsewhere/notes")
+    skills = project / ".claude/skills"
+    skills.mkdir(parents=True)
+    (skills / "inside").symlink_to(inside.parent)
+    (skills / "outside").symlink_to(outside.parent)
+    (skills / "file").mkdir()
+    (skills / "file/SKILL.md").symlink_to(outside)
+    assert find("inside", None, str(project), places) == SkillRef("inside", str(inside))
+    for name in ("outside", "file"):
+        assert _why(find(name, None, str(project), places)) == "its SKILL.md is a link that leads elsewhere"
+
+
+def test_a_link_between_skill_folders_is_followed(project: Path, places: Places) -> None:
+    shared = _skill(places.absolute[0] / "shared")
+    skills = project / ".claude/skills"
+    skills.mkdir(parents=True)
+    (skills / "shared").symlink_to(shared.parent)
+    assert find("shared", None, str(project), places) == SkillRef("shared", str(shared))
+
+
+def test_a_link_to_something_else_is_no_skill(project: Path, places: Places) -> None:
+    folder = project / ".claude/skills/notes"
+    folder.mkdir(parents=True)
+    (project / "secrets.env").write_text("x")
+    (folder / "SKILL.md").symlink_to(project / "secrets.env")
+    assert _why(find("notes", None, str(project), places)) == "its SKILL.md is a link to something else"
+
+
+def test_a_loop_of_links_is_no_skill(project: Path, places: Places) -> None:
+    folder = project / ".claude/skills/notes"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").symlink_to(folder / "SKILL.md")
+    assert isinstance(find("notes", str(folder / "SKILL.md"), None, places), Unusable)
+    assert isinstance(find("notes", None, str(project), places), Unusable)
+
+
+def test_a_pipe_a_second_name_and_a_huge_file_are_refused(project: Path, places: Places) -> None:
+    skills = project / ".claude/skills"
+    for name in ("pipe", "linked", "huge"):
+        (skills / name).mkdir(parents=True)
+    os.mkfifo(skills / "pipe/SKILL.md")
+    _skill(skills / "linked")
+    (project / "other").hardlink_to(skills / "linked/SKILL.md")
+    (skills / "huge/SKILL.md").write_bytes(bytes((1 << 20) + 1))
+    whys = {
+        name: _why(find(name, str(skills / name / "SKILL.md"), None, places)) for name in ("pipe", "linked", "huge")
+    }
+    assert whys == {
+        "pipe": "its SKILL.md is not a regular file",
+        "linked": "its SKILL.md has several hard links",
+        "huge": "its SKILL.md is over 1 MiB",
+    }
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_another_users_file_or_project_is_not_read(project: Path, places: Places) -> None:
+    path = _skill(project / ".claude/skills/notes")
+    os.chown(path, 12345, 12345)
+    assert _why(find("notes", str(path), None, places)) == "its SKILL.md belongs to another user"
+    with pytest.raises(OSError, match="another user"):
+        read(SkillRef("notes", str(path)))
+    os.chown(path, os.geteuid(), os.getegid())
+    os.chown(project, 12345, 12345)
+    assert _why(find("notes", None, str(project), places)) == "its SKILL.md was not found"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write and enter everything")
+def test_what_we_may_not_write_or_enter_is_refused(project: Path, places: Places) -> None:
+    path = _skill(project / ".claude/skills/notes")
+    path.chmod(0o444)
+    assert _why(find("notes", str(path), None, places)) == "its SKILL.md is read-only"
+    (project / ".claude/skills").chmod(0)
+    try:
+        assert _why(find("notes", None, str(project), places)) == "its SKILL.md cannot be reached"
+    finally:
+        (project / ".claude/skills").chmod(0o755)
+
+
+def test_a_link_that_took_the_place_of_a_checked_file_is_not_followed(project: Path, places: Places) -> None:
+    path = _skill(project / ".claude/skills/notes")
+    skill = find("notes", str(path), None, places)
+    assert isinstance(skill, SkillRef)
+    assert read(skill) == TEXT.encode()
+    path.unlink()
+    path.symlink_to("/etc/hostname")
+    with pytest.raises(OSError, match="symbolic"):
+        read(skill)

@@ -1,0 +1,210 @@
+"""Workers as real processes that misbehave in every way: each becomes a result, in time, and nothing is left behind."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.daemon.spawn import Worker, worker_environment
+from support.waiting import wait_for
+
+JOB = {"kind": "probe"}
+RESULT = 'print(json.dumps({"type": "result", "outcome": "nothing", "detail": "done"}), flush=True)'
+
+
+class Bench:
+    """Starts stand-ins for the worker's program: a package `skilld.worker` that stands before the real one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._package = folder / "skilld/worker"
+        self._package.mkdir(parents=True)
+        (folder / "skilld/__init__.py").touch()
+        (self._package / "__init__.py").touch()
+        self.environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder), "HOME": str(folder)}
+        self.plans: list[dict[str, Any]] = []
+
+    def worker(self, script: str, *, seconds: float = 20.0, job: Any = JOB) -> Worker:
+        program = f"import json, os, signal, subprocess, sys, time\n{script}\n"
+        (self._package / "__main__.py").write_text(program)
+        return Worker(job, self.environment, seconds)
+
+    def run(self, script: str, *, seconds: float = 20.0, job: Any = JOB) -> dict[str, Any]:
+        return self.worker(script, seconds=seconds, job=job).result(self.plans.append)
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path)
+
+
+def _detail(result: dict[str, Any]) -> str:
+    assert result["outcome"] == "retry"
+    return str(result["detail"])
+
+
+def test_the_job_goes_in_and_the_last_line_comes_out(bench: Bench) -> None:
+    script = (
+        "job = json.loads(sys.stdin.buffer.readline())\n"
+        "print('a library says hello')\n"
+        "print(json.dumps({'type': 'result', 'outcome': 'nothing', 'detail': job['kind']}))"
+    )
+    assert bench.run(script) == {"type": "result", "outcome": "nothing", "detail": "probe"}
+
+
+def test_a_plan_is_kept_before_the_worker_goes_on(bench: Bench) -> None:
+    script = (
+        "sys.stdin.buffer.readline()\n"
+        "print(json.dumps({'type': 'plan', 'proposals': [1]}), flush=True)\n"
+        "answer = sys.stdin.buffer.readline().decode()\n"
+        "print(json.dumps({'type': 'result', 'outcome': 'nothing', 'detail': answer}))"
+    )
+    assert bench.run(script)["detail"] == "go\n"
+    assert bench.plans == [{"type": "plan", "proposals": [1]}]
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "",
+        "raise SystemExit(3)",
+        "print('no json')",
+        "print('[1, 2]')",
+        "print(json.dumps({'type': 'result'}))",
+        "print(json.dumps({'type': 'result', 'outcome': 'splendid'}))",
+        "print(json.dumps({'type': 'progress'}))",
+        "os.kill(os.getpid(), signal.SIGSEGV)",
+        "print('x' * (9 << 20))",
+        "sys.stdout.buffer.write(b'\\xff\\xfe')",
+        "import nothing_of_that_name",
+        "os.close(1)\nos.close(2)\ntime.sleep(60)",
+    ],
+)
+def test_an_end_without_a_result_is_tried_again(bench: Bench, script: str) -> None:
+    assert "ended without a result" in _detail(bench.run(script))
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "time.sleep(60)",
+        "sys.stdin.buffer.readline()\ntime.sleep(60)",
+        f"{RESULT}\ntime.sleep(60)",  # a result, and then it hangs
+        "while True: print('and on', flush=True)",
+        "subprocess.Popen(['sleep', '60'])",  # a child of its own keeps the pipe open
+    ],
+)
+def test_what_takes_too_long_is_ended(bench: Bench, script: str) -> None:
+    assert "took longer than" in _detail(bench.run(script, seconds=0.6))
+
+
+def test_a_worker_that_never_reads_a_large_job_is_ended_too(bench: Bench) -> None:
+    assert "took longer than" in _detail(bench.run("time.sleep(60)", seconds=0.6, job={"x": "y" * 1_000_000}))
+
+
+def test_a_worker_that_dies_before_it_reads_a_large_job_is_tried_again(bench: Bench) -> None:
+    assert "ended without a result" in _detail(bench.run("os._exit(1)", job={"x": "y" * 1_000_000}))
+
+
+def test_nothing_it_started_outlives_it(bench: Bench, tmp_path: Path) -> None:
+    marker = tmp_path / "pid"
+    script = (
+        "sys.stdin.buffer.readline()\n"
+        "child = subprocess.Popen(['sleep', '60'], stdout=subprocess.DEVNULL)\n"
+        f"open({str(marker)!r}, 'w').write(str(child.pid))\n{RESULT}"
+    )
+    assert bench.run(script)["outcome"] == "nothing"
+    wait_for("the grandchild to be gone", lambda: not _runs(int(marker.read_text())), 5)
+
+
+def test_a_worker_that_is_killed_from_outside_gives_a_result(bench: Bench) -> None:
+    worker = bench.worker("sys.stdin.buffer.readline()\ntime.sleep(60)")
+    worker.kill()
+    worker.kill()
+    assert "ended without a result" in _detail(worker.result(bench.plans.append))
+
+
+def test_a_program_that_cannot_be_started_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    assert _detail(bench.run("")) == "the worker could not be started"
+
+
+def test_workers_leave_no_descriptor_and_no_zombie(bench: Bench) -> None:
+    bench.run(RESULT)
+    before = _descriptors()
+    for _ in range(5):
+        bench.run(f"sys.stdin.buffer.readline()\n{RESULT}")
+    assert _descriptors() == before
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
+
+
+def test_the_real_worker_ends_when_its_daemon_is_gone(tmp_path: Path) -> None:
+    worker = Worker(JOB, {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(_REPOSITORY)}, 20.0)
+    process = worker._process
+    assert process is not None
+    assert process.stdin is not None
+    process.stdin.close()
+    assert process.wait(20) != 0
+    worker.kill()
+
+
+def test_a_worker_knows_nothing_of_git_of_agents_and_of_other_secrets() -> None:
+    kept = worker_environment(
+        {
+            "PATH": "/bin",
+            "HOME": "/h",
+            "XDG_STATE_HOME": "/s",
+            "LC_ALL": "C",
+            "OPENAI_API_KEY": "k",
+            "HTTPS_PROXY": "http://proxy",
+            "GIT_DIR": "/x",
+            "CLAUDECODE": "1",
+            "GITHUB_TOKEN": "t",
+            "SKILLD_MODEL_API_KEY_FILE": "x",
+            "LD_PRELOAD": "/x.so",
+            "OPENAI_BASE_URL": "http://elsewhere",
+        }
+    )
+    assert set(kept) == {
+        "PATH",
+        "HOME",
+        "XDG_STATE_HOME",
+        "LC_ALL",
+        "OPENAI_API_KEY",
+        "HTTPS_PROXY",
+        "no_proxy",
+        "NO_PROXY",
+        "SKILLD_CHILD",
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "direct"),
+    [
+        ({}, "localhost,127.0.0.1,::1"),
+        ({"NO_PROXY": "corp.example"}, "corp.example,localhost,127.0.0.1,::1"),
+        ({"no_proxy": "a", "NO_PROXY": "b"}, "a,localhost,127.0.0.1,::1"),
+    ],
+)
+def test_a_model_on_this_machine_is_asked_through_no_proxy(given: dict[str, str], direct: str) -> None:
+    kept = worker_environment({"HTTP_PROXY": "http://proxy", **given})
+    assert (kept["no_proxy"], kept["NO_PROXY"]) == (direct, direct)
+
+
+_REPOSITORY = Path(__file__).parents[2]
+
+
+def _runs(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+        return b") Z" not in Path(f"/proc/{pid}/stat").read_bytes() if Path("/proc").exists() else True
+    except OSError:
+        return False
+
+
+def _descriptors() -> int:
+    folder = Path("/proc/self/fd")
+    return len([*folder.iterdir()]) if folder.exists() else 0

@@ -1,0 +1,385 @@
+"""The store: real SQLite files, what is kept and what is not, and what happens when it cannot be."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.store import Store
+from skilld.store.batches import StoredBatch
+from skilld.store.database import StoreError
+from skilld.store.learnings import Learning
+from skilld.store.meta import FOREVER, PAUSED_UNTIL
+from skilld.store.transcripts import BEFORE
+from skilld.types import (
+    ClosedBy,
+    Evidence,
+    How,
+    Kind,
+    Op,
+    Operation,
+    Proposal,
+    SkillUse,
+    Span,
+    State,
+    Turn,
+    Usage,
+)
+
+AT = "2026-03-02T09:00:00Z"
+BATCH = StoredBatch("b1", "claude-code", "s1", ClosedBy.FULL, "pending", {"turns": ["t1"]}, 0, 0.0, AT)
+PROPOSAL = Proposal(
+    id="0123abcd",
+    batch_id="b1",
+    state=State.OPEN,
+    skill="notes",
+    path="/p/SKILL.md",
+    repo="/p",
+    relpath="SKILL.md",
+    base="1" * 40,
+    commit="2" * 40,
+    branch="refs/heads/skilld/staging",
+    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
+    summary="Say b",
+    reason="asked",
+    kind=Kind.FACT,
+    evidence=(Evidence("t1", "always b"),),
+    confidence=0.5,
+    agent="claude-code",
+    session_id="s1",
+    model="offline",
+    created_at=AT,
+    flags=("look",),
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(tmp_path / "skilld.db")
+    yield opened
+    opened.close()
+
+
+def _file(store: Store, tmp_path: Path, name: str = "s1.jsonl") -> int:
+    path = tmp_path / name
+    path.touch()
+    return store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0).id
+
+
+def _turn(key: str, *, start: int = 0, session: str = "s1") -> Turn:
+    return Turn(key, "claude-code", session, "words", AT, How.TYPED, Span(start, start + 10))
+
+
+def _say(store: Store, file_id: int, *keys: str, counts: bool = True) -> None:
+    store.transcripts.see_session("claude-code", "s1", cwd=None, activity=1.0)
+    for number, key in enumerate(keys):
+        store.transcripts.add_turn(_turn(key, start=number * 10), file_id, counts=counts, lasting=True)
+
+
+def _set_many(store: Store, count: int, last: object = "x" * 200) -> None:
+    """Set facts in one transaction; what is no JSON at the end of them fails it."""
+    with store.transaction():
+        for number in range(count):
+            store.meta.set(f"key {number}", "x" * 200)
+        store.meta.set("last", last)
+
+
+# opening ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_database_and_what_belongs_to_it_are_private_under_any_umask(tmp_path: Path) -> None:
+    before = os.umask(0)
+    try:
+        opened = Store.open(tmp_path / "skilld.db")
+        opened.meta.set("x", 1)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+        opened.close()
+    finally:
+        os.umask(before)
+    assert modes == {"skilld.db": 0o600, "skilld.db-wal": 0o600, "skilld.db-shm": 0o600}
+
+
+def test_it_is_safe_against_a_power_cut(store: Store) -> None:
+    assert store._db.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
+    assert store._db.execute("PRAGMA synchronous").fetchone()[0] == 2  # FULL
+    assert store._db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
+
+
+@pytest.mark.parametrize(
+    "content", [b"this is no database, but long enough to be one" * 50, b"SQLite format 3\0" + b"x" * 2000]
+)
+def test_a_file_that_is_none_is_told_with_the_remedy(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "skilld.db").write_bytes(content)
+    with pytest.raises(StoreError) as caught:
+        Store.open(tmp_path / "skilld.db")
+    assert "away; skilld then starts a new one" in caught.value.remedy
+
+
+def test_a_place_where_none_can_be_is_told_without_a_wrong_remedy(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing/skilld.db"):
+        with pytest.raises(StoreError) as caught:
+            Store.open(path)
+        assert str(path) in caught.value.cause
+        assert caught.value.remedy == ""
+
+
+def test_a_full_disk_undoes_the_whole_transaction_and_is_told(store: Store) -> None:
+    store._db.execute("PRAGMA max_page_count = 1")
+    with pytest.raises(StoreError, match="full"):
+        _set_many(store, 2000)
+    store._db.execute("PRAGMA max_page_count = 100000")
+    assert store.meta.get("key 0") is None
+    with store.transaction():
+        store.meta.set("after", 1)
+    assert store.meta.get("after") == 1
+
+
+def test_a_transaction_happens_whole_or_not_at_all(store: Store) -> None:
+    with pytest.raises(TypeError):
+        _set_many(store, 3, object())
+    assert store.meta.get("key 0") is None
+
+
+def test_another_process_sees_only_what_is_committed(store: Store) -> None:
+    other = Store.open(store.path)
+    with store.transaction():
+        store.meta.set("a", 1)
+        assert other.meta.get("a") is None
+    assert other.meta.get("a") == 1
+    other.close()
+
+
+def test_wrong_sql_stays_a_bug(store: Store) -> None:
+    with pytest.raises(sqlite3.IntegrityError):
+        store._db.execute("INSERT INTO decisions (proposal_id, before, after, who, at) VALUES ('none', '', '', '', '')")
+
+
+def test_two_that_open_it_for_the_first_time_at_once_both_can(tmp_path: Path) -> None:
+    troubles: list[BaseException] = []
+    ready = threading.Barrier(4)
+
+    def open_it() -> None:
+        ready.wait()
+        try:
+            Store.open(tmp_path / "skilld.db").close()
+        except SkilldError as error:
+            troubles.append(error)
+
+    threads = [threading.Thread(target=open_it) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert troubles == []
+
+
+# single facts -------------------------------------------------------------------------------------------------------
+
+
+def test_a_fact_is_kept_until_it_is_forgotten(store: Store) -> None:
+    assert store.meta.get("x", "none") == "none"
+    store.meta.set("x", {"a": [1, None, "é"]})
+    assert store.meta.get("x") == {"a": [1, None, "é"]}
+    store.meta.delete("x")
+    assert store.meta.get("x") is None
+
+
+def test_a_pause_ends_at_its_time_or_never(store: Store) -> None:
+    assert not store.meta.paused(100.0)
+    store.meta.set(PAUSED_UNTIL, 200.0)
+    assert store.meta.paused(199.0)
+    assert not store.meta.paused(200.0)
+    store.meta.set(PAUSED_UNTIL, FOREVER)
+    assert store.meta.paused(1e12)
+
+
+# turns and skill uses -----------------------------------------------------------------------------------------------
+
+
+def test_turns_wait_in_order_and_each_key_once(store: Store, tmp_path: Path) -> None:
+    file_id = _file(store, tmp_path)
+    _say(store, file_id, "t1", "t2")
+    assert not store.transcripts.add_turn(_turn("t1", start=90), file_id, counts=True, lasting=True)
+    assert [(turn.key, turn.seq, turn.start) for turn in store.transcripts.waiting("claude-code", "s1")] == [
+        ("t1", 1, 0),
+        ("t2", 2, 10),
+    ]
+
+
+def test_a_turn_from_before_skilld_stays_one_unless_a_backfill_revives_it(store: Store, tmp_path: Path) -> None:
+    file_id = _file(store, tmp_path)
+    _say(store, file_id, "t1", counts=False)
+    assert store.transcripts.waiting("claude-code", "s1") == []
+    assert not store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True)
+    assert store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True, revives=True)
+    assert [turn.key for turn in store.transcripts.waiting("claude-code", "s1")] == ["t1"]
+    assert store.transcripts.summary()["claude-code"]["turns"] == 1
+
+
+def test_a_turn_that_a_batch_took_is_never_revived(store: Store, tmp_path: Path) -> None:
+    file_id = _file(store, tmp_path)
+    _say(store, file_id, "t1")
+    store.batches.add(BATCH, ["t1"])
+    assert not store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True, revives=True)
+    assert store.transcripts.waiting("claude-code", "s1") == []
+
+
+def test_unknown_keys_are_told_apart(store: Store, tmp_path: Path) -> None:
+    _say(store, _file(store, tmp_path), "t1")
+    assert store.transcripts.unknown(["t1", "t2"]) == {"t2"}
+
+
+def test_a_skill_use_is_kept_once_with_the_turns_before_it(store: Store, tmp_path: Path) -> None:
+    _say(store, _file(store, tmp_path), "t1", "t2")
+    for name, path in (("a", None), ("a", None), ("b", "/p/SKILL.md")):
+        store.transcripts.add_use("claude-code", SkillUse("s1", name, path, AT, Span(0, 1), "/p"))
+    found = [(use.name, use.path, use.after_seq) for use in store.transcripts.uses("claude-code", "s1", 2)]
+    assert found == [("b", "/p/SKILL.md", 2), ("a", None, 2)]
+    assert store.transcripts.uses("claude-code", "s1", 1) == []
+
+
+def test_counts_leave_out_what_was_there_before(store: Store, tmp_path: Path) -> None:
+    file_id = _file(store, tmp_path)
+    _say(store, file_id, "old", counts=False)
+    _say(store, file_id, "t1", "t2")
+    store.batches.add(BATCH, ["t1"])
+    assert store.transcripts.turn_counts() == {"seen": 2, "waiting": 1, "chatter": 0}
+    assert store._db.execute("SELECT batch_id FROM turns WHERE key = 'old'").fetchone()[0] == BEFORE
+
+
+def test_the_words_of_a_turn_are_nowhere_in_the_database(store: Store, tmp_path: Path) -> None:
+    file_id = _file(store, tmp_path)
+    store.transcripts.see_session("claude-code", "s1", cwd="/p", activity=1.0)
+    turn = replace(_turn("t1"), text="the-secret-words")
+    store.transcripts.add_turn(turn, file_id, counts=True, lasting=True)
+    kept = b"".join(path.read_bytes() for path in tmp_path.glob("skilld.db*"))
+    assert b"t1" in kept
+    assert b"the-secret-words" not in kept
+
+
+# batches ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_batch_goes_from_waiting_to_done(store: Store) -> None:
+    store.batches.add(BATCH, ["t1"])
+    due = store.batches.next_due(0.0)
+    assert due == BATCH
+    store.batches.start("b1")
+    assert store.batches.next_due(1e12) is None
+    assert store.batches.counts() == {"pending": 1, "done": 0, "parked": 0}
+    store.batches.finish("b1", "proposed", "", AT)
+    assert store.batches.counts() == {"pending": 0, "done": 1, "parked": 0}
+    assert store.batches.outcomes() == {"proposed": 1}
+
+
+def test_a_batch_that_was_being_worked_on_when_the_daemon_died_is_due_again(store: Store) -> None:
+    store.batches.add(BATCH, ["t1"])
+    store.batches.start("b1")
+    assert store.batches.recover() == 1
+    due = store.batches.next_due(0.0)
+    assert due is not None
+    assert due.attempts == 1
+
+
+def test_a_batch_put_back_waits_for_its_time_and_a_parked_one_for_the_person(store: Store) -> None:
+    store.batches.add(BATCH, ["t1"])
+    store.batches.start("b1")
+    store.batches.postpone("b1", 100.0, "no network")
+    assert store.batches.next_due(99.0) is None
+    assert store.batches.next_due(100.0) is not None
+    store.batches.park("b1", "failed", "refused key")
+    assert store.batches.next_due(1e12) is None
+    assert [item["detail"] for item in store.batches.parked()] == ["refused key"]
+    assert store.batches.retry_parked() == 1
+    due = store.batches.next_due(0.0)
+    assert due is not None
+    assert due.attempts == 0
+
+
+def test_the_same_batch_a_second_time_changes_nothing(store: Store) -> None:
+    store.batches.add(BATCH, ["t1"])
+    store.batches.finish("b1", "nothing", "", AT)
+    store.batches.add(BATCH, ["t1"])
+    assert store.batches.counts() == {"pending": 0, "done": 1, "parked": 0}
+
+
+def test_a_plan_is_kept_with_its_job(store: Store) -> None:
+    store.batches.add(BATCH, ["t1"])
+    store.batches.keep_plan("b1", {"proposals": [{"summary": "é \u2028 '"}]})
+    due = store.batches.next_due(0.0)
+    assert due is not None
+    assert due.job == {"turns": ["t1"], "plan": {"proposals": [{"summary": "é \u2028 '"}]}}
+
+
+# proposals, learnings, costs ----------------------------------------------------------------------------------------
+
+
+def test_a_proposal_comes_back_as_it_was_and_is_kept_once(store: Store) -> None:
+    assert store.proposals.add(PROPOSAL)
+    assert not store.proposals.add(replace(PROPOSAL, summary="other"))
+    assert store.proposals.get("0123abcd") == PROPOSAL
+    assert store.proposals.get("0123") is None
+
+
+@pytest.mark.parametrize(
+    ("prefix", "found"), [("0123", 1), ("0123abcd", 1), ("2222", 1), ("9", 0), ("%", 0), ("_123", 0), ("0123ABCD", 0)]
+)
+def test_a_proposal_is_found_by_the_start_of_its_id_or_commit_and_no_pattern(
+    store: Store, prefix: str, found: int
+) -> None:
+    store.proposals.add(PROPOSAL)
+    assert len(store.proposals.find(prefix)) == found
+
+
+def test_a_decision_is_recorded_once_with_who_and_why(store: Store) -> None:
+    store.proposals.add(PROPOSAL)
+    store.proposals.set_missing("0123abcd", AT)
+    store.proposals.decide(PROPOSAL, State.REJECTED, AT, who="command", why="not here")
+    decided = store.proposals.get("0123abcd")
+    assert decided is not None
+    assert (decided.state, decided.decided_at) == (State.REJECTED, AT)
+    assert store.proposals.why("0123abcd") == "not here"
+    assert store.proposals.missing_since("0123abcd") == ""
+    store.proposals.decide(decided, State.REJECTED, "2026-03-03T09:00:00Z", who="git", note="seen again")
+    again = store.proposals.get("0123abcd")
+    assert again is not None
+    assert (again.decided_at, again.note) == (AT, "seen again")
+    assert store._db.execute("SELECT count(*) FROM decisions").fetchone()[0] == 1
+
+
+def test_proposals_are_listed_by_state_and_repository_oldest_first(store: Store) -> None:
+    store.proposals.add(replace(PROPOSAL, id="b", created_at="2026-03-03T09:00:00Z"))
+    store.proposals.add(replace(PROPOSAL, id="a"))
+    store.proposals.add(replace(PROPOSAL, id="c", state=State.STALE))
+    store.proposals.add(replace(PROPOSAL, id="d", repo="/q"))
+    assert [p.id for p in store.proposals.in_states([State.OPEN], "/p")] == ["a", "b"]
+    assert [p.id for p in store.proposals.in_states([State.OPEN, State.STALE])] == ["a", "c", "d", "b"]
+    assert store.proposals.count(State.OPEN) == 3
+    assert store.proposals.closed_ids() == ["c"]
+
+
+def test_a_learning_is_kept_once_and_can_be_forgotten(store: Store) -> None:
+    learning = Learning("l1", "t1", "q", "c", "fact", "claude-code", "s1", None, None, "no skill was in use", 0.5, AT)
+    store.learnings.add(learning)
+    store.learnings.add(replace(learning, quote="other"))
+    assert store.learnings.all() == [learning]
+    assert store.learnings.forget("l1")
+    assert not store.learnings.forget("l1")
+    assert store.learnings.count() == 0
+
+
+def test_costs_add_up_by_day_model_and_skill(store: Store) -> None:
+    store.usage.add("2026-03-02", "m", "notes", Usage(1, 100, 10, 0.01))
+    store.usage.add("2026-03-02", "m", "notes", Usage(2, 200, 20, 0.02))
+    store.usage.add("2026-03-03", "m", "notes", Usage(1, 1, 1, 0.0))
+    store.usage.add("2026-03-02", "m", "notes", Usage())
+    assert store.usage.on("2026-03-02") == Usage(3, 300, 30, 0.03)
+    assert store.usage.on("2026-03-01") == Usage()
+    assert [row["day"] for row in store.usage.rows()] == ["2026-03-03", "2026-03-02"]

@@ -1,0 +1,90 @@
+"""Migrations on real files: old ones are brought up with a copy kept, newer ones are refused and left alone."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.store import Store, database
+from skilld.store.schema import MIGRATIONS
+
+
+def _add_column(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE learnings ADD COLUMN extra TEXT NOT NULL DEFAULT 'new'")
+
+
+def _fail_half_way(db: sqlite3.Connection) -> None:
+    db.execute("CREATE TABLE half (x INTEGER) STRICT")
+    raise ZeroDivisionError
+
+
+def _names(path: Path) -> list[str]:
+    db = sqlite3.connect(path)
+    names = [row[0] for row in db.execute("SELECT name FROM migrations ORDER BY name")]
+    db.close()
+    return names
+
+
+def test_a_new_database_has_every_migration_recorded(tmp_path: Path) -> None:
+    Store.open(tmp_path / "skilld.db").close()
+    assert _names(tmp_path / "skilld.db") == [name for name, _ in MIGRATIONS]
+    assert MIGRATIONS[0][0] == "0001_first_tables"
+    assert not [*tmp_path.glob("*.before-*")]
+
+
+def test_opening_it_again_changes_nothing(tmp_path: Path) -> None:
+    Store.open(tmp_path / "skilld.db").close()
+    before = (tmp_path / "skilld.db").read_bytes()
+    Store.open(tmp_path / "skilld.db").close()
+    assert (tmp_path / "skilld.db").read_bytes() == before
+
+
+def test_an_older_database_is_brought_up_and_a_private_copy_of_it_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "skilld.db"
+    old = Store.open(path)
+    old.meta.set("x", "kept")
+    old.close()
+    monkeypatch.setattr(database, "MIGRATIONS", (*MIGRATIONS, ("9999_add_column", _add_column)))
+    new = Store.open(path)
+    assert new.meta.get("x") == "kept"
+    new._db.execute("SELECT extra FROM learnings")
+    new.close()
+    backup = tmp_path / "skilld.db.before-9999_add_column"
+    assert backup.stat().st_mode & 0o777 == 0o600
+    assert _names(backup) == [name for name, _ in MIGRATIONS]
+    db = sqlite3.connect(backup)
+    assert db.execute("SELECT value FROM meta WHERE key = 'x'").fetchone() == ('"kept"',)
+    db.close()
+
+
+def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "skilld.db"
+    Store.open(path).close()
+    monkeypatch.setattr(database, "MIGRATIONS", (*MIGRATIONS, ("9999_half", _fail_half_way)))
+    with pytest.raises(ZeroDivisionError):
+        Store.open(path)
+    monkeypatch.undo()
+    opened = Store.open(path)
+    with pytest.raises(SkilldError, match="no such table"):
+        opened._db.execute("SELECT * FROM half")
+    opened.close()
+    assert _names(path) == [name for name, _ in MIGRATIONS]
+
+
+def test_a_database_of_a_newer_skilld_is_refused_by_name_and_not_touched(tmp_path: Path) -> None:
+    path = tmp_path / "skilld.db"
+    opened = Store.open(path)
+    opened._db.execute("INSERT INTO migrations VALUES ('9999_of_the_future', '2030-01-01T00:00:00Z')")
+    opened.close()
+    before = path.read_bytes()
+    with pytest.raises(SkilldError) as caught:
+        Store.open(path)
+    assert caught.value.title == "The database was written by a newer skilld"
+    assert "9999_of_the_future" in caught.value.cause
+    assert caught.value.remedy == "Install the newer version again."
+    assert path.read_bytes() == before

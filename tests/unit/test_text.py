@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.text import cut, ended_like, fold, safe_text
+
+
+def test_fold_makes_every_run_of_white_space_one_blank() -> None:
+    assert fold("  use \t tabs\r\n\n, not\u00a0spaces\u3000 ") == "use tabs , not spaces"
+    assert fold(" \n ") == ""
+
+
+def test_cut_keeps_head_and_tail_and_marks_the_gap() -> None:
+    assert cut("abcdefghijkl", 12) == "abcdefghijkl"
+    assert cut("abcdefghijklm", 12) == "abcdef … klm"
+
+
+@pytest.mark.parametrize(
+    ("text", "others", "out"),
+    [
+        ("Be kind.", ["Short", "No dates"], "Be kind"),
+        ("Be kind.", ["Short", "No dates."], "Be kind."),
+        ("Be kind.", [], "Be kind."),
+        ("Be kind", ["Short."], "Be kind"),
+        ("要客气。", ["短"], "要客气"),
+        ("And so on...", ["Short"], "And so on..."),
+        (".", ["Short"], "."),
+    ],
+)
+def test_a_text_ends_like_most_others(text: str, others: list[str], out: str) -> None:
+    assert ended_like(text, others) == out
+
+
+@given(st.text(max_size=60), st.integers(8, 40))
+def test_a_cut_text_is_never_longer_than_the_limit(text: str, limit: int) -> None:
+    shown = cut(text, limit)
+    assert len(shown) <= limit
+    assert shown == text or (text.startswith(shown[:3]) and text.endswith(shown[-1]))
+
+
+@pytest.mark.parametrize(
+    ("given_", "shown"),
+    [
+        ("plain, é, 中文, 🎉", "plain, é, 中文, 🎉"),
+        ("\x1b[31mred\x07", r"\x1b[31mred\x07"),
+        ("a\tb\nc", "a b c"),
+        ("a\r\nb", r"a\x0d b"),
+        ("\x9b31m", r"\x9b31m"),  # the one-byte form of ESC [
+        ("cp\u202e txt", r"cp\u202e txt"),
+        ("zero\u200bwidth\ufeff", r"zero\u200bwidth\ufeff"),
+        ("a\u2028b", r"a\u2028b"),
+        ("\U000e0041\U000e0042", r"\U000e0041\U000e0042"),  # tags
+        ("x\U000e0100\U000e0101", r"x\U000e0100\U000e0101"),  # variation selectors that spell bytes
+        ("\u3164\u115f\uffa0", r"\u3164\u115f\uffa0"),  # letters that show nothing
+        ("torn \ud83d", r"torn \ud83d"),
+        ("👩\u200d💻 ❤\ufe0f", "👩\u200d💻 ❤\ufe0f"),
+        ("a\u200db", r"a\u200db"),
+    ],
+)
+def test_what_a_terminal_would_obey_or_hide_is_shown_as_an_escape(given_: str, shown: str) -> None:
+    assert safe_text(given_) == shown
+
+
+def test_newlines_stay_only_where_they_are_asked_for() -> None:
+    assert safe_text("a\nb", newlines=True) == "a\nb"
+
+
+@given(st.text())
+def test_a_safe_text_is_one_line_that_any_file_can_hold(text: str) -> None:
+    shown = safe_text(text)
+    shown.encode()
+    assert len(shown.splitlines()) <= 1
+    assert not {"Cc", "Cs", "Co", "Cn"} & {unicodedata.category(char) for char in shown}
+    assert safe_text(shown) == shown

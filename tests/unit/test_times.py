@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from skilld.times import ago, day, next_day, rfc3339, seconds
+
+
+def test_a_time_is_written_in_utc_to_the_second_and_read_back() -> None:
+    assert rfc3339(1772442000.9) == "2026-03-02T09:00:00Z"
+    assert seconds("2026-03-02T09:00:00Z") == 1772442000.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-03-02T10:00:00+01:00", 1772442000.0),
+        ("2026-03-02T09:00:00.500Z", 1772442000.5),
+        ("2026-03-02T09:00:00", 1772442000.0),  # no zone: UTC
+        ("", None),
+        (None, None),
+        ("yesterday", None),
+        ("2026-13-40T00:00:00Z", None),
+    ],
+)
+def test_a_time_that_cannot_be_read_is_none(text: str | None, expected: float | None) -> None:
+    assert seconds(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [
+        (-5, "just now"),
+        (59, "just now"),
+        (60, "1 minute ago"),
+        (7199, "1 hour ago"),
+        (7200, "2 hours ago"),
+        (86400, "1 day ago"),
+        (200_000, "2 days ago"),
+    ],
+)
+def test_how_long_ago_is_said_in_the_largest_whole_unit(passed: int, words: str) -> None:
+    assert ago(1000.0, 1000.0 + passed) == words
+
+
+def test_what_never_was_is_never() -> None:
+    assert ago(None, 1000.0) == "never"
+
+
+def test_a_day_is_the_persons_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    moment = 1772442000.0  # 09:00 in UTC
+    try:
+        monkeypatch.setenv("TZ", "Pacific/Honolulu")  # ten hours behind
+        time.tzset()
+        assert day(moment) == "2026-03-01"
+        assert next_day(moment) == 1772445600.0
+        monkeypatch.setenv("TZ", "Asia/Tokyo")
+        time.tzset()
+        assert day(moment) == "2026-03-02"
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -1,0 +1,228 @@
+"""Bad input to every verb: an exit code and a message that a person understands, never a crash, nothing raw."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skilld.__main__ import main
+from skilld.cli.common import store
+from skilld.store.learnings import Learning
+from skilld.store.meta import DAEMON, LAST_ERROR
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+
+NASTY = "\x1b]0;owned\x07\x9b31m\u202e\n--- a/x"
+RAW = ("\x1b", "\x07", "\x9b", "\u202e")
+
+
+def _run(*arguments: str) -> int:
+    try:
+        return main(arguments)
+    except SystemExit as end:  # argparse's own way out
+        return int(str(end.code))
+
+
+def _proposal(text: str = "Say b") -> Proposal:
+    return Proposal(
+        id="0123abcd",
+        batch_id="b",
+        state=State.OPEN,
+        skill=text,
+        path="/nowhere/SKILL.md",
+        repo="",
+        relpath="",
+        base="",
+        commit="",
+        branch="",
+        operations=(Operation(Op.INSERT_AFTER, "- a", text),),
+        summary=text,
+        reason=text,
+        kind=Kind.FACT,
+        evidence=(Evidence("t", text),),
+        confidence=0.5,
+        agent="claude-code",
+        session_id=text,
+        model=text,
+        created_at="2026-03-02T09:00:00Z",
+        note=text,
+        flags=(text,),
+    )
+
+
+@pytest.fixture(autouse=True)
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no Ollama of this machine be asked."""
+    monkeypatch.setenv("SKILLD_MODEL", "offline")
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["show", "0000"], 1),
+        (["show", ""], 1),
+        (["show", "\udcff\udcfe"], 1),  # bytes that are no UTF-8, as Python hands them over
+        (["show", "%"], 1),
+        (["show", "' OR 1=1 --"], 1),
+        (["accept", "0000"], 1),
+        (["accept"], 2),
+        (["accept", "0000", "--all"], 2),
+        (["reject"], 2),
+        (["reject", "0000", "--why", "\udcff"], 1),
+        (["revert", "0000"], 1),
+        (["proposals", "--state", "opne"], 2),
+        (["proposals", "--state", ""], 2),
+        (["learnings", "--forget", "0000"], 1),
+        (["learnings", "--forget", "\udcff"], 1),
+        (["pause", "soon"], 2),
+        (["pause", "-5m"], 2),
+        (["pause", "99999999999d"], 2),
+        (["pause", "9" * 400 + "d"], 2),
+        (["pause", "٣m"], 2),
+        (["run", "--backfill", "nan"], 2),
+        (["run", "--backfill", "0"], 2),
+        (["run", "--backfill", "week"], 2),
+        (["inspect", "/nowhere"], 1),
+        (["inspect", "/"], 1),
+        (["inspect", "/dev/null"], 1),
+        (["inspect", "a\0b"], 1),
+        (["inspect", __file__], 1),
+        (["inspect", __file__, "--agent", "opencode"], 1),
+        (["nonsense"], 2),
+        ([], 2),
+    ],
+)
+def test_bad_input_is_told_with_its_exit_code(
+    arguments: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _run(*arguments) == code
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err.strip()
+    assert "Traceback" not in told.err
+    assert "bug in skilld" not in told.err
+
+
+def test_a_file_without_an_adapter_is_named_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "session.db"
+    path.write_bytes(b"SQLite format 3\x00" + bytes(100))
+    assert _run("inspect", str(path)) == 1
+    assert _run("inspect", str(path), "--agent", "opencode") == 1
+    told = capsys.readouterr().err
+    assert f"no adapter for {path}" in told
+    assert "no adapter for opencode" in told
+
+
+def test_an_agent_may_not_decide(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert _run("accept", "0000") == 5
+    assert "coding agent" in capsys.readouterr().err
+
+
+def test_an_id_that_fits_two_proposals_is_asked_for_again(capsys: pytest.CaptureFixture[str]) -> None:
+    from dataclasses import replace
+
+    opened = store()
+    opened.proposals.add(_proposal())
+    opened.proposals.add(replace(_proposal(), id="0123abff"))
+    assert _run("show", "0123") == 1
+    assert "0123 fits 2" in capsys.readouterr().err
+    assert _run("show", "0123abcd") == 0
+
+
+def test_nothing_from_outside_reaches_the_terminal_raw(capsys: pytest.CaptureFixture[str]) -> None:
+    opened = store()
+    opened.proposals.add(_proposal(NASTY))
+    opened.learnings.add(
+        Learning(
+            "l1", "t", NASTY, NASTY, "fact", "claude-code", NASTY, NASTY, NASTY, NASTY, 0.5, "2026-03-02T09:00:00Z"
+        )
+    )
+    opened.meta.set(LAST_ERROR, {"at": "2026-03-02T09:00:00Z", "batch": "b", "message": NASTY})
+    opened.meta.set(DAEMON, {"unreadable": {f"/x/{NASTY}.jsonl": NASTY}})
+    for arguments in (["proposals"], ["show", "0123"], ["learnings"], ["status"], ["cost"]):
+        assert _run(*arguments) == 0
+        shown = capsys.readouterr().out
+        assert not [char for char in RAW if char in shown], arguments
+        assert _run(*arguments, "--json") == 0
+        shown = capsys.readouterr().out
+        assert shown.isascii(), arguments
+        json.loads(shown)
+
+
+def test_what_a_transcript_holds_is_shown_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from support.claude_lines import typed, write
+
+    path = write(tmp_path / "projects/-p/s.jsonl", typed("t1", NASTY, session=NASTY, cwd=NASTY))
+    assert _run("inspect", str(path)) == 0
+    shown = capsys.readouterr().out
+    assert "owned" in shown
+    assert not [char for char in RAW if char in shown]
+    assert _run("inspect", str(path), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["turns"][0]["text"] == NASTY
+
+
+def test_status_without_a_daemon_is_exit_0_and_has_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("status", "--json") == 0
+    shown = json.loads(capsys.readouterr().out)
+    promised = "running paused backend agents batches proposals spend_today last_error"
+    assert set(promised.split()) <= shown.keys()
+    assert shown["running"] is False
+    assert shown["backend"]["name"] == "offline"
+    assert shown["agents"]["claude-code"] == {
+        "files": 0,
+        "turns": 0,
+        "malformed": 0,
+        "overlong": 0,
+        "last_event_at": None,
+    }
+    assert shown["batches"] == {"pending": 0, "done": 0, "parked": 0}
+    assert shown["spend_today"] == {"calls": 0, "tokens": 0, "usd": 0}
+
+
+def test_a_pause_is_on_until_it_is_over(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("pause", "1.5h") == 0
+    assert _run("status", "--json") == 0
+    assert _run("resume") == 0
+    assert _run("pause") == 0
+    assert _run("status") == 0
+    shown = capsys.readouterr().out
+    assert '"paused": true' in shown
+    assert "paused until you resume" in shown
+
+
+def test_a_terminal_that_lacks_letters_gets_escapes(home: Path) -> None:
+    store().proposals.add(_proposal("naïve"))
+    done = subprocess.run(
+        [sys.executable, "-m", "skilld", "proposals"],
+        env={
+            **os.environ,
+            "PYTHONIOENCODING": "ascii",
+            "HOME": str(home),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert r"na\xefve" in done.stdout
+
+
+def test_what_skilld_keeps_is_private_also_under_a_common_umask(home: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        assert _run("run", "--once") == 0
+    finally:
+        os.umask(before)
+    state = home / ".local/state/skilld"
+    found = {path.name: path.stat().st_mode & 0o777 for path in state.rglob("*")}
+    assert {"skilld.db", "daemon.lock", "skilld.log"} <= found.keys()
+    assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
+    assert state.stat().st_mode & 0o777 == 0o700

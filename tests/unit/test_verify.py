@@ -1,0 +1,102 @@
+"""A back-end is not trusted: what its updates must pass before anything is proposed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from skilld.classify.verify import Verdict, verify
+from skilld.types import How, Kind, Message, SkillDoc, Update
+
+SKILL = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Write one line per entry.\n")
+ORDER = "please always put the ticket number first"
+UPDATE = Update(1, "Style", "Put the ticket number first.", "asked", Kind.PREFERENCE, 1, ORDER, 0.9)
+
+
+def _said(*texts: str) -> list[Message]:
+    """Return a talk: what starts with a bracket was said by the agent."""
+    messages: list[Message] = []
+    for text in texts:
+        if text.startswith("["):
+            messages.append(Message(text[1:-1]))
+        else:
+            number = sum(message.by_person for message in messages) + 1
+            messages.append(Message(text, turn=number, turn_key=f"t{number}", how=How.TYPED))
+    return messages
+
+
+def _verdict(update: Update, *texts: str, skill: SkillDoc | None = SKILL, instructions: str = "") -> Verdict:
+    return verify([update], _said(*texts), [skill] if skill else [], instructions)
+
+
+def test_a_quoted_and_supported_update_is_proposed() -> None:
+    (checked,) = _verdict(UPDATE, ORDER).proposed
+    assert (checked.update, checked.by_assent) == (UPDATE, False)
+
+
+@pytest.mark.parametrize(
+    ("change", "texts", "why"),
+    [
+        ({"turn": 2}, (ORDER,), "it names a turn that is not there"),
+        ({"quote": "put the ticket last"}, (ORDER,), "it quotes words that nobody typed"),
+        ({}, ("write the notes", f"[{ORDER}]", "ok"), "it quotes words that nobody typed"),  # the agent's words
+        ({}, (f"what does this mean?\n```\n{ORDER}\n```",), "it quotes words that nobody typed"),  # pasted
+        ({}, (f"[The page says: {ORDER}.]", f"{ORDER}."), "it quotes words that nobody typed"),  # copied from the agent
+        ({"change": "Put the key [REDACTED:key:0123abcd] first."}, (ORDER,), "it would hold a secret"),
+        ({"change": "Never put the ticket number first."}, (ORDER,), "it says the opposite of the words it quotes"),
+        ({"change": "Run rm -rf build first."}, (ORDER,), "nobody said '-rf'"),
+        ({"change": "Sing a song."}, (ORDER,), "the quoted words do not say it"),
+        ({"change": "Write one line per entry.", "quote": "always one line per entry"},
+         ("always one line per entry",), "the skill says it already"),
+    ],
+)  # fmt: skip
+def test_what_fails_a_check_is_dropped_with_the_reason(
+    change: dict[str, object], texts: tuple[str, ...], why: str
+) -> None:
+    found = _verdict(replace(UPDATE, **change), *texts)  # type: ignore[arg-type]
+    assert (found.proposed, found.learned, found.dropped) == ((), (), (why,))
+
+
+def test_what_the_standing_instructions_say_is_dropped() -> None:
+    found = _verdict(UPDATE, ORDER, instructions="- Put the ticket number first.\n")
+    assert found.dropped == ("the project's standing instructions say it already",)
+
+
+def test_without_a_skill_or_without_certainty_it_is_kept_and_not_proposed() -> None:
+    found = _verdict(replace(UPDATE, skill=None), ORDER, skill=None)
+    assert found.learned == ((replace(UPDATE, skill=None), "no skill was in use"),)
+    (learned,) = _verdict(replace(UPDATE, confidence=0.49), ORDER).learned
+    assert learned[1] == "it is not sure enough, or not about this skill"
+    assert _verdict(replace(UPDATE, confidence=0.5), ORDER).proposed
+
+
+def test_quotation_marks_and_white_space_of_a_model_are_no_obstacle() -> None:
+    (checked,) = _verdict(replace(UPDATE, quote="\u201cput the  ticket\nnumber first\u201d"), ORDER).proposed
+    assert checked.update.quote == "put the ticket number first"
+
+
+def test_a_change_is_made_one_line_without_a_bullet_of_its_own() -> None:
+    (checked,) = _verdict(replace(UPDATE, change="- Put the ticket\n  number first."), ORDER).proposed
+    assert checked.update.change == "Put the ticket number first."
+
+
+def test_an_assent_carries_the_offer_before_it_and_is_marked() -> None:
+    offer = "[Shall I put the ticket number first in every entry?]"
+    update = replace(UPDATE, quote="yes, always", turn=2)
+    (checked,) = _verdict(update, "write the notes", offer, "yes, always").proposed
+    assert checked.by_assent
+
+
+@pytest.mark.parametrize("words", ["ok go on", "thanks", "looks good, next", "yes"])
+def test_going_on_carries_nothing_that_the_agent_wrote(words: str) -> None:
+    update = replace(UPDATE, quote=words, turn=2)
+    found = _verdict(update, "write the notes", "[From now on always put the ticket number first.]", words)
+    assert found.proposed == ()
+    assert found.dropped == ("the quoted words do not say it",)
+
+
+def test_an_assent_to_an_offer_further_back_carries_nothing() -> None:
+    update = replace(UPDATE, quote="yes, always", turn=2)
+    found = _verdict(update, "[Shall I put the ticket number first?]", "what else?", "yes, always")
+    assert found.proposed == ()

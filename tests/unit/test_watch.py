@@ -1,0 +1,119 @@
+"""Watch events on a real file system: hints that come soon, and folders that come and go."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skilld.intake.watch import Watcher
+from support.waiting import wait_for
+
+
+class Told:
+    """What a watcher has told."""
+
+    def __init__(self) -> None:
+        self.changed: list[str] = []
+        self.lost = 0
+        self.appeared = 0
+
+    def is_lost(self) -> None:
+        self.lost += 1
+
+    def has_appeared(self) -> None:
+        self.appeared += 1
+
+
+@pytest.fixture
+def told() -> Told:
+    return Told()
+
+
+@pytest.fixture
+def watcher(told: Told) -> Iterator[Watcher]:
+    made = Watcher(changed=told.changed.append, lost=told.is_lost, appeared=told.has_appeared)
+    yield made
+    made.stop()
+
+
+def _write(told: Told, path: Path) -> None:
+    told.changed.clear()
+    path.write_text("x")
+    wait_for(f"a word of {path.name}", lambda: str(path) in told.changed, 5)
+
+
+def test_a_file_that_is_made_written_or_moved_in_is_told(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+    folder = tmp_path / "projects"
+    (folder / "p").mkdir(parents=True)
+    assert watcher.watch([folder]) == [folder]
+    assert watcher.watch([folder]) == []
+    assert watcher.folders == 1
+    _write(told, folder / "p/a.jsonl")
+    _write(told, folder / "p/a.jsonl")
+    (tmp_path / "b.jsonl").write_text("x")
+    (tmp_path / "b.jsonl").rename(folder / "p/b.jsonl")
+    wait_for("the moved file", lambda: str(folder / "p/b.jsonl") in told.changed, 5)
+
+
+def test_a_file_in_a_new_folder_is_told(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+    watcher.watch([tmp_path])
+    (tmp_path / "new/deeper").mkdir(parents=True)
+    (tmp_path / "new/deeper/a.jsonl").write_text("x")
+    wait_for("the file", lambda: str(tmp_path / "new/deeper/a.jsonl") in told.changed, 5)
+
+
+def test_a_folder_that_comes_later_is_told_step_by_step(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+    folder = tmp_path / ".claude/projects"
+    assert watcher.watch([folder]) == []
+    for part in (folder.parent, folder):
+        before = told.appeared
+        part.mkdir()
+        wait_for(f"{part} to be told", lambda before=before: told.appeared > before, 5)  # type: ignore[misc]
+        watcher.watch([folder])
+    assert watcher.folders == 1
+    _write(told, folder / "a.jsonl")
+
+
+@pytest.mark.parametrize("way", ["deleted", "moved"])
+def test_a_folder_that_went_and_came_again_is_watched_again(
+    watcher: Watcher, told: Told, tmp_path: Path, way: str
+) -> None:
+    folder = tmp_path / "projects"
+    folder.mkdir()
+    watcher.watch([folder])
+    if way == "deleted":
+        shutil.rmtree(folder)
+    else:
+        folder.rename(tmp_path / "old")
+    assert watcher.watch([folder]) == []
+    assert watcher.folders == 0
+    folder.mkdir()
+    assert watcher.watch([folder]) == [folder]
+    _write(told, folder / "a.jsonl")
+
+
+def test_events_that_the_kernel_lost_are_told(watcher: Watcher, told: Told) -> None:
+    del watcher
+    logging.getLogger("watchdog.observers.inotify_c").warning("inotify queue overflow")
+    assert told.lost == 1
+
+
+def test_a_watcher_that_died_starts_over(watcher: Watcher, told: Told, tmp_path: Path) -> None:
+    watcher.watch([tmp_path])
+    watcher._observer.stop()
+    watcher._observer.join()
+    before = watcher.alive
+    watcher.restart()
+    assert (before, watcher.alive) == (False, True)
+    _write(told, tmp_path / "a.jsonl")
+
+
+def test_a_watcher_that_was_stopped_leaves_no_ear_behind(told: Told) -> None:
+    made = Watcher(changed=told.changed.append, lost=told.is_lost, appeared=told.has_appeared)
+    made.stop()
+    logging.getLogger("watchdog.observers.inotify_c").warning("inotify queue overflow")
+    assert told.lost == 0

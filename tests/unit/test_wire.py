@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.wire import proposal_from_json, proposal_to_json
+
+PROPOSAL = Proposal(
+    id="0123abcd",
+    batch_id="b" * 16,
+    state=State.OPEN,
+    skill="release-notes",
+    path="/p/.claude/skills/release-notes/SKILL.md",
+    repo="/p",
+    relpath=".claude/skills/release-notes/SKILL.md",
+    base="1" * 40,
+    commit="2" * 40,
+    branch="refs/heads/skilld/staging",
+    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"), Operation(Op.DELETE, "- c")),
+    summary="Say b",
+    reason="",
+    kind=Kind.ADD_STEP,
+    evidence=(Evidence("claude-code:t1", "always b"),),
+    confidence=0.75,
+    agent="claude-code",
+    session_id="s1",
+    model="offline",
+    created_at="2026-03-02T09:00:00Z",
+    flags=("look at it",),
+)
+
+
+def test_a_proposal_comes_back_from_json_as_it_was() -> None:
+    assert proposal_from_json(json.loads(json.dumps(proposal_to_json(PROPOSAL)))) == PROPOSAL
+
+
+def test_the_json_has_the_promised_names() -> None:
+    shown = proposal_to_json(PROPOSAL)
+    promised = "id state skill path repo commit branch summary evidence confidence agent session_id model created_at"
+    assert set(promised.split()) <= shown.keys()
+    assert shown["state"] == "open"
+    assert shown["evidence"] == ({"turn": "claude-code:t1", "quote": "always b"},)
+
+
+@pytest.mark.parametrize("change", [{"state": "undecided"}, {"operations": [{"op": "insert_after"}]}, {"surplus": 1}])
+def test_what_is_no_proposal_is_refused(change: dict[str, object]) -> None:
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        proposal_from_json(proposal_to_json(replace(PROPOSAL)) | change)

@@ -1,0 +1,241 @@
+"""What staging and looking mean for proposals: rows for the store, and what is left alone."""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.errors import RetryError, SkilldError
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.wire import proposal_to_json
+from skilld.worker.auto import apply_allowed
+from skilld.worker.observe import observe
+from skilld.worker.staging import Staged, restage, stage
+from support.repos import AT, SKILL, TEXT, Person, isolate, new_repo
+
+STAGING = "refs/heads/skilld/staging"
+EVERYTHING = {"skills": None, "confidence": 0.8}
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    return new_repo(tmp_path / "work")
+
+
+def proposal(person: Person, name: str, anchor: str, text: str, op: Op = Op.INSERT_AFTER, **other: Any) -> Proposal:
+    facts: dict[str, Any] = {
+        "id": name,
+        "batch_id": f"batch-{name}",
+        "state": State.OPEN,
+        "skill": "release",
+        "path": str(person.skill),
+        "repo": "",
+        "relpath": "",
+        "base": "",
+        "commit": "",
+        "branch": "",
+        "operations": (Operation(op, anchor, text),),
+        "summary": f"say {name}",
+        "reason": "asked for",
+        "kind": Kind.PREFERENCE,
+        "evidence": (Evidence("agent:1", f"always {name}"),),
+        "confidence": 0.9,
+        "agent": "claude-code",
+        "session_id": "session-1",
+        "model": "offline",
+        "created_at": AT,
+    }
+    return Proposal(**(facts | other))
+
+
+def staged(person: Person, name: str, anchor: str, text: str, *standing: Proposal) -> Proposal:
+    """Stage one proposal and return it as the store would keep it."""
+    result = Staged()
+    assert stage(proposal(person, name, anchor, text), standing, result)
+    (made,) = result.made
+    return made
+
+
+def look(*proposals: Proposal, **job: Any) -> dict[str, Any]:
+    rows = [proposal_to_json(item) for item in proposals]
+    return observe({"now": time.time(), "missing": {}, "proposals": rows} | job)
+
+
+def test_a_batch_of_two_skills_is_one_line(person: Person) -> None:
+    other = person.root / "skills/other/SKILL.md"
+    person.commit("other", {"skills/other/SKILL.md": "# Other\n\n- Read it.\n"})
+    result = Staged()
+    assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
+    assert stage(proposal(person, "p2", "- Read it.", "- Twice.", path=str(other)), (), result)
+    first, second = result.made
+    assert (second.commit, first.commit) == (person.tip(STAGING), person.tip(f"{STAGING}^"))
+    assert [person.tip(f"refs/skilld/proposals/{made.id}") for made in result.made] == [first.commit, second.commit]
+    assert first.base == second.base == person.tip()
+
+
+def test_what_the_skill_says_by_now_is_accepted_and_what_it_cannot_take_is_stale(person: Person) -> None:
+    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    second = staged(person, "p2", "Keep the changelog short.", "One line each.", first)
+    text = TEXT.replace("- Tag", "- Dry run first.\n- Tag").replace("Keep the changelog short.\n", "")
+    person.commit("mine", {SKILL: text})
+    result = Staged()
+    assert stage(proposal(person, "p3", "- Push the tag.", "- Write the news."), (first, second), result)
+    accepted, stale = sorted(result.decisions)
+    assert accepted == ["p1", "open", "accepted", "", "the skill says it by now"]
+    assert stale[:4] == ["p2", "open", "stale", ""]
+    assert "the lines it is anchored on are not in the file" in stale[4]
+    assert person.git("for-each-ref", "--format=%(refname)", "refs/skilld") == "refs/skilld/proposals/p3"
+
+
+def test_a_rebuild_tells_where_it_rests(person: Person) -> None:
+    person.git("switch", "--quiet", "-c", "feature")
+    person.commit("skill work", {SKILL: TEXT + "More.\n"})
+    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    assert look(made)["rests"] == {str(person.root): "rests on feature (1 commit not on main)"}
+    person.git("switch", "--quiet", "main")
+    person.git("merge", "--quiet", "feature")
+    assert look(made)["rests"] == {str(person.root): ""}
+
+
+def test_a_lock_that_a_killed_worker_left_goes_under_the_daemons_lock_only(person: Person) -> None:
+    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    lock = person.root / f".git/{STAGING}.lock"
+    lock.touch()
+    second = proposal(person, "p2", "- Push the tag.", "- Write the news.")
+    with pytest.raises(RetryError):
+        stage(second, (made,), Staged(), alone=True)  # it may be in use
+    long_ago = time.time() - 60
+    os.utime(lock, (long_ago, long_ago))
+    with pytest.raises(RetryError):
+        stage(second, (made,), Staged())
+    assert stage(second, (made,), Staged(), alone=True)
+    assert not lock.exists()
+
+
+def test_a_look_of_the_daemon_removes_one_too(person: Person) -> None:
+    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    lock = person.root / ".git/refs/skilld/proposals/p1.lock"
+    lock.touch()
+    os.utime(lock, (0, 0))
+    assert look(made)["detail"] == ""
+    assert lock.exists()
+    assert look(made, alone=True)["detail"] == ""
+    assert not lock.exists()
+
+
+def test_the_branch_goes_with_the_last_proposal(person: Person) -> None:
+    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    person.git("merge", "--quiet", "skilld/staging")
+    result = look(made)
+    assert [row[:3] for row in result["decisions"]] == [["p1", "open", "accepted"]]
+    assert person.git("for-each-ref", "refs/skilld", STAGING) == ""
+
+
+def test_what_waits_is_committed_when_its_time_comes(person: Person) -> None:
+    person.git("switch", "--quiet", "-c", "skilld/staging")
+    result = Staged()
+    assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
+    (waiting,) = result.made
+    assert (waiting.commit, waiting.note) == ("", f"waits: skilld/staging is checked out in {person.root}")
+    assert look(waiting)["committed"] == []
+    person.git("switch", "--quiet", "main")
+    person.git("branch", "-D", "skilld/staging")
+    found = look(waiting)
+    (committed,) = found["committed"]
+    assert (committed["commit"], committed["note"]) == (person.tip(STAGING), "")
+    assert found["decisions"] == []
+
+
+def test_a_lock_keeps_what_waits_waiting(person: Person) -> None:
+    waiting = proposal(person, "p1", "- Run the tests.", "- Dry run first.", repo=str(person.root))
+    (person.root / ".git/refs/heads/skilld").mkdir()
+    (person.root / f".git/{STAGING}.lock").touch()
+    found = look(waiting)
+    assert (found["decisions"], found["committed"]) == ([], [])
+
+
+def test_what_waits_and_fits_no_more_is_stale(person: Person) -> None:
+    waiting = proposal(person, "p1", "- No such step.", "- Dry run first.", repo=str(person.root))
+    ((name, before, after, commit, note),) = look(waiting)["decisions"]
+    assert (name, before, after, commit) == ("p1", "open", "stale", "")
+    assert note
+
+
+def test_a_repository_in_trouble_is_named_and_the_others_are_looked_at(tmp_path: Path, person: Person) -> None:
+    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    other = new_repo(tmp_path / "other")
+    second = staged(other, "p2", "- Run the tests.", "- Dry run first.")
+    other.git("merge", "--quiet", "skilld/staging")
+    person.git("config", "core.repositoryFormatVersion", "1")
+    person.git("config", "extensions.refStorage", "reftable")
+    result = look(made, second, missing={"p1": 5.0})
+    assert "refstorage" in result["detail"]
+    assert [row[:3] for row in result["decisions"]] == [["p2", "open", "accepted"]]
+    assert "p1" not in result["missing"]
+
+
+def test_while_the_person_is_at_work_the_day_of_a_dropped_one_goes_on(person: Person) -> None:
+    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    person.git("branch", "-f", "skilld/staging", "main")
+    assert look(made, now=1000.0)["missing"] == {"p1": 1000.0}
+    person.git("switch", "--quiet", "-c", "skilld/staging")
+    assert look(made, now=2000.0, missing={"p1": 1000.0})["missing"] == {"p1": 1000.0}
+
+
+def test_restaging_in_a_repository_that_is_gone(person: Person, tmp_path: Path) -> None:
+    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    person.root.rename(tmp_path / "moved")
+    assert [row[:3] for row in look(made)["decisions"]] == [["p1", "open", "stale"]]
+    with pytest.raises(SkilldError):
+        restage(made.repo, [made], Staged())
+
+
+@pytest.mark.parametrize(
+    ("change", "rules"),
+    [
+        ({}, {"skills": [], "confidence": 0.8}),
+        ({}, {"skills": ["another"], "confidence": 0.8}),
+        ({"confidence": 0.79}, EVERYTHING),
+        ({"flags": ("look at this",)}, EVERYTHING),
+        ({"operations": (Operation(Op.DELETE, "- Tag the commit."),)}, EVERYTHING),
+        ({"operations": (Operation(Op.REPLACE, "- Tag the commit.", "- Sign the tag."),)}, EVERYTHING),
+        ({"operations": (Operation(Op.INSERT_AFTER, "- Run the tests.", "- Run `make lint`."),)}, EVERYTHING),
+        ({"operations": (Operation(Op.INSERT_AFTER, "- Run the tests.", "- See https://example.org."),)}, EVERYTHING),
+    ],
+    ids=["off", "another skill", "unsure", "flagged", "removes", "replaces", "command", "address"],
+)
+def test_auto_mode_leaves_it_staged(person: Person, change: dict[str, Any], rules: dict[str, Any]) -> None:
+    result = Staged()
+    wanted = replace(proposal(person, "p1", "- Run the tests.", "- Dry run first."), **change)
+    assert stage(wanted, (), result)
+    tip = person.tip()
+    apply_allowed(result, (), rules)
+    assert (result.applied, person.tip(), person.tip(STAGING)) == ([], tip, result.made[0].commit)
+
+
+@pytest.mark.parametrize("skills", [None, ["release"]], ids=["all skills", "this skill"])
+def test_auto_mode_applies_it_and_keeps_the_others_staged(person: Person, skills: list[str] | None) -> None:
+    standing = staged(person, "p0", "- Push the tag.", "- Write the news.")
+    result = Staged()
+    assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (standing,), result)
+    apply_allowed(result, (standing,), {"skills": skills, "confidence": 0.8})
+    assert result.applied == [["p1", person.tip("main")]]
+    assert person.skill.read_text() == TEXT.replace("- Tag", "- Dry run first.\n- Tag")
+    assert person.log(STAGING, "^main") == ["skilld(release): say p0"]
+    assert person.git("for-each-ref", "--format=%(refname)", "refs/skilld") == "refs/skilld/proposals/p0"
+    assert [name for name, _, _ in result.moved] == ["p0"]
+
+
+def test_auto_mode_says_why_it_did_not(person: Person) -> None:
+    person.git("checkout", "--quiet", "--detach")
+    result = Staged()
+    assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
+    apply_allowed(result, (), EVERYTHING)
+    assert result.made[0].note == f"not applied: no branch is checked out in {person.root}"
+    assert result.made[0].commit == person.tip(STAGING)
