@@ -228,3 +228,23 @@ def test_after_the_edit_the_same_words_give_nothing() -> None:
         steps = Offline().edit(update, SKILL) or placed([update], NOTES.encode())
         edited = SkillDoc(1, SKILL.name, SKILL.path, apply(NOTES.encode(), steps).decode())
         assert detect(said, skills=(edited,)) == []
+
+
+@pytest.mark.parametrize(
+    ("turn", "sure"),
+    [
+        ("No, always put a lantern beside the gate.", True),
+        ("Always put a lantern beside the gate.", False),  # has nothing to do with release notes
+        ("No problem. Always put a lantern beside the gate.", False),  # objects to nothing
+    ],
+)
+def test_an_objection_is_about_the_skill_that_guided_the_work(turn: str, sure: bool) -> None:  # noqa: FBT001 - a table
+    messages = [Message("write the notes", turn=1), Message("Written."), Message(turn, turn=2)]
+    (update,) = Offline().detect(messages, [SKILL])
+    assert (update.confidence >= 0.5) is sure
+
+
+def test_with_two_skills_in_use_an_objection_alone_does_not_say_which() -> None:
+    messages = [Message("go", turn=1), Message("Done."), Message("No, always put a lantern beside the gate.", turn=2)]
+    (update,) = Offline().detect(messages, [SKILL, OTHER])
+    assert update.confidence < 0.5

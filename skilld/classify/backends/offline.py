@@ -13,7 +13,7 @@ from skilld.classify.offline.cues import Cue
 from skilld.classify.offline.home import home, replacement
 from skilld.classify.offline.listen import Heard, commands, listen
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.offline.relation import points_to_rule, related
+from skilld.classify.offline.relation import points_to_rule, reacts, related
 from skilld.classify.offline.said import contradicted, opposed_outright, says_already, topic
 from skilld.classify.offline.taken_back import still_standing
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
@@ -58,7 +58,12 @@ class Offline:
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
             heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
             heard += [one for one in commands(message.text, agent) if _corrects(one, heard, skills)]
-            updates += [_update(one, message.turn, agent, skills) for one in heard]
+            # With one skill in use there is no doubt which work an objection is about.
+            answered = skills[0] if len(skills) == 1 and agent else None
+            updates += [
+                _update(one, message.turn, agent, skills, answered if reacts(one, message.text) else None)
+                for one in heard
+            ]
         standing = still_standing(_once(updates), messages)
         return [update for update in standing if not _known(update, skills, instructions)]
 
@@ -80,9 +85,11 @@ def _corrects(command: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc]
     return False
 
 
-def _update(heard: Heard, turn: int, agent: Sequence[str], skills: Sequence[SkillDoc]) -> Update:
+def _update(
+    heard: Heard, turn: int, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
+) -> Update:
     said = phrase(heard)
-    skill = next((doc for doc in skills if related(heard, said.text, doc, agent[-1:])), None)
+    skill = next((doc for doc in skills if related(heard, said.text, doc, agent[-1:])), answered)
     target = skill or (skills[0] if skills else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
     if target and not skill:

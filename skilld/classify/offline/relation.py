@@ -25,6 +25,12 @@ _PER_FILE = re.compile(
     r" (?:the |our |your )?@?[\w./-]+\.mdc?\b",
     re.IGNORECASE,
 )
+# A turn that begins so answers what the agent just did, and it did that by the skill.
+_REACTS = re.compile(
+    r"^\W*(?:(?:no|nope|nah|stop|wrong|nein|non|não|нет|нє|ne|nie)\b(?![-\s]+(?:problem|worries|need|idea|one|longer)\b)"
+    r"|不[，,!。\s]|不是|不对|别|いや|いいえ|違|아니)",
+    re.IGNORECASE,
+)
 _COMMON_SHARE = 2
 _ROOT = 6  # letters that make two words one, across endings and languages ("commituj", "commits")
 
@@ -43,6 +49,11 @@ def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = 
         return True
     agent = stems(" ".join(before))
     return bool(asked & agent - _WEAK) and len(agent & known - _WEAK) >= _COMMON_SHARE
+
+
+def reacts(heard: Heard, turn: str) -> bool:
+    """Whether the ask stands in a turn that begins by objecting to what the agent just did, in its first line."""
+    return bool(_REACTS.match(turn)) and "\n" not in turn[: heard.start].strip()
 
 
 def points_to_rule(heard: Heard) -> bool:
