@@ -53,7 +53,7 @@ class Places:
 
     @property
     def repositories(self) -> Path:
-        """skilld's own repositories, for skills that git does not track."""
+        """Repositories of skilld's own, for skills that git does not track."""
         return self.data / "repos"
 
     @property

@@ -20,7 +20,8 @@ from dataclasses import dataclass, replace
 from math import exp, sqrt
 from pathlib import Path
 
-from skilld.evaluate.rows import LabelledTurn, load_turns
+from skilld.evaluate.loader import load
+from skilld.evaluate.rows import LabelledTurn, labelled_turn
 from skilld.window import gate
 from skilld.window.gate_model import BUCKETS, Model, score
 
@@ -47,7 +48,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     data = parser.parse_args(argv).data
-    examples = prepare(load_turns([data]))
+    examples = prepare(load([data], labelled_turn))
     scores = cross_validated(examples)
     curve = {floor / 10: outcome(examples, scores, floor / 10) for floor in range(-40, -9, 2)}
     for floor, figures in curve.items():

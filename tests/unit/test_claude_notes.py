@@ -91,7 +91,7 @@ def test_a_button_is_no_note() -> None:
 
 
 def test_the_feedback_field_of_newer_clients() -> None:
-    more = {"toolDenialKind": "user-rejected", "userFeedback": "no nails"}
+    more: dict[str, Any] = {"toolDenialKind": "user-rejected", "userFeedback": "no nails"}
     assert read("edit", "Denied.", "User rejected tool use", **more) == [("note", "no nails")]
     assert read("mcp", "Denied.", "User rejected tool use", **more) == [("", "untrusted-note")]
 
@@ -168,5 +168,5 @@ def test_an_answer_to_one_pick_is_picked_or_typed_as_a_whole() -> None:
 
 def test_an_ignored_note_keeps_its_place() -> None:
     fields = {"type": "user", "message": {"content": [{"type": "tool_result", "tool_use_id": "mcp"}]}}
-    fields["message"]["content"][0] |= {"is_error": True, "content": SAID + "x"}  # type: ignore[index, operator]
+    fields["message"]["content"][0] |= {"is_error": True, "content": SAID + "x"}  # type: ignore[index]
     assert notes(Record(fields, Span(7, 9)), TOOLS) == [Ignored("untrusted-note", Span(7, 9))]

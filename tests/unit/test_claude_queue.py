@@ -48,11 +48,8 @@ START = human("start", 1)
 
 
 def said(*records: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(event.how.value, event.text) for event in events_of_records(claude_code, *records) if is_turn(event)]
-
-
-def is_turn(event: Event) -> bool:
-    return isinstance(event, Turn)
+    events = events_of_records(claude_code, *records)
+    return [(event.how.value, event.text) for event in events if isinstance(event, Turn)]
 
 
 @pytest.mark.parametrize(

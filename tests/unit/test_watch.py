@@ -104,8 +104,10 @@ def test_events_that_the_kernel_lost_are_told(watcher: Watcher, told: Told) -> N
 
 def test_a_watcher_that_died_starts_over(watcher: Watcher, told: Told, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
-    watcher._observer.stop()
-    watcher._observer.join()
+    observer = watcher._observer
+    assert observer is not None
+    observer.stop()
+    observer.join()
     before = watcher.alive
     watcher.restart()
     assert (before, watcher.alive) == (False, True)
