@@ -1,0 +1,293 @@
+"""What a transcript names is a claim, and whose file it is decides: T-17, T-18, T-20, T-21."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from skilld.demo.transcript import Transcript
+from skilld.intake.agents import claude_code
+from skilld.skills import Places, Unusable, find
+from support.live_project import SKILL, SKILL_TEXT, Project
+from support.program import Program
+from support.session import LASTING, Session
+
+STRANGER = 12345
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+
+
+def teach(home: Path, project: Project, name: str = "") -> Session:
+    """Say something lasting in a session that used the project's skill."""
+    session = Session(home, project, name)
+    session.use_skill()
+    session.type("hello", LASTING, "ok", "thanks", "go on")
+    return session
+
+
+@contextmanager
+def umask(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+NAMES = (
+    "../../../evil",
+    "..",
+    ".git",
+    "-x",
+    "a/b",
+    "CON",
+    "refs/heads/main",
+    "$(touch evil)",
+    "x\n.bashrc",
+    "/etc/evil",
+)
+
+
+def test_t16_a_name_that_leads_elsewhere_makes_no_file_and_no_ref(
+    home: Path, project: Project, program: Program
+) -> None:
+    before = project.fingerprint()
+    for number, name in enumerate(NAMES):
+        said = Session(home, project, f"s{number}")
+        said.use_skill(name)
+        said.type("hello", LASTING, "ok", "thanks", "go on")
+    there = _files(project.root.parent, home)
+    assert program.run("run", "--once").returncode == 0
+    assert program.json("proposals", "--state", "all") == []
+    assert len(program.json("learnings")) == len(NAMES)
+    assert project.fingerprint() == before
+    new = _files(project.root.parent, home) - there
+    assert [path for path in new if home / ".local" not in path.parents] == []
+
+
+def _files(*folders: Path) -> set[Path]:
+    return {path for folder in folders for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize(
+    "cwd", ["/proc/self/cwd", "/proc/self/root", "/proc/1/cwd", "/dev/fd", "/sys", "relative", "{project}/../project"]
+)
+def test_t17_a_hostile_working_folder_is_no_project(
+    project: Project, monkeypatch: pytest.MonkeyPatch, cwd: str
+) -> None:
+    monkeypatch.chdir(project.root)  # where /proc/self/cwd leads
+    places = Places(claude_code.INFO.project_skills, ())
+    assert find(SKILL, None, str(project.root), places) != Unusable(SKILL, "its SKILL.md was not found")
+    found = find(SKILL, None, cwd.format(project=project.root), places)
+    assert found == Unusable(SKILL, "its SKILL.md was not found")
+
+
+@as_root
+def test_t17_another_users_folder_is_no_project(project: Project) -> None:
+    places = Places(claude_code.INFO.project_skills, ())
+    os.chown(project.root, STRANGER, STRANGER)
+    assert find(SKILL, None, str(project.root), places) == Unusable(SKILL, "its SKILL.md was not found")
+
+
+def _pipe(skill: Path, outside: Path) -> None:
+    del outside
+    skill.unlink()
+    os.mkfifo(skill)
+
+
+def _link(skill: Path, outside: Path) -> None:
+    skill.unlink()
+    skill.symlink_to(outside / "SKILL.md")
+
+
+def _linked_folder(skill: Path, outside: Path) -> None:
+    skill.parent.rename(skill.parent.with_name("away"))
+    skill.parent.symlink_to(outside)
+
+
+def _linked_agent_folder(skill: Path, outside: Path) -> None:
+    """Link the whole `.claude` to a folder outside that looks the same."""
+    (outside / "skills" / SKILL).mkdir(parents=True)
+    (outside / "SKILL.md").rename(outside / "skills" / SKILL / "SKILL.md")
+    agents = skill.parents[2]
+    agents.rename(agents.with_name("away"))
+    agents.symlink_to(outside)
+
+
+def _second_name(skill: Path, outside: Path) -> None:
+    skill.unlink()
+    skill.hardlink_to(outside / "SKILL.md")
+
+
+def _huge(skill: Path, outside: Path) -> None:
+    del outside
+    skill.write_text(SKILL_TEXT + "x" * (1 << 20))
+
+
+def _folder(skill: Path, outside: Path) -> None:
+    del outside
+    skill.unlink()
+    skill.mkdir()
+
+
+def _another_users(skill: Path, outside: Path) -> None:
+    del outside
+    os.chown(skill, STRANGER, STRANGER)
+
+
+def _device(skill: Path, outside: Path) -> None:
+    del outside
+    skill.unlink()
+    try:
+        os.mknod(skill, stat.S_IFCHR | 0o600, os.makedev(1, 5))  # /dev/zero
+    except PermissionError:  # a container without that capability
+        os.mkfifo(skill)
+
+
+CONSTRUCTS: list[tuple[Callable[[Path, Path], None], str]] = [
+    (_pipe, "not a regular file"),
+    (_link, "a link that leads elsewhere"),
+    (_linked_folder, "a link that leads elsewhere"),
+    (_linked_agent_folder, "a link that leads elsewhere"),
+    (_second_name, "several hard links"),
+    (_huge, "over 1 MiB"),
+    (_folder, "not a regular file"),
+]
+ROOTS_OWN: list[tuple[Callable[[Path, Path], None], str]] = [
+    (_another_users, "belongs to another user"),
+    (_device, "not a regular file"),
+]
+
+
+def test_t18_what_is_no_plain_skill_of_ours_is_skipped_and_said(tmp_path: Path, home: Path, program: Program) -> None:
+    _skipped_and_said(CONSTRUCTS, tmp_path, home, program)
+
+
+@as_root
+def test_t18_devices_and_other_users_skills_are_skipped_and_said(tmp_path: Path, home: Path, program: Program) -> None:
+    _skipped_and_said(ROOTS_OWN, tmp_path, home, program)
+
+
+def _skipped_and_said(
+    constructs: list[tuple[Callable[[Path, Path], None], str]], tmp_path: Path, home: Path, program: Program
+) -> None:
+    outside = {}
+    for construct, _ in constructs:
+        name = construct.__name__
+        project = Project(tmp_path / f"project{name}", home, ".claude/skills")
+        outside[name] = tmp_path / f"outside{name}"
+        outside[name].mkdir()
+        (outside[name] / "SKILL.md").write_text(SKILL_TEXT)
+        teach(home, project, name)
+        construct(project.skill_path, outside[name])
+    assert program.run("run", "--once").returncode == 0
+    kept = {learning["session_id"]: learning["why_kept"] for learning in program.json("learnings")}
+    assert kept.keys() == {construct.__name__ for construct, _ in constructs}
+    for construct, why in constructs:
+        assert why in kept[construct.__name__]
+    assert program.json("proposals", "--state", "all") == []
+    for folder in outside.values():
+        (skill,) = folder.rglob("SKILL.md")
+        assert skill.read_text() == SKILL_TEXT
+
+
+def test_t18_a_transcript_that_is_no_plain_file_is_not_read(home: Path, project: Project, program: Program) -> None:
+    session = teach(home, project)
+    away = session.path.rename(home / "away.jsonl")
+    session.path.symlink_to(away)
+    os.mkfifo(session.path.with_name("0a000000-0000-4000-8000-000000000001.jsonl"))
+    session.path.with_name("0a000000-0000-4000-8000-000000000002.jsonl").mkdir()
+    assert program.run("run", "--once").returncode == 0
+    assert program.json("status")["agents"]["claude-code"]["turns"] == 0
+
+
+@as_root
+def test_t20_another_users_transcript_is_not_read(home: Path, project: Project, program: Program) -> None:
+    theirs = teach(home, project)
+    os.chown(theirs.path, STRANGER, STRANGER)
+    teach(home, project)
+    assert program.run("run", "--once").returncode == 0
+    assert program.json("status")["agents"]["claude-code"]["turns"] == 5
+    assert len(program.json("proposals")) == 1
+
+
+@as_root
+def test_t20_root_is_warned(program: Program) -> None:
+    done = program.run("run", "--once")
+    assert done.returncode == 0
+    assert done.stderr.startswith("skilld: You are root")
+
+
+def _open_to_others(folder: Path) -> dict[str, str]:
+    """Return the files and folders that others can get at: no folder above them, up to `folder`, keeps them out."""
+    found: dict[str, str] = {}
+    if (mode := folder.lstat().st_mode) & 0o077 and not stat.S_ISLNK(mode):
+        found[str(folder)] = oct(mode)
+        for path in folder.iterdir() if folder.is_dir() else ():
+            found |= _open_to_others(path)
+    return found
+
+
+def test_t21_nothing_that_skilld_keeps_is_open_to_others(home: Path, project: Project, program: Program) -> None:
+    own = home / ".claude/skills/mine/SKILL.md"  # tracked by no git: its proposals go to a repository of skilld's own
+    own.parent.mkdir(parents=True)
+    own.write_text(SKILL_TEXT)
+    with umask(0o022):
+        teach(home, project)
+        said = Transcript(home / ".claude/projects/-x-project/mine.jsonl", home, own.parents[1])
+        for step in (
+            {"skill": "mine"},
+            {"person": "hello"},
+            {"person": LASTING},
+            {"person": "ok"},
+            {"person": "thanks"},
+        ):
+            said.add(step)
+        assert program.run("config", "set", "batch.turns", "4").returncode == 0
+        assert program.run("run", "--once").returncode == 0
+    assert {proposal["skill"] for proposal in program.json("proposals")} == {SKILL, "mine"}
+    modes = {path: path.lstat().st_mode for path in (home / ".local/state/skilld").rglob("*")}
+    assert {str(path): oct(mode) for path, mode in modes.items() if mode & 0o077} == {}
+    for folder in (".local/state/skilld", ".config/skilld", ".local/share/skilld/repos"):
+        assert _open_to_others(home / folder) == {}
+
+
+@pytest.mark.parametrize(("mask", "modes"), [(0o022, (0o755, 0o444)), (0o002, (0o775, 0o444)), (0o077, (0o700, 0o400))])
+def test_t21_in_a_repository_the_persons_umask_holds(
+    home: Path, project: Project, program: Program, mask: int, modes: tuple[int, int]
+) -> None:
+    objects = project.root / ".git/objects"
+    before = set(objects.rglob("*"))
+    teach(home, project)
+    with umask(mask):
+        assert program.run("run", "--once").returncode == 0
+    new = set(objects.rglob("*")) - before
+    assert {path.stat().st_mode & 0o777 for path in new if path.is_dir()} <= {modes[0]}
+    assert {path.stat().st_mode & 0o777 for path in new if path.is_file()} == {modes[1]}
+    assert (project.root / ".git/refs/heads/skilld/staging").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+@pytest.mark.parametrize(
+    ("name", "mode"), [("", 0o750), ("skilld.db", 0o604), ("daemon.lock", 0o640), ("skilld.log", 0o602)]
+)
+def test_t21_a_loosened_state_is_refused_with_the_remedy(home: Path, program: Program, name: str, mode: int) -> None:
+    path = home / ".local/state/skilld" / name
+    path.chmod(mode)
+    done = program.run("run", "--once")
+    assert done.returncode == 1
+    assert f"{path} is open to other users" in done.stderr
+    assert f"{path}\n" in done.stderr.split("chmod", 1)[1]
+
+
+@as_root
+@pytest.mark.parametrize("name", ["", "skilld.db"])
+def test_t21_state_of_another_user_is_refused(home: Path, program: Program, name: str) -> None:
+    path = home / ".local/state/skilld" / name
+    os.chown(path, STRANGER, STRANGER)
+    done = program.run("run", "--once")
+    assert done.returncode == 1
+    assert "belongs to another user" in done.stderr

@@ -1,0 +1,170 @@
+"""T-22: a secret said, answered or kept in a skill is in no request, database, log, commit or notice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.live_project import Project
+from support.notifications import notification_server
+from support.program import Program
+from support.session import LASTING, Session
+from support.stub_model import Reply, StubModel
+from support.waiting import wait_for
+
+# Made up, in the issuers' documented shapes; in two parts, so that no scanner takes this file for a leak.
+TYPED = (
+    "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5",
+    "AKIA" + "Q3EGRT5YUI7OPL2K",
+    "sk-ant-" + "api03-" + "Zk3" * 30 + "Q-AA",
+    "xoxb-" + "284719305562-2847193055627-" + "Rk9vTq2LmZx7Wb4NcY8sDf3H",
+    "postgres://app:" + "pL9vQ2xR7t" + "@db.example.org/app",
+)
+ANSWERED = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dcQ9xY"
+IN_SKILL = "glpat-" + "xY7zQ2wE9rT4uI1oP6aS"
+CHANGE = "Always put the ticket number first in each entry."
+UPDATE = {
+    "skill": 1,
+    "section": "Style",
+    "change": CHANGE,
+    "reason": f"asked for with {ANSWERED}",
+    "kind": "preference",
+    "turn": 2,
+    "quote": LASTING,
+    "confidence": 0.9,
+}
+LIMIT = 60.0  # seconds, on a machine that does other things besides
+
+
+def _updates(**changes: object) -> str:
+    return f"<updates>{json.dumps([UPDATE | changes])}</updates>"
+
+
+def _operations(text: str) -> str:
+    operation = {"op": "insert_after", "anchor": "- No marketing words.", "text": text}
+    return f"<operations>{json.dumps([operation])}</operations>"
+
+
+@contextmanager
+def _notices() -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    if shutil.which("dbus-daemon") is None:
+        yield "", []
+    else:
+        with notification_server() as server:
+            yield server
+
+
+def _plant(home: Path, project: Project) -> None:
+    text = project.skill_path.read_text()
+    project.skill_path.write_text(f"{text}\nThe draft is uploaded with the token {IN_SKILL}.\n")
+    project.git("commit", "--quiet", "--all", "--message", "Say how to upload")
+    session = Session(home, project)
+    session.use_skill()
+    session.type(
+        f"hello, use {TYPED[0]}",
+        f"{LASTING} My keys are {TYPED[1]} and {TYPED[2]}.",
+        f"ok; export SLACK_TOKEN={TYPED[3]}",
+        f"thanks, it runs on {TYPED[4]}",
+    )
+    session.reply(f"I used {TYPED[0]} for it.")
+    session.type("go on")
+
+
+def _kept(home: Path) -> bytes:
+    """Return all bytes that skilld keeps: database, write-ahead log, logs, crash reports, settings, repositories."""
+    files = [path for folder in (".local", ".config") for path in (home / folder).rglob("*") if path.is_file()]
+    assert any(path.name == "skilld.db" for path in files)
+    return b"".join(path.read_bytes() for path in [*files, home / "skilld-run.log"])
+
+
+def _written(project: Project, before: set[str]) -> str:
+    """Return what is new in the repository: every object made since, as text, and the names of refs."""
+    new = sorted(_objects(project) - before)
+    shown = [project.git("cat-file", "-p", name) for name in new]
+    return "\n".join([*shown, project.git("for-each-ref")])
+
+
+def _objects(project: Project) -> set[str]:
+    listed = project.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)")
+    return set(listed.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("answers", "proposed"),
+    [
+        ((_updates(), _operations(f"- {CHANGE}"), "<updates>[]</updates>"), True),
+        ((_updates(section=f"Style {ANSWERED}"), _operations(f"- {CHANGE}"), "<updates>[]</updates>"), True),
+        ((_updates(), _operations(f"- {CHANGE} Use {ANSWERED}.")), False),
+        (
+            (_updates(change=f"{CHANGE} Use {ANSWERED}."), f"<changes>{json.dumps([f'Use {ANSWERED}.'])}</changes>"),
+            False,
+        ),
+        ((f"I will not say {ANSWERED}",), False),
+        ((Reply(status=500, text=f"trouble with {ANSWERED} and {TYPED[0]}"),), False),
+    ],
+    ids=["reason", "section", "operation", "change", "prose", "error"],
+)
+def test_t22_no_secret_is_sent_kept_committed_or_shown(
+    home: Path, project: Project, answers: tuple[Any, ...], *, proposed: bool
+) -> None:
+    with StubModel() as model, _notices() as (bus, notices):
+        settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        program = Program(home, settings | {"DBUS_SESSION_BUS_ADDRESS": bus})
+        assert program.run("run", "--once").returncode == 0
+        model.queue(*answers)
+        with program.daemon():
+            _plant(home, project)
+            before = _objects(project)
+            wait_for("the answers", lambda: len(model.bodies) >= len(answers), LIMIT, context=program.output)
+            _settled(program, proposed=proposed)
+            if proposed and bus:
+                wait_for("a notice", lambda: list(notices), 10)
+        sent = json.dumps(model.bodies) + json.dumps(model.headers)
+        shown = "".join(
+            program.run(verb, *more).stdout
+            for verb in ("status", "proposals", "learnings")
+            for more in ((), ("--json",))
+        )
+        kept = _kept(home)
+        written = _written(project, before)
+    for secret in (*TYPED, ANSWERED):
+        password = "pL9vQ2xR7t" if "://" in secret else secret
+        places = {"sent": sent, "notices": json.dumps(notices), "shown": shown, "written": written}
+        assert [place for place, text in places.items() if password in text] == []
+        assert password.encode() not in kept
+    assert IN_SKILL not in sent + json.dumps(notices) + shown
+    assert IN_SKILL.encode() not in kept
+    # The person's own file keeps what stands in it; no message, diff line or ref of ours repeats it.
+    assert written.count(IN_SKILL) == (1 if proposed else 0)
+
+
+def _settled(program: Program, *, proposed: bool) -> None:
+    if proposed:
+        wait_for("a proposal", lambda: program.json("proposals"), LIMIT, every=0.2, context=program.output)
+    else:
+        wait_for("an end", lambda: _is_over(program.json("status")), LIMIT, every=0.2, context=program.output)
+        assert program.json("proposals", "--state", "all") == []
+
+
+def _is_over(status: dict[str, Any]) -> bool:
+    return bool(status["last_error"] or status["batches"]["done"])
+
+
+def test_t22_without_its_key_it_stops_and_keeps_no_word(home: Path, project: Project, program: Program) -> None:
+    session = Session(home, project)
+    session.use_skill()
+    session.type("hello", f"{LASTING} My key is {TYPED[1]}", "ok", "thanks", "go on")
+    (home / ".local/state/skilld/redaction.key").write_bytes(b"short")
+    (home / ".local/state/skilld/redaction.key").chmod(0o600)
+    assert program.run("run", "--once").returncode == 0
+    assert "redaction key is damaged" in program.json("status")["last_error"]["message"]
+    assert program.json("proposals") == []
+    kept = b"".join(path.read_bytes() for path in (home / ".local").rglob("*") if path.is_file())
+    assert TYPED[1].encode() not in kept
+    assert b"ticket number" not in kept

@@ -1,0 +1,148 @@
+"""What is shown, logged, committed or put into a notice can be read, and does nothing: T-23, T-25, T-38."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld import logs
+from skilld.notify.desktop import about_applied, about_budget, about_proposals
+from support.live_project import SKILL_TEXT, Project
+from support.program import Program
+from support.session import LASTING, Session
+
+# A title, a clipboard (OSC 52), a link (OSC 8), cursor moves, a device string, C1 controls, bidirectional overrides,
+# tags, markup of a terminal library.
+HOSTILE = (
+    "\x1b]0;owned\x07\x1b]52;c;b3duZWQ=\x07\x1b]8;;https://evil.example\x1b\\x\x1b]8;;\x1b\\"
+    "\x1b[2J\x1b[1A\x1bP+q\x1b\\\x9b31m\x9d0;t\x9c\u202e\u2066\u200b\U000e0041[link=x]y[/link]\r\x08\x7f"
+)
+IN_A_NAME = HOSTILE.replace("/", "|")
+
+
+def raw(text: str) -> list[str]:
+    """Return the characters of a terminal's output that it would obey or hide."""
+    return sorted({char for char in text if char != "\n" and not char.isprintable()})
+
+
+def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
+    home: Path, tmp_path: Path, project: Project, program: Program
+) -> None:
+    hostile = Project(tmp_path / f"project{IN_A_NAME}", home, ".claude/skills")
+    for place in (project, hostile):
+        place.skill_path.write_text(SKILL_TEXT + f"- Keep {HOSTILE} as it is.\n")
+        place.git("commit", "--quiet", "--all", "--message", f"Say {HOSTILE}")
+    sessions = [
+        Session(home, place, f"s{number}{IN_A_NAME}") for number, place in enumerate((project, hostile, project))
+    ]
+    for session in sessions[:2]:
+        session.use_skill()
+    for session in sessions:
+        session.type(f"hello {HOSTILE}", LASTING, f"Never mention hostnames again. {HOSTILE}", "thanks", "go on")
+    shown = {"run": program.run("run", "--once")}
+    (proposal,) = program.json("proposals")
+    assert len(program.json("learnings")) >= 2
+    inspected = f"inspect {sessions[0].path}"
+    verbs = [
+        *(
+            ["proposals"],
+            ["proposals", "--state", "all"],
+            ["show", proposal["id"]],
+            ["learnings"],
+            ["status"],
+            ["cost"],
+        ),
+        *(["inspect", str(sessions[0].path)], ["inspect", str(tmp_path / IN_A_NAME)], ["config", "show"]),
+        *(
+            ["why", f"{project.skill_path}:18"],
+            ["why", f"{IN_A_NAME}:1"],
+            ["show", IN_A_NAME],
+            ["learnings", "--forget", IN_A_NAME],
+        ),
+        *(
+            ["accept", IN_A_NAME],
+            ["reject", IN_A_NAME, "--why", HOSTILE],
+            ["revert", IN_A_NAME],
+            ["proposals", "--state", IN_A_NAME],
+        ),
+        *(["config", "set", IN_A_NAME, "x"], ["config", "set", "model", HOSTILE], ["pause", IN_A_NAME], [IN_A_NAME]),
+        *(
+            ["eval", "turns", "--data", IN_A_NAME],
+            ["git", IN_A_NAME],
+            ["accept", proposal["id"]],
+            ["revert", proposal["id"]],
+        ),
+    ]
+    for verb in verbs:
+        shown[" ".join(verb)] = program.run(*verb)
+    assert {
+        name: raw(done.stdout + done.stderr) for name, done in shown.items() if raw(done.stdout + done.stderr)
+    } == {}
+    assert [name for name, done in shown.items() if done.returncode == 3] == []
+    assert "Keep \\x1b]0;owned" in shown[f"show {proposal['id']}"].stdout
+    assert "hello \\x1b]0;owned" in shown[inspected].stdout
+    assert shown[f"accept {proposal['id']}"].returncode == 0
+
+
+def test_t38_one_line_of_json_for_each_event_whatever_the_names(home: Path, tmp_path: Path, program: Program) -> None:
+    project = Project(tmp_path / f"p\n{IN_A_NAME}", home, ".claude/skills")
+    session = Session(home, project, f'a"}}\n{{"event":"forged"}}\n{IN_A_NAME}')
+    session.use_skill()
+    session.type("hello", LASTING, "ok", "thanks", "go on")
+    session.path.with_name(f"b\n{IN_A_NAME}.jsonl").symlink_to("/nowhere")
+    assert program.run("run", "--once").returncode == 0
+    lines = (home / ".local/state/skilld/skilld.log").read_text().split("\n")
+    assert lines.pop() == ""
+    events = [json.loads(line) for line in lines]
+    assert {"batch closed", "batch done"} <= {event["event"] for event in events}
+    assert "forged" not in {event["event"] for event in events}
+    assert raw("".join(lines)) == []
+    assert set().union(*events) <= logs.FIELDS
+
+
+@given(names=st.lists(st.text(max_size=40), max_size=4), text=st.text(max_size=80))
+def test_t38_any_value_stays_on_its_line(tmp_path_factory: pytest.TempPathFactory, names: list[str], text: str) -> None:
+    import structlog
+
+    path = tmp_path_factory.mktemp("log") / "skilld.log"
+    logs.set_up(path, terminal=False)
+    structlog.get_logger().info("event", session=text, agents=names, agent=HOSTILE, words="never logged")
+    (line, rest) = path.read_text().split("\n")
+    assert rest == ""
+    assert json.loads(line).keys() == {"event", "level", "timestamp", "session", "agents", "agent"}
+    assert raw(line) == []
+
+
+@given(names=st.lists(st.text(max_size=90) | st.just(f"<a href='x'>{HOSTILE}</a>&amp;"), min_size=1, max_size=5))
+def test_t25_a_notice_is_plain_text_of_bounded_length(names: list[str]) -> None:
+    for body in (about_proposals(names), about_applied([(name, "0123abcd") for name in names])):
+        assert raw(body) == []
+        assert "<" not in body
+        assert ">" not in body
+        assert set(re.findall(r"&[^;]{0,5};?", body)) <= {"&amp;", "&lt;", "&gt;"}
+        assert len(body) <= 120 + len(names) * 64 * len("&amp;")
+    assert raw(about_budget("60 of 60 model calls were made today")) == []
+
+
+def test_t25_no_program_is_started_for_a_notice() -> None:
+    """On Linux a notice is a call over the session bus: no name of a skill is ever an argument of a program."""
+    root = Path(__file__).parents[2] / "skilld/notify"
+    started = subprocess.run(
+        [
+            "grep",
+            "-rlE",
+            "subprocess|os\\.system|os\\.exec|os\\.spawn|osascript|notify-send",
+            str(root),
+            "--include=*.py",
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert started.stdout == ""

@@ -1,0 +1,194 @@
+"""Each threat of SECURITY.md with the tests that hold its defence, checked to be there."""
+
+from __future__ import annotations
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+TESTS = Path(__file__).parents[1]
+SECURITY = TESTS.parent / "SECURITY.md"
+
+# Below tests/: a file, or file::name. A name ending in * stands for all that begin so.
+THREATS: dict[str, tuple[str, ...]] = {
+    "T-01": (
+        "unit/test_eval_injection.py::test_an_attack_gets_through_nowhere_but_typed",
+        "unit/test_eval_injection.py::test_a_carrier_holds_the_text_and_no_turn_does",
+        "unit/test_claude_code.py::test_the_output_of_a_tool_is_never_a_turn",
+        "unit/test_codex.py::test_a_sub_agent_says_nothing_though_its_file_replays_the_parent",
+        "e2e/test_model.py::test_what_is_asked_and_sent_for_one_proposal",
+    ),
+    "T-02": ("security/test_provenance.py::test_t02_*", "unit/test_prompt.py::test_no_combination_does_either"),
+    "T-03": (
+        "security/test_provenance.py::test_t03_*",
+        "security/test_fuzz.py::test_fuzz_reply_parsers",
+        "e2e/test_model.py::test_an_answer_that_is_none_gives_nothing_and_a_line_in_status",
+        "unit/test_reply.py::test_any_text_is_an_answer_or_a_refusal",
+    ),
+    "T-04": (
+        "unit/test_offline_provenance.py::test_only_what_was_typed_is_kept",
+        "unit/test_verify.py::test_what_fails_a_check_is_dropped_with_the_reason",
+    ),
+    "T-05": ("security/test_provenance.py::test_t05_*",),
+    "T-06": (
+        "unit/test_lint_hidden.py::test_t06_*",
+        "security/test_fuzz.py::test_fuzz_front_matter",
+        "unit/test_edit_properties.py::test_every_byte_outside_the_edited_lines_stays",
+    ),
+    "T-07": ("unit/test_lint_hidden.py::test_t07_*", "security/test_exhaustion.py::test_t07_*"),
+    "T-08": ("unit/test_lint_hidden.py::test_t08_*",),
+    "T-09": ("unit/test_lint_hidden.py::test_t09_*",),
+    "T-10": ("unit/test_lint_hidden.py::test_t10_*",),
+    "T-11": ("unit/test_lint_hidden.py::test_t11_*",),
+    "T-12": ("unit/test_lint_hidden.py::test_t12_*",),
+    "T-13": (
+        "unit/test_lint_danger.py::test_t13_*",
+        "unit/test_lint_data.py::test_t13_*",
+        "unit/test_lint_data.py::test_benign_look_alikes_are_never_refused",
+    ),
+    "T-14": ("unit/test_lint_danger.py::test_t14_*",),
+    "T-15": ("unit/test_lint_hidden.py::test_t15_*",),
+    "T-16": (
+        "security/test_files.py::test_t16_*",
+        "unit/test_lint_danger.py::test_t16_*",
+        "unit/test_skills_find.py::test_a_name_that_no_skill_can_have_is_no_part_of_a_path",
+        "unit/test_skills_find.py::test_a_claim_outside_the_known_skill_folders_is_refused",
+        "unit/test_git_tree.py::test_paths_that_are_refused",
+    ),
+    "T-17": (
+        "security/test_files.py::test_t17_*",
+        "unit/test_skills_find.py::test_a_working_folder_that_is_none_is_passed_over",
+    ),
+    "T-18": (
+        "security/test_files.py::test_t18_*",
+        "unit/test_skills_find.py::test_a_pipe_a_second_name_and_a_huge_file_are_refused",
+    ),
+    "T-19": (
+        "security/test_decisions.py::test_t19_*",
+        "unit/test_skills_find.py::test_a_link_that_took_the_place_of_a_checked_file_is_not_followed",
+        "unit/test_git_refs.py::test_a_ref_moves_only_from_the_expected_value",
+        "unit/test_decide_accept.py::test_a_tree_that_is_not_ready_is_left_alone",
+    ),
+    "T-20": ("security/test_files.py::test_t20_*", "unit/test_tail.py::test_what_is_no_file_of_ours_is_not_read"),
+    "T-21": (
+        "security/test_files.py::test_t21_*",
+        "unit/test_paths.py::test_a_folder_that_others_may_enter_is_refused_with_the_remedy",
+        "unit/test_store.py::test_the_database_and_what_belongs_to_it_are_private_under_any_umask",
+    ),
+    "T-22": (
+        "security/test_secrets.py::test_t22_*",
+        "unit/test_redact_score.py::test_the_gates_hold_on_both_halves_of_the_development_file",
+        "unit/test_store.py::test_the_words_of_a_turn_are_nowhere_in_the_database",
+        "unit/test_crash.py::test_a_report_says_where_and_what_and_nothing_that_was_said",
+    ),
+    "T-23": (
+        "security/test_sinks.py::test_t23_*",
+        "unit/test_verbs.py::test_nothing_from_outside_reaches_the_terminal_raw",
+        "unit/test_text.py::test_what_a_terminal_would_obey_or_hide_is_shown_as_an_escape",
+    ),
+    "T-24": ("security/test_decisions.py::test_t24_*", "unit/test_decide_guard.py"),
+    "T-25": (
+        "security/test_sinks.py::test_t25_*",
+        "e2e/test_notices.py::test_one_notice_names_the_skill_and_no_word_of_the_person",
+    ),
+    "T-26": ("unit/test_git_canaries.py", "unit/test_git_run.py::test_scrubbing_takes_all_and_gives_it_back"),
+    "T-27": (
+        "unit/test_git_run.py::test_what_is_not_on_the_list_does_not_run",
+        "unit/test_git_refs.py::test_ids_that_could_be_anything_else",
+        "unit/test_propose_staging.py::test_names_that_mean_something_elsewhere",
+    ),
+    "T-28": (
+        "unit/test_propose_message.py::test_no_text_forms_a_trailer*",
+        "unit/test_propose_message.py::test_a_trailer_*",
+    ),
+    "T-29": ("security/test_network.py::test_t29_t30_*",),
+    "T-30": ("security/test_network.py::test_t29_t30_*",),
+    "T-31": (
+        "security/test_network.py::test_t31_*",
+        "security/test_network.py::test_t29_t30_t31_*",
+        "unit/test_lock.py::test_no_stolen_release_is_locked",
+        "unit/test_lock.py::test_no_locked_package_runs_code_at_every_start_of_python",
+    ),
+    "T-32": (
+        "security/test_network.py::test_t32_*",
+        "unit/test_settings.py::test_no_file_of_the_folder_we_stand_in_is_read",
+        "unit/test_choose.py::test_an_ollama_elsewhere_is_never_asked",
+    ),
+    "T-33": (
+        "security/test_exhaustion.py::test_t33_*",
+        "e2e/test_faults.py::test_a_line_of_20_mb_is_stepped_over_and_counted",
+        "e2e/test_model.py::test_a_spent_budget_stops_the_calls_until_tomorrow_and_says_so",
+    ),
+    "T-34": ("security/test_decisions.py::test_t34_*", "unit/test_lint_danger.py::test_t34_*"),
+    "T-35": (),
+    "T-36": (),
+    "T-37": ("security/test_decisions.py::test_t37_*", "unit/test_known.py"),
+    "T-38": ("security/test_sinks.py::test_t38_*",),
+}
+
+
+@cache
+def names(file: str) -> frozenset[str]:
+    """Return the names of the tests in a file below tests/; none where there is no such file."""
+    path = TESTS / file
+    if not path.is_file():
+        return frozenset()
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return frozenset(
+        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    )
+
+
+def is_there(test: str) -> bool:
+    """Whether `file`, `file::name` or `file::prefix*` names at least one test."""
+    file, _, name = test.partition("::")
+    if name.endswith("*"):
+        return any(known.startswith(name[:-1]) for known in names(file))
+    return name in names(file) if name else bool(names(file))
+
+
+def rows() -> dict[str, str]:
+    """Return the rows of SECURITY.md's table: id to defence."""
+    text = SECURITY.read_text(encoding="utf-8")
+    return dict(re.findall(r"^\| (T-\d\d) \|[^|]+\| (.+) \|$", text, re.MULTILINE))
+
+
+def test_every_threat_has_a_row() -> None:
+    wanted = [f"T-{number:02}" for number in range(1, 39)]
+    assert list(THREATS) == wanted
+    assert list(rows()) == wanted
+
+
+@pytest.mark.parametrize("threat", THREATS)
+def test_the_tests_of_a_threat_are_there_or_it_does_not_apply(threat: str) -> None:
+    assert [test for test in THREATS[threat] if not is_there(test)] == []
+    assert THREATS[threat] or rows()[threat].startswith("does not apply")
+
+
+def test_every_test_here_names_a_threat_of_the_table() -> None:
+    for path in sorted(Path(__file__).parent.glob("test_*.py")):
+        file = f"security/{path.name}"
+        for name in names(file):
+            for number in re.findall(r"(?<=_)t(\d\d)(?=_)", name):
+                listed = [
+                    test.partition("::")[2].rstrip("*") for test in THREATS[f"T-{number}"] if test.startswith(file)
+                ]
+                assert any(name.startswith(prefix) for prefix in listed), f"{name} is not in the row of T-{number}"
+
+
+def test_what_is_not_there_is_found() -> None:
+    assert not is_there("unit/test_text.py::test_gone")
+    assert not is_there("unit/test_gone.py")
+    assert not is_there("security/test_files.py::test_t99_*")
+    assert is_there("unit/test_text.py")
+
+
+def test_the_page_says_what_is_not_promised_and_how_to_report() -> None:
+    text = SECURITY.read_text(encoding="utf-8")
+    assert len(text.splitlines()) < 200
+    for heading in ("What is promised", "What is not promised", "How to report"):
+        assert f"\n## {heading}\n" in text
+    assert not re.search(r"[\w.]+@[\w-]+\.\w+", text), "no address is invented"
