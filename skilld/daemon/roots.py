@@ -60,7 +60,8 @@ def skill_places(agent: str, home: Path, environment: Mapping[str, str]) -> Plac
     """Return where the skills of an agent live."""
     info = ADAPTERS[agent].INFO
     own = [base / sub for base in agent_homes(info, home, environment) for sub in info.skill_homes]
-    return Places(info.project_skills, (*own, *(home / sub for sub in info.user_skills)))
+    linked = {sub for adapter in ADAPTERS.values() for sub in adapter.INFO.project_skills}
+    return Places(info.project_skills, (*own, *(home / sub for sub in info.user_skills)), tuple(sorted(linked)))
 
 
 def transcripts(root: Root) -> Iterator[tuple[Path, os.stat_result]]:

@@ -10,7 +10,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.types import SkillRef
@@ -28,10 +28,14 @@ _NO_PROJECT = ("proc", "sys", "dev")
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where an agent's skills live: folders relative to any folder of a project, and absolute ones."""
+    """Where an agent's skills live: folders relative to any folder of a project, and absolute ones.
+
+    `linked` are the folders in which other agents keep theirs: people link one skill into several.
+    """
 
     in_project: tuple[str, ...]
     absolute: tuple[Path, ...]
+    linked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,8 @@ def _check(name: str, claimed: Path, places: Places) -> SkillRef | Unusable:
         return Unusable(name, "it is a plugin's or the agent's own copy, replaced on update")
     if real.name.casefold() != FILE.casefold():
         return Unusable(name, "its SKILL.md is a link to something else")
-    if _skill_folder(real, places) is None and not real.is_relative_to(base.resolve()):
+    known = replace(places, in_project=(*places.in_project, *places.linked))
+    if _skill_folder(real, known) is None and not real.is_relative_to(base.resolve()):
         return Unusable(name, "its SKILL.md is a link that leads elsewhere")
     if why := _unfit(facts):
         return Unusable(name, why)

@@ -192,3 +192,31 @@ def test_in_a_repository_of_our_own(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     own = Person(Path(desk.proposals["p1"].repo))
     assert own.tip("main") == commit
     assert own.git("status", "--porcelain") == ""
+
+
+def test_in_a_sha256_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    isolate(monkeypatch, tmp_path / "home")
+    desk = Desk(new_repo(tmp_path / "work", "--object-format=sha256"))
+    desk.made("p1", DRY)
+    assert apply(desk) == desk.person.tip("main")
+    assert desk.person.git("status", "--porcelain") == ""
+
+
+def test_in_a_linked_work_tree_only_that_one_follows(person: Person, tmp_path: Path) -> None:
+    person.git("worktree", "add", "--quiet", "-b", "side", "../linked")
+    desk = Desk(Person(tmp_path / "linked"))
+    desk.made("p1", DRY)
+    assert apply(desk) == person.tip("side")
+    assert (tmp_path / "linked" / SKILL).read_text() == EDITED
+    assert desk.person.git("status", "--porcelain") == person.git("status", "--porcelain") == ""
+    assert person.skill.read_text() == TEXT
+
+
+def test_a_conflict_that_was_left_in_the_index(person: Person, desk: Desk) -> None:
+    person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag it."))
+    person.git("stash", "--quiet")
+    person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag that.")})
+    person.git("stash", "pop", check=False)
+    person.write(SKILL, TEXT.replace("- Tag the commit.", "- Tag that."))
+    with pytest.raises(RefusedError, match="has staged changes"):
+        apply(desk)

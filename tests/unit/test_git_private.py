@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.daemon.observing import _stamp
 from skilld.decide.values import Seen, Way
 from skilld.decide.why import why
 from skilld.errors import RefusedError
@@ -352,3 +353,15 @@ def test_a_kill_between_index_and_commit_is_made_good(person: Person, desk: Desk
     desk.seen("p1")
     assert git.git("status", "--porcelain") == ""
     assert person.skill.read_text() == TEXT
+
+
+def test_the_daemon_sees_that_a_skill_or_a_ref_changed(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    address, skills = Path(desk.proposals["p1"].repo), [str(person.skill)]
+    stamps = [_stamp(address, skills)]
+    os.utime(person.skill, (1, 1))
+    stamps.append(_stamp(address, skills))
+    own(desk).git("update-ref", "refs/heads/mine", "main")
+    stamps.append(_stamp(address, skills))
+    assert len(set(stamps)) == 3
+    assert _stamp(address, skills) == stamps[-1]

@@ -220,3 +220,16 @@ def test_a_link_that_took_the_place_of_a_checked_file_is_not_followed(project: P
     path.symlink_to("/etc/hostname")
     with pytest.raises(OSError, match="symbolic"):
         read(skill)
+
+
+def test_a_skill_that_is_linked_into_another_agents_folder_is_the_one_it_links_to(tmp_path: Path) -> None:
+    real = tmp_path / ".agents/skills/notes/SKILL.md"
+    real.parent.mkdir(parents=True)
+    real.write_text("# Notes\n")
+    own = tmp_path / ".claude/skills"
+    own.mkdir(parents=True)
+    (own / "notes").symlink_to(real.parent)
+    found = find("notes", None, None, Places((".claude/skills",), (own,), (".agents/skills",)))
+    assert found == SkillRef("notes", str(real))
+    alone = find("notes", None, None, Places((".claude/skills",), (own,)))
+    assert isinstance(alone, Unusable)
