@@ -23,10 +23,14 @@ _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a numbered
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """Whether a change is supported; `why_not` is a clause for the person, empty where it is."""
+    """Whether a change is supported; `why_not` is a clause for the person, empty where it is.
+
+    `foreign`: it is not, for its words alone; said in the person's own it may be.
+    """
 
     why_not: str = ""
     by_assent: bool = False
+    foreign: bool = False
 
     @property
     def ok(self) -> bool:

@@ -24,6 +24,7 @@ _REASONS = """asked asks for from now on always never stated as a preference how
 consent remembered or written down stop said before user person requested corrected correction wants prefers explicit
 explicitly lasting rule standing request preference repeated instruction future work applies session agent"""
 _PLACEHOLDER = "[REDACTED:"
+_ENDS = re.compile(r"[.!?\n]+(?:\s|$)|\n")
 _BLANKS = re.compile(r"[ \t]+")
 
 
@@ -39,12 +40,14 @@ class Checked:
 class Verdict:
     """The updates of a batch after the checks. `learned` and `dropped` carry why, as a clause for the person.
 
-    `foreign` are those among the dropped whose quote is right and whose change is in other words than the person's.
+    `faults` say what was wrong with updates that a back-end should never have made. `foreign` are those among them
+    whose quote is right and whose change is in other words than the person's.
     """
 
     proposed: tuple[Checked, ...] = ()
     learned: tuple[tuple[Update, str], ...] = ()
     dropped: tuple[str, ...] = ()
+    faults: tuple[str, ...] = ()
     foreign: tuple[Update, ...] = ()
 
     def __add__(self, other: Verdict) -> Verdict:
@@ -52,6 +55,7 @@ class Verdict:
             self.proposed + other.proposed,
             self.learned + other.learned,
             self.dropped + other.dropped,
+            self.faults + other.faults,
             self.foreign + other.foreign,
         )
 
@@ -63,11 +67,12 @@ def verify(
     proposed: list[Checked] = []
     learned: list[tuple[Update, str]] = []
     dropped: list[str] = []
+    faults: list[str] = []
     foreign: list[Update] = []
     for update in updates:
         said = _turn(messages, update.turn)
         if said is None:
-            dropped.append("it names a turn that is not there")
+            faults.append("it names a turn that is not there")
             continue
         index, text, offer = said
         typed = own_words(text, [m.text for m in messages[:index] if not m.by_person])
@@ -77,8 +82,8 @@ def verify(
         skill = next((doc for doc in skills if doc.number == update.skill), None)
         support = _support(tidy, typed, offer, skill)
         if not support.ok:
-            dropped.append(support.why_not)
-            if stands_in(tidy.quote, typed):
+            faults.append(support.why_not)
+            if support.foreign:
                 foreign.append(tidy)
         elif skill is None:
             learned.append((tidy, "no skill was in use"))
@@ -90,7 +95,7 @@ def verify(
             learned.append((tidy, "it is not sure enough, or not about this skill"))
         else:
             proposed.append(Checked(tidy, support.by_assent))
-    return Verdict(tuple(proposed), tuple(learned), tuple(dropped), tuple(foreign))
+    return Verdict(tuple(proposed), tuple(learned), tuple(dropped), tuple(faults), tuple(foreign))
 
 
 def _support(update: Update, typed: str, offer: str, skill: SkillDoc | None) -> Support:
@@ -98,10 +103,21 @@ def _support(update: Update, typed: str, offer: str, skill: SkillDoc | None) -> 
         return Support("it quotes words that nobody typed")
     if _PLACEHOLDER in update.change:
         return Support("it would hold a secret")
-    if turns_round(update.change, update.quote):
+    if turns_round(update.change, _sentence(update.quote, typed)):
         return Support("it says the opposite of the words it quotes")
     taken_up = offer if is_bare_assent(typed, offer) else ""
-    return supports(update.change, typed, skill.text if skill else "", offer=taken_up)
+    support = supports(update.change, typed, skill.text if skill else "", offer=taken_up)
+    return replace(support, foreign=not support.ok)
+
+
+def _sentence(quote: str, typed: str) -> str:
+    """Return the sentence around a quote: what it was cut from may deny it ("never" left out)."""
+    at = typed.find(quote)
+    if at < 0:
+        return quote
+    begin = max((match.end() for match in _ENDS.finditer(typed, 0, at)), default=0)
+    end = _ENDS.search(typed, at + len(quote))
+    return typed[begin : end.start() if end else len(typed)]
 
 
 def _turn(messages: Sequence[Message], turn: int) -> tuple[int, str, str] | None:

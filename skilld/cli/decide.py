@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.cli.proposals import refresh
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import RefusedError, SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.store import Store
@@ -61,7 +61,7 @@ def accept(arguments: argparse.Namespace) -> int:
             accept_worktree(proposal, applier(proposal))
             return ""
         if not proposal.commit:
-            raise SkilldError("Not accepted", f"{proposal.id} {proposal.note}", "Or only write the file: --worktree")
+            raise RefusedError("Not accepted", f"{proposal.id} {proposal.note}", "Or only write the file: --worktree")
         return accept(proposal, applier(proposal), removed, private_repositories()).commit
 
     return _each(store, chosen, _Decision({State.OPEN, State.REJECTED, State.STALE}, State.ACCEPTED, land))
@@ -116,7 +116,8 @@ def _each(store: Store, chosen: list[Proposal], decision: _Decision) -> int:
     code = 0
     for proposal in chosen:
         try:
-            _one(store, proposal.id, decision)
+            # As it is now: deciding on another may have moved it.
+            _one(store, store.proposals.get(proposal.id) or proposal, decision)
         except SkilldError as error:
             if len(chosen) == 1:
                 raise
@@ -128,10 +129,9 @@ def _each(store: Store, chosen: list[Proposal], decision: _Decision) -> int:
     return code
 
 
-def _one(store: Store, name: str, decision: _Decision) -> None:
+def _one(store: Store, proposal: Proposal, decision: _Decision) -> None:
     from skilld.times import rfc3339
 
-    proposal = common.the_proposal(store, name)  # as it is now: deciding on another may have moved it
     after = decision.after
     if proposal.state is after:
         console.line(f"{proposal.id} was {after.value} already.")

@@ -35,17 +35,18 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.git.private import open_any, person_git, roots
     from skilld.worker.staging import private_repositories
 
-    if not arguments.args:
+    given = arguments.args[1:] if arguments.args[:1] == ["--"] else arguments.args
+    if not given:
         raise UsageError("Which git command?", "none was given", "For example: skilld git log")
-    command = arguments.args[0]
+    command = given[0]
     removed = begin() if command not in _READING else scrub_environment()
     folder = private_repositories()
     root, git_dir = _choose(arguments.root, roots(folder))
     if command not in _READING | _WRITING:
-        plain = shlex.join(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *arguments.args])
+        plain = shlex.join(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *given])
         raise UsageError("skilld git does not run that", command, f"If you mean it: {plain}")
     repo: Repo = open_any(git_dir, folder)
-    person_git(repo, removed).become(*arguments.args)
+    person_git(repo, removed).become(*given)
 
 
 def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]:

@@ -68,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     service = Service(engine, _tell, Desktop() if settings.notify.enabled else None)
     if not arguments.once:
         service.take_signals()
+    else:
+        engine.follower.sweep()  # so that what is told is what is there
     first_run.tell(engine, new_here=new_here and not arguments.once)
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
@@ -107,7 +109,7 @@ def _once(engine: Engine) -> int:
             sys.stderr.write(f"\r{done} done, {waiting} to go ")
         worker = Worker(engine.start(batch), engine.around.environment, engine.settings.worker.seconds)
         result = worker.result(partial(_keep_plan, engine, batch))
-        engine.finish(batch, result, time.time())
+        _tell(engine.finish(batch, result, time.time()))
         done += 1
     if done and sys.stderr.isatty():
         sys.stderr.write("\r" + " " * 40 + "\r")

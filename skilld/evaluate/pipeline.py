@@ -86,7 +86,7 @@ def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Load
     proposed: list[Update] = []
     learned = [update for update, _ in verdict.learned]
     flags: list[str] = []
-    why_not = [*judge.unusable, *verdict.dropped]
+    why_not = [*judge.unusable, *verdict.dropped, *verdict.faults]
     for loaded in skills:
         checked = [item for item in verdict.proposed if item.update.skill == loaded.doc.number]
         updates = [item.update for item in checked]

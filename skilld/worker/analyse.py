@@ -79,6 +79,7 @@ class Analysis:
         judge = Judge(self._backend, self._messages, self._skills, self._redact(instructions), self._redact)
         verdict = judge.verdict()
         self.refused += judge.unusable
+        self.refused += [f"The model's answer was not used: {why}" for why in verdict.faults]
         self._dropped += verdict.dropped
         self._learn(verdict)
         proposals = []

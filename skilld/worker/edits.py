@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.backends import Backend
+from skilld.classify.faithful import why_unfaithful
 from skilld.classify.support import adds_only
 from skilld.classify.verify import Checked
 from skilld.edit.from_file import operations_from
@@ -64,6 +65,9 @@ def check(
     ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])
     if not all(adds_only(_without_our_title(operation.text), ground) for operation in operations):
         raise RefusedError("The edit was not made", "it says more than the person did")
+    updates = [item.update for item in checked]
+    if why := why_unfaithful(loaded.data.decode("utf-8-sig"), after.decode("utf-8-sig"), updates, typed):
+        raise RefusedError("The edit was not made", why)
     flags = ["taken from the agent's offer"] if any(item.by_assent for item in checked) else []
     for finding in lint(loaded.data, after, typed):
         if finding.verdict == "refuse":

@@ -40,7 +40,11 @@ class Judge:
         """Ask once, and check what comes back. What was left out of the answer, and why, is kept in `unusable`."""
         docs = self._docs()
         verdict, self.unusable = self._ask(docs)
-        return verdict + self._reworded(verdict, docs) if verdict.foreign else verdict
+        if not verdict.foreign:
+            return verdict
+        again = self._reworded(verdict, docs)
+        # What could be said in the person's own words after all was no fault.
+        return replace(verdict, faults=()) + again if again.proposed or again.learned else verdict + again
 
     def _reworded(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
         """Give changes in foreign words one more attempt in the person's own."""
@@ -56,7 +60,7 @@ class Judge:
             if len(content_stems(change)) >= _SAYS_SOMETHING
         ]
         # Why a change was dropped was said the first time.
-        return replace(verify(again, self._messages, docs, self._instructions), dropped=())
+        return replace(verify(again, self._messages, docs, self._instructions), dropped=(), faults=())
 
     def edit(self, loaded: Loaded, checked: Sequence[Checked]) -> Composed:
         """Return the edit that makes one skill say the updates, and after which the same question comes back empty.

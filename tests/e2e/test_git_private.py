@@ -84,7 +84,7 @@ def test_a_users_own_skill_is_proposed_accepted_and_reverted(person: Person, hom
 
 def test_skilld_git_merges_reverts_and_shows(person: Person) -> None:
     (proposal,) = person.teach(TICKETS)
-    assert person.git("log", "--format=%an: %s", "--all") == (
+    assert person.git("log", "--topo-order", "--format=%an: %s", "--all") == (
         f"skilld: {person.git('log', '-1', '--format=%s', proposal['commit'])}\nAda Tester: As found: {RELATIVE}"
     )
     assert "nothing to commit" in person.git("status")

@@ -96,14 +96,15 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
     ("answer", "told"),
     [
         ("this is no JSON at all", "not valid JSON"),
-        (_updates(quote="always indent with tabs"), ""),
+        (_updates(quote="always indent with tabs"), "it quotes words that nobody typed"),
+        (_updates(change="Never put the ticket number first in each entry."), "the opposite of the words it quotes"),
         (_updates(skill=7), "a skill that is not in use"),
         (_updates(turn=9), "a turn that is not there"),
         (_updates(kind="revolution"), "unknown kind"),
         (_updates(extra="key"), "unknown key"),
         (_updates() + _updates(), "2 <updates> blocks"),
-        (FOREIGN[0], ""),
-        (FOREIGN[1], ""),
+        (FOREIGN[0], "the quoted words do not say it"),
+        (FOREIGN[1], "nobody said"),
         ("<updates>[]</updates>", ""),
     ],
 )

@@ -82,7 +82,7 @@ class Model:
             )
         except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
             self.usage += Usage(calls=1)
-            raise _as_ours(error) from None  # its text may hold the prompt
+            raise _as_ours(error, self._spec.base_url) from None  # its text may hold the prompt
         self.usage += _usage(litellm, self._spec.model, response)
         choices = getattr(response, "choices", None) or []
         content = choices[0].message.content if choices else None
@@ -126,7 +126,7 @@ def _usage(litellm: Any, model: str, response: Any) -> Usage:  # noqa: ANN401 - 
     return Usage(1, tokens_in, tokens_out, usd)
 
 
-def _as_ours(error: Exception) -> SkilldError:
+def _as_ours(error: Exception, base_url: str | None = None) -> SkilldError:
     kind = type(error).__name__
     why = _PERMANENT.get(kind) or _PERMANENT.get(getattr(error, "status_code", ""))
     if why is not None:
@@ -134,4 +134,5 @@ def _as_ours(error: Exception) -> SkilldError:
     headers = getattr(error, "litellm_response_headers", None)
     after = headers.get("retry-after") if isinstance(headers, Mapping) else None
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
-    return RetryError("The model could not be asked", f"{kind}: it may answer later", after=seconds)
+    where = f"no usable answer from {base_url}" if base_url else "no usable answer from the provider"
+    return RetryError("The model could not be asked", f"{where} ({kind}); it is tried again later", after=seconds)

@@ -89,7 +89,8 @@ def _update(
     heard: Heard, turn: int, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
 ) -> Update:
     said = phrase(heard)
-    skill = next((doc for doc in skills if related(heard, said.text, doc, agent[-1:])), answered)
+    named = [doc for doc in skills if doc.name.replace("-", " ").lower() in heard.quote.lower()]
+    skill = next((doc for doc in named or skills if related(heard, said.text, doc, agent[-1:])), answered)
     target = skill or (skills[0] if skills else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
     if target and not skill:

@@ -1,0 +1,50 @@
+"""Do the written lines say the changes, and no more? A model that quoted and phrased well can still write the opposite.
+
+Pure. Lines removed and added, changes and what the person typed go in; a clause for the person comes out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from skilld.classify.words import comparable, content_stems, denies, share_held
+from skilld.types import Kind, Update
+
+_SAYS = 0.5  # share of a change's content words that the added lines must hold
+_ABOUT = 0.34  # share of a removed line's content words that the changes or the person's words must hold
+_MOST_REMOVED = 3  # lines an update may take away
+# Words that turn a rule round, soften it or make exceptions. A written line has them from the person, or from the line
+# whose place it takes, or not at all.
+_TURNS = re.compile(
+    r"\b(?:no|not|never|nothing|none|cannot|without|unless|except|or|ask|if|may|might|can|could|optional(?:ly)?|only"
+    r"|instead|rather|avoid|skip|ignore|stop)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+
+
+def why_unfaithful(before: str, after: str, updates: Sequence[Update], typed: str) -> str:
+    """Return why an edit from `before` to `after` does not do what the updates say; empty where it does."""
+    old, new = Counter(before.splitlines()), Counter(after.splitlines())
+    removed = [line for line in (old - new).elements() if line.strip()]
+    added = "\n".join(line for line in (new - old).elements() if line.strip())
+    changes = "\n".join(update.change for update in updates)
+    said = f"{changes}\n{typed}"
+    if len(removed) > _MOST_REMOVED * len(updates) or not all(_is_about(line, said) for line in removed):
+        return "it removes what the person did not speak of"
+    words = content_stems(added)
+    for update in updates:
+        wanted = content_stems(update.change)
+        if update.kind is not Kind.REMOVE_STEP and wanted and share_held(wanted, words) < _SAYS:
+            return "it does not say what it was made for"
+    ground = comparable("\n".join([said, *removed]))
+    foreign = {match.casefold() for match in _TURNS.findall(added)} - set(_TURNS.findall(ground))
+    if foreign or (denies(added) and not denies(f"{changes}\n" + "\n".join(removed))):
+        return "it turns round or softens what the person said"
+    return ""
+
+
+def _is_about(line: str, said: str) -> bool:
+    words = content_stems(line)
+    return not words or share_held(words, content_stems(said)) >= _ABOUT

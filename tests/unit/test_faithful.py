@@ -1,0 +1,59 @@
+"""What is written must be what was asked for: the outcome is judged, not the model's word for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.faithful import why_unfaithful
+from skilld.types import Kind, Update
+
+TYPED = "From now on, always put the ticket number first in each entry."
+CHANGE = "Always put the ticket number first in each entry."
+LINES = ["- One line per entry.", "- No marketing words.", "- Put the ticket number last."]
+BEFORE = "\n".join(LINES)
+
+
+def _why(after: list[str], kind: Kind = Kind.PREFERENCE, change: str = CHANGE, typed: str = TYPED) -> str:
+    return why_unfaithful(BEFORE, "\n".join(after), [Update(1, "", change, "", kind, 2, typed)], typed)
+
+
+def test_the_change_itself_is_faithful() -> None:
+    assert _why([*LINES, f"- {CHANGE}"]) == ""
+
+
+def test_so_is_a_line_that_gives_way_to_it() -> None:
+    assert _why([*LINES[:2], "- Put the ticket number first."], Kind.CHANGE_STEP) == ""
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "- Never put the ticket number first in each entry.",
+        "- Do not always put the ticket number first in each entry.",
+        "- Always put the ticket number first in each entry, or ask.",
+        "- Always put the ticket number first in each entry unless it is long.",
+        "- Always put the ticket number first in each entry if you can.",
+    ],
+)
+def test_a_line_that_turns_it_round_or_softens_it_is_not(written: str) -> None:
+    assert _why([*LINES, written]) == "it turns round or softens what the person said"
+
+
+def test_a_no_that_the_person_said_is_theirs() -> None:
+    typed = "Never mention hosts, unless I ask for them."
+    change = "Never mention hosts, unless I ask for them."
+    assert _why([*LINES, f"- {change}"], change=change, typed=typed) == ""
+
+
+def test_taking_away_what_nobody_spoke_of_is_not() -> None:
+    assert _why([LINES[0], LINES[2], f"- {CHANGE}"]) == "it removes what the person did not speak of"
+    assert _why([f"- {CHANGE}"]) == "it removes what the person did not speak of"
+
+
+def test_an_edit_that_only_takes_away_says_nothing() -> None:
+    assert _why(LINES[:2]) == "it does not say what it was made for"
+    assert _why(LINES[:2], Kind.REMOVE_STEP, "Remove the line about the ticket number.", "drop the ticket number") == ""
+
+
+def test_writing_something_else_is_not() -> None:
+    assert _why([*LINES, "- One entry."]) == "it does not say what it was made for"
