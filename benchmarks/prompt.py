@@ -1,0 +1,106 @@
+"""What a model is asked: the size of a typical request, and the calls and tokens of a day's work.
+
+Tokens are characters over four. The requests are those that the worker sends to a stand-in for a model, which finds
+what was said for good and nothing else, so that edits and second looks are asked for too. Yardstick of the day: the
+plain rule "a call at every fifth turn of every session", at the mean size of our own requests.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.kit import children, day
+from benchmarks.kit.desk import engine
+from benchmarks.kit.figures import Figure, Of, Scale, Target
+from benchmarks.kit.homes import person
+from support.stub_model import Body, StubModel, said
+
+_PER_TOKEN = 4  # characters
+
+
+def measure(scale: Scale) -> dict[str, Figure]:
+    """Return tokens per request, and calls and tokens of the day; the same at both scales."""
+    del scale
+    detections: list[int] = []
+    others: list[int] = []
+
+    def answer(body: Body) -> str:
+        asked = said(body)
+        detects = "<recent_messages>" in asked
+        (detections if detects else others).append(len(asked) // _PER_TOKEN)
+        return _updates(asked) if detects else _operations(asked)
+
+    with children.scratch() as home, StubModel(answer) as model:
+        person(home)
+        counts = day.write(home)
+        jobs = _jobs(home, model.base_url)
+        (home / "jobs.json").write_text(json.dumps(jobs), encoding="utf-8")
+        outcomes = children.module("prompt", home / "jobs.json", home=home)
+    if outcomes.count("proposed") == 0:
+        raise RuntimeError(f"nothing was proposed: {outcomes}")
+    rule = sum(count // 5 for count in counts)
+    mean = sum(detections) / len(detections)
+    tokens = sum(detections) + sum(others)
+    basis = f"{sum(counts)} turns in {len(counts)} sessions, {len(jobs)} batches that were no chatter"
+    seed = "a call at every fifth turn of every session"
+    skill = len(day.skill_text("release-notes")) / _PER_TOKEN
+    limits = (Target(Of.VALUE, most=20), Target(Of.VALUE, most=120_000))
+    return {
+        "typical_request": Figure(
+            mean, "tokens", "the skill alone", skill, "a skill of 300 lines, five turns", Target(Of.VALUE, most=6000)
+        ),
+        "largest_request": Figure(max(detections), "tokens", "the skill alone", skill, "of the day"),
+        "detections_of_a_day": Figure(len(detections), "calls", seed, rule, basis, limits[0]),
+        "calls_of_a_day": Figure(len(detections) + len(others), "calls", seed, rule, f"{basis}; edits too"),
+        "tokens_of_a_day": Figure(tokens, "tokens", seed, rule * mean, f"{basis}; edits too", limits[1]),
+    }
+
+
+def _jobs(home: Path, base_url: str) -> list[dict[str, Any]]:
+    """Return the jobs of every batch of the day, those of idle sessions included."""
+    desk = engine(home, all_new=True, settings={"model": "openai/stub", "model_base_url": base_url})
+    desk.follower.sweep()
+    desk.close_due(time.time() + 86_400)
+    jobs = []
+    while batch := desk.next_batch(time.time() + 86_400):
+        jobs.append(desk.start(batch))
+    return jobs
+
+
+def _updates(asked: str) -> str:
+    """Answer a detection: what was said for good, unless the skill says it already."""
+    found = []
+    for line in asked.splitlines():
+        message = json.loads(line) if line.startswith("{") else {}
+        change = day.LASTING.get(message.get("text", ""))
+        if change and f"- {change}" not in asked:
+            kept = {"change": change, "reason": "asked for", "kind": "preference", "confidence": 0.9}
+            found.append(kept | {"skill": 1, "section": "Chapter 1", "turn": message["turn"], "quote": message["text"]})
+    return f"<updates>{json.dumps(found)}</updates>"
+
+
+def _operations(asked: str) -> str:
+    """Answer the request for an edit: one new line for each change that is wanted."""
+    changes = [f"- {change}" for change in day.LASTING.values() if change in asked]
+    operation = {"op": "insert_after", "anchor": day.ANCHOR, "text": "\n".join(changes)}
+    return f"<operations>{json.dumps([operation])}</operations>"
+
+
+def _work(jobs: list[dict[str, Any]]) -> list[str]:
+    """Do the jobs one after the other in this process, which imports the model library once; returns their outcomes."""
+    from skilld.git.environment import scrub_environment
+    from skilld.redact import KEY_BYTES, Redactor
+    from skilld.worker.analyse import analyse
+
+    scrub_environment()
+    redact = Redactor(bytes(KEY_BYTES)).redact
+    return [analyse(job, redact, lambda _: None)["outcome"] for job in jobs]
+
+
+if __name__ == "__main__":
+    outcomes = _work(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    print(json.dumps(outcomes), flush=True)
