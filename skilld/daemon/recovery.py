@@ -62,13 +62,7 @@ def keep_copy(store: Store, now: float) -> None:
 def _sound(path: Path) -> Store:
     if path.exists() and not path.stat().st_size and damage.copy_of(path).exists():  # SQLite takes it for a new one
         raise DamagedError("The database is damaged", "it is empty")
-    store = Store.open(path)
-    try:
-        store.check()
-    except BaseException:
-        store.close()
-        raise
-    return store
+    return Store.open_sound(path)
 
 
 def _rebuild(path: Path, state: Rebuilding, now: float, why: str) -> Store:

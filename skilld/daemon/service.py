@@ -197,6 +197,7 @@ class Service:
             case "count":
                 self._count_watches()
                 keep_copy(self._engine.store, now)
+                self._say(now)
             case _:
                 self._manager.tell("WATCHDOG=1")
                 self._say(now)

@@ -71,17 +71,17 @@ class Watcher:
         self._changed = changed
         self._appeared = appeared
         self._parents: dict[Path, ObservedWatch] = {}
-        self._observer: BaseObserver = Observer()
+        self._observer = _observer()
         self._watched: dict[Path, tuple[ObservedWatch, _Identity]] = {}
         self._wanted: list[Path] = []
         self._overflow = _Overflow(lost)
         for name in _LOGGERS:
             logging.getLogger(name).addHandler(self._overflow)
-        self._observer.start()
 
     def watch(self, folders: Iterable[Path]) -> list[Path]:
         """Watch those of `folders` that exist and are not watched yet; returns the new ones. Cheap to call again."""
         wanted = self._wanted = list(folders)
+        self._observer = self._observer or _observer()
         for folder, (watch, identity) in list(self._watched.items()):
             if _identity(folder) != identity:
                 self._drop(folder, watch)
@@ -91,33 +91,46 @@ class Watcher:
 
     def _take(self, folder: Path) -> bool:
         identity = _identity(folder)
-        try:
-            watch = self._observer.schedule(_Handler(self._changed), str(folder), recursive=True, event_filter=_WANTED)
-        except OSError:
-            return False  # no instance left, or gone again: the sweep still sees it
+        watch = self._schedule(folder, _Handler(self._changed), _WANTED, recursive=True)
+        if watch is None:
+            return False
         self._watched[folder] = (watch, identity)
         return True
+
+    def _schedule(
+        self, folder: Path, handler: FileSystemEventHandler, wanted: list[type[FileSystemEvent]], *, recursive: bool
+    ) -> ObservedWatch | None:
+        """Watch a folder; None where it is gone or the kernel has no watch left. The sweep sees it all the same."""
+        if self._observer is None:
+            return None
+        try:
+            return self._observer.schedule(handler, str(folder), recursive=recursive, event_filter=wanted)
+        except OSError:
+            return None
 
     def _drop(self, folder: Path, watch: ObservedWatch) -> None:
         """Let go of a folder that was deleted or moved: the kernel goes on watching what it was."""
         del self._watched[folder]
-        with suppress(KeyError, OSError):
-            self._observer.unschedule(watch)
+        self._unschedule(watch)
+
+    def _unschedule(self, watch: ObservedWatch) -> None:
+        if self._observer is not None:
+            with suppress(KeyError, OSError):  # the folder itself may be gone
+                self._observer.unschedule(watch)
 
     def _await(self, parents: set[Path]) -> None:
         """Watch the folders in which a missing one would appear, and no others."""
         for gone in set(self._parents) - parents:
-            with suppress(KeyError, OSError):  # the folder itself may be gone
-                self._observer.unschedule(self._parents.pop(gone))
+            self._unschedule(self._parents.pop(gone))
         for parent in parents - set(self._parents):
-            with suppress(OSError):
-                handler = _Appearance(self._appeared)
-                self._parents[parent] = self._observer.schedule(handler, str(parent), event_filter=_APPEARING)
+            watch = self._schedule(parent, _Appearance(self._appeared), _APPEARING, recursive=False)
+            if watch is not None:
+                self._parents[parent] = watch
 
     @property
     def alive(self) -> bool:
-        """Whether events can still come."""
-        return self._observer.is_alive()
+        """Whether the observer, if one could be had, still runs."""
+        return self._observer is None or self._observer.is_alive()
 
     @property
     def folders(self) -> int:
@@ -135,9 +148,9 @@ class Watcher:
 
     def restart(self) -> None:
         """Start over after the observer died."""
-        self._observer.unschedule_all()
-        self._observer = Observer()
-        self._observer.start()
+        if self._observer is not None:
+            self._observer.unschedule_all()
+        self._observer = _observer()
         folders = [*self._watched]
         self._watched, self._parents = {}, {}
         self.watch(folders)
@@ -146,8 +159,19 @@ class Watcher:
         """Stop watching."""
         for name in _LOGGERS:
             logging.getLogger(name).removeHandler(self._overflow)
-        self._observer.stop()
-        self._observer.join(timeout=2)
+        if self._observer is not None:
+            self._observer.stop()
+            self._observer.join(timeout=2)
+
+
+def _observer() -> BaseObserver | None:
+    """Return a running observer; None where the kernel has none left for this person: the sweep sees everything."""
+    try:
+        observer = Observer()
+    except OSError:
+        return None
+    observer.start()
+    return observer
 
 
 def _identity(folder: Path) -> _Identity:

@@ -73,6 +73,15 @@ class Batches:
         )
         return [_from_row(row) for row in rows]
 
+    def transcripts(self, batch_id: str) -> list[str]:
+        """Return the paths by which the transcripts of its turns are known now, in the order of the turns."""
+        rows = self._db.execute(
+            """SELECT path FROM turns JOIN files ON files.id = file_id WHERE batch_id = ?
+               GROUP BY file_id ORDER BY min(seq)""",
+            (batch_id,),
+        )
+        return [row["path"] for row in rows]
+
     def start(self, batch_id: str) -> None:
         """Record that a worker has it."""
         self._db.execute("UPDATE batches SET state = 'running', attempts = attempts + 1 WHERE id = ?", (batch_id,))

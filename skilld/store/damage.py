@@ -20,6 +20,8 @@ _TABLES = (
 )
 _JSON = {"value", "cursor", "parser", "job", "operations", "evidence", "flags", "proposal_ids"}
 
+_TROUBLE = (sqlite3.Error, UnicodeDecodeError)  # its messages may hold bytes of the file
+
 
 def copy_of(path: Path) -> Path:
     """Return where the daily copy of a database is kept."""
@@ -81,7 +83,7 @@ def salvage(damaged: Path, into: Path) -> int:
                 try:
                     new.execute(f"INSERT OR REPLACE INTO {table} ({_names(columns)}) VALUES ({marks})", row)  # noqa: S608 - fixed names
                     taken += 1
-                except sqlite3.Error:  # a row that breaks the schema's rules is none
+                except _TROUBLE:  # a row that breaks the schema's rules is none
                     continue
         new.execute("COMMIT")
     return taken
@@ -90,7 +92,7 @@ def salvage(damaged: Path, into: Path) -> int:
 def _columns(db: sqlite3.Connection, table: str) -> list[str]:
     try:
         return [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
-    except sqlite3.Error:
+    except _TROUBLE:
         return []
 
 
@@ -107,7 +109,7 @@ def _rows(db: sqlite3.Connection, table: str, columns: list[str]) -> Iterator[tu
             for row in db.execute(f"SELECT {_names(columns)} FROM {table} NOT INDEXED ORDER BY rowid {order}"):  # noqa: S608 - fixed names
                 if all(_is_json(value) for column, value in zip(columns, row, strict=True) if column in _JSON):
                     yield row
-        except sqlite3.Error:
+        except _TROUBLE:
             continue
         return
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from skilld.store.transcripts import Transcripts
 from skilld.store.usage import UsageLog
 from skilld.types import State
 
-_MIGRATION = re.compile(r"\d{4}_[a-z0-9_]+")
 _PRIMARY = 0xFF  # of an error code; the rest of it says more
 
 
@@ -100,23 +98,33 @@ class Store:
             raise
         return cls(db, path)
 
+    @classmethod
+    def open_sound(cls, path: Path) -> Store:
+        """Open a database as `open` does, and look all through it; raises DamagedError where anything is odd."""
+        try:
+            with ExitStack() as opened:
+                store = cls.open(path)
+                opened.callback(store.close)
+                verdict = store._db.execute("PRAGMA quick_check(1)").fetchone()[0]  # noqa: SLF001 - our own
+                store.transcripts.files()
+                store.batches.waiting()
+                store.proposals.in_states([*State])
+                if verdict == "ok":
+                    opened.pop_all()
+                    return store
+        except StoreError as error:
+            if getattr(error.__cause__, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR:
+                raise
+            verdict = error.cause  # a schema that is not ours any more
+        except (sqlite3.Error, LookupError, TypeError, ValueError) as error:
+            verdict = f"a row makes no sense ({type(error).__name__})"
+        raise _damaged(str(verdict))
+
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Make everything inside happen together or not at all."""
         with _transaction(self._db):
             yield
-
-    def check(self) -> None:
-        """Raise DamagedError where the file is not sound, or where a row is not what it should be."""
-        verdict = self._db.execute("PRAGMA quick_check(1)").fetchone()[0]
-        try:
-            self.transcripts.files()
-            self.batches.waiting()
-            self.proposals.in_states(list(State))
-        except (KeyError, TypeError, ValueError) as error:
-            verdict = f"a row makes no sense ({type(error).__name__})"
-        if verdict != "ok":
-            raise _damaged(str(verdict))
 
     def keep_copy(self) -> None:
         """Put a copy beside it, in place of the one before: what a damaged one is replaced by."""
@@ -134,7 +142,7 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
     done = {row["name"] for row in db.execute("SELECT name FROM migrations")}
     known = [name for name, _ in MIGRATIONS]
     if newer := sorted(map(str, done - set(known))):
-        if not all(_MIGRATION.fullmatch(name) for name in newer):
+        if not done.issuperset(known):
             raise _damaged("the names of its migrations are none")
         raise SkilldError(
             "The database was written by a newer skilld", f"{path} has {newer[0]}", "Install the newer version again."

@@ -7,7 +7,7 @@ commit does not tell (the turn's key, the agent) stays empty. Nothing is written
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ from skilld.git.private import look
 from skilld.git.repo import Repo
 from skilld.text import fold
 from skilld.times import rfc3339
-from skilld.types import Evidence, Kind, Outcome, Proposal, State
+from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, State
 from skilld.wire import proposal_to_json
 from skilld.worker.staging import private_repositories
 
 FLAG = "found again in git after the database was damaged"
 _HISTORY = 500  # commits of a skill that are looked through for accepted proposals
 _LONGEST_LINE = 50  # proposals on the staging branch, when its base is looked for
+_BULLET = "-*+.0123456789 "
 _MARK = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misread (skilld.propose.message)
 
 
@@ -97,7 +98,7 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         commit=commit.oid,
         branch=refs.BRANCH,
         operations=operations,
-        summary=commit.subject.partition("): ")[2] or commit.subject,
+        summary=_summary(commit, operations),
         reason=" ".join(text for text in said if not text.startswith('"')),
         kind=kind,
         evidence=tuple(Evidence("", text.strip('"')) for text in said if text.startswith('"')),
@@ -110,6 +111,14 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         landed=commit.oid if state is State.ACCEPTED else "",
         decided_at=at if state is State.ACCEPTED else "",
     )
+
+
+def _summary(commit: Commit, operations: Sequence[Operation]) -> str:
+    """Return what the subject says; where it was cut, the line of the edit that begins like it."""
+    short = commit.subject.partition("): ")[2] or commit.subject
+    lines = [line.lstrip(_BULLET) for operation in operations for line in operation.text.splitlines()]
+    beginning = short.removesuffix("…")
+    return next((line for line in lines if short != beginning and line.startswith(beginning)), short)
 
 
 def _paragraphs(commit: Commit) -> list[str]:

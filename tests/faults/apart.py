@@ -1,0 +1,95 @@
+"""A daemon in namespaces of its own, where anyone can set limits and mount things.
+
+unshare(1) of util-linux makes them without being root, where the system allows user namespaces.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.processes import processes_of
+from support.program import START_LIMIT, STOP_LIMIT, Program
+from support.waiting import wait_for
+
+SKILLD = (sys.executable, "-m", "skilld")
+
+
+@cache
+def _possible(probe: str) -> bool:
+    if shutil.which("unshare") is None:
+        return False
+    return subprocess.run(_command(probe, "true"), check=False, capture_output=True).returncode == 0
+
+
+def _command(before: str, *command: str) -> list[str]:
+    return ["unshare", "--user", "--map-root-user", "--mount", "sh", "-ec", f'{before}\nexec "$@"', "sh", *command]
+
+
+def needs(probe: str) -> None:
+    """Skip the test where a shell in namespaces of its own cannot do this."""
+    if not _possible(probe):
+        pytest.skip(f"this system does not let a person do this apart from others: {probe}")
+
+
+@contextmanager
+def daemon(program: Program, before: str = "") -> Iterator[subprocess.Popen[bytes]]:
+    """Run the daemon after the shell commands `before`, in namespaces of their own, while the context lasts."""
+    command = [*SKILLD, "run"]
+    with (program.home / "skilld-run.log").open("ab") as output:
+        process = subprocess.Popen(
+            _command(before, *command) if before else command,
+            cwd=program.home,
+            env=program.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_for("the daemon to follow", lambda: _follows(process, program), START_LIMIT, context=program.output)
+        yield process
+    finally:
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        process.wait(STOP_LIMIT)
+
+
+def _follows(process: subprocess.Popen[bytes], program: Program) -> bool:
+    assert process.poll() is None, f"it ended at once, exit {process.returncode}\n{program.output()}"
+    log = Path(f"/proc/{process.pid}/root{program.home}/.local/state/skilld/skilld.log")
+    return log.exists() and "daemon started" in log.read_text(encoding="utf-8")
+
+
+def inside(process: subprocess.Popen[bytes], program: Program, *command: str) -> str:
+    """Run a command where that daemon is, and return what it printed."""
+    enter = ["nsenter", "--target", str(process.pid), "--user", "--preserve-credentials", "--mount", "--"]
+    done = subprocess.run(
+        [*enter, *command], cwd="/", env=program.environment, check=False, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
+    return done.stdout.strip()
+
+
+def seen(process: subprocess.Popen[bytes], program: Program, verb: str) -> Any:
+    """Return what a verb of skilld's says where that daemon is."""
+    return json.loads(inside(process, program, *SKILLD, verb, "--json"))
+
+
+def log_of(process: subprocess.Popen[bytes], program: Program) -> str:
+    """Return the daemon's log, as it sees it."""
+    return Path(f"/proc/{process.pid}/root{program.home}/.local/state/skilld/skilld.log").read_text(encoding="utf-8")
+
+
+def workers(home: Path) -> list[int]:
+    """Return the processes of workers."""
+    return [pid for pid, command in processes_of(home).items() if b"skilld.worker" in command]

@@ -1,0 +1,143 @@
+"""F-02 to F-07: torn, damaged, cut, replaced, renamed and copied transcripts. Every turn counts once.
+
+The cases with a name stand here and in tests/unit/test_follow.py and test_tail.py; the last test takes random steps
+against a model, `make soak` as many as there is time for.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from faults.files import Files
+from skilld.daemon.follow import Follower
+from skilld.daemon.roots import Root
+from skilld.store import Store
+from support.claude_lines import append, typed, write
+
+
+class Machine:
+    """A store, a transcript, and a follower that may be started anew."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / "projects/-p/s1.jsonl"
+        self.path.parent.mkdir(parents=True)
+        self._database = root / "skilld.db"
+        self.store = Store.open(self._database)
+        self._follower = self._new()
+
+    def _new(self) -> Follower:
+        return Follower(self.store, [Root("claude-code", self.path.parents[1])], 0.0)
+
+    def restart(self) -> None:
+        self.store.close()
+        self.store = Store.open(self._database)
+        self._follower = self._new()
+
+    def turns(self) -> list[str]:
+        """Look at the files, and return the keys of all turns so far."""
+        self._follower.sweep()
+        return [turn.key.removeprefix("claude-code:") for turn in self.store.transcripts.waiting("claude-code", "s1")]
+
+    def malformed(self) -> int:
+        return int(self.store.transcripts.summary()["claude-code"]["malformed"])
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    made = Machine(tmp_path)
+    yield made
+    made.store.close()
+
+
+def test_f02_a_line_counts_once_it_is_whole(machine: Machine) -> None:
+    line = typed("t1", "always use tabs, please").replace(b"please", "s'il te plaît".encode())
+    for end in (1, line.index("î".encode()) + 1, len(line) - 1):
+        write(machine.path, line[:end])
+        assert machine.turns() == []
+    write(machine.path, line)
+    assert machine.turns() == ["t1"]
+
+
+def test_f03_a_tail_that_was_cut_is_counted_once_and_what_follows_is_read(machine: Machine) -> None:
+    write(machine.path, typed("t1"), typed("t2"))
+    assert machine.turns() == ["t1", "t2"]
+    os.truncate(machine.path, len(typed("t1")) + 40)  # the power failed: half of t2 is gone
+    append(machine.path, b"\0" * 512 + b"\n", typed("t3"), typed("t4"))
+    assert machine.turns() == ["t1", "t2", "t3", "t4"]
+    assert machine.malformed() == 1
+    append(machine.path, typed("t5"))
+    assert machine.turns() == ["t1", "t2", "t3", "t4", "t5"]
+    assert machine.malformed() == 1
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+@pytest.mark.parametrize("size", [0, 1, len(typed("t1"))])
+def test_f04_a_file_that_was_cut_and_has_grown_past_where_it_was(machine: Machine, size: int, *, stopped: bool) -> None:
+    write(machine.path, typed("t1"), typed("t2"), typed("t3"))
+    assert machine.turns() == ["t1", "t2", "t3"]
+    os.truncate(machine.path, size)
+    append(machine.path, b"\n" * (size == 1), *(typed(f"u{number}", "other words " * 9) for number in range(6)))
+    if stopped:
+        machine.restart()
+    assert machine.turns() == ["t1", "t2", "t3", *(f"u{number}" for number in range(6))]
+
+
+@pytest.mark.parametrize("stopped", [False, True])
+def test_f05_replaced_whole_and_copied_away_then_emptied(machine: Machine, *, stopped: bool) -> None:
+    write(machine.path, typed("t1"), typed("t2"))
+    assert machine.turns() == ["t1", "t2"]
+    new = machine.path.with_suffix(".tmp")
+    write(new, typed("t1"), typed("t2"), typed("t3"))
+    new.replace(machine.path)
+    if stopped:
+        machine.restart()
+    assert machine.turns() == ["t1", "t2", "t3"]
+    shutil.copyfile(machine.path, machine.path.with_name("old.jsonl"))
+    os.truncate(machine.path, 0)
+    append(machine.path, typed("t4"))
+    if stopped:
+        machine.restart()
+    assert machine.turns() == ["t1", "t2", "t3", "t4"]
+
+
+def test_f06_a_new_file_on_the_inode_of_a_deleted_one_is_read_from_its_start(machine: Machine) -> None:
+    write(machine.path, typed("t1"), typed("t2"))
+    assert machine.turns() == ["t1", "t2"]
+    inode = machine.path.stat().st_ino
+    machine.path.unlink()
+    for number in range(1000):
+        other = machine.path.with_name(f"{number}.jsonl")
+        write(other, typed("u1"), typed("u2"), typed("u3"))
+        if other.stat().st_ino == inode:
+            break
+    else:
+        pytest.skip("this file system does not use an inode again")
+    assert machine.turns() == ["t1", "t2", "u1", "u2", "u3"]
+
+
+def test_f07_copies_of_a_session_repeat_nothing(machine: Machine) -> None:
+    write(machine.path, typed("t1"), typed("t2"))
+    assert machine.turns() == ["t1", "t2"]
+    for name in ("fork", "resumed"):
+        shutil.copyfile(machine.path, machine.path.with_name(f"{name}.jsonl"))
+        append(machine.path.with_name(f"{name}.jsonl"), typed(name))
+    assert sorted(machine.turns()) == ["fork", "resumed", "t1", "t2"]
+
+
+@settings(max_examples=25)
+@given(st.randoms(use_true_random=False), st.integers(5, 40))
+def test_whatever_is_done_to_files_every_whole_line_counts_once(
+    tmp_path_factory: pytest.TempPathFactory, dice: random.Random, steps: int
+) -> None:
+    files = Files(tmp_path_factory.mktemp("files"), dice)
+    for _ in range(steps):
+        files.step()
+    files.check()

@@ -1,0 +1,118 @@
+"""F-11: no room for the database, or in the repository. It waits, says so, and goes on when there is room."""
+
+from __future__ import annotations
+
+import resource
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from faults import apart
+from faults.clock import Clock
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING, Session
+from support.waiting import wait_for
+
+MOUNT = "mount -t tmpfs -o size={size},mode=700 tmpfs {folder}"
+TRIED = 3_000_000  # bytes: a transcript of this size is seen in what a process has read
+
+
+def _begin(home: Path, project: Project) -> Session:
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Let us begin")
+    return session
+
+
+def _go_on(session: Session) -> None:
+    session.tool_output("x" * TRIED)
+    session.type(LASTING, "ok", "thanks", "go on")
+
+
+def _has_read(process: int) -> int:
+    facts = dict(line.split(": ") for line in Path(f"/proc/{process}/io").read_text().splitlines())
+    return int(facts["rchar"])
+
+
+def _fill(folder: Path) -> Path:
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file:
+        for size in (65536, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                continue
+    return filler
+
+
+def _turns(status: dict[str, Any]) -> int:
+    return int(status["agents"]["claude-code"]["turns"])
+
+
+def test_f11_no_room_for_the_database(home: Path, project: Project, program: Program) -> None:
+    state = home / ".local/state/skilld"
+    mount = MOUNT.format(size="3m", folder=state)
+    state.mkdir(mode=0o700, parents=True)
+    apart.needs(MOUNT.format(size="3m", folder="/tmp"))  # noqa: S108 - a mount nobody else sees
+    before = project.fingerprint()
+    with apart.daemon(program, mount) as process:
+        session = _begin(home, project)
+        wait_for("a turn", lambda: _turns(apart.seen(process, program, "status")) == 1, 20, every=0.5)
+        filler = _fill(Path(f"/proc/{process.pid}/root{state}"))
+        read = _has_read(process.pid)
+        _go_on(session)
+        wait_for("it to try", lambda: _has_read(process.pid) > read + TRIED, 20)
+        assert _turns(apart.seen(process, program, "status")) == 1
+        assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
+        filler.unlink()
+        wait_for("a proposal", lambda: apart.seen(process, program, "proposals"), 40, every=0.5, context=program.output)
+        assert "full" in apart.seen(process, program, "status")["last_error"]["message"]
+        assert len(apart.seen(process, program, "proposals")) == 1
+    assert project.fingerprint() == before
+
+
+@pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux sets the limits of another process")
+def test_f11_a_disk_that_takes_nothing_for_a_while(home: Path, project: Project, program: Program) -> None:
+    # A limit on the size of files, lifted later: SQLite is told of an input/output error, on any account.
+    with apart.daemon(program) as process:
+        session = _begin(home, project)
+        wait_for("a turn", lambda: _turns(program.json("status")) == 1, 20, every=0.5)
+        _, most = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1, most))
+        read = _has_read(process.pid)
+        _go_on(session)
+        wait_for("it to try", lambda: _has_read(process.pid) > read + TRIED, 20)
+        assert _turns(program.json("status")) == 1
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
+        wait_for("a proposal", lambda: program.json("proposals"), 40, every=0.5, context=program.output)
+    assert len(program.json("proposals")) == 1
+    assert "disk I/O error" in program.json("status")["last_error"]["message"]
+
+
+def test_f11_no_room_in_the_repository(home: Path, project: Project, program: Program) -> None:
+    git = project.root / ".git"
+    apart.needs(MOUNT.format(size="2m", folder="/tmp"))  # noqa: S108 - a mount nobody else sees
+    clock = Clock(program)
+    mount = MOUNT.format(size="2m", folder=git)
+    with apart.daemon(program, f"cp -a {git} {home}/git; {mount}; cp -a {home}/git/. {git}") as process:
+
+        def in_git(*arguments: str) -> str:
+            return apart.inside(process, program, "git", "-C", str(project.root), *arguments)
+
+        filler = _fill(Path(f"/proc/{process.pid}/root{git}"))
+        _go_on(_begin(home, project))
+        status = wait_for("a failed try", lambda: apart.seen(process, program, "status")["last_error"], 40, every=0.5)
+        assert "No space left on device" in status["message"]
+        assert apart.seen(process, program, "status")["batches"] == {"pending": 1, "done": 0, "parked": 0}
+        assert in_git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
+        filler.unlink()
+        clock.pass_by(120)
+        (proposal,) = wait_for(
+            "a proposal", lambda: apart.seen(process, program, "proposals"), 40, every=0.5, context=program.output
+        )
+        assert in_git("rev-parse", "skilld/staging") == proposal["commit"]
+        assert in_git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"
+        assert in_git("fsck", "--strict", "--no-dangling") == ""

@@ -1,0 +1,69 @@
+"""F-13: the wall clock is wrong, and is put right. Nothing comes to a standstill, nothing is done twice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from faults import apart
+from faults.clock import Clock
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING, Session
+from support.waiting import wait_for
+
+DAY = 86400.0
+
+
+def _start_of_a_session(home: Path, project: Project) -> Session:
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Let us begin", LASTING)
+    return session
+
+
+def _seen(program: Program) -> str:
+    daemon: dict[str, Any] = program.json("status")["daemon"]
+    return str(daemon["seen_at"])
+
+
+def test_f13_set_back_by_a_day_it_goes_on_ticking_and_judges_what_is_idle(
+    home: Path, project: Project, program: Program
+) -> None:
+    clock = Clock(program)
+    clock.set(DAY)  # wrong from the start, then put right
+    program.environment["SKILLD_BATCH__IDLE_MINUTES"] = "0.1"
+    with apart.daemon(program) as process:
+        _start_of_a_session(home, project)
+        wrong = wait_for("a tick", lambda: _seen(program), 30, every=0.5)
+        clock.set(0)
+        wait_for("a tick by the right clock", lambda: _seen(program) < wrong, 40, every=0.5)
+        assert "the clock was set back" in apart.log_of(process, program)
+        wait_for("a proposal", lambda: program.json("proposals"), 40, every=0.5, context=program.output)
+    assert len(program.json("proposals")) == 1
+
+
+def test_f13_a_file_of_tomorrow_does_not_wait_until_then(home: Path, project: Project, program: Program) -> None:
+    clock = Clock(program)
+    program.run("run", "--once")
+    _start_of_a_session(home, project)
+    clock.set(-DAY)  # its times are those of tomorrow now
+    program.run("run", "--once")
+    assert program.json("status")["batches"]["done"] == 0, "not idle yet"
+    clock.pass_by(700)
+    program.run("run", "--once")
+    assert len(program.json("proposals")) == 1
+
+
+def test_f13_set_ahead_and_back_nothing_is_done_twice(home: Path, project: Project, program: Program) -> None:
+    clock = Clock(program)
+    program.run("run", "--once")
+    session = _start_of_a_session(home, project)
+    for offset in (DAY, -DAY, 3 * DAY, 0):
+        clock.set(offset)
+        program.run("run", "--once")
+        session.type("ok")
+    program.run("run", "--once")
+    assert program.json("status")["agents"]["claude-code"]["turns"] == 6
+    assert len(program.json("proposals", "--state", "all")) == 1
+    assert project.git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"

@@ -1,0 +1,44 @@
+"""F-14: the machine sleeps in the middle of a question. It is asked once more, and proposed once."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from faults import apart
+from faults.clock import Clock
+from faults.model import CALLS, UPDATES, asking, right, teach
+from support.live_project import Project
+from support.stub_model import Reply, StubModel
+from support.waiting import pause, wait_for
+
+NIGHT = 8 * 3600.0
+
+
+def test_f14_asleep_for_a_night_in_the_middle_of_a_question(home: Path, project: Project) -> None:
+    with StubModel(right) as model:
+        model.queue(Reply(status=500, delay=1), Reply(text=UPDATES, delay=1))
+        program = asking(home, model)
+        clock = Clock(program)
+
+        def sleep_at_request(number: int) -> None:
+            model.wait_for_requests(number)
+            asleep = [daemon.pid, *apart.workers(home)]
+            for process in asleep:
+                os.kill(process, signal.SIGSTOP)
+            clock.pass_by(NIGHT)
+            pause(1.5)  # the answer comes meanwhile, to nobody
+            for process in reversed(asleep):
+                os.kill(process, signal.SIGCONT)
+
+        with apart.daemon(program) as daemon:
+            teach(home, project)
+            sleep_at_request(1)
+            wait_for("the failure to be seen", lambda: program.json("status")["last_error"], 30, every=0.5)
+            clock.pass_by(120)
+            sleep_at_request(2)
+            wait_for("a proposal", lambda: program.json("proposals"), 60, every=0.5, context=program.output)
+        assert len(model.bodies) == 1 + CALLS
+    assert len(program.json("proposals", "--state", "all")) == 1
+    assert project.git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"

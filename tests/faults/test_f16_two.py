@@ -1,0 +1,26 @@
+"""F-16: a second daemon ends at once and writes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from support.program import Program
+
+
+def _state(home: Path) -> dict[str, str]:
+    files = (path for path in (home / ".local/state/skilld").iterdir() if not path.name.endswith("-shm"))
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@pytest.mark.parametrize("arguments", [("run",), ("run", "--once"), ("run", "--once", "--backfill", "7")])
+def test_f16_a_second_one_changes_nothing(home: Path, program: Program, arguments: tuple[str, ...]) -> None:
+    with program.daemon():
+        before = _state(home)
+        done = program.run(*arguments)
+        after = _state(home)
+    assert done.returncode == 4
+    assert "skilld is running already" in done.stderr
+    assert after == before

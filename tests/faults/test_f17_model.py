@@ -1,0 +1,79 @@
+"""F-17 and F-18: models that fail in every way, and a worker that dies between answer and commit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from faults.clock import Clock
+from faults.model import CALLS, UPDATES, asking, right, teach
+from support.live_project import Project
+from support.stub_model import Reply, StubModel
+
+HUGE = Reply(text="x" * 10_000_000)
+HALF = Reply(raw=b'{"id":"x","object":"chat.completion","choices":[{"index":0,"mess')
+SLOW = Reply(text=UPDATES, delay=30)
+
+
+def test_f17_every_failure_is_tried_again_later_and_then_it_works(home: Path, project: Project) -> None:
+    # 429, 500 and garbage: tests/e2e/test_model.py
+    with StubModel(right) as model:
+        program = asking(home, model, SKILLD_WORKER__SECONDS="8", SKILLD_WORKER__ATTEMPTS="20")
+        clock = Clock(program)
+        program.run("run", "--once")
+        teach(home, project)
+        for failure in (HALF, SLOW):
+            model.queue(failure)
+            program.run("run", "--once")
+            assert program.json("status")["batches"] == {"pending": 1, "done": 0, "parked": 0}
+            clock.pass_by(7200)
+        program.environment["SKILLD_WORKER__SECONDS"] = "60"
+        program.run("run", "--once")
+        assert len(model.bodies) <= 2 + CALLS, "one question a try"
+    assert len(program.json("proposals", "--state", "all")) == 1
+
+
+def test_f17_what_fails_too_often_is_parked_in_sight(home: Path, project: Project) -> None:
+    with StubModel(right) as model:
+        program = asking(home, model, SKILLD_WORKER__ATTEMPTS="2")
+        clock = Clock(program)
+        program.run("run", "--once")
+        teach(home, project)
+        for _ in range(3):
+            model.queue(Reply(status=500))
+            program.run("run", "--once")
+            clock.pass_by(7200)
+        assert len(model.bodies) == 2
+        assert program.json("status")["batches"]["parked"] == 1
+        assert "again: skilld retry" in program.run("status").stdout
+
+
+def test_f17_ten_megabytes_are_no_answer(home: Path, project: Project) -> None:
+    with StubModel(right) as model:
+        program = asking(home, model)
+        program.run("run", "--once")
+        teach(home, project)
+        model.queue(HUGE)
+        assert program.run("run", "--once").returncode == 0
+        assert len(model.bodies) == 1
+    assert program.json("proposals", "--state", "all") == []
+    assert program.json("status")["last_error"]["message"]
+
+
+def test_f18_a_stored_answer_is_staged_without_a_second_question(home: Path, project: Project) -> None:
+    with StubModel(right) as model:
+        program = asking(home, model)
+        clock = Clock(program)
+        program.run("run", "--once")
+        teach(home, project)
+        (clock.folder / "kill").write_text("worker 3")  # the first git command
+        program.run("run", "--once")
+        (clock.folder / "kill").unlink()
+        assert len(model.bodies) == CALLS
+        assert program.json("proposals", "--state", "all") == []
+        clock.pass_by(3600)
+        program.run("run", "--once")
+        assert len(model.bodies) == CALLS
+    (proposal,) = program.json("proposals")
+    assert json.dumps(proposal["evidence"]).count("ticket number") == 1
+    assert program.json("status")["spend_today"]["calls"] == CALLS

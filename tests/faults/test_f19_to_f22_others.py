@@ -1,0 +1,122 @@
+"""F-19 to F-22: transcripts that go, ten thousand that are there already, and people who change what we rest on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from faults import apart
+from support.claude_lines import BEFORE, typed
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING, LASTING_TOO, Session
+
+GIB = 1 << 30
+MEMORY = 60_000_000  # bytes
+
+
+def _teach(home: Path, project: Project, lasting: str = LASTING) -> Session:
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Let us begin", lasting, "ok", "thanks", "go on")
+    return session
+
+
+def test_f19_deleted_before_its_batch_was_judged(home: Path, project: Project, program: Program) -> None:
+    # Its words are nowhere else: docs/decisions/0003. It is said, and the others go on.
+    program.run("run", "--once")
+    program.run("pause")
+    gone, kept = _teach(home, project), _teach(home, project, LASTING_TOO)
+    program.run("run", "--once")
+    assert program.json("status")["batches"]["pending"] == 2
+    gone.path.unlink()
+    program.run("resume")
+    assert program.run("run", "--once").returncode == 0
+    status = program.json("status")
+    assert status["batches"] == {"pending": 0, "done": 2, "parked": 0}
+    assert "The words are gone" in status["last_error"]["message"]
+    assert kept.path.exists()
+
+
+def test_f19_moved_before_its_batch_was_judged(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    program.run("pause")
+    session = _teach(home, project)
+    program.run("run", "--once")
+    folder = session.path.parent
+    folder.rename(folder.with_name("-renamed"))
+    program.run("resume")
+    program.run("run", "--once")
+    assert [p["evidence"][0]["quote"] for p in program.json("proposals")] == [LASTING]
+
+
+def test_f20_a_backlog_is_left_alone_at_the_first_start(home: Path, program: Program) -> None:
+    for number in range(2000):
+        folder = home / f".claude/projects/p{number % 50}"
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"{number}.jsonl").write_bytes(typed(f"t{number}", session=str(number), at=BEFORE))
+    for number in range(5):  # a hole in a file takes no room on disk, and is there to be read
+        huge = home / f".claude/projects/p0/huge{number}.jsonl"
+        huge.write_bytes(typed(f"h{number}", at=BEFORE))
+        os.truncate(huge, GIB)
+    with apart.daemon(program) as daemon:
+        facts = Path(f"/proc/{daemon.pid}/status")
+        if facts.exists():  # on Linux
+            (highest,) = (line.split()[1] for line in facts.read_text().splitlines() if line.startswith("VmHWM"))
+            assert int(highest) * 1024 < MEMORY
+    found = program.json("status")
+    assert found["agents"]["claude-code"]["files"] == 2005
+    assert found["agents"]["claude-code"]["turns"] == 0
+    assert found["batches"] == {"pending": 0, "done": 0, "parked": 0}
+
+
+def test_f21_what_the_person_edits_meanwhile_is_never_lost(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    _teach(home, project)
+    program.run("run", "--once")
+    (proposal,) = program.json("proposals")
+    mine = project.skill_path.read_text().replace("- No marketing words.", "- Marketing words, by all means!")
+    project.skill_path.write_text(mine)
+    done = program.run("accept", proposal["id"])
+    assert done.returncode == 5
+    assert project.skill_path.read_text() == mine
+    project.git("commit", "--quiet", "--all", "--message", "My own words")
+    program.run("accept", proposal["id"])
+    text = project.skill_path.read_text()
+    assert "- Marketing words, by all means!" in text
+    assert project.git("status", "--porcelain") == ""
+    assert not (project.root / ".git/CHERRY_PICK_HEAD").exists()
+
+
+def test_f22_a_branch_that_the_person_deletes_or_moves(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    _teach(home, project)
+    program.run("run", "--once")
+    (first,) = program.json("proposals")
+    project.git("update-ref", "-d", "refs/heads/skilld/staging")
+    _teach(home, project, LASTING_TOO)
+    program.run("run", "--once")
+    (second,) = [p for p in program.json("proposals", "--state", "all") if p["id"] != first["id"]]
+    assert project.git("rev-parse", "skilld/staging") == second["commit"]
+    assert project.git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"
+    project.git("branch", "--force", "skilld/staging", first["commit"])
+    _teach(home, project, "Always sign the release notes with the name of the editor.")
+    program.run("run", "--once")
+    third = project.git("log", "--format=%(trailers:key=Skilld-Proposal,valueonly)", "skilld/staging").split()
+    assert len(third) == len(set(third))
+    assert first["id"] in third
+    assert project.git("fsck", "--strict", "--no-dangling") == ""
+
+
+def test_f22_refs_that_were_lost_come_back_to_be_looked_at_not_twice(
+    home: Path, project: Project, program: Program
+) -> None:
+    program.run("run", "--once")
+    _teach(home, project)
+    program.run("run", "--once")
+    (proposal,) = program.json("proposals")
+    shutil.rmtree(project.root / ".git/refs/skilld")
+    program.run("run", "--once")
+    assert [p["id"] for p in program.json("proposals")] == [proposal["id"]]
+    assert project.git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"
