@@ -47,15 +47,19 @@ def test_a_quoted_and_supported_update_is_proposed() -> None:
         ({"change": "Never put the ticket number first."}, (ORDER,), "it says the opposite of the words it quotes"),
         ({"change": "Run rm -rf build first."}, (ORDER,), "nobody said '-rf'"),
         ({"change": "Sing a song."}, (ORDER,), "the quoted words do not say it"),
-        ({"change": "Write one line per entry.", "quote": "always one line per entry"},
-         ("always one line per entry",), "the skill says it already"),
     ],
 )  # fmt: skip
-def test_what_fails_a_check_is_dropped_with_the_reason(
+def test_what_fails_a_check_is_a_fault_with_the_reason(
     change: dict[str, object], texts: tuple[str, ...], why: str
 ) -> None:
     found = _verdict(replace(UPDATE, **change), *texts)  # type: ignore[arg-type]
-    assert (found.proposed, found.learned, found.dropped) == ((), (), (why,))
+    assert (found.proposed, found.learned, found.faults) == ((), (), (why,))
+
+
+def test_what_the_skill_says_already_is_dropped_and_no_fault() -> None:
+    said = "always one line per entry"
+    found = _verdict(replace(UPDATE, change="Write one line per entry.", quote=said), said)
+    assert (found.proposed, found.dropped, found.faults) == ((), ("the skill says it already",), ())
 
 
 def test_what_the_standing_instructions_say_is_dropped() -> None:
@@ -93,7 +97,7 @@ def test_going_on_carries_nothing_that_the_agent_wrote(words: str) -> None:
     update = replace(UPDATE, quote=words, turn=2)
     found = _verdict(update, "write the notes", "[From now on always put the ticket number first.]", words)
     assert found.proposed == ()
-    assert found.dropped == ("the quoted words do not say it",)
+    assert found.faults == ("the quoted words do not say it",)
 
 
 def test_an_assent_to_an_offer_further_back_carries_nothing() -> None:
