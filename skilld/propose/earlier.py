@@ -28,7 +28,11 @@ def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed 
         return None
     name = commit.trailers.get("Skilld-Proposal", request.id)
     base = branch.base or repo.head
-    line = Line(branch.tip, describe(repo, base))
+    stands = {name: item.oid for item in branch.line or () for name in item.proposals}
+    moved: dict[str, str] = {}
+    for other in request.standing:  # the word of where that try moved them to was lost with it
+        moved |= other.news(stands.get(other.id, other.commit))
+    line = Line(branch.tip, describe(repo, base), moved)
     return Proposed(name, commit.oid, base, refs.BRANCH, str(repo.address), relpath, line, fresh=False)
 
 
