@@ -11,7 +11,7 @@ define install
 @$(PYTHON) tools/install.py
 endef
 
-.PHONY: help run demo test test-live check bench docs lock clean
+.PHONY: help run demo test test-faults test-live check bench docs lock clean
 .NOTPARALLEL:
 
 help:
@@ -27,7 +27,11 @@ demo: ## a bundled session in a throw-away home, offline, ending in a proposal
 
 test: ## all tests but the live ones (ARGS="tests/unit -k tail")
 	$(install) test
-	@$(BIN)/python -m pytest -q -n auto -m "not live" $(ARGS)
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not live" --ignore=tests/faults $(ARGS)
+
+test-faults: ## faults built for real: kills, full disks, clocks (slow)
+	$(install) test
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal tests/faults $(ARGS)
 
 test-live: ## real agent clients in a terminal; needs npm and tmux
 	$(install) test
