@@ -1,6 +1,7 @@
 # Two commands to know: `make run` and `make test`. Both install what they need into .venv first.
 PYTHON ?= python3
 ARGS ?=
+MINUTES ?= 20
 BIN := .venv/bin
 
 # Does nothing where the lock, pyproject.toml, the place and the Python are those of the last time.
@@ -11,7 +12,7 @@ define install
 @$(PYTHON) tools/install.py
 endef
 
-.PHONY: help run demo test test-faults test-live check bench docs lock clean
+.PHONY: help run demo test test-faults test-live soak check bench docs lock clean
 .NOTPARALLEL:
 
 help:
@@ -38,6 +39,10 @@ test-live: ## real agent clients in a terminal; needs npm and tmux
 	@$(BIN)/python tools/live_clients.py || code=$$?; \
 	if [ "$${code:-0}" -eq 77 ]; then exit 0; elif [ "$${code:-0}" -ne 0 ]; then exit "$$code"; fi; \
 	$(BIN)/python -m pytest -q -m live tests/live $(ARGS)
+
+soak: ## kills, random files, damaged bytes for MINUTES=20; says how far it came, as text and JSON
+	$(install) test
+	@PYTHONPATH=.:tests $(BIN)/python -m tools.soak --minutes $(MINUTES) $(ARGS)
 
 check: ## format, lint, strict types, import rule, docs
 	$(install) dev

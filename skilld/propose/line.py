@@ -76,6 +76,8 @@ def make_again(
             continue
         if commit.parents == (remade.tip,):
             remade.tip = commit.oid
+            for name in commit.proposals:
+                remade.moved.update(standing[name].news(commit.oid) if name in standing else {})
             continue
         proposal = standing.get(commit.proposals[0]) if len(commit.proposals) == 1 else None
         root = _again(repo, commit, proposal, remade)

@@ -17,13 +17,19 @@ Apply = Callable[[bytes], bytes]
 class Standing:
     """An open proposal of the repository, as the store has it: what a rebuild applies again.
 
-    `base` is the commit its branch rested on when it was made.
+    `base` is the commit its branch rested on when it was made, `commit` its own as far as the store knows: where it is
+    another one by now, the word of that was lost and is given again.
     """
 
     id: str
     relpath: str
     base: str
     apply: Apply
+    commit: str = ""
+
+    def news(self, commit: str) -> dict[str, str]:
+        """Return where it stands now, by its id; nothing where that is known."""
+        return {self.id: commit} if self.commit and self.commit != commit else {}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.errors import SkilldError
-from skilld.store import damage
+from skilld.store import damage, mounts
 from skilld.store.batches import Batches
 from skilld.store.learnings import Learnings
 from skilld.store.meta import Meta
@@ -88,7 +88,7 @@ class Store:
             raise StoreError("The database cannot be opened", f"{path}: {error}") from error
         try:
             db.row_factory = sqlite3.Row
-            db.execute("PRAGMA journal_mode = WAL")
+            db.execute(f"PRAGMA journal_mode = {'DELETE' if mounts.is_remote(path) else 'WAL'}")
             # FULL: with NORMAL the newest transactions of a WAL database may be lost with the power.
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
@@ -105,7 +105,7 @@ class Store:
             with ExitStack() as opened:
                 store = cls.open(path)
                 opened.callback(store.close)
-                verdict = store._db.execute("PRAGMA quick_check(1)").fetchone()[0]  # noqa: SLF001 - our own
+                verdict = store._db.execute("PRAGMA integrity_check(1)").fetchone()[0]  # noqa: SLF001 - our own
                 store.transcripts.files()
                 store.batches.waiting()
                 store.proposals.in_states([*State])

@@ -150,4 +150,4 @@ def applier(proposal: Proposal) -> Callable[[bytes], bytes]:
 
 def standing_of(proposal: Proposal) -> Standing:
     """Return an open proposal as a rebuild of the branch needs it."""
-    return Standing(proposal.id, proposal.relpath, proposal.base, applier(proposal))
+    return Standing(proposal.id, proposal.relpath, proposal.base, applier(proposal), proposal.commit)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import signal
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from faults import apart
 from faults.clock import Clock
+from skilld.store.mounts import kind_of
 from support.claude_lines import append, typed
 from support.live_project import Project
 from support.program import Program
@@ -57,6 +60,49 @@ def test_f09_more_folders_than_may_be_watched(home: Path, program: Program) -> N
         clock.set(SWEEP)
         wait_for("all turns", lambda: _turns(program) == 40, 30, every=1, context=program.output)
         assert apart.log_of(daemon, program).count("the kernel's limit of watches is reached") == 1
+
+
+MOUNTS = """\
+21 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
+30 21 0:26 / /proc rw - proc proc rw
+40 21 0:50 /export/ada /home/ada rw,nosuid shared:9 - nfs4 server:/export/ada rw,vers=4.2
+41 40 0:51 / /home/ada/on\\040this\\040disk rw - btrfs /dev/sda2 rw
+42 21 0:52 / /mnt/c rw - 9p drvfs rw
+43 21 0:53 / /home/ada/far rw shared:11 master:2 - fuse.sshfs ada@host: rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/home/ada/.local/state/skilld/skilld.db", "nfs4"),
+        ("/home/ada/on this disk/skilld.db", "btrfs"),
+        ("/home/adam/skilld.db", "ext4"),
+        ("/mnt/c/Users/x.db", "9p"),
+        ("/home/ada/far/x.db", "fuse.sshfs"),
+    ],
+)
+def test_f10_the_file_system_of_a_file(path: str, kind: str) -> None:
+    assert kind_of(Path(path), MOUNTS) == kind
+
+
+def test_f10_no_write_ahead_log_over_a_network(home: Path, program: Program) -> None:
+    # The kernel's word on where the home lies is replaced for one process; the file system itself is this machine's.
+    table = home / "mountinfo"
+    table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {home} rw - nfs4 server:/home rw\n")
+    fake = f"mount --bind {table} /proc/$$/mountinfo"
+    apart.needs("mount --bind /etc/hostname /proc/$$/mountinfo")
+    with apart.daemon(program, fake):
+        (home / ".claude/projects/-p").mkdir(parents=True)
+        (home / ".claude/projects/-p/s.jsonl").write_bytes(typed("t1"))
+        state = home / ".local/state/skilld"
+        wait_for("the turn", lambda: _recorded(state / "skilld.db") == 1, 40, every=0.5, context=program.output)
+        assert not (state / "skilld.db-wal").exists()
+
+
+def _recorded(database: Path) -> int:
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as db:
+        return int(db.execute("SELECT count(*) FROM turns").fetchone()[0])
 
 
 def test_f10_no_events_at_all(home: Path, project: Project, program: Program) -> None:

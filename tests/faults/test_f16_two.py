@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import signal
 from pathlib import Path
 
 import pytest
 
+from faults import apart
 from support.program import Program
 
 
@@ -17,7 +19,8 @@ def _state(home: Path) -> dict[str, str]:
 
 @pytest.mark.parametrize("arguments", [("run",), ("run", "--once"), ("run", "--once", "--backfill", "7")])
 def test_f16_a_second_one_changes_nothing(home: Path, program: Program, arguments: tuple[str, ...]) -> None:
-    with program.daemon():
+    with apart.daemon(program) as first:
+        first.send_signal(signal.SIGSTOP)  # so that it writes nothing itself; the lock stays its own
         before = _state(home)
         done = program.run(*arguments)
         after = _state(home)

@@ -1,0 +1,143 @@
+"""Damaged bytes: lines of transcripts, which no adapter may fail on, and databases, which must open again."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+import time
+from pathlib import Path, PurePath
+from typing import Any
+
+from skilld.daemon.recovery import open_store
+from skilld.intake.agents import ADAPTERS
+from skilld.store import Store
+from skilld.types import Event, RawLine, State
+from tools.soak_report import Part, dice_for, must
+
+FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
+_LINES = 12
+_DEEPER = 0.8  # how likely a part of a part is changed, and not the part
+_STATE = 100_000  # bytes that a parser's state may have
+_PAGE = 4096
+_STRANGE: tuple[Any, ...] = (None, True, -1, 1e308, 10**40, "", "\ud800", "x" * 5000, [], {}, [[[]]], {"type": {}})
+
+
+def run(seconds: float, seed: int, folder: Path) -> Part:
+    """Damage for so long: lines of every agent in turn, and now and then a database."""
+    part = Part(seconds)
+    lines = {name: _lines(FIXTURES / name) for name in ADAPTERS if (FIXTURES / name).is_dir()}
+    sound = _database(folder / "sound.db")
+    number = 0
+    while part.goes_on:
+        case = f"{seed}/{number}"
+        dice = dice_for(case)
+        try:
+            for agent, known in lines.items():
+                _feed(agent, known, dice, part)
+            if number % 20 == 0:
+                _open(sound, folder / "damaged", dice, part)
+        except Exception as error:  # noqa: BLE001 - whatever is raised is a finding
+            part.find(f"fuzz, seed {case}", error)
+        number += 1
+    return part
+
+
+def _lines(folder: Path) -> list[bytes]:
+    return [line for path in sorted(folder.rglob("*.jsonl")) for line in path.read_bytes().split(b"\n") if line]
+
+
+def _feed(agent: str, known: list[bytes], dice: random.Random, part: Part) -> None:
+    parser = ADAPTERS[agent].parser(PurePath("s.jsonl"))
+    end = 0
+    for _ in range(_LINES):
+        line = dice.choice(_DAMAGES)(dice.choice(known), known, dice)
+        events = parser.feed(RawLine(end, end + len(line) + 1, line))
+        end += len(line) + 1
+        _check(events, end)
+        part.count("lines")
+    _check(parser.flush(), end)
+    offset, state = parser.checkpoint(end)
+    must(0 <= offset <= end, "the parser resumes outside of what it read")
+    must(len(json.dumps(state)) < _STATE, "its state grows without a bound")
+    ADAPTERS[agent].parser(PurePath("s.jsonl"), json.loads(json.dumps(state)))
+
+
+def _check(events: list[Event], end: int) -> None:
+    for event in events:
+        inside = 0 <= event.span.start < event.span.end <= end
+        must(inside, f"{type(event).__name__} lies outside of what was read")
+
+
+def _flipped(line: bytes, known: list[bytes], dice: random.Random) -> bytes:
+    del known
+    damaged = bytearray(line)
+    for _ in range(dice.choice((1, 3, 30))):
+        damaged[dice.randrange(len(damaged))] ^= 1 << dice.randrange(8)
+    return bytes(damaged).replace(b"\n", b" ")
+
+
+def _spliced(line: bytes, known: list[bytes], dice: random.Random) -> bytes:
+    other = dice.choice(known)
+    return line[: dice.randrange(len(line))] + b"\0" * dice.choice((0, 0, 7)) + other[dice.randrange(len(other)) :]
+
+
+def _whole(line: bytes, known: list[bytes], dice: random.Random) -> bytes:
+    del known, dice
+    return line
+
+
+def _changed(line: bytes, known: list[bytes], dice: random.Random) -> bytes:
+    """Put something strange somewhere into the record."""
+    del known
+    record = json.loads(line)
+    place = record
+    while isinstance(place, dict | list) and place:
+        key = dice.choice([*place]) if isinstance(place, dict) else dice.randrange(len(place))
+        if isinstance(place[key], dict | list) and place[key] and dice.random() < _DEEPER:
+            place = place[key]
+        else:
+            place[key] = dice.choice(_STRANGE)
+            break
+    return json.dumps(record).encode()
+
+
+_DAMAGES = (_flipped, _spliced, _changed, _changed, _whole)
+
+
+def _database(path: Path) -> bytes:
+    """Return a database with something in every part that is looked through."""
+    store = Store.open(path)
+    for number in range(500):
+        store.meta.set(f"fact {number}", "x" * 40)
+    store.close()
+    return path.read_bytes()
+
+
+def _open(sound: bytes, folder: Path, dice: random.Random, part: Part) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    path = folder / "skilld.db"
+    damaged = bytearray(sound)
+    match dice.randrange(4):
+        case 0:
+            for _ in range(dice.choice((1, 5, 50, 500))):
+                damaged[dice.randrange(len(damaged))] ^= 1 << dice.randrange(8)
+        case 1:
+            start = dice.randrange(len(damaged))
+            damaged[start : start + _PAGE] = bytes(len(damaged[start : start + _PAGE]))
+        case 2:
+            del damaged[dice.randrange(1, len(damaged)) :]
+        case _:
+            first, second = (dice.randrange(len(damaged) // _PAGE) * _PAGE for _ in range(2))
+            page = damaged[first : first + _PAGE]
+            damaged[first : first + _PAGE] = damaged[second : second + _PAGE]
+            damaged[second : second + _PAGE] = page
+    path.write_bytes(damaged)
+    if dice.choice((True, False)):
+        (folder / "skilld.db.copy").write_bytes(sound)
+    store = open_store(path, time.time())
+    store.proposals.in_states([*State])
+    part.count("damaged databases")
+    part.count("of them rebuilt", int(store.rebuild.state is not None))
+    store.close()
