@@ -30,7 +30,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "T-04": (
         "unit/test_offline_provenance.py::test_only_what_was_typed_is_kept",
-        "unit/test_verify.py::test_what_fails_a_check_is_dropped_with_the_reason",
+        "unit/test_verify.py::test_what_fails_a_check_is_a_fault_with_the_reason",
     ),
     "T-05": ("security/test_provenance.py::test_t05_*",),
     "T-06": (
