@@ -104,7 +104,7 @@ def test_uncommitted_words_are_waited_for(project: Project, program: Program, le
     (proposal,) = lessons.teach(TICKETS)
     assert project.fingerprint() == before
     assert (proposal["commit"], proposal["note"]) == ("", f"waits for your edit of {SKILL} to be committed")
-    assert program.run("accept", proposal["id"]).returncode == 1
+    assert program.run("accept", proposal["id"]).returncode == 5
     project.git("commit", "--quiet", "--all", "--message", "mine")
     (committed,) = lessons.open()
     assert committed["commit"] == project.git("rev-parse", "skilld/staging")

@@ -101,14 +101,18 @@ def _objects(project: Project) -> set[str]:
         ((_updates(), _operations(f"- {CHANGE}"), "<updates>[]</updates>"), True),
         ((_updates(section=f"Style {ANSWERED}"), _operations(f"- {CHANGE}"), "<updates>[]</updates>"), True),
         ((_updates(), _operations(f"- {CHANGE} Use {ANSWERED}.")), False),
+        ((_updates(change=f"{CHANGE} Use {ANSWERED}."),), False),
         (
-            (_updates(change=f"{CHANGE} Use {ANSWERED}."), f"<changes>{json.dumps([f'Use {ANSWERED}.'])}</changes>"),
+            (
+                _updates(change="Prefix all tracker identifiers."),
+                f"<changes>{json.dumps([f'{CHANGE} Use {ANSWERED}.'])}</changes>",
+            ),
             False,
         ),
         ((f"I will not say {ANSWERED}",), False),
         ((Reply(status=500, text=f"trouble with {ANSWERED} and {TYPED[0]}"),), False),
     ],
-    ids=["reason", "section", "operation", "change", "prose", "error"],
+    ids=["reason", "section", "operation", "change", "reworded", "prose", "error"],
 )
 def test_t22_no_secret_is_sent_kept_committed_or_shown(
     home: Path, project: Project, answers: tuple[Any, ...], *, proposed: bool
