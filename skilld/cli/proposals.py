@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(f"{head}  {console.plain(proposal.summary)}")
         for evidence in proposal.evidence:
             console.line(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
-        remarks = [ago(seconds(proposal.created_at), now), proposal.note, rests_on(store, proposal), *proposal.flags]
+        remarks = [ago(seconds(proposal.created_at), now), proposal.note, _place(store, proposal), *proposal.flags]
         console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
     if not found:
         console.line("Nothing waits for you." if arguments.state == "open" else "None.")
@@ -84,10 +84,21 @@ def rests_on(store: Store, proposal: Proposal) -> str:
     return str(store.meta.get(RESTS_ON, {}).get(proposal.repo, "")) if on_branch else ""
 
 
+def _place(store: Store, proposal: Proposal) -> str:
+    """Return what to mind about where an open proposal stands, or that it does not stand there any more."""
+    if _dropped(store, proposal):
+        return f"no longer on {proposal.branch}: rejected after a day, unless you bring it back"
+    return rests_on(store, proposal)
+
+
+def _dropped(store: Store, proposal: Proposal) -> bool:
+    return proposal.state.value == "open" and bool(store.proposals.missing_since(proposal.id))
+
+
 def _mergeable(store: Store, proposal: Proposal) -> bool:
     """Whether plain `git merge skilld/staging` in the skill's folder brings it in, and nothing else."""
     own = proposal.repo.startswith(f"{common.places().repositories}/")
-    return bool(proposal.commit) and not own and not rests_on(store, proposal)
+    return bool(proposal.commit) and not own and not rests_on(store, proposal) and not _dropped(store, proposal)
 
 
 def _states(text: str) -> Sequence[Any]:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from skilld.errors import SkilldError
-from skilld.git import lines, objects, tree
+from skilld.git import lines, objects, refs, tree
 from skilld.git.objects import EMAIL, Commit, Ident
 from skilld.git.repo import Repo
 from skilld.propose.values import Standing
@@ -47,10 +47,13 @@ def skilld_ident(seconds: int) -> Ident:
 def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
     """Return the commits that stand on the staging branch alone, oldest first.
 
-    What HEAD, the default branch or one of the known `bases` reaches is not part of the line. Raises HeldError for a
-    line that is too long, or not straight because a person merged something into it.
+    What HEAD, the default branch or one of the known `bases` reaches is not part of the line; a HEAD that is on the
+    staging branch itself tells nothing. Raises HeldError for a line that is too long, or not straight because a person
+    merged something into it.
     """
-    known = [repo.head, *(repo.default.tips if repo.default else ()), *bases]
+    known = [*(repo.default.tips if repo.default else ()), *bases]
+    if repo.branch != refs.STAGING or not known:
+        known.append(repo.head)
     present = [item.oid for item in objects.read(repo.git, list(dict.fromkeys(known))) if item is not None]
     limits = "--reverse", "--topo-order", f"--max-count={_LIMIT}"
     out = repo.git.run("rev-list", *limits, tip, *(f"^{oid}" for oid in present)).decode().split()

@@ -231,6 +231,9 @@ def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world
     world.git("branch", "review", "skilld/staging")
     world.git("branch", "--delete", "--force", "skilld/staging")
     assert world.lessons.states() == {world.one: "open", world.other: "open"}
+    listed = world.program.run("proposals").stdout
+    assert "no longer on skilld/staging" in listed
+    assert "git merge" not in listed
     a_day_passes(world)
     assert world.lessons.states() == {world.one: "rejected", world.other: "rejected"}
     world.git("merge", "--quiet", "--no-edit", "review")

@@ -319,6 +319,15 @@ def test_checking_out_another_branch_is_no_reason_to_move(person: Person, desk: 
     assert touched != person.tip()
 
 
+def test_the_staging_branch_checked_out_does_not_rest_on_itself(person: Person, desk: Desk) -> None:
+    made = desk.made("p1", DRY)
+    person.git("switch", "--quiet", "skilld/staging")
+    line = rebuild(person.root, list(desk.standing.values()))
+    assert line.rest is not None
+    assert (line.rest.commit, line.rest.warning) == (made.base, "")
+    assert line.held.startswith("skilld/staging is checked out")
+
+
 def test_a_skill_that_moved_on_takes_the_line_along(person: Person, desk: Desk) -> None:
     desk.made("p1", DRY)
     moved = person.commit("mine", {SKILL: TEXT.replace("Steps:", "Steps in order:")})
