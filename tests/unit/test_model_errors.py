@@ -142,3 +142,29 @@ def test_a_model_that_no_provider_has_is_given_up() -> None:
         _detect(Model(Spec("nonsense/model")))
     assert not isinstance(caught.value, RetryError)
     assert caught.value.remedy
+
+
+def test_a_model_that_can_be_held_to_a_schema_is(stub: StubModel) -> None:
+    stub.queue('{"updates": []}')
+    assert _detect(Model(Spec("openai/gpt-5-mini", stub.base_url, SECRET))) == ([], [])
+    (body,) = stub.bodies
+    schema = body["response_format"]["json_schema"]["schema"]
+    update = schema["properties"]["updates"]["items"]
+    assert schema["required"] == ["updates"]
+    assert update["additionalProperties"] is False
+    assert set(update["required"]) == set(update["properties"])
+    assert "tools" not in body
+
+
+def test_an_endpoint_that_takes_no_schema_is_asked_without(stub: StubModel) -> None:
+    stub.queue(Reply(status=400), "<updates>[]</updates>")
+    model = Model(Spec("openai/gpt-5-mini", stub.base_url, SECRET))
+    assert _detect(model) == ([], [])
+    assert model.usage.calls == 2
+    assert ["response_format" in body for body in stub.bodies] == [True, False]
+
+
+def test_a_model_of_which_nothing_is_known_is_asked_without_a_schema(stub: StubModel) -> None:
+    stub.queue("<updates>[]</updates>")
+    _detect(Model(Spec("openai/stub", stub.base_url, SECRET)))
+    assert "response_format" not in stub.bodies[0]

@@ -10,6 +10,7 @@ import os
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 from skilld.classify import prompt
 from skilld.classify.backends import Spec
@@ -35,7 +36,8 @@ class AgentCli(Model):
         super().__init__(spec)
         self._client, self._wanted = chosen(spec.model)
 
-    def _ask(self, request: prompt.Prompt) -> str:
+    def _ask(self, request: prompt.Prompt, form: Mapping[str, Any]) -> str:
+        del form  # their flags for it differ by client and version; the prompt says it
         client = self._client
         done = self._run(request)
         if done.ended is Ended.OVER_SIZE:

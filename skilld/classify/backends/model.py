@@ -11,13 +11,16 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skilld.classify import prompt
+from skilld.classify import prompt, schema
 from skilld.classify.backends import Spec
 from skilld.classify.reply import BadReplyError, parse_changes, parse_operations, parse_updates
 from skilld.errors import RetryError, SkilldError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
 _MAX_TOKENS = 4000
+# Whose API holds a model to a schema by itself; for others litellm would make a tool of it, and we offer no tools.
+_HOLD_TO_A_SCHEMA = frozenset({"azure", "gemini", "groq", "mistral", "openai", "openrouter", "vertex_ai", "xai"})
+_LOCAL = frozenset({"ollama", "ollama_chat"})  # hold every model to it; litellm's list knows none of their models
 _KEY = "The provider refused the key."
 _MODEL = "The provider knows no such model."
 _REQUEST = "The provider did not accept the request."
@@ -40,6 +43,10 @@ _PERMANENT: dict[str | int, str] = {
 }
 
 
+class _NotAcceptedError(SkilldError):
+    """The provider did not accept the request as it was put."""
+
+
 class Model:
     """A litellm model string as a back-end."""
 
@@ -54,20 +61,30 @@ class Model:
         self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
     ) -> tuple[list[Update], list[str]]:
         """Ask which lasting things were said."""
-        reply = self._ask(prompt.detection(messages, skills, instructions))
+        reply = self._ask(prompt.detection(messages, skills, instructions), schema.UPDATES)
         turns = max((message.turn or 0 for message in messages), default=0)
         return parse_updates(reply, turns=turns, skills=len(skills))
 
     def reword(self, updates: Sequence[Update]) -> list[str]:
         """Ask for the same changes in the person's own words."""
-        return parse_changes(self._ask(prompt.reword(updates)), len(updates))
+        return parse_changes(self._ask(prompt.reword(updates), schema.CHANGES), len(updates))
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
         """Ask for the operations that put the updates into the skill."""
-        return parse_operations(self._ask(prompt.edit(updates, skill)))
+        return parse_operations(self._ask(prompt.edit(updates, skill), schema.OPERATIONS))
 
-    def _ask(self, request: prompt.Prompt) -> str:
+    def _ask(self, request: prompt.Prompt, form: Mapping[str, Any]) -> str:
+        """Return the answer to one request, held to `form` where the provider can; the reply is checked elsewhere."""
         litellm = _litellm()
+        held = _can_be_held(litellm, self._spec.model)
+        try:
+            return self._complete(litellm, request, form if held else None)
+        except _NotAcceptedError:
+            if not held:
+                raise
+            return self._complete(litellm, request, None)  # an endpoint of that name need not know schemas
+
+    def _complete(self, litellm: Any, request: prompt.Prompt, form: Mapping[str, Any] | None) -> str:  # noqa: ANN401 - an untyped module
         key = self._key(litellm)
         try:
             response = litellm.completion(
@@ -79,6 +96,7 @@ class Model:
                 max_retries=0,
                 base_url=self._spec.base_url,
                 api_key=key,
+                **({"response_format": form} if form else {}),
             )
         except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
             self.usage += Usage(calls=1)
@@ -114,6 +132,11 @@ def _litellm() -> Any:  # noqa: ANN401 - an untyped module
     return litellm
 
 
+def _can_be_held(litellm: Any, model: str) -> bool:  # noqa: ANN401 - an untyped module
+    provider = model.partition("/")[0] if "/" in model else "openai"
+    return provider in _LOCAL or (provider in _HOLD_TO_A_SCHEMA and bool(litellm.supports_response_schema(model=model)))
+
+
 def _usage(litellm: Any, model: str, response: Any) -> Usage:  # noqa: ANN401 - an untyped module
     used = getattr(response, "usage", None)
     tokens_in = int(getattr(used, "prompt_tokens", 0) or 0)
@@ -130,7 +153,8 @@ def _as_ours(error: Exception, base_url: str | None = None) -> SkilldError:
     kind = type(error).__name__
     why = _PERMANENT.get(kind) or _PERMANENT.get(getattr(error, "status_code", ""))
     if why is not None:
-        return SkilldError("The model could not be asked", why, "Check it with: skilld config show")
+        kind_of_error = _NotAcceptedError if why == _REQUEST else SkilldError
+        return kind_of_error("The model could not be asked", why, "Check it with: skilld config show")
     headers = getattr(error, "litellm_response_headers", None)
     after = headers.get("retry-after") if isinstance(headers, Mapping) else None
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
