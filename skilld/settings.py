@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -20,6 +21,8 @@ from skilld.errors import UsageError
 from skilld.intake.agents import ADAPTERS
 
 _PREFIX = "SKILLD_"
+_BUILT_IN = ("auto", "offline")
+_MODEL = re.compile(r"[\w.-][\w.:/@+-]*", re.ASCII)  # as litellm's list of models writes them
 # Variables of our own that are not settings.
 _NOT_SETTINGS = frozenset({"SKILLD_CHILD"})
 
@@ -101,6 +104,23 @@ class Settings(BaseSettings):
     accept: Accept = Accept()
     auto: Auto = Auto()
     roots: dict[str, list[Path]] = Field(default_factory=dict, description="per agent: folders in place of the usual")
+
+    @field_validator("model")
+    @classmethod
+    def _known_back_end(cls, model: str) -> str:
+        """Refuse what can be no back-end. Whether a provider has the model, only the provider can tell."""
+        from skilld.classify.backends.agent_cli_clients import PREFIX, chosen
+
+        if model.startswith(PREFIX):
+            try:
+                chosen(model)
+            except UsageError as error:
+                raise ValueError(error.cause) from None
+        elif not _MODEL.fullmatch(model):
+            raise ValueError("no model has such a name")
+        elif model not in _BUILT_IN and (near := _nearest(model, _BUILT_IN, cutoff=0.75)):
+            raise ValueError(f"{model!r} is no back-end{near}")
+        return model
 
     @field_validator("roots", mode="before")
     @classmethod
@@ -223,6 +243,6 @@ def _absolute(folder: Path) -> Path:
     return found
 
 
-def _nearest(word: str, known: Mapping[str, Any] | set[str]) -> str:
-    found = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+def _nearest(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+    found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {found[0]}?)" if found else ""

@@ -54,6 +54,10 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
         ("model = ", "cannot be read"),
         ("x = " + "[" * 5000, "cannot be read"),
         ("model = '\xff'", "cannot be read"),
+        ('model = "cli:nosuch"', "skilld knows cli:claude"),
+        ('model = "cli:claude:--resume"', "what follows the second colon is no name of a model"),
+        ('model = "Offline"', "did you mean offline?"),
+        ('model = "gpt 5"', "no model has such a name"),
     ],
 )
 def test_what_is_not_understood_is_told_with_the_key(file: Path, text: str, told: str) -> None:
