@@ -1,4 +1,4 @@
-"""`skilld retry`: try again what was given up."""
+"""`skilld retry`: try again what was given up, or put off."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from skilld.cli import common
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    common.verb(verbs, "retry", run, "try the parked batches again")
+    common.verb(verbs, "retry", run, "try at once what was given up, or waits for its next try")
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     del arguments
-    number = common.store().batches.retry_parked()
-    console.line(f"{number} parked batch{'' if number == 1 else 'es'} will be tried again.")
+    number = common.store().batches.retry()
+    console.line(f"{number} batch{'' if number == 1 else 'es'} will be tried again.")
     return 0

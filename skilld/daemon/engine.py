@@ -27,6 +27,7 @@ log = structlog.get_logger()
 OFFLINE = "offline"
 _BACK_OFF = 30.0  # seconds, doubled with every try
 _BACK_OFF_MOST = 3600.0
+_LOOK_AGAIN = 900.0  # seconds between two looks at whether the budget allows a batch by now
 _ASKED_MOST = 86400.0  # a server may ask for any wait
 _SKEW = 60.0  # a file server's clock may be ahead by so much
 
@@ -82,7 +83,7 @@ class Engine:
     def next_batch(self, now: float) -> StoredBatch | None:
         """Return the batch a worker should take now; None while paused, while rebuilding, or when there is none.
 
-        A batch that would ask a model when today's budget is spent is put back until tomorrow.
+        A batch that would ask a model when today's budget is spent is put back.
         """
         if self.store.meta.paused(now) or self.store.rebuild.state is not None:
             return None
@@ -94,7 +95,8 @@ class Engine:
                 or jobs.backend(self.settings, self.around.environment)["model"] == OFFLINE
             ):
                 return batch
-            self.store.batches.postpone(batch.id, next_day(now), f"the budget is spent: {why}")
+            # Not until tomorrow: the person may raise the limit meanwhile.
+            self.store.batches.postpone(batch.id, min(next_day(now), now + _LOOK_AGAIN), f"the budget is spent: {why}")
             self._budget_is_spent(day(now), why)
         return None
 

@@ -116,10 +116,11 @@ class Batches:
             "UPDATE batches SET state = 'parked', outcome = ?, detail = ? WHERE id = ?", (outcome, detail, batch_id)
         )
 
-    def retry_parked(self) -> int:
-        """Put every parked batch back; return how many."""
+    def retry(self) -> int:
+        """Let every batch that is parked, or waits for its next try, be tried at once; return how many."""
         return self._db.execute(
-            "UPDATE batches SET state = 'pending', attempts = 0, not_before = 0 WHERE state = 'parked'"
+            "UPDATE batches SET state = 'pending', attempts = 0, not_before = 0"
+            " WHERE state = 'parked' OR (state = 'pending' AND not_before > 0)"
         ).rowcount
 
     def recover(self) -> int:

@@ -235,7 +235,7 @@ def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project
         program.run("run", "--once")
         assert program.json("status")["batches"]["parked"] == 1
         assert "refused the key" in program.run("status").stdout
-        assert "1 parked batch" in program.run("retry").stdout
+        assert program.run("retry").stdout == "1 batch will be tried again.\n"
         program.run("run", "--once")
     assert len(program.json("proposals")) == 1
 
@@ -256,7 +256,7 @@ def test_a_secret_never_leaves_the_machine_nor_reaches_disk_or_git(home: Path, p
     assert secret not in project.git("log", "--all", "-p")
 
 
-def test_a_spent_budget_stops_the_calls_until_tomorrow_and_says_so(home: Path, project: Project) -> None:
+def test_a_spent_budget_stops_the_calls_until_it_is_raised(home: Path, project: Project) -> None:
     with StubModel() as model:
         model.queue(NOTHING)
         program = _program(home, model)
@@ -266,12 +266,17 @@ def test_a_spent_budget_stops_the_calls_until_tomorrow_and_says_so(home: Path, p
         _session(home, project)
         program.run("run", "--once")
         assert len(model.bodies) == 1
-    status = program.json("status")
-    assert status["batches"]["pending"] == 1
-    assert status["budget"]["spent"] == "1 of 1 model calls were made today"
-    cost = program.json("cost")
-    assert [(day["model"], day["skill"], day["calls"]) for day in cost["days"]] == [("openai/stub", "release-notes", 1)]
-    assert "1 batches wait" in program.run("cost").stdout
+        status = program.json("status")
+        assert status["batches"]["pending"] == 1
+        assert status["budget"]["spent"] == "1 of 1 model calls were made today"
+        (cost,) = program.json("cost")["days"]
+        assert (cost["model"], cost["skill"], cost["calls"]) == ("openai/stub", "release-notes", 1)
+        assert "1 batches wait" in program.run("cost").stdout
+        program.environment["SKILLD_BUDGET__CALLS"] = "2"
+        model.queue(NOTHING)
+        assert program.run("retry").stdout == "1 batch will be tried again.\n"
+        program.run("run", "--once")
+        assert program.json("status")["batches"]["pending"] == 0
 
 
 def test_what_a_model_answered_is_done_later_without_asking_again(home: Path, project: Project) -> None:

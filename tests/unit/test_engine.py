@@ -170,7 +170,7 @@ def test_passing_trouble_is_tried_again_ever_later_and_then_parked(desk: Desk) -
     assert waits[:3] == [("pending", 30.0), ("pending", 60.0), ("pending", 120.0)]
     assert waits[3][0] == "parked"
     assert desk.store.meta.get(LAST_ERROR)["message"] == "no network"
-    assert desk.store.batches.retry_parked() == 1
+    assert desk.store.batches.retry() == 1
 
 
 @pytest.mark.parametrize(("asked", "waits"), [(90, 90.0), (None, 30.0), (1, 30.0), (1e12, 86400.0)])

@@ -294,10 +294,13 @@ def test_a_batch_put_back_waits_for_its_time_and_a_parked_one_for_the_person(sto
     store.batches.postpone("b1", 100.0, "no network")
     assert store.batches.next_due(99.0) is None
     assert store.batches.next_due(100.0) is not None
+    assert store.batches.retry() == 1
+    assert store.batches.next_due(0.0) is not None
+    assert store.batches.retry() == 0
     store.batches.park("b1", "failed", "refused key")
     assert store.batches.next_due(1e12) is None
     assert [item["detail"] for item in store.batches.parked()] == ["refused key"]
-    assert store.batches.retry_parked() == 1
+    assert store.batches.retry() == 1
     due = store.batches.next_due(0.0)
     assert due is not None
     assert due.attempts == 0
