@@ -56,7 +56,7 @@ bench: ## measurements, as JSON
 	$(install) test
 	@$(BIN)/python benchmarks/run.py $(ARGS)
 
-docs: ## write the generated part of README.md
+docs: ## write the generated parts of README.md and docs/agents.md
 	$(install) run
 	@$(BIN)/python -m tools.docs write
 

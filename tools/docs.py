@@ -1,7 +1,7 @@
-"""Checks the project's pages, and writes the part of README.md that is generated: `python -m tools.docs check|write`.
+"""Checks the project's pages, and writes the parts that are generated: `python -m tools.docs check|write`.
 
-In: the files that git tracks or would track, and the parser of the command line. Out: one line per finding and exit
-code 1, or README.md with a current command reference.
+In: the files that git tracks or would track, the parser of the command line, the adapters' data records. Out: one line
+per finding and exit code 1, or README.md with a current command reference and docs/agents.md with current tables.
 """
 
 from __future__ import annotations
@@ -9,15 +9,43 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.cli.parser import build_parser
+from skilld.intake.agents import ADAPTERS
 from tools import pages
+from tools.agents_table import tables
 from tools.reference import reference
 
 ROOT = Path(__file__).resolve().parents[1]
-README = ROOT / "README.md"
-GENERATED = re.compile(r"(?<=<!-- commands:start -->\n).*?(?=<!-- commands:end -->)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """A part of a page that is made by `make`; it stands between `<!-- NAME:start -->` and `<!-- NAME:end -->`."""
+
+    page: str
+    name: str
+    what: str
+    make: Callable[[], str]
+
+    def put_into(self, text: str) -> str:
+        """Return the page's text with a current part. Raises ValueError where it has no place for one."""
+        place = re.compile(rf"(?<=<!-- {self.name}:start -->\n).*?(?=<!-- {self.name}:end -->)", re.DOTALL)
+        if not place.search(text):
+            raise ValueError(
+                f"no `<!-- {self.name}:start -->` and `<!-- {self.name}:end -->`, each on a line of its own"
+            )
+        made = self.make()
+        return place.sub(lambda _: made, text)
+
+
+PARTS = (
+    Generated("README.md", "commands", "command reference", lambda: reference(build_parser())),
+    Generated("docs/agents.md", "agents", "table of agents", lambda: tables(it.INFO for it in ADAPTERS.values())),
+)
 
 
 def texts() -> dict[str, str]:
@@ -33,12 +61,14 @@ def texts() -> dict[str, str]:
     return found
 
 
-def with_reference(readme: str) -> str:
-    """Return the README with a current command reference. Raises ValueError where it has no place for one."""
-    if not GENERATED.search(readme):
-        raise ValueError("no `<!-- commands:start -->` and `<!-- commands:end -->`, each on a line of its own")
-    made = reference(build_parser())
-    return GENERATED.sub(lambda _: made, readme)
+def generated(part: Generated, files: Mapping[str, str]) -> list[str]:
+    """Return what is wrong with a generated part in the texts of `files`."""
+    try:
+        if part.put_into(files[part.page]) != files[part.page]:
+            return [f"{part.page}:1: the {part.what} is out of date; run: make docs"]
+    except (KeyError, ValueError) as error:
+        return [f"{part.page}:1: no {part.what}: {error}"]
+    return []
 
 
 def findings() -> list[str]:
@@ -49,21 +79,19 @@ def findings() -> list[str]:
     bounded = {path: text for path, text in prose.items() if path != "CHANGELOG.md"}
     found = [*pages.links(prose, files.keys()), *pages.sizes(bounded), *pages.decisions(prose)]
     found += pages.places(files, [str(ROOT), str(ROOT.parent / "shared")])
-    try:
-        if with_reference(files["README.md"]) != files["README.md"]:
-            found.append("README.md:1: the command reference is out of date; run: make docs")
-    except (KeyError, ValueError) as error:
-        found.append(f"README.md:1: no command reference: {error}")
+    found += [finding for part in PARTS for finding in generated(part, files)]
     return found
 
 
 def main(action: str) -> int:
     """Check or write; return the exit code."""
     if action == "write":
-        README.write_text(with_reference(README.read_text(encoding="utf-8")), encoding="utf-8")
+        for part in PARTS:
+            page = ROOT / part.page
+            page.write_text(part.put_into(page.read_text(encoding="utf-8")), encoding="utf-8")
         return 0
     found = findings()
-    print("\n".join(found) or "docs: links, lengths, decisions and command reference are right")
+    print("\n".join(found) or "docs: links, lengths, decisions and generated parts are right")
     return 1 if found else 0
 
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from skilld.intake.agents.base import AgentInfo, Folder
 from tools import docs, pages
+from tools.agents_table import tables
 from tools.reference import reference
 
 ROOT = Path(__file__).parents[2]
@@ -117,18 +119,51 @@ def test_the_reference_lists_every_command_once_with_its_arguments() -> None:
     )
 
 
-def test_the_reference_stands_between_its_marks_and_nothing_else_changes() -> None:
-    readme = "# A\n<!-- commands:start -->\nOUTDATED \\1\n<!-- commands:end -->\nB\n"
-    written = docs.with_reference(readme)
-    assert written.startswith("# A\n<!-- commands:start -->\n- `skilld run")
-    assert written.endswith("\n<!-- commands:end -->\nB\n")
+@pytest.mark.parametrize(
+    ("part", "first"),
+    zip(docs.PARTS, ["- `skilld run", "| agent |"], strict=True),
+    ids=lambda it: getattr(it, "name", ""),
+)
+def test_a_generated_part_stands_between_its_marks_and_nothing_else_changes(part: docs.Generated, first: str) -> None:
+    page = f"# A\n<!-- {part.name}:start -->\nOUTDATED \\1\n<!-- {part.name}:end -->\nB\n"
+    written = part.put_into(page)
+    assert written.startswith(f"# A\n<!-- {part.name}:start -->\n{first}")
+    assert written.endswith(f"\n<!-- {part.name}:end -->\nB\n")
     assert "OUTDATED" not in written
-    assert docs.with_reference(written) == written
+    assert part.put_into(written) == written
 
 
-def test_a_readme_without_the_marks_is_an_error() -> None:
+def test_a_page_without_the_marks_is_an_error() -> None:
     with pytest.raises(ValueError, match="commands:start"):
-        docs.with_reference("# A\n")
+        docs.PARTS[0].put_into("# A\n")
+    (finding,) = docs.generated(docs.PARTS[0], {"README.md": "# A\n"})
+    assert finding.startswith("README.md:1: no command reference: no `<!-- commands:start -->`")
+
+
+def test_the_tables_of_agents_say_what_the_records_say() -> None:
+    toy = AgentInfo(
+        name="toy",
+        title="Toy",
+        home=".toy",
+        home_variables=("TOY_HOME",),
+        stores=("talks", ""),
+        project_skills=(".toy/skills",),
+        user_skills=(),
+        skill_homes=("skills",),
+        instructions=(),
+        verified="1.2 on 2026-01-02",
+        home_parents=(("TOY_ABOVE", ".toy"),),
+        skill_folders=(Folder(".config/toy"),),
+        typed_by="a mark",
+    )
+    assert tables([toy]) == (
+        "| agent | transcripts | moved by | kept as | checked against |\n| --- | --- | --- | --- | --- |\n"
+        "| Toy | `~/.toy/talks`, `~/.toy` | `TOY_HOME`, `TOY_ABOVE` | lines, appended | 1.2 on 2026-01-02 |\n\n"
+        "| agent | words of a person | nobody at the keyboard | skill in use | what skilld starts |\n"
+        "| --- | --- | --- | --- | --- |\n| Toy | a mark | none | none | none |\n\n"
+        "| agent | a project's skills | a person's skills | standing instructions |\n| --- | --- | --- | --- |\n"
+        "| Toy | `.toy/skills` | `~/.toy/skills`, `~/.config/toy` | none |\n"
+    )
 
 
 def test_the_files_of_the_project_are_found() -> None:

@@ -16,14 +16,31 @@ from skilld.types import Event, RawLine
 
 
 @dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder below the person's home, and what moves it: the first variable that is set, and the way down from it."""
+
+    usual: str
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class AgentInfo:
     """What is fixed about an agent.
 
-    `home` is the agent's folder below the person's home, `home_variables` the environment variables that move it.
-    `stores` are the folders below it that hold transcripts. `project_skills` are the folders, below a project's root
-    or any folder in it, that hold skills; `user_skills` those below the person's home; `skill_homes` those below the
-    agent's own folder. `instructions` are the names of standing-instruction files a session loads from its project;
-    `verified` names the newest client version checked and the day.
+    `home` is the agent's folder below the person's home, `home_variables` the environment variables that name it when
+    it is elsewhere, `home_parents` those that name a folder above it, each with the way down from there.
+    `stores` are the folders below it that hold transcripts ("" is the folder itself) in files that end in one of
+    `suffixes`; where `flat`, only files that lie in a store itself are transcripts, and none further down.
+    `typed_list` is the file, from a transcript's folder, in which the client lists what a person typed.
+
+    `project_skills` are the folders, below a project's root or any folder in it, that hold skills; `user_skills` those
+    below the person's home; `skill_homes` those below the agent's own folder; `skill_folders` those with variables of
+    their own. `instructions` are the names of standing-instruction files a session loads from its project; `verified`
+    names the newest client version checked and the day.
+
+    The last ones are words for docs/agents.md, half a line each: how transcripts are kept, what shows that a person
+    typed something, how sessions without a person are told, what shows a skill in use, and how a run that skilld
+    itself starts is kept apart.
     """
 
     name: str
@@ -36,6 +53,16 @@ class AgentInfo:
     skill_homes: tuple[str, ...]
     instructions: tuple[str, ...]
     verified: str
+    home_parents: tuple[tuple[str, str], ...] = ()
+    suffixes: tuple[str, ...] = (".jsonl",)
+    flat: bool = False
+    typed_list: str = ""
+    skill_folders: tuple[Folder, ...] = ()
+    kept_as: str = "lines, appended"
+    typed_by: str = ""
+    unattended: str = ""
+    skill_use: str = ""
+    own_runs: str = ""
 
 
 class Parser(Protocol):

@@ -25,6 +25,10 @@ INFO = AgentInfo(
     skill_homes=("skills",),
     instructions=("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"),
     verified="2.1.197 on 2026-11-20",
+    typed_by="`origin` and `promptSource`; in older versions what is left without all wrappers",
+    unattended="`entrypoint` of each record; sub-agents have files of their own",
+    skill_use="the body record, which names the skill's folder",
+    own_runs="`--no-session-persistence`, which writes nothing",
 )
 
 

@@ -34,6 +34,10 @@ INFO = AgentInfo(
     skill_homes=("skills",),
     instructions=("AGENTS.md", "AGENTS.override.md"),
     verified="0.169.0 on 2026-11-20",
+    typed_by="`user_message` events, or `UserMessage` items with a `client_id`",
+    unattended="`source` of the session and the trigger of each turn",
+    skill_use="the `<skill>` block, or a shell command that reads a SKILL.md",
+    own_runs="`--ephemeral`, which writes nothing",
 )
 
 _SKILLS_KEPT = 32
