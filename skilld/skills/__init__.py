@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from skilld.skills.find import Places, Unusable, find, read
+from skilld.skills.narrow import why_left_alone
 
-__all__ = ["Places", "Unusable", "find", "read"]
+__all__ = ["Places", "Unusable", "find", "read", "why_left_alone"]

@@ -14,7 +14,7 @@ from skilld.types import Evidence, Message, Outcome, Proposal, SkillRef, State, 
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker import conversation, known
 from skilld.worker.auto import apply_allowed
-from skilld.worker.documents import Loaded, load_skills, standing_instructions
+from skilld.worker.documents import Loaded, load_skills, standing_instructions, why_session_left_alone
 from skilld.worker.edits import Composed, LintError
 from skilld.worker.judge import Judge, Redact
 from skilld.worker.staging import Staged, stage
@@ -66,6 +66,9 @@ class Analysis:
 
     def run(self) -> None:
         """Judge, unless that was done by an earlier try, and stage what came of it."""
+        if unwanted := why_session_left_alone(self._job.get("cwd")):
+            self._dropped.append(unwanted)
+            return
         plan = self._job.get("plan")
         proposals = [proposal_from_json(item) for item in plan["proposals"]] if plan else self._judged()
         for proposal in proposals:

@@ -7,9 +7,10 @@ import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeGuard
 
 from skilld.errors import SkilldError
-from skilld.skills import read
+from skilld.skills import read, why_left_alone
 from skilld.types import SkillDoc, SkillRef
 
 _MOST = 64 * 1024
@@ -25,10 +26,17 @@ class Loaded:
 
 
 def load_skills(refs: Sequence[SkillRef]) -> tuple[list[Loaded], list[tuple[str, str]]]:
-    """Return the skills that can be read, numbered from 1, and (name, why) of the others."""
+    """Return the skills that may be edited, numbered from 1, and (name, why) of the others."""
     loaded: list[Loaded] = []
     left_out: list[tuple[str, str]] = []
     for ref in refs:
+        try:
+            unwanted = why_left_alone(Path(ref.path), ref.name)
+        except SkilldError as error:
+            unwanted = str(error)
+        if unwanted:
+            left_out.append((ref.name, unwanted))
+            continue
         try:
             data = read(ref)
             text = data.decode("utf-8-sig")
@@ -40,13 +48,25 @@ def load_skills(refs: Sequence[SkillRef]) -> tuple[list[Loaded], list[tuple[str,
     return loaded, left_out
 
 
+def why_session_left_alone(cwd: str | None) -> str:
+    """Return why the project that a session works in wants no part in this; empty where it does not say so.
+
+    Raises SkilldError where what it says is not understood.
+    """
+    return why_left_alone(Path(cwd)) if _is_plain(cwd) else ""
+
+
 def standing_instructions(cwd: str | None, names: Sequence[str]) -> str:
     """Return what CLAUDE.md, AGENTS.md and the like say from `cwd` up to the repository's root."""
-    if cwd is None or not Path(cwd).is_absolute() or ".." in Path(cwd).parts:
+    if not _is_plain(cwd):
         return ""
     folders = [*_up_to_root(Path(cwd))]
     found = (_own_text(folder / name, folders[-1]) for folder in folders for name in names)
     return "\n\n".join(text for text in found if text)
+
+
+def _is_plain(cwd: str | None) -> TypeGuard[str]:
+    return cwd is not None and Path(cwd).is_absolute() and ".." not in Path(cwd).parts
 
 
 def _up_to_root(folder: Path) -> Iterator[Path]:

@@ -1,0 +1,97 @@
+"""What a project asks to be left alone: the `.skilld.toml` files of a repository.
+
+A folder enters, the sum of the files from it up to the repository's root leaves. They come with a repository, so they
+are not trusted: they can only narrow. One that is not understood is an error, and nothing there is touched: whoever
+wrote it wanted less, not more.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from skilld.errors import SkilldError
+
+FILE = ".skilld.toml"
+_MOST = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """What the file in `folder` asks: nothing below it (not `enabled`), no skill with such a name, no such path."""
+
+    folder: Path
+    enabled: bool = True
+    never: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+
+    def why_not(self, path: Path, name: str = "") -> str:
+        """Return why skilld leaves `path` (the skill `name` there, or a session's folder) alone; empty if not."""
+        inside = path.relative_to(self.folder)
+        parts = [part.as_posix() for part in (inside, *inside.parents)]
+        ignored = any(fnmatchcase(part, glob.rstrip("/")) for glob in self.ignore for part in parts)
+        if self.enabled and name not in self.never and not ignored:
+            return ""
+        return f"{self.folder / FILE} asks to leave it alone"
+
+
+def why_left_alone(path: Path, name: str = "") -> str:
+    """Return why the projects around `path` want it left alone: a clause for the person, empty where none does.
+
+    `path` is an absolute one: the SKILL.md of the skill `name`, or the folder of a session. Raises SkilldError where a
+    file on the way is not understood.
+    """
+    reasons = (narrowing.why_not(path, name) for narrowing in _around(path))
+    return next((reason for reason in reasons if reason), "")
+
+
+def _around(path: Path) -> Iterator[Narrowing]:
+    for folder in (path, *path.parents):
+        if os.path.lexists(folder / FILE):
+            yield _read(folder)
+        if os.path.lexists(folder / ".git"):
+            return
+
+
+def _read(folder: Path) -> Narrowing:
+    try:
+        return _parsed(folder, tomllib.loads(_text(folder / FILE)))
+    except OSError as error:
+        why = error.strerror or "it cannot be read"
+    except tomllib.TOMLDecodeError:  # its text quotes the file
+        why = "it is no TOML"
+    except (ValueError, RecursionError) as error:
+        why = str(error)
+    raise SkilldError(f"Left alone because of {folder / FILE}", why)
+
+
+def _text(path: Path) -> str:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise ValueError("it is no plain file")
+        data = file.read(_MOST + 1)
+    if len(data) > _MOST:
+        raise ValueError("it is far too long")
+    return data.decode("utf-8-sig")
+
+
+def _parsed(folder: Path, values: dict[str, object]) -> Narrowing:
+    if set(values) - {"enabled", "never", "ignore"}:
+        raise ValueError("it has keys that are none of enabled, never and ignore")
+    enabled = values.get("enabled", True)
+    if enabled not in (True, False):
+        raise ValueError("enabled is neither true nor false")
+    return Narrowing(folder, bool(enabled), _texts(values, "never"), _texts(values, "ignore"))
+
+
+def _texts(values: dict[str, object], key: str) -> tuple[str, ...]:
+    found = values.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise ValueError(f"{key} is no list of texts")
+    return tuple(str(item) for item in found)

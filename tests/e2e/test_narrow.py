@@ -1,0 +1,35 @@
+"""A project that opts out is not judged, and one whose wish is not understood is left alone and says so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING, Session
+
+
+@pytest.mark.parametrize(
+    ("text", "learnings", "told"),
+    [
+        ("enabled = false\n", 0, None),
+        ("never = ['release-notes']\n", 1, None),
+        ("enabled = maybe\n", 0, "it is no TOML"),
+    ],
+)
+def test_a_project_can_ask_to_be_left_alone(
+    home: Path, project: Project, program: Program, text: str, learnings: int, told: str | None
+) -> None:
+    program.run("run", "--once")
+    (project.root / ".skilld.toml").write_text(text)
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Write the release notes for 2.4.0", LASTING, "ok, looks good", "thanks", "go on")
+    assert program.run("run", "--once").returncode == 0
+    assert program.json("proposals", "--state", "all") == []
+    assert len(program.json("learnings")) == learnings
+    assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
+    error = program.json("status")["last_error"]
+    assert (told in error["message"]) if told else error is None

@@ -1,0 +1,100 @@
+"""A repository's `.skilld.toml` takes away and never gives; one that is not understood takes everything away."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.skills import why_left_alone
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / ".git").mkdir(parents=True)
+    (root / ".claude/skills/deploy").mkdir(parents=True)
+    return root
+
+
+def _skill(project: Path, name: str = "deploy") -> Path:
+    return project / ".claude/skills" / name / "SKILL.md"
+
+
+def _alone(project: Path, text: str, path: Path, name: str = "") -> bool:
+    file = project / ".skilld.toml"
+    file.write_text(text)
+    why = why_left_alone(path, name)
+    assert why in {"", f"{file} asks to leave it alone"}
+    return bool(why)
+
+
+def test_without_a_file_nothing_is_left_alone(project: Path) -> None:
+    (project.parent / ".skilld.toml").write_text("enabled = false")  # above the repository
+    assert why_left_alone(_skill(project), "deploy") == ""
+    assert why_left_alone(project) == ""
+
+
+@pytest.mark.parametrize("text", ["", "enabled = true", "never = []\nignore = ['.claude/skill', 'deploy']"])
+def test_what_it_does_not_name_is_not_left_alone(project: Path, text: str) -> None:
+    assert not _alone(project, text, _skill(project), "deploy")
+    assert not _alone(project, text, project / "src")
+
+
+def test_a_project_can_opt_out(project: Path) -> None:
+    assert _alone(project, "enabled = false", _skill(project), "deploy")
+    assert _alone(project, "enabled = false", project)
+    assert _alone(project, "enabled = false", project / "gone/by/now")
+
+
+def test_a_skill_can_be_named_as_never_to_touch(project: Path) -> None:
+    assert _alone(project, "never = ['deploy']", _skill(project), "deploy")
+    assert not _alone(project, "never = ['deploy']", _skill(project, "notes"), "notes")
+    assert not _alone(project, "never = ['deploy']", project)
+
+
+@pytest.mark.parametrize("glob", ["packages/api", "packages/api/", "packages/*", "pack*"])
+def test_paths_can_be_ignored_with_all_below_them(project: Path, glob: str) -> None:
+    text = f"ignore = ['{glob}']"
+    assert _alone(project, text, project / "packages/api/src")
+    assert _alone(project, text, project / "packages/api/.claude/skills/deploy/SKILL.md", "deploy")
+    assert not _alone(project, text, _skill(project), "deploy")
+
+
+def test_a_file_further_in_narrows_further_and_never_widens(project: Path) -> None:
+    (project / ".skilld.toml").write_text("enabled = false")
+    (project / "packages").mkdir()
+    (project / "packages/.skilld.toml").write_text("enabled = true")
+    assert why_left_alone(project / "packages") == f"{project}/.skilld.toml asks to leave it alone"
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("enabled = 'no'", "enabled is neither true nor false"),
+        ("enabled = ", "it is no TOML"),
+        ("x = " + "[" * 5000, "recursion"),
+        ("model = 'openai/gpt'", "it has keys that are none of enabled, never and ignore"),
+        ("never = 'deploy'", "never is no list of texts"),
+        ("ignore = [1]", "ignore is no list of texts"),
+        ("#" * 70_000, "it is far too long"),
+    ],
+)
+def test_one_that_is_not_understood_is_an_error(project: Path, text: str, why: str) -> None:
+    (project / ".skilld.toml").write_text(text)
+    with pytest.raises(SkilldError) as caught:
+        why_left_alone(project)
+    assert why in caught.value.cause
+    assert str(project / ".skilld.toml") in caught.value.title
+
+
+def test_what_is_no_plain_file_is_an_error_and_never_waited_for(project: Path) -> None:
+    (project / ".skilld.toml").symlink_to("/etc/hostname")
+    with pytest.raises(SkilldError):
+        why_left_alone(project)
+    (project / ".skilld.toml").unlink()
+    os.mkfifo(project / ".skilld.toml")
+    with pytest.raises(SkilldError, match="no plain file"):
+        why_left_alone(project)
