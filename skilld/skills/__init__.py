@@ -1,8 +1,9 @@
-"""Skills: from the name or path that a log claims to a checked SKILL.md on this machine."""
+"""Skills: from the name or path that a log claims to a checked SKILL.md on this machine, and a list of them all."""
 
 from __future__ import annotations
 
 from skilld.skills.find import Places, Unusable, find, read
+from skilld.skills.inventory import Skill, Source, inventory
 from skilld.skills.narrow import why_left_alone
 
-__all__ = ["Places", "Unusable", "find", "read", "why_left_alone"]
+__all__ = ["Places", "Skill", "Source", "Unusable", "find", "inventory", "read", "why_left_alone"]

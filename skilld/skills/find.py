@@ -84,7 +84,7 @@ def read(skill: SkillRef) -> bytes:
     """
     fd = os.open(skill.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
-        if why := _unfit(os.fstat(fd)):
+        if why := unfit(os.fstat(fd)):
             raise OSError(0, why, skill.path)
         return file.read(MAX_BYTES + 1)
 
@@ -115,7 +115,7 @@ def _check(name: str, claimed: Path, places: Places) -> SkillRef | Unusable:
     known = replace(places, in_project=(*places.in_project, *places.linked))
     if _skill_folder(real, known) is None and not real.is_relative_to(base.resolve()):
         return Unusable(name, "its SKILL.md is a link that leads elsewhere")
-    if why := _unfit(facts):
+    if why := unfit(facts):
         return Unusable(name, why)
     if not os.access(real, os.W_OK):
         return Unusable(name, "its SKILL.md is read-only")
@@ -149,7 +149,8 @@ def _is_ours(folder: Path) -> bool:
     return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
 
 
-def _unfit(facts: os.stat_result) -> str:
+def unfit(facts: os.stat_result) -> str:
+    """Return why a file with these facts is not read as a skill: a clause for the person, empty where it is fit."""
     if not stat.S_ISREG(facts.st_mode):
         return "its SKILL.md is not a regular file"
     if facts.st_uid != os.geteuid():

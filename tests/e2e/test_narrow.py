@@ -20,7 +20,7 @@ from support.session import LASTING, Session
     ],
 )
 def test_a_project_can_ask_to_be_left_alone(
-    home: Path, project: Project, program: Program, text: str, learnings: int, told: str | None
+    home: Path, project: Project, program: Program, *, text: str, learnings: int, told: str | None
 ) -> None:
     program.run("run", "--once")
     (project.root / ".skilld.toml").write_text(text)

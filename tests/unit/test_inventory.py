@@ -1,0 +1,113 @@
+"""All skills that agents see, each once, with what their front matter says of them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.skills import Places, Skill, inventory
+from skilld.skills.front import Front, front
+
+
+def _skill(folder: Path, description: str = "Writes notes.") -> Path:
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(f"---\nname: {folder.name}\ndescription: {description}\n---\n\n# Notes\n")
+    return folder / "SKILL.md"
+
+
+def _places(home: Path) -> dict[str, Places]:
+    return {
+        "claude-code": Places((".claude/skills",), (home / ".claude/skills",)),
+        "codex": Places((".agents/skills",), (home / ".agents/skills",)),
+    }
+
+
+def _shown(skills: list[Skill]) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(skill.source.value, skill.name, skill.agents) for skill in skills]
+
+
+def test_skills_are_listed_by_source_and_name(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    _skill(project / ".claude/skills/notes")
+    _skill(project / ".agents/skills/build")
+    _skill(tmp_path / ".claude/skills/mine")
+    _skill(tmp_path / ".claude/plugins/cache/shop/tool/1.0/skills/bought")
+    plugins = {"claude-code": [tmp_path / ".claude/plugins"]}
+    found = inventory(_places(tmp_path), [project, project], plugins)
+    assert _shown(found) == [
+        ("project", "build", ("codex",)),
+        ("project", "notes", ("claude-code",)),
+        ("user", "mine", ("claude-code",)),
+        ("plugin", "bought", ("claude-code",)),
+    ]
+    assert [skill.project for skill in found] == [project, project, None, None]
+    assert found[1].front == Front("notes", "Writes notes.")
+
+
+def test_links_to_one_skill_are_one_skill_seen_by_several_agents(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    real = _skill(project / ".agents/skills/notes")
+    (project / ".claude").mkdir()
+    (project / ".claude/skills").symlink_to("../.agents/skills")
+    (found,) = inventory(_places(tmp_path), [project])
+    assert (found.path, found.agents) == (real, ("claude-code", "codex"))
+
+
+def test_what_is_no_skill_of_ours_is_left_out(tmp_path: Path) -> None:
+    home = tmp_path / ".claude/skills"
+    secret = tmp_path / "secret"
+    secret.write_text("---\nname: secret\n---\n")
+    for name in ("link", "pipe", "empty", "loop"):
+        (home / name).mkdir(parents=True)
+    (home / "link/SKILL.md").symlink_to(secret)
+    os.mkfifo(home / "pipe/SKILL.md")
+    (home / "loop/SKILL.md").symlink_to("SKILL.md")
+    (home / ".hidden").mkdir()
+    (home / "file").write_text("")
+    assert inventory(_places(tmp_path), [tmp_path / "gone"]) == []
+
+
+def test_a_skill_that_skilld_wrote_is_evolving(tmp_path: Path) -> None:
+    folder = tmp_path / ".claude/skills/mined"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text('---\nname: mined\nmetadata:\n  skilld-origin: "mined"\n---\n')
+    (found,) = inventory(_places(tmp_path))
+    assert found.evolving
+
+
+@pytest.mark.parametrize(
+    ("text", "description"),
+    [
+        ("description: Plain words, with a: colon # and a remark", "Plain words, with a: colon"),
+        ("description: 'It''s quoted # here'  # remark", "It's quoted # here"),
+        ('description: "Say \\"hi\\" \\\\ bye"', 'Say "hi" \\ bye'),
+        ("description: >-\n  Folded\n  over lines.\nname: x", "Folded over lines."),
+        ("description: |\n  First.\n  Second.", "First.\nSecond."),
+        ("description: Goes on\n  below.", "Goes on below."),
+        ("description:\n  Only below.", "Only below."),
+        ("other:\n  description: Not this one.", ""),
+        ("description: 'never closed", ""),
+        ("description:", ""),
+    ],
+)
+def test_a_description_is_read_in_every_style(text: str, description: str) -> None:
+    assert front(f"---\n{text}\n---\n# Body\n").description == description
+
+
+def test_metadata_is_read_one_level_deep() -> None:
+    text = "---\nmetadata:\n    author: Pat\n    version: '2'\n    deep:\n      author: Not this\nname: x\n---\n"
+    assert front(text).metadata == {"author": "Pat", "version": "2", "deep": "author: Not this"}
+
+
+@pytest.mark.parametrize("text", ["", "# No front matter", "---\nname: never closed", "\n---\nname: too late\n---\n"])
+def test_without_front_matter_nothing_is_said(text: str) -> None:
+    assert front(text) == Front()
+
+
+@given(st.text(alphabet=st.sampled_from("ab:-#'\"\\|> \n\t{}[]&*!é"), max_size=200))
+def test_no_front_matter_raises(text: str) -> None:
+    front(f"---\n{text}\n---\n")
