@@ -15,6 +15,7 @@ from skilld.errors import SkilldError
 if TYPE_CHECKING:
     from skilld.paths import Places
     from skilld.settings import Settings
+    from skilld.skills import Skill
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -59,6 +60,15 @@ def store() -> Store:
     where = places()
     private_dir(where.state)
     return Store.open(where.database)
+
+
+def project_skills(project: Path) -> list[Skill]:
+    """Return the skills that lie in a project, whichever agent they are for."""
+    from skilld.intake.agents import ADAPTERS
+    from skilld.skills import Places, inventory
+
+    places = {name: Places(adapter.INFO.project_skills, ()) for name, adapter in ADAPTERS.items()}
+    return [skill for skill in inventory(places, [project]) if skill.path.is_relative_to(project)]
 
 
 def write_json(value: object) -> int:

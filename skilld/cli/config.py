@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
+from skilld.files import write_whole
 
 
 def add(verbs: common.Verbs) -> None:
@@ -89,14 +88,7 @@ def _replace(file: Path, text: str) -> None:
     real = file.resolve()
     try:
         real.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=real.parent, prefix=".config-")
-        new = Path(name)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            new.replace(real)
-        finally:
-            new.unlink(missing_ok=True)
+        write_whole(real, text.encode("utf-8"), 0o600)
     except OSError as error:
         raise SkilldError("The settings file cannot be written", f"{file}: {error.strerror or error}") from error
 

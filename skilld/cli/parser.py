@@ -20,6 +20,7 @@ from skilld.cli import (
     run,
     show,
     status,
+    sync,
     why,
 )
 from skilld.cli import eval as evaluation
@@ -34,6 +35,7 @@ VERBS: dict[str, ModuleType] = {
     "decide": decide,  # accept, reject, revert
     "git": git,
     "learnings": learnings,
+    "sync": sync,  # and unsync
     "inspect": inspect,
     "cost": cost,
     "eval": evaluation,

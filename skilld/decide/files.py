@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from pathlib import Path
 
 from skilld.errors import RefusedError
+from skilld.files import write_whole
 
 
 def read(path: Path) -> bytes:
@@ -24,16 +24,9 @@ def read(path: Path) -> bytes:
 
 def replace(path: Path, old: bytes, new: bytes) -> None:
     """Put `new` in place of `old`, mode kept; raises RefusedError when the file no longer holds `old`."""
-    descriptor, name = tempfile.mkstemp(prefix=".skilld-", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(new)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(stat.S_IMODE(path.lstat().st_mode))
+
+    def unchanged() -> None:
         if read(path) != old:
             raise RefusedError("The skill is not changed", f"{path} was changed by someone else meanwhile")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+
+    write_whole(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)

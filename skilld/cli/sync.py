@@ -1,0 +1,172 @@
+"""`skilld sync` and `skilld unsync`: the project's skills, named in the files that agents read at their start."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import SkilldError, UsageError
+
+Change = Callable[[bytes | None], bytes | None]
+
+
+@dataclass(frozen=True)
+class _Planned:
+    """One file with its bytes now and then; None where there is no file."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def what(self) -> str:
+        if self.before == self.after:
+            return "unchanged"
+        return "created" if self.before is None else "removed" if self.after is None else "changed"
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the two verbs."""
+    from skilld.sync.targets import TARGETS
+
+    about = "name this project's skills in the files its agents read: CLAUDE.md, AGENTS.md, GEMINI.md, ..."
+    for name, run, text in (("sync", sync, about), ("unsync", unsync, "take that out of the files again")):
+        parser = common.verb(verbs, name, run, text, listing=True)
+        chosen = parser.add_mutually_exclusive_group()
+        chosen.add_argument("--agent", action="append", choices=sorted(TARGETS), default=[], help="again for another")
+        chosen.add_argument("--all", action="store_true", help="every agent")
+        parser.add_argument(
+            "--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given"
+        )
+        parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
+        if name == "sync":
+            parser.add_argument("names", metavar="SKILL", nargs="*", help="only these skills")
+
+
+def sync(arguments: argparse.Namespace) -> int:
+    """Put the block in, or renew it. Without an agent given: in the files that have one."""
+    from skilld.sync import block, content
+    from skilld.sync.targets import TARGETS
+
+    project = _project(arguments)
+    skills = common.project_skills(project)
+    if unknown := sorted(set(arguments.names) - {skill.name for skill in skills}):
+        known = ", ".join(sorted({skill.name for skill in skills})) or "it has none"
+        raise UsageError("No such skill in this project", f"{unknown[0]}; its skills: {known}")
+    body = content.body((one for one in skills if one.name in (arguments.names or {one.name})), project)
+    fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
+    asked = _asked(arguments, project)
+    paths = asked or [path for path in fronts if path.is_file() and block.body_of(path.read_bytes()) is not None]
+    if not paths:
+        raise UsageError("For which agents?", "no file here has a block yet", "skilld sync --agent NAME, or --all")
+
+    def change(path: Path) -> Change:
+        def put(data: bytes | None) -> bytes | None:
+            if not body:
+                return data if data is None else block.take_out(data)
+            return block.put(data if data is not None or not fronts[path] else fronts[path].encode(), body)
+
+        return put
+
+    return _carry_out(arguments, [_plan(path, change(path)) for path in paths])
+
+
+def unsync(arguments: argparse.Namespace) -> int:
+    """Take the block out of the files of the agents given, or of all."""
+    from skilld.sync import block
+    from skilld.sync.targets import TARGETS
+
+    project = _project(arguments)
+    fronts = {_file(project, target.path): target.front.encode() for target in TARGETS.values()}
+
+    def change(path: Path) -> Change:
+        def take_out(data: bytes | None) -> bytes | None:
+            rest = None if data is None else block.take_out(data)
+            return None if rest is not None and rest == fronts[path] != b"" else rest
+
+        return take_out
+
+    paths = _asked(arguments, project) or list(fronts)
+    return _carry_out(arguments, [_plan(path, change(path)) for path in paths])
+
+
+def _project(arguments: argparse.Namespace) -> Path:
+    project: Path = arguments.project.resolve()
+    if not project.is_dir():
+        raise SkilldError("No such folder", str(project))
+    return project
+
+
+def _asked(arguments: argparse.Namespace, project: Path) -> list[Path]:
+    from skilld.sync.targets import TARGETS
+
+    names = TARGETS if arguments.all else arguments.agent
+    return list(dict.fromkeys(_file(project, TARGETS[name].path) for name in names))
+
+
+def _file(project: Path, relative: str) -> Path:
+    """Return the real file: people link CLAUDE.md to AGENTS.md, and that is then one file."""
+    path = (project / relative).resolve()
+    if not path.is_relative_to(project):
+        raise SkilldError("Left alone", f"{project / relative} is a link that leads out of the project")
+    return path
+
+
+def _plan(path: Path, change: Change) -> _Planned:
+    try:
+        before = _read(path) if os.path.lexists(path) else None
+        return _Planned(path, before, change(before))
+    except OSError as error:
+        raise SkilldError("The file cannot be read", f"{path}: {error.strerror or error}") from error
+    except SkilldError as error:
+        raise SkilldError(error.title, f"{path}: {error.cause}", error.remedy) from error
+
+
+def _read(path: Path) -> bytes:
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise OSError(0, "it is no plain file")
+        return file.read()
+
+
+def _carry_out(arguments: argparse.Namespace, plan: list[_Planned]) -> int:
+    """Write what changes, all files having been read and judged before the first is touched."""
+    changes = [one for one in plan if one.before != one.after]
+    if not arguments.dry_run:
+        for one in changes:
+            _write(one)
+    if arguments.json:
+        return common.write_json([{"path": str(one.path), "change": one.what} for one in plan])
+    would = "would be " if arguments.dry_run else ""
+    for one in changes:
+        console.line(f"{would}{one.what}: {console.plain(str(one.path))}")
+    if not changes:
+        console.line("Nothing to change.")
+    return 0
+
+
+def _write(one: _Planned) -> None:
+    from skilld.files import write_whole
+
+    def unchanged() -> None:
+        now = _read(one.path) if os.path.lexists(one.path) else None
+        if now != one.before:
+            raise SkilldError("The file was left as it is", f"{one.path} was changed by someone else meanwhile")
+
+    try:
+        if one.after is None:
+            unchanged()
+            one.path.unlink()
+            return
+        one.path.parent.mkdir(parents=True, exist_ok=True)
+        mode = 0o644 if one.before is None else stat.S_IMODE(one.path.stat().st_mode)
+        write_whole(one.path, one.after, mode, unchanged)
+    except OSError as error:
+        raise SkilldError("The file cannot be written", f"{one.path}: {error.strerror or error}") from error

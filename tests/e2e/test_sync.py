@@ -1,0 +1,71 @@
+"""`skilld sync` and `unsync` on a project as people have them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.program import Program
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    root = tmp_path / "shop"
+    for name, said in (("notes", "Writes the notes. <script>x</script> Say `@evil`"), ("build", "Builds it.")):
+        skill = root / ".claude/skills" / name
+        skill.mkdir(parents=True)
+        (skill / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {said}\n---\n\n# It\n")
+    (root / "CLAUDE.md").write_bytes(b"# Shop\r\n\r\nBe kind.")
+    (root / "AGENTS.md").symlink_to("CLAUDE.md")
+    return root
+
+
+def _bytes(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_all_agents_and_back(program: Program, folder: Path) -> None:
+    before = _bytes(folder)
+    assert program.run("sync", "--project", str(folder)).returncode == 2  # for which agents?
+    dry = program.run("sync", "--all", "--dry-run", "--project", str(folder))
+    assert (dry.returncode, _bytes(folder)) == (0, before)
+    assert f"would be changed: {folder}/CLAUDE.md" in dry.stdout
+
+    done = program.json("sync", "--all", "--project", str(folder))
+    assert {Path(one["path"]).name: one["change"] for one in done} == {
+        "CLAUDE.md": "changed",  # AGENTS.md is a link to it
+        "GEMINI.md": "created",
+        "QWEN.md": "created",
+        "copilot-instructions.md": "created",
+        "skilld.mdc": "created",
+    }
+    text = (folder / "CLAUDE.md").read_bytes()
+    assert text.startswith(b"# Shop\r\n\r\nBe kind.\r\n\r\n<!-- skilld:skills:start")
+    assert b"- `.claude/skills/notes/SKILL.md`: Writes the notes. x Say evil\r\n" in text
+    assert (folder / "AGENTS.md").is_symlink()
+    assert program.run("sync", "--project", str(folder)).stdout == "Nothing to change.\n"
+
+    assert program.run("sync", "build", "--project", str(folder)).returncode == 0
+    assert b"notes" not in (folder / "GEMINI.md").read_bytes()
+    assert program.run("unsync", "--project", str(folder)).returncode == 0
+    assert _bytes(folder) == before
+
+
+def test_one_file_that_was_edited_stops_it_before_any_is_touched(program: Program, folder: Path) -> None:
+    program.run("sync", "--agent", "claude-code", "--agent", "gemini-cli", "--project", str(folder))
+    edited = (folder / "GEMINI.md").read_text().replace("Builds it.", "Builds it all.")
+    (folder / "GEMINI.md").write_text(edited)
+    before = _bytes(folder)
+    for verb in (("sync", "notes"), ("unsync",)):
+        done = program.run(*verb, "--project", str(folder))
+        assert done.returncode == 1
+        assert "GEMINI.md: its skilld block was edited by hand" in done.stderr
+        assert _bytes(folder) == before
+
+
+def test_a_link_out_of_the_project_is_left_alone(program: Program, folder: Path) -> None:
+    (folder.parent / "elsewhere.md").write_text("theirs")
+    (folder / "GEMINI.md").symlink_to("../elsewhere.md")
+    done = program.run("sync", "--agent", "gemini-cli", "--project", str(folder))
+    assert (done.returncode, (folder.parent / "elsewhere.md").read_text()) == (1, "theirs")

@@ -1,0 +1,110 @@
+"""The managed block: put in and taken out without touching a byte that is not its own (SAFETY T-35)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from skilld.sync.block import BlockError, body_of, put, take_out
+
+BODY = "## Skills\n\n- `a`: does é\n"
+END = b"<!-- skilld:skills:end -->"
+# Like people's files: odd line ends, byte order marks, code with markers in it, no last newline.
+_PIECES = st.sampled_from(
+    [
+        "# Title",
+        "",
+        "Words. ",
+        "\t- item",
+        "é ü 漢",
+        "```md\n<!-- skilld:skills:start join=1 hash=0123456789abcdef x -->\nold\n<!-- skilld:skills:end -->\n```",
+        "~~~~\n```\n<!-- skilld:skills:end -->\n~~~~",
+        "    <!-- skilld:skills:start",
+        "text <!-- skilld:skills:end -->",
+        "<!-- a comment -->",
+        "<!-- tapes:skills:start -->",
+        "\u2028",
+        "\x0c",
+    ]
+)
+
+
+@st.composite
+def files(draw: st.DrawFn) -> bytes:
+    """Return the bytes of a generated Markdown file."""
+    lines = "\n".join(draw(st.lists(_PIECES, max_size=8))).split("\n")
+    ends = draw(st.lists(st.sampled_from(["\n", "\r\n", "\r"]), min_size=len(lines), max_size=len(lines)))
+    text = "".join(line + end for line, end in zip(lines, ends, strict=True))
+    if draw(st.booleans()):
+        text = text.rstrip("\r\n")
+    return (b"\xef\xbb\xbf" if draw(st.booleans()) else b"") + text.encode()
+
+
+@settings(max_examples=300)
+@given(files(), st.sampled_from([BODY, "- other\n", ""]))
+def test_what_is_put_in_is_taken_out_and_nothing_else_changes(data: bytes, renewed: str) -> None:
+    once = put(data, BODY)
+    assert once.startswith(data)
+    assert body_of(once) == BODY
+    assert put(once, BODY) == once
+    again = put(once, renewed)
+    assert again.startswith(data)
+    assert body_of(again) == renewed
+    assert put(again, BODY) == once
+    assert take_out(again) == data
+    assert take_out(data) == data
+
+
+@settings(max_examples=100)
+@given(files(), files())
+def test_what_people_write_around_the_block_later_stays(before: bytes, after: bytes) -> None:
+    assume(not after.startswith(b"\xef\xbb\xbf"))
+    once = put(before, BODY)
+    assert put(once + after, "- new\n").endswith(after)
+    out = take_out(once + after)
+    assert out is not None
+    assert out.startswith(before)
+    assert out.endswith(after)
+    assert out.replace(b"\r", b"").replace(b"\n", b"") == (before + after).replace(b"\r", b"").replace(b"\n", b"")
+
+
+def test_a_file_of_our_own_goes_with_its_block_unless_somebody_wrote_in_it() -> None:
+    made = put(None, BODY)
+    assert take_out(made) is None
+    assert take_out(b"Mine.\n" + made) == b"Mine.\n"
+    assert take_out(put(b"", BODY)) == b""
+
+
+def test_the_line_ends_of_a_block_may_change_with_those_of_its_file() -> None:
+    once = put(b"One\nTwo\n", BODY)
+    changed = once.replace(b"\n", b"\r\n")
+    assert body_of(changed) == BODY
+    assert take_out(changed) == b"One\r\nTwo\r\n"
+
+
+def _spoilt() -> dict[str, bytes]:
+    once = put(b"Text\n", BODY)
+    return {
+        "edited": once.replace(b"does", b"did"),
+        "marker": once.replace(b"hash=", b"hush="),
+        "no end": once.replace(END, b""),
+        "no start": once.replace(b"<!-- skilld:skills:start", b"<!-- "),
+        "twice": once + once,
+        "nested": once.replace(END, once + END),
+        "turned": END + b"\n" + once.replace(END, b""),
+    }
+
+
+@pytest.mark.parametrize("name", _spoilt())
+def test_a_block_that_is_not_as_it_was_written_is_left_alone(name: str) -> None:
+    with pytest.raises(BlockError):
+        put(_spoilt()[name], BODY)
+    with pytest.raises(BlockError):
+        take_out(_spoilt()[name])
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9\n", "text".encode("utf-16"), b"a\0b", b"```\nnever closed\n"])
+def test_a_file_that_cannot_take_a_block_is_left_alone(data: bytes) -> None:
+    with pytest.raises(BlockError):
+        put(data, BODY)
