@@ -12,7 +12,7 @@ import structlog
 from skilld.classify.backends.agent_cli_own import is_own
 from skilld.daemon.opened import Opened, OpenFiles, ParsingError
 from skilld.daemon.roots import Root, transcripts
-from skilld.intake import tail
+from skilld.intake import tail, typed
 from skilld.intake.agents import ADAPTERS
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT
@@ -167,6 +167,7 @@ class Follower:
         return None
 
     def _keep(self, followed: Opened, reading: tail.Reading) -> int:
+        typed.tell(followed.parser, Path(followed.file.path), ADAPTERS[followed.file.agent].INFO)
         events = followed.feed(reading.lines)
         if followed.cursor is None and followed.file.baseline == 0:
             self._learn_siblings(followed.file, events)

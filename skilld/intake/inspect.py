@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.agents.base import Adapter, Parser
 from skilld.intake.tail import read_lines
@@ -65,6 +66,7 @@ def inspect(path: Path, adapter: Adapter) -> View:
     """Read the whole file with the adapter. Raises OSError where it cannot be read."""
     view = View(adapter.INFO.name)
     parser: Parser = adapter.parser(path)
+    typed.tell(parser, path, adapter.INFO)
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         for item in read_lines(fd):

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.errors import SkilldError
+from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.tail import read_lines
 from skilld.types import Event, Message, RawLine, Reply, Turn
@@ -50,11 +51,20 @@ def _of_source(
             events.append(event)
         elif isinstance(event, Reply) and event.span.start >= source["start"]:
             events.append(event)
+    if ADAPTERS[agent].INFO.typed_list and len(turns) < len(numbers):
+        # The client's list of typed prompts has forgotten them since; their keys say that they were in it.
+        for event in _events(agent, Path(source["path"]), source["end"], forgotten=True):
+            if isinstance(event, Turn) and event.key in numbers and event.key not in turns:
+                turns[event.key] = event
+                events.append(event)
+        events.sort(key=lambda event: event.span.start)
     return [_message(event, numbers, redact) for event in _trim(events)]
 
 
-def _events(agent: str, path: Path, end: int) -> Iterator[Event]:
+def _events(agent: str, path: Path, end: int, *, forgotten: bool = False) -> Iterator[Event]:
     parser = ADAPTERS[agent].parser(path)
+    if not forgotten:
+        typed.tell(parser, path, ADAPTERS[agent].INFO)
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:

@@ -13,11 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Any
 
+from skilld.intake import typed
 from skilld.intake.agents.base import Adapter
 from skilld.text import fold
 from skilld.types import Event, RawLine, SkillUse, Turn
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+
+_NOWHERE: dict[str, str] = {}  # no list of typed prompts but one beside the transcript
 
 
 @dataclass
@@ -41,6 +44,7 @@ def raw_lines(data: bytes, start: int = 0) -> Iterator[RawLine]:
 def events_of(adapter: Adapter, path: Path) -> list[Event]:
     """Return all events of one file, as if it had been read at one go and then been idle."""
     parser = adapter.parser(path)
+    typed.tell(parser, path, adapter.INFO, _NOWHERE)
     events = [event for line in raw_lines(path.read_bytes()) for event in parser.feed(line)]
     return events + parser.flush()
 
@@ -63,6 +67,7 @@ def events_with_restarts(adapter: Adapter, path: Path, every: int) -> list[Event
     position, reached = 0, 0
     while reached < len(data):
         parser = adapter.parser(path, state)
+        typed.tell(parser, path, adapter.INFO, _NOWHERE)
         fresh = 0
         for line in raw_lines(data, position):
             events += parser.feed(line)
@@ -73,6 +78,7 @@ def events_with_restarts(adapter: Adapter, path: Path, every: int) -> list[Event
                 break
         state = json.loads(json.dumps(state))
     parser = adapter.parser(path, state)
+    typed.tell(parser, path, adapter.INFO, _NOWHERE)
     events += [event for line in raw_lines(data, position) for event in parser.feed(line)]
     return events + parser.flush()
 

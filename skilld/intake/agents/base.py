@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from skilld.types import Event, RawLine
 
@@ -31,7 +31,8 @@ class AgentInfo:
     it is elsewhere, `home_parents` those that name a folder above it, each with the way down from there.
     `stores` are the folders below it that hold transcripts ("" is the folder itself) in files that end in one of
     `suffixes`; where `flat`, only files that lie in a store itself are transcripts, and none further down.
-    `typed_list` is the file, from a transcript's folder, in which the client lists what a person typed.
+    `typed_list` are the places of the file in which the client lists what a person typed, of which the first that is
+    there is taken: relative to the transcript's folder, or from `~/` or `$VARIABLE/`. Its parser is a `Listener`.
 
     `project_skills` are the folders, below a project's root or any folder in it, that hold skills; `user_skills` those
     below the person's home; `skill_homes` those below the agent's own folder; `skill_folders` those with variables of
@@ -56,7 +57,7 @@ class AgentInfo:
     home_parents: tuple[tuple[str, str], ...] = ()
     suffixes: tuple[str, ...] = (".jsonl",)
     flat: bool = False
-    typed_list: str = ""
+    typed_list: tuple[str, ...] = ()
     skill_folders: tuple[Folder, ...] = ()
     kept_as: str = "lines, appended"
     typed_by: str = ""
@@ -83,6 +84,18 @@ class Parser(Protocol):
         `end` is the end of the last line fed. The offset is `end`, or the start of the first line that still waits for
         its outcome: reading that line again then yields the same events, and turn keys make repeats harmless. The
         state is JSON-able and holds no words of anyone, only ids, names, paths and counts, and is bounded in size.
+        """
+
+
+@runtime_checkable
+class Listener(Protocol):
+    """A parser that needs the client's own list of what a person typed to tell typed words from others."""
+
+    def listen(self, typed: bytes | None) -> None:
+        """Take in the whole list as it is now; None where there is none, or where it has forgotten what is read.
+
+        Called before lines are fed. With None, what might have been typed counts as typed: either nothing can be
+        known, or the reader looks for turns that were found by the list before, and by their keys.
         """
 
 

@@ -1,0 +1,51 @@
+"""The lists in which some clients keep what a person typed: of a transcript the bytes of its list, told to its parser.
+
+The list is what tells typed words from others where a transcript has no mark. It forgets: most clients keep the newest
+entries only. Knows no agent; what an entry looks like is the adapter's to know.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from pathlib import Path
+
+from skilld.intake.agents.base import AgentInfo, Listener, Parser
+
+_LONGEST = 8 << 20  # bytes; the lists seen hold 50 to a few hundred entries
+
+
+def tell(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> None:
+    """Hand the list that belongs to the transcript at `path` to its parser, if that wants one."""
+    if isinstance(parser, Listener):
+        parser.listen(read(path, info, environment))
+
+
+def read(path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> bytes | None:
+    """Return the bytes of the list that belongs to the transcript at `path`; None where there is none of our own."""
+    for place in info.typed_list:
+        found = _place(place, path, environment)
+        if found is not None and (data := _own_bytes(found)) is not None:
+            return data
+    return None
+
+
+def _place(place: str, path: Path, environment: Mapping[str, str]) -> Path | None:
+    if place.startswith(("~/", "$")):
+        variable, _, below = place.removeprefix("$").partition("/")
+        top = environment.get("HOME" if variable == "~" else variable)
+        return Path(top, below) if top and Path(top).is_absolute() else None
+    return Path(os.path.normpath(path.parent / place))  # by name, not by link: that is how the client found it
+
+
+def _own_bytes(path: Path) -> bytes | None:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        facts = os.fstat(fd)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_size > _LONGEST:
+            return None
+        return file.read(_LONGEST)

@@ -1,0 +1,48 @@
+"""Lists of typed prompts: which file is taken."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skilld.intake import typed
+from skilld.intake.agents import ADAPTERS
+
+INFO = replace(ADAPTERS["codex"].INFO, typed_list=("../list.jsonl", "$TOY_STATE/toy/list.jsonl", "~/.toy/list.jsonl"))
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def test_the_first_list_that_is_there_is_taken(tmp_path: Path) -> None:
+    transcript = put(tmp_path / "data" / "store" / "t.jsonl", "")
+    environment = {"HOME": str(tmp_path / "home"), "TOY_STATE": str(tmp_path / "state")}
+    assert typed.read(transcript, INFO, environment) is None
+    put(tmp_path / "home" / ".toy" / "list.jsonl", "home")
+    assert typed.read(transcript, INFO, environment) == b"home"
+    put(tmp_path / "state" / "toy" / "list.jsonl", "variable")
+    assert typed.read(transcript, INFO, environment) == b"variable"
+    put(tmp_path / "data" / "list.jsonl", "beside")
+    assert typed.read(transcript, INFO, environment) == b"beside"
+    assert typed.read(transcript, replace(INFO, typed_list=()), environment) is None
+
+
+def test_a_variable_that_is_no_absolute_path_names_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    put(tmp_path / "toy" / "list.jsonl", "here")
+    assert typed.read(tmp_path / "a" / "b" / "t", INFO, {"TOY_STATE": "."}) is None
+
+
+def test_what_is_no_file_of_our_own_is_no_list(tmp_path: Path) -> None:
+    transcript = put(tmp_path / "data" / "store" / "t.jsonl", "")
+    (tmp_path / "data" / "list.jsonl").symlink_to(put(tmp_path / "elsewhere", "x"))
+    assert typed.read(transcript, INFO, {}) is None
+    (tmp_path / "data" / "list.jsonl").unlink()
+    os.mkfifo(tmp_path / "data" / "list.jsonl")
+    assert typed.read(transcript, INFO, {}) is None
