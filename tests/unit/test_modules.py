@@ -39,6 +39,7 @@ ENVIRONMENT = {
     "skilld.worker": "what it was given",
     "skilld.classify.backends": "switches that litellm reads when it is imported",
     "skilld.demo": "the throw-away home",
+    "skilld.intake.typed": "where a client keeps its list of typed prompts",
 }
 
 
