@@ -18,13 +18,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 
-from support import wire_messages, wire_responses
+from support import wire_chat, wire_messages, wire_responses
 from support.loopback import Handler, LoopbackServer
 from support.wire import Asked, Call, Say, Step
 
 __all__ = ["Call", "Rule", "Say", "Step", "StubAgents"]
 
-_WIRES: Mapping[str, ModuleType] = {"/v1/messages": wire_messages, "/v1/responses": wire_responses}
+_WIRES: Mapping[str, ModuleType] = {
+    "/v1/messages": wire_messages,
+    "/v1/responses": wire_responses,
+    "/v1/chat/completions": wire_chat,
+}
 _UNSCRIPTED = Say("Understood.")
 _HOLD_LIMIT = 60.0  # seconds
 _SIDE_CALL = Say("A short title")
