@@ -15,10 +15,11 @@ from skilld.intake.agents.base import AgentInfo
 from skilld.intake.agents.codex_filter import may_matter
 from skilld.intake.agents.codex_mirrors import Mirrors
 from skilld.intake.agents.codex_questions import digest
-from skilld.intake.agents.codex_records import Record, mapping, objects, read_record, short, string
+from skilld.intake.agents.codex_records import Record, read_record
 from skilld.intake.agents.codex_session import Session
 from skilld.intake.agents.codex_skills import Use, block_use, call_uses, execution_uses, mention_uses
 from skilld.intake.agents.codex_speech import Speech
+from skilld.intake.agents.fields import mapping, objects, short, string
 from skilld.types import Event, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span
 
 __all__ = ["INFO", "CodexParser", "is_transcript", "may_matter", "parser"]

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skilld.intake.agents.codex_records import mapping, objects, short, string
+from skilld.intake.agents.fields import mapping, objects, short, string
 from skilld.text import fold
 
 _TOOLS = frozenset({"request_user_input", "request_user_input_async"})

@@ -6,15 +6,12 @@ nothing of what a record means.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
+from skilld.intake.agents.fields import mapping, read_object, short, string, utc
 from skilld.types import RawLine, Span
-
-SHORT = 512  # characters kept of an id or a name: a hostile log must not grow the state
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +32,11 @@ class Record:
 
 def read_record(line: RawLine) -> Record | None:
     """Return the record of a line, or None if the line is no JSON object."""
-    try:
-        record = json.loads(line.data)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(record, dict):
+    record = read_object(line.data)
+    if record is None:
         return None
     span = Span(line.start, line.end)
-    at = _utc(record.get("timestamp"))
+    at = utc(record.get("timestamp"))
     kind = string(record.get("type"))
     payload = record.get("payload")
     if not isinstance(payload, dict):
@@ -68,36 +62,3 @@ def _turn_id(payload: Mapping[str, Any]) -> str:
     return short(payload.get("turn_id")) or short(
         mapping(payload.get("internal_chat_message_metadata_passthrough")).get("turn_id")
     )
-
-
-def _utc(value: object) -> str | None:
-    try:
-        time = datetime.fromisoformat(value) if isinstance(value, str) else None
-        if time is None or time.tzinfo is None:
-            return None
-        text = string(value)
-        return text if text.endswith("Z") else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
-    except (ValueError, OverflowError):
-        return None
-
-
-def string(value: object) -> str:
-    """Return a string as it is, anything else as "". Lone surrogates, which no file could hold, become "?"."""
-    if not isinstance(value, str):
-        return ""
-    return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-
-
-def short(value: object) -> str:
-    """Return a string cut to the length of an id or a name, anything else as ""."""
-    return string(value)[:SHORT]
-
-
-def mapping(value: object) -> Mapping[str, Any]:
-    """Return a JSON object as it is, anything else as an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def objects(value: object) -> list[Mapping[str, Any]]:
-    """Return the objects of a JSON array, anything else as an empty list."""
-    return [element for element in value if isinstance(element, dict)] if isinstance(value, list) else []

@@ -12,8 +12,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import PurePath
 from typing import Any
 
-from skilld.intake.agents.codex_records import Record, mapping, short, string
+from skilld.intake.agents.codex_records import Record
 from skilld.intake.agents.codex_shell import local_path
+from skilld.intake.agents.fields import mapping, short, string
 
 _THREADS_OF_AGENTS = frozenset(
     {"subagent", "guardian", "guardian_review", "memory_consolidation", "thread_title", "system"}

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skilld.intake.agents.codex_records import SHORT, mapping, objects, short, string
 from skilld.intake.agents.codex_shell import local_path, resolve, skills_read
+from skilld.intake.agents.fields import SHORT, mapping, objects, short, string
 
 Use = tuple[str, str | None]
 

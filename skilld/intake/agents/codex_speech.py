@@ -13,8 +13,9 @@ from typing import Any
 from skilld.intake.agents.codex_mirrors import Mirrors
 from skilld.intake.agents.codex_prompts import injected, injected_kind, is_wrapped, read_prompt
 from skilld.intake.agents.codex_questions import Questions, digest
-from skilld.intake.agents.codex_records import Record, mapping, objects, short, string
+from skilld.intake.agents.codex_records import Record
 from skilld.intake.agents.codex_session import Session
+from skilld.intake.agents.fields import mapping, objects, short, string
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, Turn
 
