@@ -26,11 +26,11 @@ demo: ## a bundled session in a throw-away home, offline, ending in a proposal
 	$(install) run
 	@$(BIN)/skilld demo $(ARGS)
 
-test: ## all tests but the live ones (ARGS="tests/unit -k tail")
+test: ## all tests but the live and the slow ones (ARGS="tests/unit -k tail")
 	$(install) test
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not live" --ignore=tests/faults $(ARGS)
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not live and not slow" $(ARGS)
 
-test-faults: ## faults built for real: kills, full disks, clocks (slow)
+test-faults: ## faults built for real, the slow ones too: kills, full disks, clocks, a whole day
 	$(install) test
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal tests/faults $(ARGS)
 

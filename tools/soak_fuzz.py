@@ -17,6 +17,7 @@ from tools.soak_report import Part, dice_for, must
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
 _LINES = 12
+_DATABASE_EVERY = 20  # cases
 _DEEPER = 0.8  # how likely a part of a part is changed, and not the part
 _STATE = 100_000  # bytes that a parser's state may have
 _PAGE = 4096
@@ -25,22 +26,39 @@ _STRANGE: tuple[Any, ...] = (None, True, -1, 1e308, 10**40, "", "\ud800", "x" * 
 
 def run(seconds: float, seed: int, folder: Path) -> Part:
     """Damage for so long: lines of every agent in turn, and now and then a database."""
-    part = Part(seconds)
-    lines = {name: _lines(FIXTURES / name) for name in ADAPTERS if (FIXTURES / name).is_dir()}
-    sound = _database(folder / "sound.db")
+    part = Part("fuzz", seconds)
+    damage = _Damage(folder, part)
     number = 0
     while part.goes_on:
-        case = f"{seed}/{number}"
-        dice = dice_for(case)
-        try:
-            for agent, known in lines.items():
-                _feed(agent, known, dice, part)
-            if number % 20 == 0:
-                _open(sound, folder / "damaged", dice, part)
-        except Exception as error:  # noqa: BLE001 - whatever is raised is a finding
-            part.find(f"fuzz, seed {case}", error)
+        damage.case(f"{seed}/{number}")
         number += 1
     return part
+
+
+def again(case: str, folder: Path) -> Part:
+    """Do one case again."""
+    part = Part("fuzz")
+    _Damage(folder, part).case(case)
+    return part
+
+
+class _Damage:
+    """What is damaged: the lines that the fixtures of each agent hold, and a sound database."""
+
+    def __init__(self, folder: Path, part: Part) -> None:
+        self._lines = {name: _lines(FIXTURES / name) for name in ADAPTERS if (FIXTURES / name).is_dir()}
+        self._sound = _database(folder / "sound.db")
+        self._folder = folder / "damaged"
+        self._part = part
+
+    def case(self, case: str) -> None:
+        dice = dice_for(case)
+        with self._part.finding(case):
+            for agent, known in self._lines.items():
+                _feed(agent, known, dice, self._part)
+            if dice.randrange(_DATABASE_EVERY) == 0:
+                _open(self._sound, self._folder, dice, self._part)
+        self._part.count("cases")
 
 
 def _lines(folder: Path) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""What a part of the soak hands back: how far it came, and what it found wrong."""
+"""What a part of the soak has done and found, how to do it again, and dice that fall the same way for the same case."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ import random
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Any
 
 MOST_FINDINGS = 20
+_LONGEST = 2000  # characters of what was found
 
 
 @dataclass
 class Part:
-    """Counts of what was done, and a line for each thing that went wrong. Several threads may write."""
+    """Counts of what was done, and a text for each thing that went wrong. Several threads may write."""
 
-    seconds: float
+    name: str
+    seconds: float = 0.0
     reached: Counter[str] = field(default_factory=Counter)
     findings: list[str] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -29,17 +34,39 @@ class Part:
     @property
     def share(self) -> float:
         """How much of the time has passed, 0 to 1."""
-        return (time.monotonic() - self._start) / self.seconds
+        return self.passed / self.seconds
+
+    @property
+    def passed(self) -> float:
+        """How many seconds have passed."""
+        return time.monotonic() - self._start
 
     def count(self, what: str, number: int = 1) -> None:
         """Add to a count."""
         with self._lock:
             self.reached[what] += number
 
-    def find(self, where: str, error: BaseException) -> None:
-        """Note what went wrong; `where` says how to do it again."""
-        with self._lock:
-            self.findings.append(f"{where}: {type(error).__name__}: {' '.join(str(error).split())[:500]}")
+    @contextmanager
+    def finding(self, case: str) -> Iterator[None]:
+        """Make a finding of whatever is raised inside, with the command that does the case again."""
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001 - whatever is raised is a finding
+            what = f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST]
+            with self._lock:
+                self.findings.append(f"{what}\n    again: make soak ARGS=\"--only {self.name} --again '{case}'\"")
+
+
+def as_text(part: Part) -> str:
+    """Return a line of what was reached by now, and a paragraph for each finding."""
+    counts = ", ".join(f"{value:,} {what}" for what, value in part.reached.items())
+    lines = [f"{part.name:6} {part.passed:6.1f} s  {counts}; {len(part.findings)} findings", *part.findings]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def as_json(part: Part) -> dict[str, Any]:
+    """Return the same as a document."""
+    return {"seconds": round(part.passed, 1), "reached": dict(part.reached), "findings": part.findings}
 
 
 def dice_for(case: object) -> random.Random:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,27 +13,36 @@ from support.live_project import Project
 from support.program import Program
 
 
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A machine, and the steps and the outcome of a run in which nothing goes wrong."""
+
+    world: World
+    steps: list[str]
+    outcome: dict[str, Any]
+
+
 @pytest.fixture(scope="session")
-def kept_world(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, dict[str, Any]]:
-    """Return the machine, and what comes of it when nothing goes wrong."""
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
+    """Return the machine of all tests that need one."""
     world = World(tmp_path_factory.mktemp("world") / "home", {"SKILLD_WORKER__ATTEMPTS": "20"})
     world.reset()
     world.finish()
     world.check()
-    return world, world.outcome()
+    return Kept(world, world.steps(), world.outcome())
 
 
 @pytest.fixture
-def world(kept_world: tuple[World, dict[str, Any]]) -> World:
+def world(kept: Kept) -> World:
     """Return the machine as it is before anything goes wrong."""
-    kept_world[0].reset()
-    return kept_world[0]
+    kept.world.reset()
+    return kept.world
 
 
 @pytest.fixture
-def unharmed(kept_world: tuple[World, dict[str, Any]]) -> dict[str, Any]:
+def unharmed(kept: Kept) -> dict[str, Any]:
     """Return what comes of the machine when nothing goes wrong."""
-    return kept_world[1]
+    return kept.outcome
 
 
 @pytest.fixture

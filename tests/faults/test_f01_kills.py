@@ -1,7 +1,8 @@
 """F-01: kill -9 before any step, in any process, at any time. What comes of it is what comes of it unharmed.
 
 Every statement that reaches the disk, every git command and every message between daemon and worker is a step (see
-inject/sitecustomize.py). `make soak` kills before each of them; here chains of kills walk through all stages.
+inject/sitecustomize.py). `make soak` kills before each of them by itself; here chains of kills walk through all stages.
+After every kill nothing may be left running 5 s later.
 """
 
 from __future__ import annotations
@@ -9,22 +10,25 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import pytest
+
+from faults.conftest import Kept
 from faults.inject.sitecustomize import STEPS
+from faults.kills import Moment, kill_at, kill_before
 from faults.world import World
 
 CHAIN = 40  # kills at most
 
 
-def test_nothing_is_a_step_that_does_not_happen(world: World) -> None:
-    world.finish()
-    reached = {step.split()[2] for step in world.steps()}
+def test_f01_nothing_is_a_step_that_does_not_happen(kept: Kept) -> None:
+    reached = {step.split()[2] for step in kept.steps}
     assert {f"{module}.{name}" for module, names in STEPS.items() for name in names} <= reached
 
 
-def test_a_daemon_killed_over_and_over_a_few_steps_further(world: World, unharmed: dict[str, Any]) -> None:
+def test_f01_a_daemon_killed_over_and_over_a_few_steps_further(world: World, unharmed: dict[str, Any]) -> None:
     dice = random.Random(1)
     killed = 0
-    while killed < CHAIN and world.run_until(f"daemon {dice.randint(4, 14)}"):
+    while killed < CHAIN and kill_before(world, f"daemon {dice.randint(4, 14)}"):
         killed += 1
     world.finish()
     assert killed > 5
@@ -32,21 +36,30 @@ def test_a_daemon_killed_over_and_over_a_few_steps_further(world: World, unharme
     world.check()
 
 
-def test_workers_killed_before_each_of_their_steps(world: World, unharmed: dict[str, Any]) -> None:
+@pytest.mark.parametrize("steps", [range(2, 40, 18), pytest.param(range(1, 60, 4), marks=pytest.mark.slow)], ids=repr)
+def test_f01_workers_killed_before_their_steps(world: World, unharmed: dict[str, Any], steps: range) -> None:
     killed = 0
-    for step in range(1, 60, 5):
-        killed += world.run_until(f"worker {step}")
+    for step in steps:
+        killed += kill_before(world, f"worker {step}")
         world.later()
     world.finish()
-    assert killed > 5
+    assert killed > len(steps) // 2
     assert world.outcome() == unharmed
     world.check()
 
 
-def test_kills_at_random_times(world: World, unharmed: dict[str, Any]) -> None:
-    dice = random.Random(2)
-    killed = sum(world.run_for(dice.uniform(0.3, 1.5)) for _ in range(10))
+@pytest.mark.parametrize(
+    ("seed", "kills"), [(2, 6), *(pytest.param(seed, 18, marks=pytest.mark.slow) for seed in (3, 4, 5))]
+)
+def test_f01_kills_at_random_moments(world: World, unharmed: dict[str, Any], seed: int, kills: int) -> None:
+    dice = random.Random(seed)
+    killed = 0
+    for _ in range(kills):
+        killed += kill_at(world, Moment.at_random(dice), once=dice.random() < 0.5, wait=dice.random() < 0.5)
+        if dice.random() < 0.5:
+            world.later()
+    world.wait_for_end()
     world.finish()
-    assert killed > 3
+    assert killed > kills // 2
     assert world.outcome() == unharmed
     world.check()

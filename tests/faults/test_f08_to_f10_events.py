@@ -48,6 +48,7 @@ def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> N
         wait_for("a turn in a folder that is new", lambda: _turns(program) == 4, 25, every=0.5, context=program.output)
 
 
+@pytest.mark.slow
 def test_f09_more_folders_than_may_be_watched(home: Path, program: Program) -> None:
     apart.needs(WATCHES.format(20))
     clock = Clock(program)
@@ -105,6 +106,7 @@ def _recorded(database: Path) -> int:
         return int(db.execute("SELECT count(*) FROM turns").fetchone()[0])
 
 
+@pytest.mark.slow
 def test_f10_no_events_at_all(home: Path, project: Project, program: Program) -> None:
     # As on a network file system or with another system's files mounted: nothing tells what changes.
     apart.needs(INSTANCES)

@@ -74,6 +74,7 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
     assert project.fingerprint() == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux sets the limits of another process")
 def test_f11_a_disk_that_takes_nothing_for_a_while(home: Path, project: Project, program: Program) -> None:
     # A limit on the size of files, lifted later: SQLite is told of an input/output error, on any account.
@@ -92,6 +93,7 @@ def test_f11_a_disk_that_takes_nothing_for_a_while(home: Path, project: Project,
     assert "disk I/O error" in program.json("status")["last_error"]["message"]
 
 
+@pytest.mark.slow
 def test_f11_no_room_in_the_repository(home: Path, project: Project, program: Program) -> None:
     git = project.root / ".git"
     apart.needs(MOUNT.format(size="2m", folder="/tmp"))  # noqa: S108 - a mount nobody else sees

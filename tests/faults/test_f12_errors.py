@@ -25,6 +25,7 @@ def _teach(home: Path, project: Project, lasting: str) -> None:
     session.type("Let us begin", lasting, "ok", "thanks", "go on")
 
 
+@pytest.mark.slow
 def test_f12_a_repository_that_became_read_only(home: Path, project: Project, program: Program, tmp_path: Path) -> None:
     other = Project(tmp_path / "other", home, ".claude/skills")
     read_only = READ_ONLY.format(folder=project.root / ".git")

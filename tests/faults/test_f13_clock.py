@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from faults import apart
 from faults.clock import Clock
 from support.live_project import Project
@@ -27,6 +29,7 @@ def _seen(program: Program) -> str:
     return str(daemon["seen_at"])
 
 
+@pytest.mark.slow
 def test_f13_set_back_by_a_day_it_goes_on_ticking_and_judges_what_is_idle(
     home: Path, project: Project, program: Program
 ) -> None:
@@ -55,6 +58,7 @@ def test_f13_a_file_of_tomorrow_does_not_wait_until_then(home: Path, project: Pr
     assert len(program.json("proposals")) == 1
 
 
+@pytest.mark.slow
 def test_f13_set_ahead_and_back_nothing_is_done_twice(home: Path, project: Project, program: Program) -> None:
     clock = Clock(program)
     program.run("run", "--once")

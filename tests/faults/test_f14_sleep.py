@@ -6,6 +6,8 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from faults import apart
 from faults.clock import Clock
 from faults.model import CALLS, UPDATES, asking, right, teach
@@ -16,6 +18,7 @@ from support.waiting import pause, wait_for
 NIGHT = 8 * 3600.0
 
 
+@pytest.mark.slow
 def test_f14_asleep_for_a_night_in_the_middle_of_a_question(home: Path, project: Project) -> None:
     with StubModel(right) as model:
         model.queue(Reply(status=500, delay=1), Reply(text=UPDATES, delay=1))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from faults.kills import kill_before
 from faults.world import DATABASE, World
 from support.session import Session
 
@@ -79,8 +80,14 @@ def _by_state(world: World) -> dict[str, list[str]]:
     return found
 
 
-@pytest.mark.parametrize("damage", [_header, _flipped, _without_turns_nor_copy, _emptied])
-def test_it_is_moved_aside_and_rebuilt(machine: World, damage: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize(
+    "damage",
+    [
+        _flipped,
+        *(pytest.param(other, marks=pytest.mark.slow) for other in (_header, _without_turns_nor_copy, _emptied)),
+    ],
+)
+def test_f15_it_is_moved_aside_and_rebuilt(machine: World, damage: Callable[[Path], None]) -> None:
     before = _by_state(machine)
     damage(machine.home / DATABASE)
     machine.finish()
@@ -92,8 +99,9 @@ def test_it_is_moved_aside_and_rebuilt(machine: World, damage: Callable[[Path], 
     _check(machine)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copy", [None, random.Random(6).randbytes(50_000)], ids=["no copy", "a broken copy"])
-def test_with_nothing_left_proposals_are_found_again_in_git(machine: World, copy: bytes | None) -> None:
+def test_f15_with_nothing_left_proposals_are_found_again_in_git(machine: World, copy: bytes | None) -> None:
     (still_open,) = machine.program.json("proposals")
     (accepted,) = _by_state(machine)["accepted"]
     database = machine.home / DATABASE
@@ -113,8 +121,9 @@ def test_with_nothing_left_proposals_are_found_again_in_git(machine: World, copy
     _check(machine)
 
 
-def test_without_its_log_it_goes_on_from_what_it_has(world: World, unharmed: dict[str, Any]) -> None:
-    world.run_until("daemon 30")
+@pytest.mark.slow
+def test_f15_without_its_log_it_goes_on_from_what_it_has(world: World, unharmed: dict[str, Any]) -> None:
+    assert kill_before(world, "daemon 30")
     for suffix in ("-wal", "-shm"):
         (world.home / DATABASE).with_name(f"skilld.db{suffix}").unlink()
     world.finish()
@@ -122,10 +131,11 @@ def test_without_its_log_it_goes_on_from_what_it_has(world: World, unharmed: dic
     world.check()
 
 
-def test_a_kill_while_it_is_rebuilt_costs_nothing(machine: World) -> None:
+@pytest.mark.slow
+def test_f15_a_kill_while_it_is_rebuilt_costs_nothing(machine: World) -> None:
     before = _by_state(machine)
     _header(machine.home / DATABASE)
-    assert sum(machine.run_until(f"daemon {step}") for step in (3, 9, 14)) == 3
+    assert sum(kill_before(machine, f"daemon {step}") for step in (3, 9, 14)) == 3
     machine.finish()
     after = _by_state(machine)
     assert after["rejected"] == before["rejected"]
@@ -133,7 +143,7 @@ def test_a_kill_while_it_is_rebuilt_costs_nothing(machine: World) -> None:
     _check(machine)
 
 
-def test_other_commands_say_so_and_change_nothing(machine: World) -> None:
+def test_f15_other_commands_say_so_and_change_nothing(machine: World) -> None:
     database = machine.home / DATABASE
     _header(database)
     before = database.read_bytes()

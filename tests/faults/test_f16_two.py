@@ -11,13 +11,18 @@ import pytest
 from faults import apart
 from support.program import Program
 
+ONCE = ("run", "--once")
+
 
 def _state(home: Path) -> dict[str, str]:
     files = (path for path in (home / ".local/state/skilld").iterdir() if not path.name.endswith("-shm"))
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-@pytest.mark.parametrize("arguments", [("run",), ("run", "--once"), ("run", "--once", "--backfill", "7")])
+@pytest.mark.parametrize(
+    "arguments",
+    [("run",), *(pytest.param(other, marks=pytest.mark.slow) for other in (ONCE, (*ONCE, "--backfill", "7")))],
+)
 def test_f16_a_second_one_changes_nothing(home: Path, program: Program, arguments: tuple[str, ...]) -> None:
     with apart.daemon(program) as first:
         first.send_signal(signal.SIGSTOP)  # so that it writes nothing itself; the lock stays its own

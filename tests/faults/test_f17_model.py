@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from faults.clock import Clock
 from faults.model import CALLS, UPDATES, asking, right, teach
 from support.live_project import Project
@@ -15,6 +17,7 @@ HALF = Reply(raw=b'{"id":"x","object":"chat.completion","choices":[{"index":0,"m
 SLOW = Reply(text=UPDATES, delay=30)
 
 
+@pytest.mark.slow
 def test_f17_every_failure_is_tried_again_later_and_then_it_works(home: Path, project: Project) -> None:
     # 429, 500 and garbage: tests/e2e/test_model.py
     with StubModel(right) as model:
@@ -33,6 +36,7 @@ def test_f17_every_failure_is_tried_again_later_and_then_it_works(home: Path, pr
     assert len(program.json("proposals", "--state", "all")) == 1
 
 
+@pytest.mark.slow
 def test_f17_what_fails_too_often_is_parked_in_sight(home: Path, project: Project) -> None:
     with StubModel(right) as model:
         program = asking(home, model, SKILLD_WORKER__ATTEMPTS="2")
@@ -48,6 +52,7 @@ def test_f17_what_fails_too_often_is_parked_in_sight(home: Path, project: Projec
         assert "again: skilld retry" in program.run("status").stdout
 
 
+@pytest.mark.slow
 def test_f17_ten_megabytes_are_no_answer(home: Path, project: Project) -> None:
     with StubModel(right) as model:
         program = asking(home, model)

@@ -6,6 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
 from faults import apart
 from support.claude_lines import BEFORE, typed
 from support.live_project import Project
@@ -39,6 +41,7 @@ def test_f19_deleted_before_its_batch_was_judged(home: Path, project: Project, p
     assert kept.path.exists()
 
 
+@pytest.mark.slow
 def test_f19_moved_before_its_batch_was_judged(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     program.run("pause")
@@ -89,6 +92,7 @@ def test_f21_what_the_person_edits_meanwhile_is_never_lost(home: Path, project: 
     assert not (project.root / ".git/CHERRY_PICK_HEAD").exists()
 
 
+@pytest.mark.slow
 def test_f22_a_branch_that_the_person_deletes_or_moves(home: Path, project: Project, program: Program) -> None:
     program.run("run", "--once")
     _teach(home, project)

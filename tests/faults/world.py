@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -82,11 +81,12 @@ class World:
         shutil.copytree(self._kept, self.home, symlinks=True)
 
     def steps(self) -> list[str]:
-        """Return the steps of the last runs: process, number, function, first word."""
+        """Return the steps of the last runs: daemon or worker, number, function, process."""
         try:
-            return (self.faults / "steps").read_text(encoding="utf-8").splitlines()
+            text = (self.faults / "steps").read_text(encoding="utf-8")
         except FileNotFoundError:
             return []
+        return text[: text.rfind("\n") + 1].splitlines()  # the last one may be half written
 
     def start(self, *, once: bool = True) -> subprocess.Popen[bytes]:
         """Start `skilld run`, with or without `--once`, and return at once."""
@@ -98,27 +98,6 @@ class World:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-
-    def run_until(self, step: str) -> bool:
-        """Run until a process kills itself before `step`; returns whether one did. Nothing is left running."""
-        (self.faults / "steps").unlink(missing_ok=True)
-        (self.faults / "kill").write_text(step)
-        self.start().wait(60)
-        (self.faults / "kill").unlink()
-        self.wait_for_end()
-        return any(line.startswith(f"{step} ") for line in self.steps())
-
-    def run_for(self, seconds: float, *, once: bool = True, wait: bool = True) -> bool:
-        """Run for so long, then kill -9; returns whether it still ran. Nothing is left running, if it is to `wait`."""
-        process = self.start(once=once)
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGKILL)
-        killed = process.wait(10) == -signal.SIGKILL
-        if wait:
-            self.wait_for_end()
-        return killed
 
     def wait_for_end(self) -> None:
         """Wait until the last process is gone, as it must be 5 s after a kill."""

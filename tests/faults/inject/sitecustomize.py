@@ -59,7 +59,7 @@ class _Steps:
         """Note a step, and end here if it is the one."""
         step = f"{self._who} {next(self._numbers)}"
         with (FOLDER / "steps").open("a", encoding="utf-8") as steps:
-            steps.write(f"{step} {name}\n")
+            steps.write(f"{step} {name} {os.getpid()}\n")
         if step == getattr(self, "_kill", ""):
             os.kill(os.getpid(), signal.SIGKILL)
 
