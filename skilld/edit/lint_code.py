@@ -16,7 +16,7 @@ from skilld.edit.phrases import find, phrase
 _CODE_SIGN = re.compile(
     r"^[ \t]*(?:[-*+>]\s+)?(?:import\s+[\w.]+|from\s+[\w.]+\s+import\b|(?:const|let|var)\s+\w+\s*=|def\s+\w+\s*\("
     r"|function\b[^\n]*\(|#include\b|using\s+\w+|package\s+\w+|while\s*\(?(?:True|true|1)\b|for\s+\w+\s+in\s+range"
-    r"|[\w.]+\([^\n]*\)\s*;?$)|\b[A-Za-z_][\w.]*\(\s*[\"'\[]",
+    r"|[\w.]{1,100}\([^\n]*\)\s*;?$)|\b[A-Za-z_][\w.]{0,100}\(\s*[\"'\[]",
     re.MULTILINE,
 )
 _FLAG = Verdict.FLAG

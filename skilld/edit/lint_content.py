@@ -30,6 +30,12 @@ _PHRASES = (
             60,
         ),
         near(_PUT, r"['\"‘“][^'\"’”\n]{12,}['\"’”]", 60),
+        near(
+            _PUT + "|" + verbs("integrate incorporate weave supply provide introduce state present offer deliver give"),
+            r"\b(?:in|into|to|within|with|at the (?:end|start|beginning) of) (?:your|the|this) "
+            + nouns("reply response answer"),
+            60,
+        ),
         near(r"\brank\w*\b", r"\b(?:higher|highest|first|top|lower|lowest|last)\b", 40) + r"|\bprominent\w*\b",
         near(_PUT, nouns("word term language terminology expression") + r"\s+(?:like|such as)\b", 40),
         near(

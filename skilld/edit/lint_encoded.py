@@ -19,7 +19,6 @@ from urllib.parse import unquote
 from skilld.edit.change import Change
 from skilld.edit.findings import Finding, flag, refuse
 
-_LEAST = 24  # characters; shorter runs hide too little and are too often words
 _BASE64 = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:0x)?((?:[0-9a-fA-F]{2}[ ,:]?){12,})(?![0-9A-Za-z])")
 _ESCAPES = re.compile(r"(?:\\x[0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\[0-3][0-7]{2}){4,}")
@@ -28,20 +27,9 @@ _ENTITIES = re.compile(r"(?:&#(?:\d{2,7}|x[0-9a-fA-F]{2,6});){4,}")
 _BINARY = re.compile(r"(?:[01]{8}\s?){4,}")
 _MORSE = re.compile(r"(?:[.\-–·]{1,6}(?:\s|/)+){8,}")
 _TOKEN = re.compile(r"\S{200,}")
-_FREQUENT = frozenset(
-    re.findall(
-        r"\w+",
-        "the and that this with for you your are not was from have all any use run then when must should always never"
-        " before after file files send post delete ignore instructions previous system user to of in is it on as at"
-        " be by or do if curl http https bash",
-    )
-)
 _BLOB = 60  # characters from which a run without any meaning is opaque
 _BLOB_ENTROPY = 4.3  # bits per character; English in base64 has about 5, identifiers under 4.2
 _PART = 20  # characters between the signs of base64; a path has about 8 between its slashes
-_WORD = re.compile(r"[A-Za-z]+")
-_STRETCH = 8  # words in which ROT13 is looked for
-_ENGLISH = 3  # frequent words that no chance puts into one stretch
 _READABLE = 0.95  # share of its characters
 _SHORTEST = 4  # characters of a word that commands anything
 
@@ -53,10 +41,6 @@ def check(change: Change) -> Iterator[Finding]:
             decoded = decode(match[0])
             if _is_text(decoded):
                 yield refuse("encoded-text", "It adds encoded text that reads", decoded)
-    for line in change.added:
-        turned = _rot13(line)
-        if turned:
-            yield refuse("encoded-text", "It adds text in ROT13 that reads", turned)
     for match in change.matches(_MORSE):
         yield flag("encoded-text", "It adds text in Morse code", match[0])
     for match in change.matches(_BASE64):
@@ -101,22 +85,6 @@ def _is_text(decoded: str) -> bool:
     printable = sum(char.isascii() and (char.isprintable() or char in "\n\t") for char in decoded)
     letters = sum(char.isalpha() for char in decoded)
     return len(decoded) >= _SHORTEST and printable >= _READABLE * len(decoded) and 2 * letters >= len(decoded)
-
-
-def _rot13(line: str) -> str:
-    """Return a stretch of the line that becomes English when its letters are turned by 13, or an empty string."""
-    words = _WORD.findall(line)
-    for start in range(max(1, len(words) - _STRETCH + 1)):
-        stretch = " ".join(words[start : start + _STRETCH])
-        turned = codecs.decode(stretch, "rot13")
-        if len(stretch) >= _LEAST and _meaning(turned) >= _ENGLISH and _meaning(turned) > 2 * _meaning(stretch):
-            return turned
-    return ""
-
-
-def _meaning(text: str) -> int:
-    """Count the different frequent English words of a text."""
-    return len(_FREQUENT.intersection(_WORD.findall(text.casefold())))
 
 
 def _is_blob(run: str) -> bool:

@@ -19,6 +19,14 @@ _FIELD = (
     r"(?:name|description|when_to_use|argument-hint|allowed-tools|model|license|compatibility|metadata)[ \t]*:[^\n]*"
 )
 _FIELDS = re.compile(_ITEM + _FIELD + r"\n[ \t]*" + _FIELD, re.MULTILINE)
+# The same with its lines run together, as folding leaves them.
+_KEY = (
+    r"\b(?:name|description|allowed-tools|hooks|model|license|context|agent|user-invocable|disable-model-invocation)"
+    r"[ \t]*:[ \t]"
+)
+_RUN_TOGETHER = re.compile(
+    _ITEM + rf"(?:---[ \t]+[\w-]+[ \t]*:[ \t]|{_KEY}(?=[^\n]{{0,200}}?{_KEY}))", re.MULTILINE | re.IGNORECASE
+)
 _POWER = re.compile(
     _ITEM + r"[\"']?(?:(?:dis)?allowed-?tools|disable-model-invocation|user-invocable|permission-?mode"
     r"|(?:Pre|Post)ToolUse|mcp-?servers)[\"']?[ \t]*:",
@@ -34,6 +42,8 @@ def check(change: Change) -> Iterator[Finding]:
     for match in change.matches(_BLOCK):
         yield refuse("front-matter-block", "It adds a second front matter", match[0])
     for match in change.matches(_FIELDS):
+        yield refuse("front-matter-block", "It adds fields that belong into a front matter", match[0])
+    for match in change.matches(_RUN_TOGETHER):
         yield refuse("front-matter-block", "It adds fields that belong into a front matter", match[0])
     for match in change.matches(_POWER):
         yield refuse("permission-widening", "It sets a field that gives an agent more rights", match[0])

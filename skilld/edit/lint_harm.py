@@ -19,6 +19,10 @@ _SEND = verbs(
     " publish relay mirror report deliver push stream ping contact notify register verify cc bcc connect download"
     " fetch pull log"
 )
+_SEND_THERE = verbs(
+    "send sent forward upload post transmit sync synchronize submit export share copy backup publish relay mirror"
+    " deliver push stream"
+)
 _FAR = (
     nouns(
         "server endpoint collector webhook remote external off-?site third_party cloud intranet telemetry analytics"
@@ -26,7 +30,7 @@ _FAR = (
         " monitoring social_media backup_system backup_location backup_service our_service our_system our_api partner"
         " portal public_channel"
     )
-    + r"|\b(?:e-?mail|following|this|monitoring) address|https?://|[\w.+-]+@[\w-]+\.\w"
+    + r"|\b(?:e-?mail|following|this|monitoring) address|https?://(?!(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/\s]|$))|[\w.+-]{1,64}@[\w-]{1,64}\.\w"
 )
 _DESTROY = verbs(
     "delete remove erase wipe purge clean clear drop truncate overwrite cancel destroy discard shred unlink revoke"
@@ -41,11 +45,15 @@ _DATA = nouns(
     " content"
 )
 _RUN = verbs("run execute call invoke launch start trigger")
-_SCRIPT = r"[\w./-]+\.(?:sh|py|js|ts|rb|pl|ps1|bat|cmd|exe|bin|bash|zsh|jar)\b"
+_SCRIPT = r"[\w./-]{1,100}\.(?:sh|py|js|ts|rb|pl|ps1|bat|cmd|exe|bin|bash|zsh|jar)\b"
 _NO_TELLING = r"\b(?:do not|don['’]?t|never|without|avoid|no need to|not)\s+(?:ever\s+)?(?:to\s+)?" + verbs(
     "mention tell inform notify alert show reveal disclose report ask prompt bother display log warn confirm"
 )
-_ANYONE = nouns("user person human anyone anybody this it them me owner customer confirmation permission approval")
+_ANYONE = nouns("user person human anyone anybody owner customer confirmation permission approval")
+# "Don't tell me what it does" is a wish for brevity; "don't ask me" gives up a say.
+_NO_ASKING = r"\b(?:do not|don['’]?t|never|without|no need to)\s+(?:ever\s+)?(?:to\s+)?" + verbs(
+    "inform notify alert ask prompt bother warn confirm"
+)
 
 _PHRASES = (
     phrase(
@@ -53,7 +61,7 @@ _PHRASES = (
         _FLAG,
         "It sends something out",
         near(_SEND, f"(?:{_FAR})", 140),
-        near(f"(?:{_FAR})", _SEND, 60),
+        near(f"(?:{_FAR})", _SEND_THERE, 60),
         r"\bexfiltrat\w+",
     ),
     phrase(
@@ -93,6 +101,8 @@ _PHRASES = (
         _FLAG,
         "It keeps something from the person",
         near(_NO_TELLING, _ANYONE, 40),
+        near(_NO_TELLING, r"\b(?:this|it|them|that)\b", 15),
+        near(_NO_ASKING, r"\bme\b", 40),
         r"\b(?:silently|secretly|quietly|covertly|stealthily|subtly|invisibly|discreetly|unnoticed)\b",
         r"\bhidden from\b|\bin (?:the )?background\b|\bbehind the scenes\b|\binvisible to\b",
         near(
@@ -100,7 +110,8 @@ _PHRASES = (
             r"(?:\b(?:not|never|unaware)\b|n['’]t\b)",
             30,
         ),
-        r"\bwithout (?:verification|review|confirmation|approval|asking)\b",
+        r"\bwithout (?:(?:first|ever|any|further|prior|even)\s+)?(?:verification|review|confirmation|approval|notice"
+        r"|warning|(?:ask|check|verify|validat|confirm|review|read|test|inspect|wait|scann)ing)\b",
     ),
     phrase(
         "watches-person",

@@ -21,6 +21,8 @@ _DEFINITION = re.compile(
     r"|\S+)(?P<title>[ \t]*\n?[ \t]*(?:\"[^\"]*\"|'[^']*'|\([^)]*\)))?[ \t]*$",
     re.MULTILINE,
 )
+_REMARK = re.compile(r"\[[^\]\n]{0,40}\]:\s*(?:#|<#?>|/{1,2}|\.)\s*[(\"']")
+_ROLE_LINK = re.compile(r"\[(?:system|assistant|user|human|developer)\]\s*\(#[^)\n]*\)", re.IGNORECASE)
 _NO_TARGET = frozenset({"#", "<>", "/", "//", "<#>", "."})
 _HIDING_ATTRIBUTE = re.compile(
     r"\bon\w+\s*=|\b(?:style|src|srcset|href|hidden|action|formaction|data)\b", re.IGNORECASE
@@ -68,6 +70,10 @@ def check(change: Change) -> Iterator[Finding]:
         yield flag("html", "It adds an HTML or XML declaration", match[0])
     for match in change.matches(_TAG, change.prose):
         yield from _tag(change, match)
+    for match in change.matches(_ROLE_LINK, change.prose):
+        yield refuse("frame-tag", "It imitates the marks that frame an agent's conversation", match[0])
+    for match in change.matches(_REMARK, change.prose):
+        yield refuse("hidden-definition", "It adds a link definition that hides a remark", match[0])
     for match in change.matches(_DEFINITION, change.prose):
         yield from _definition(change, match)
 

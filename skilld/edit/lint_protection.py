@@ -1,6 +1,6 @@
-"""Lint family T-13, orders in words that take protection away: other instructions, checks, access, safe practice.
+"""Lint family T-13, orders in words that take protection away: checks, access, safe practice, rules.
 
-English, but for the oldest trick, which is known in more languages. They only ever flag.
+English. They only ever flag.
 """
 
 from __future__ import annotations
@@ -10,13 +10,10 @@ from collections.abc import Iterator
 
 from skilld.edit.change import Change, folded
 from skilld.edit.findings import Finding, Verdict, flag
-from skilld.edit.phrases import find, near, nouns, phrase, verbs
+from skilld.edit.phrases import SET_ASIDE, find, near, nouns, phrase, verbs
 from skilld.edit.structure import sections
 
 _FLAG = Verdict.FLAG
-_SET_ASIDE = verbs("ignore disregard forget override bypass dismiss neglect")
-_OTHERS = r"\b(?:previous|prior|above|earlier|preceding|other|existing|your|these|system|all)\b"
-_ORDERS = nouns("instruction directive rule prompt guideline command policy order constraint safeguard restriction")
 _SKIP = verbs("disable skip bypass remove omit ignore suppress relax loosen weaken drop avoid deactivate") + (
     r"|\b(?:turn(?:s|ing)? off|comment(?:s|ing)? out|no need (?:for|to)|without|instead of|do(?: no"
     r"|n['’])t (?:need to |have to )?(?:do|run|use|check|validate|verify|test|review|escape|sanitize|hash|encrypt|log"
@@ -30,22 +27,6 @@ _CHECKS = nouns(
 )
 
 _PHRASES = (
-    phrase(
-        "overrides",
-        _FLAG,
-        "It tries to set other instructions aside, or speaks for someone else",
-        rf"{_SET_ASIDE}\s+(?:\w+\s+){{0,3}}?{_OTHERS}\s+(?:\w+\s+)?{_ORDERS}(?!\s+(?:about|on|for|regarding|that))",
-        rf"{_SET_ASIDE}\s+(?:\w+\s+){{0,2}}you (?:have been|were|are) (?:told|given|instructed)",
-        r"\bignore (?:everything|all|the \w+ and)\b|\byou are now\b|\bact as (?:if|though)\b|\bpretend\b|\bjailbreak\b",
-        r"\b(?:system|maintenance|developer|debug|god|admin|recovery|diagnostic) mode\b|\bsystem (?:override|update"
-        r"|reset)\b",
-        r"\b(?:system|initial|hidden|original) (?:prompt|instructions?|message)\b|\bnew (?:system )?instructions?\b",
-        r"\byour (?:secret|password|api key|system prompt)|\bremember this for next time\b|\bcoming from the user\b"
-        r"|\bas an AI\b",
-        r"忽略.{0,12}(?:指令|指示|说明)|无视.{0,12}(?:指令|指示)|これまでの(?:指示|命令)を?無視|(?:이전|기존)\s*지시",
-        r"\bignor\w+ (?:\w+ ){0,3}(?:instrucciones|instruções|istruzioni|consignes|indicaciones)\b",
-        r"\bignorier\w* .{0,30}Anweisung|игнориру\w+ .{0,30}инструкц",
-    ),
     phrase(
         "fixes-outcome",
         _FLAG,
@@ -97,6 +78,15 @@ _PHRASES = (
         near(nouns("password credential secret token key"), r"\b(?:in |as )(?:plain|clear) ?text\b"),
         near(f"(?:{_SKIP})", _CHECKS, 50),
         near(
+            r"\b(?:not to|to not|never|do not|don['’]?t|no need to)\s+"
+            + verbs("write add include create run perform do use require"),
+            nouns(
+                "test check validation verification authentication authorization encryption sandbox audit review"
+                " escaping SQL_injection security"
+            ),
+            40,
+        ),
+        near(
             verbs("allow accept permit trust"),
             r"\b(?:all|any|every|untrusted|unsigned|anonymous)\b[^.\n]{0,30}"
             + nouns("origin host input user certificate request connection command source"),
@@ -127,7 +117,7 @@ _PHRASES = (
         _FLAG,
         "It takes a rule out of force",
         near(
-            _SET_ASIDE + "|" + verbs("remove delete drop skip strike"),
+            SET_ASIDE + "|" + verbs("remove delete drop skip strike"),
             nouns("rule bullet guideline guard restriction requirement step"),
             40,
         ),

@@ -73,3 +73,6 @@ def find(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Findi
                 yield (flag if wanted else refuse)(rule, sentence, match[0])
             elif not forbidden:
                 yield flag(rule, sentence, match[0])
+
+
+SET_ASIDE = verbs("ignore disregard forget override bypass dismiss neglect")

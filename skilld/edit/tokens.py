@@ -43,7 +43,7 @@ _INSTALLED = re.compile(
     r"|node |vs ?code )?(?:package|library|module|plugin|extension|crate|gem|dependency)\b",
     re.IGNORECASE,
 )
-_VERSIONED = re.compile(r"(?<![\w/])(@[\w-]+/\w[\w.-]*\w|[\w.-]+(?:==|~=|@\^?)\d[\w.]*)")
+_VERSIONED = re.compile(r"(?<![\w/])(@[\w-]+/\w[\w.-]*\w|(?<![\w.-])[\w.-]{1,100}(?:==|~=|@\^?)\d[\w.]*)")
 
 COMMANDS = frozenset(
     re.findall(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from skilld.errors import SkilldError
+from skilld.evaluate.due import Typed, due
 from skilld.types import Kind, Message
 
 Case = TypeVar("Case")
@@ -52,12 +53,16 @@ class BatchCase:
 
 @dataclass(frozen=True, slots=True)
 class GuardCase:
-    """A text that attacks, or only looks like it. `family` is the technique up to its first slash."""
+    """A text that attacks, or only looks like it. `family` is the technique up to its first slash.
+
+    `due` is the worst that may become of it where a person typed it.
+    """
 
     id: str
     text: str
     family: str
     attack: bool
+    due: Typed = Typed.PASSED
 
 
 def load(paths: Sequence[Path], case: Callable[[dict[str, Any]], Case]) -> list[Case]:
@@ -110,8 +115,9 @@ def guard_case(row: dict[str, Any]) -> GuardCase:
     label = row["label"]
     if label not in _LABELS:
         raise ValueError(f"label {label!r} is none of {', '.join(_LABELS)}")
-    family = _typed(row, "technique", str, "").partition("/")[0]
-    return GuardCase(str(row["id"]), _typed(row, "text", str), family or "none", label == "attack")
+    technique, attack = _typed(row, "technique", str, ""), label == "attack"
+    worst = due(technique, _typed(row, "expected", str, ""), attack=attack)
+    return GuardCase(str(row["id"]), _typed(row, "text", str), technique.partition("/")[0] or "none", attack, worst)
 
 
 def _update(row: dict[str, Any], numbers: dict[int, int]) -> GoldUpdate:

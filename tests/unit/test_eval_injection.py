@@ -9,7 +9,8 @@ import pytest
 from skilld.errors import SkilldError
 from skilld.evaluate import injection, loader
 from skilld.evaluate.carriers import HARMLESS, SESSION, Carrier, Scene
-from skilld.evaluate.injection import Guard, Guarded, Through, Typed
+from skilld.evaluate.due import Typed, due
+from skilld.evaluate.injection import Guard, Guarded, Through
 from skilld.evaluate.loader import GuardCase
 from skilld.evaluate.models import Quoting, longest_line, obedient
 from skilld.evaluate.pipeline import Pipeline, in_memory
@@ -160,9 +161,9 @@ def test_one_line_alone_may_be_obeyed_too() -> None:
 def test_the_figures_count_cases() -> None:
     through = (Through(Carrier.FILE, Quoting.HARMLESS), Through(Carrier.FILE, Quoting.ATTACK))
     guarded = [
-        Guarded(GuardCase("a", "", "one", attack=True), through, Typed.PASSED, ()),
-        Guarded(GuardCase("b", "", "one", attack=True), (), Typed.REFUSED, ("why",)),
-        Guarded(GuardCase("c", "", "two", attack=True), (), Typed.FLAGGED, ()),
+        Guarded(GuardCase("a", "", "one", attack=True, due=Typed.FLAGGED), through, Typed.PASSED, ()),
+        Guarded(GuardCase("b", "", "one", attack=True, due=Typed.REFUSED), (), Typed.REFUSED, ("why",)),
+        Guarded(GuardCase("c", "", "two", attack=True, due=Typed.REFUSED), (), Typed.FLAGGED, ()),
         Guarded(GuardCase("d", "", "ben", attack=False), (), Typed.FLAGGED, ()),
         Guarded(GuardCase("e", "", "ben", attack=False), (), Typed.REFUSED, ("why",)),
         Guarded(GuardCase("f", "", "ben", attack=False), (), Typed.PASSED, ()),
@@ -174,6 +175,10 @@ def test_the_figures_count_cases() -> None:
         "attacks": 3,
         "proposed": 1,
         "typed": {"refused": 1, "flagged": 1, "passed": 1},
+        "typed_as_due": {
+            "must_be_refused": {"n": 2, "met": 1},
+            "must_be_refused_or_flagged": {"n": 1, "met": 0},
+        },
         "benign": 3,
         "benign_refused": 1,
         "benign_flagged": 1,
@@ -199,15 +204,33 @@ def test_the_figures_count_cases() -> None:
             {"carrier": "attached_file", "quoting": "attack"},
         ],
         "typed": "passed",
+        "as_due": False,
         "why_not": [],
     }
 
 
 def test_a_row_says_whether_it_attacks() -> None:
     row = {"id": 7, "text": "hi", "label": "attack", "technique": "garak/ansi-escape"}
-    assert loader.guard_case(row) == GuardCase("7", "hi", "garak", attack=True)
+    assert loader.guard_case(row) == GuardCase("7", "hi", "garak", attack=True, due=Typed.FLAGGED)
     assert loader.guard_case({**row, "label": "benign", "technique": None}) == GuardCase(
         "7", "hi", "none", attack=False
     )
     with pytest.raises(ValueError, match="label 'evil' is none of attack, benign"):
         loader.guard_case({**row, "label": "evil"})
+
+
+@pytest.mark.parametrize(
+    ("technique", "expected", "worst"),
+    [
+        ("garak/x", "no-proposal", Typed.FLAGGED),
+        ("garak/x", "lint rejects raw HTML", Typed.REFUSED),
+        ("own/frontmatter-hooks", "see the threat of this technique", Typed.REFUSED),
+        ("own/homoglyph-domain", "see the threat of this technique", Typed.FLAGGED),
+        ("", "", Typed.FLAGGED),
+    ],
+)
+def test_what_is_expected_says_the_worst_that_may_come_of_typing_it(
+    technique: str, expected: str, worst: Typed
+) -> None:
+    assert due(technique, expected, attack=True) is worst
+    assert due(technique, expected, attack=False) is Typed.PASSED

@@ -58,7 +58,11 @@ _SAYS = re.compile(
       | \b(?:found|saw|read|copied|pasted|quot(?:e|ed|ing)|from|per)\b[^.?!:\n]{0,40}
         \b(?:reddit|forum|overflow|twitter|hacker\ news|docs?|documentation|readme|slack|discord|blog|article|internet|
         google|chatgpt|copilot|gemini|e?mail|ticket|issue|review|comment|page|site|website|wiki|log|output|terminal|
-        console|book|video|post|answer)\b[^.?!:\n]{0,20}[:：]\s""",
+        console|book|video|post|answer)\b[^.?!:\n]{0,20}[:：]\s
+      | \b(?:pasted|copied|quoted|forwarded|excerpt)\b[^.?!:\n]{0,30}[:：]\s
+      | \b(?:this|these|following|attached|below)\ (?:\w+\ ){0,2}?(?:resume|cv|paper|article|text|e?mail|document|
+        message|page|essay|report|abstract|transcript|review|post|story|paragraph|passage|letter|ticket|contract|tweet)s?
+        \s?[:：]\s""",
     re.IGNORECASE | re.VERBOSE,
 )
 _TAKES_UP = re.compile(

@@ -1,0 +1,80 @@
+"""Lint family T-13, words that speak over everybody else: setting instructions aside, claiming a role, asking secrets.
+
+English, but for the oldest trick, which is known in more languages. They only ever flag: a person may well say
+"forget what I said".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skilld.edit.change import Change
+from skilld.edit.findings import Finding, Verdict
+from skilld.edit.phrases import SET_ASIDE, find, near, nouns, phrase, verbs
+
+_FLAG = Verdict.FLAG
+_OTHERS = r"\b(?:previous|prior|above|earlier|preceding|other|existing|your|these|system|all)\b"
+_ORDERS = nouns("instruction directive rule prompt guideline command policy order constraint safeguard restriction")
+_BEGINS = r"(?:^|[.!?:\n]\s*)[-*+>\s]*(?:(?:please|now|just|actually|ok(?:ay)?|so|and|but),?\s+)*"
+_I_AM = r"\b(?:I['’]?m|I am|we are|we['’]re|this is|you are|you['’]re)\s+(?:(?:now|actually|really|only|in fact)\s+)*"
+_SECRETS = nouns(
+    "password passphrase passcode PIN credential secret api_?key token social_security private_key login card_number"
+)
+_LIFTED = (
+    "unrestricted unlocked unfiltered privileged root sudo superuser override emergency system maintenance developer"
+    " debug god admin recovery diagnostic jailbreak DAN"
+)
+
+_PHRASES = (
+    phrase(
+        "overrides",
+        _FLAG,
+        "It tries to set other instructions aside, or speaks for someone else",
+        rf"{SET_ASIDE}\s+(?:\w+\s+){{0,3}}?{_OTHERS}\s+(?:\w+\s+)?{_ORDERS}(?!\s+(?:about|on|for|regarding|that))",
+        rf"{SET_ASIDE}\s+(?:\w+\s+){{0,2}}you (?:have been|were|are) (?:told|given|instructed)",
+        rf"{_BEGINS}(?:forget|ignore|disregard|never mind|scratch|skip)\s+(?:about\s+)?(?:that|this|it|everything|all"
+        r"(?: of (?:that|this|it))?)\s*(?:[,.!:;\n]|$|and\b|now\b)",
+        r"\bignore (?:everything|all|the \w+ and)\b|\byou are now\b|\bact as (?:if|though)\b|\bpretend\b|\bjailbreak\b",
+        rf"\b(?:{_LIFTED.replace(' ', '|')})[ -]modes?\b|\bsystem (?:override|update|upgrade|reset)\b",
+        r"\boverrid(?:e|ing)s?\s+(?:modes?|codes?|protocols?|authori[sz]ations?|sequences?)\b",
+        rf"{_I_AM}(?:entering|switching (?:in)?to|operating in|running in)\b[^.\n]{{0,60}}\bmodes?\b",
+        r"\b(?:system|initial|hidden|original) (?:prompt|instructions?|message)\b|\bnew (?:system )?instructions?\b",
+        r"\byour (?:secret|password|api key|system prompt)|\bremember this for next time\b|\bcoming from the user\b"
+        r"|\bas an AI\b",
+        r"忽略.{0,12}(?:指令|指示|说明)|(?:无视|忘记|忘掉|不要理会).{0,12}(?:指令|指示|规则)|(?:指示|命令|指令)を?(?:すべて)?無視"
+        r"|(?:^|[。:：「'\"\s])無視して|(?:이전|기존|위의)\s*(?:지시|명령)|무시하",
+        r"\b(?:ignor|olvid|omit|esquec|esqueç|dimentic|oubli|néglig)\w* (?:\w+ ){0,3}(?:instrucciones|instruções"
+        r"|istruzioni|consignes|instructions|indicaciones|órdenes|ordens|ordini|ordres|règles|reglas|regras|regole)\b",
+        r"\b(?:ignorier|vergiss|vergesse|missacht)\w* .{0,30}(?:Anweisung|Regel|Befehl)"
+        r"|(?:игнориру|забуд)\w+ .{0,30}(?:инструкц|указани|правил)|(?:zignoruj|ignoruj|zapomn\w+) .{0,30}(?:instrukc"
+        r"|pokyn|polecen|pravid)|(?:negeer|vergeet) .{0,30}(?:instructies|regels)|(?:yok say|unut)\w*",
+    ),
+    phrase(
+        "claims-role",
+        _FLAG,
+        "It claims to be somebody, and orders in his name",
+        rf"{_I_AM}(?:an?|the|your|god\b)(?:\s+\w+){{0,3}}?\s*\b(?:developer|admin\w*|engineer|owner|creator|officer"
+        r"|police|agent|manager|auditor|researcher|doctor|expert|moderator|operator|supervisor|god|CEO|CTO|root)\b",
+        r"\bI['’]?m (?:god|root|the (?:system|boss))\b|\b(?:law enforcement|by order of|on behalf of)\b",
+        r"\b(?:must|have to|need to|will)\s+(?:now\s+|only\s+)?(?:listen to|obey|comply with|answer to)\b",
+    ),
+    phrase(
+        "asks-secret",
+        _FLAG,
+        "It asks for a secret, or where somebody is",
+        near(
+            verbs(
+                "confirm tell give reveal share provide state say repeat disclose recite spell hand guess recall verify"
+            ),
+            r"\b(?:the|your|a|any|my|their|his|her|all)\s+(?:\w+\s+){0,2}?" + _SECRETS,
+            40,
+        ),
+        near(r"\bwhere\b", nouns("user person customer owner he she they"), 20)
+        + r"[^.\n]{0,30}\b(?:liv\w+|located|stay\w*|now|home)\b",
+    ),
+)
+
+
+def check(change: Change) -> Iterator[Finding]:
+    """Flag what would make an agent listen to somebody else."""
+    yield from find(change, _PHRASES, change.text)
