@@ -18,6 +18,7 @@ from skilld.cli import (
     proposals,
     retry,
     run,
+    service,
     show,
     status,
     sync,
@@ -42,6 +43,7 @@ VERBS: dict[str, ModuleType] = {
     "pause": pause,  # and resume
     "retry": retry,
     "config": config,
+    "service": service,
 }
 
 

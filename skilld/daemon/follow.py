@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +25,12 @@ log = structlog.get_logger()
 
 
 class Follower:
-    """Reads what is new below the roots. `now` is the Unix time, used at the very first start only."""
+    """Reads what is new below the roots. `now` is the Unix time, used at the very first start only.
+
+    `progress` is called again and again while it is at work, however long that takes.
+    """
+
+    progress: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, store: Store, roots: Sequence[Root], now: float) -> None:
         self._store = store
@@ -61,6 +66,7 @@ class Follower:
         """Look at every transcript by stat and read what changed. Returns the number of new turns."""
         new = 0
         for agent, path, facts in self._transcripts():
+            self.progress()
             if self._seen.get(str(path)) != _state(facts):
                 new += self.take_up(agent, path)
         return new
@@ -87,6 +93,7 @@ class Follower:
         more = True
         try:
             while more:
+                self.progress()
                 followed = self._followed(agent, path)
                 reading = tail.read(path, followed.cursor)
                 if reading.restarted:

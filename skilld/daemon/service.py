@@ -15,13 +15,14 @@ from typing import Any
 import structlog
 
 from skilld import __version__
+from skilld.daemon import account
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
 from skilld.daemon.observing import Observing
 from skilld.daemon.recovery import keep_copy
 from skilld.daemon.schedule import Schedule
 from skilld.daemon.spawn import Worker
-from skilld.daemon.systemd import Manager
+from skilld.daemon.systemd import Manager, Watchdog
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.watch import Watcher
 from skilld.notify.desktop import Desktop, about_budget, about_new
@@ -38,6 +39,9 @@ _SWEEP = 30
 _LOOK = 5  # for new folders, due batches, the person's decisions, a resumed pause
 _HEARTBEAT = 20
 _COUNT = 600  # of the folders that are watched; the copy of the day is seen to as well
+# Of no sign of life after which a stage counts as frozen. A schedule that fell silent is woken after 15 s.
+_FROZEN = {"intake": 4 * _SWEEP, "look": 12 * _LOOK, "worker": 3 * _HEARTBEAT}
+_OVERDUE = 60.0  # after its time was up a worker must be gone
 _DRAIN = 10.0
 _CANNOT_STORE = "skilld cannot write down what it does (is the disk full?). It waits and goes on by itself."
 
@@ -53,8 +57,10 @@ class Service:
         self._desktop = desktop
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._observing = Observing(engine.store, engine.around.umask)
-        self._manager = Manager(engine.around.environment)
+        environment = engine.around.environment
+        self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
         self._worker: Worker | None = None
+        self._worker_due = 0.0
         self._due: list[Message] = []  # what is to be handled; it stays here while it cannot be written down
         self._trouble = ""
         self._unwatched = 0
@@ -65,23 +71,25 @@ class Service:
     def run(self) -> None:
         """Follow, judge and propose until a signal says stop."""
         self._engine.store.batches.recover()
+        self._engine.follower.progress = lambda: self._watchdog.beat("intake")
         self._watcher = Watcher(
             changed=lambda path: self._inbox.put(Changed(path)),
             lost=lambda: self._inbox.put(Tick("sweep")),
             appeared=lambda: self._inbox.put(Tick("look")),
         )
         self._watcher.watch(root.folder for root in self._engine.roots)
-        periods = {"sweep": _SWEEP, "look": _LOOK, "heartbeat": _HEARTBEAT, "count": _COUNT}
+        heartbeat = min(_HEARTBEAT, self._watchdog.patience / 3)
+        periods = {"sweep": _SWEEP, "look": _LOOK, "heartbeat": heartbeat, "count": _COUNT}
         schedule = Schedule(lambda name: self._inbox.put(Tick(name)), periods)
         log.info("daemon started", version=__version__, pid=os.getpid(), folders=self._watcher.folders)
         self._inbox.put(Tick("count"))
         self._serve(Tick("sweep"))
-        self._manager.tell("READY=1", "STATUS=following transcripts")
+        self._watchdog.ready()
         try:
             while not self._stopping:
                 self._serve(self._next(schedule))
         finally:
-            self._manager.tell("STOPPING=1")
+            self._watchdog.stopping()
             schedule.stop()
             self._watcher.stop()
             self._drain()
@@ -199,15 +207,18 @@ class Service:
                 keep_copy(self._engine.store, now)
                 self._say(now)
             case _:
-                self._manager.tell("WATCHDOG=1")
+                if self._worker is None or time.monotonic() < self._worker_due:
+                    self._watchdog.beat("worker")
                 self._say(now)
 
     def _sweep(self, now: float) -> None:
         self._engine.follower.sweep()
+        self._watchdog.beat("intake")
         self._engine.close_due(now)
         self._say(now)
 
     def _look(self, now: float) -> None:
+        self._watchdog.beat("look")
         if self._watcher is not None:
             if not self._watcher.alive:
                 log.warning("watching restarted")
@@ -236,6 +247,7 @@ class Service:
     def _spawn(self, batch: StoredBatch | None, job: Mapping[str, Any]) -> None:
         worker = Worker(job, self._engine.around.environment, self._engine.settings.worker.seconds)
         self._worker = worker
+        self._worker_due = time.monotonic() + self._engine.settings.worker.seconds + _OVERDUE
 
         def keep(plan: Mapping[str, Any]) -> None:
             if batch is not None:
@@ -272,15 +284,6 @@ class Service:
 
     def _say(self, now: float) -> None:
         """Keep what `status` shows of us."""
-        watcher = self._watcher
-        self._engine.store.meta.set(
-            DAEMON,
-            {
-                "pid": os.getpid(),
-                "version": __version__,
-                "seen_at": rfc3339(now),
-                "watched": watcher.folders if watcher else 0,
-                "unwatched": self._unwatched,
-                "unreadable": dict(list(self._engine.follower.unreadable.items())[:20]),
-            },
-        )
+        known = account.facts(self._watcher, self._unwatched, self._engine.follower.unreadable, now)
+        self._engine.store.meta.set(DAEMON, known)
+        self._watchdog.say(account.words(self._engine.store, now))

@@ -1,9 +1,18 @@
-"""Telling systemd how we are (sd_notify): one datagram to the socket it names. Nothing happens elsewhere."""
+"""Telling systemd how we are (sd_notify): datagrams to the socket it names. Nothing happens elsewhere.
+
+That we are well is told only while every stage gave a sign of life within its limit: a process whose main loop turns
+while its reading or its schedule is dead is not well, and systemd starts it again.
+"""
 
 from __future__ import annotations
 
+import os
 import socket
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+
+_MORE = "EXTEND_TIMEOUT_USEC=90000000"  # what systemd waits for READY=1 by default, from now on
+_AT_MOST_EVERY = 1.0  # second
 
 
 class Manager:
@@ -22,3 +31,58 @@ class Manager:
                 channel.sendto("\n".join(messages).encode(), address)
             except OSError:
                 return
+
+
+class Watchdog:
+    """Signs of life of the daemon's stages, and what the manager is told of them.
+
+    `limits` has the seconds after which a silent stage counts as frozen. Used from one thread.
+    """
+
+    def __init__(
+        self,
+        manager: Manager,
+        environment: Mapping[str, str],
+        limits: Mapping[str, float],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._manager = manager
+        self._limits = limits
+        self._clock = clock
+        self._beats = dict.fromkeys(limits, clock())
+        self._ready = False
+        self._status = ""
+        self._told = 0.0
+        usec, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", "")
+        meant = usec.isdecimal() and pid in {"", str(os.getpid())}
+        self.patience = int(usec) / 1e6 if meant and int(usec) else float("inf")  # seconds the manager waits for a word
+
+    def beat(self, stage: str) -> None:
+        """Take note that a stage is alive, and tell it if it is time. Cheap: call it as often as there is progress."""
+        now = self._beats[stage] = self._clock()
+        if now - self._told >= min(_AT_MOST_EVERY, self.patience / 4):
+            self._told = now
+            if not self._ready:
+                self._manager.tell(_MORE)
+            elif not self.frozen():
+                self._manager.tell("WATCHDOG=1")
+
+    def frozen(self) -> list[str]:
+        """Return the stages that were silent for longer than their limits."""
+        now = self._clock()
+        return [stage for stage, at in self._beats.items() if now - at > self._limits[stage]]
+
+    def say(self, status: str) -> None:
+        """Tell in a few words what we do, where that is something new."""
+        if status != self._status:
+            self._status = status
+            self._manager.tell(f"STATUS={status}")
+
+    def ready(self) -> None:
+        """Tell that we are there for what we were started for."""
+        self._ready = True
+        self._manager.tell("READY=1")
+
+    def stopping(self) -> None:
+        """Tell that we are on our way out."""
+        self._manager.tell("STOPPING=1", "STATUS=letting what runs come to its end")

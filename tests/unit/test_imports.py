@@ -21,8 +21,8 @@ LAYERS = (
     ("intake", "window", "classify", "edit", "propose", "decide", "notify", "sync"),
     ("settings", "paths", "logs", "store", "wire"),
     ("crash", "console"),
-    ("worker", "daemon", "demo"),
-    ("evaluate",),
+    ("worker", "daemon", "demo", "service"),
+    ("evaluate", "doctor"),
     ("cli",),
     ("__main__",),
 )

@@ -24,7 +24,8 @@ PROGRAMS = {
     "skilld.git": "the one door to git",
     "skilld.daemon.spawn": "starts workers",
     "skilld.demo": "starts the daemon, and git as a person would",
-    "skilld.cli": "a pager, an editor, the service manager",
+    "skilld.cli": "a pager, an editor, journalctl",
+    "skilld.service": "systemctl, launchctl",
     "skilld.notify": "the system's own notifier where the library has none",
     "skilld.classify.backends": "agent clients as back-ends",
 }

@@ -1,6 +1,7 @@
-"""The service files: that they parse, name only keys that exist and work, and start what they should.
+"""The service files as they are installed: golden files, keys that exist and work, text that would mean something else.
 
-systemd and launchd both accept nonsense in silence (a wrong key is at most a warning), so the keys are listed here.
+systemd and launchd both accept nonsense in silence (a wrong key is at most a warning), so the keys are listed here. How
+a real systemd reads them is tests/live/test_systemd.py.
 """
 
 from __future__ import annotations
@@ -16,15 +17,38 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-SERVICE = ROOT / "systemd" / "skilld.service"
-AGENT = ROOT / "launchd" / "dev.skilld.daemon.plist"
+from skilld.errors import RefusedError
+from skilld.service import plist, unit
+from skilld.service.templates import template
+from skilld.service.values import Start
+
+GOLDEN = Path(__file__).parents[1] / "fixtures/service"
+UNIT = template("systemd/skilld.service").decode()
+AGENT = template("launchd/dev.skilld.daemon.plist")
+VARIABLES = Path("/srv/ada's 100%/.config/skilld/service.env")
+PLAIN = Start(("/opt/skilld/bin/python", "-P", "-m", "skilld"), "/opt/agents/bin:/usr/bin")
+# All of it means something to systemd or to XML, and @PATH@ to the template.
+ODD = Start(
+    ("/opt/a b/100%h/$HOME/${x}/@PATH@/<é>&/python", "-m", 'it\'s "quoted" \\ here'),
+    '/opt/a b/%h:/opt/"q" \\x:/usr/bin',
+    {"HTTPS_PROXY": 'http://ada:p$a"s`s\\%h@proxy.example/ #<&', "SKILLD_MODEL": "offline"},
+)
 
 # From the manual pages systemd.unit, systemd.service, systemd.exec and systemd.resource-control.
 KNOWN = {
     "Unit": {"Description", "Documentation", "StartLimitIntervalSec", "StartLimitBurst"},
     "Service": {
-        *("Type", "NotifyAccess", "ExecStart", "Restart", "RestartSec", "RestartPreventExitStatus", "WatchdogSec"),
+        *(
+            "Type",
+            "NotifyAccess",
+            "ExecStart",
+            "Environment",
+            "EnvironmentFile",
+            "Restart",
+            "RestartSec",
+            "RestartPreventExitStatus",
+            "WatchdogSec",
+        ),
         *("TimeoutStopSec", "KillMode", "OOMPolicy", "MemoryMax", "Nice", "IOSchedulingClass"),
         *("NoNewPrivileges", "RestrictAddressFamilies", "RestrictRealtime", "LockPersonality"),
     },
@@ -41,49 +65,65 @@ PLIST_KEYS: dict[str, type] = {
     "ProcessType": str,
     "LowPriorityIO": bool,
     "Nice": int,
-    "Umask": int,
     "EnvironmentVariables": dict,
 }
 
 
-@pytest.fixture(scope="module")
-def unit() -> configparser.RawConfigParser:
+def parsed(text: str) -> configparser.RawConfigParser:
     parser = configparser.RawConfigParser(strict=True, delimiters=("=",), comment_prefixes=("#", ";"))
     parser.optionxform = str  # type: ignore[assignment,method-assign] # systemd's keys are case-sensitive
-    parser.read_string(SERVICE.read_text(encoding="utf-8"))
+    parser.read_string(text)
     return parser
 
 
-@pytest.fixture(scope="module")
-def agent() -> dict[str, Any]:
-    loaded: dict[str, Any] = plistlib.loads(AGENT.read_bytes())
-    return loaded
+@pytest.mark.parametrize(("start", "name"), [(PLAIN, "plain"), (ODD, "odd")])
+def test_the_unit_and_the_agent_are_the_golden_ones(start: Start, name: str) -> None:
+    made = unit.render(UNIT, start, VARIABLES)
+    assert "\n".join(line for line in made.splitlines() if not line.startswith("#")) + "\n" == _golden(
+        f"{name}.service"
+    )
+    assert plist.render(AGENT, start).decode() == _golden(f"{name}.plist")
 
 
-def test_the_unit_has_only_known_keys(unit: configparser.RawConfigParser) -> None:
-    assert unit.sections() == list(KNOWN)
+def _golden(name: str) -> str:
+    return (GOLDEN / name).read_text(encoding="utf-8")
+
+
+def test_the_file_of_variables_is_the_golden_one() -> None:
+    assert unit.variables_text(ODD.variables) == _golden("odd.env")
+
+
+@pytest.mark.parametrize("start", [PLAIN, ODD])
+def test_the_unit_has_only_known_keys(start: Start) -> None:
+    made = parsed(unit.render(UNIT, start, VARIABLES))
+    assert made.sections() == list(KNOWN)
     for section, known in KNOWN.items():
-        assert set(unit[section]) <= known
+        assert set(made[section]) <= known
+    assert ("EnvironmentFile" in made["Service"]) == bool(start.variables)
 
 
-def test_the_unit_starts_the_daemon_and_waits_for_its_word(unit: configparser.RawConfigParser) -> None:
-    service = unit["Service"]
-    assert service["ExecStart"] == "@SKILLD@ run"
-    assert SERVICE.read_text(encoding="utf-8").count("@") == 2  # the only place that is filled in
+def test_the_unit_starts_the_daemon_and_waits_for_its_word() -> None:
+    service = parsed(unit.render(UNIT, PLAIN, VARIABLES))["Service"]
+    assert service["ExecStart"] == ':"/opt/skilld/bin/python" "-P" "-m" "skilld" run'
     assert (service["Type"], service["NotifyAccess"], service["WatchdogSec"]) == ("notify", "main", "60")
     assert (service["Restart"], service["RestartPreventExitStatus"]) == ("on-failure", "2 4")
-    assert unit["Install"]["WantedBy"] == "default.target"
 
 
-def test_stopping_leaves_the_daemon_time_to_end_its_worker(unit: configparser.RawConfigParser) -> None:
-    assert int(unit["Service"]["TimeoutStopSec"]) > 10  # what the daemon gives a worker
-    assert unit["Service"]["KillMode"] == "mixed"
+def test_stopping_leaves_the_daemon_time_to_end_its_worker() -> None:
+    service = parsed(unit.render(UNIT, PLAIN, VARIABLES))["Service"]
+    assert int(service["TimeoutStopSec"]) > 10  # what the daemon gives a worker
+    assert service["KillMode"] == "mixed"
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
-def test_systemd_itself_has_nothing_to_say(tmp_path: Path, home: Path) -> None:
+@pytest.mark.parametrize("folder", ["plain", "o dd %h $HOME ${x} = <é>&"])
+def test_systemd_itself_has_nothing_to_say(tmp_path: Path, home: Path, folder: str) -> None:
+    program = tmp_path / folder / "python"
+    program.parent.mkdir()
+    program.symlink_to(sys.executable)
+    start = Start((str(program), *ODD.program[1:]), ODD.path, ODD.variables)
     rendered = tmp_path / "skilld.service"
-    rendered.write_text(SERVICE.read_text(encoding="utf-8").replace("@SKILLD@", sys.executable), encoding="utf-8")
+    rendered.write_text(unit.render(UNIT, start, VARIABLES), encoding="utf-8")
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(home / ".runtime")}
     command = ["systemd-analyze", "verify", "--user", "--man=no", str(rendered)]
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
@@ -91,15 +131,53 @@ def test_systemd_itself_has_nothing_to_say(tmp_path: Path, home: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_the_agent_has_only_known_keys_of_the_right_type(agent: dict[str, Any]) -> None:
+@pytest.mark.parametrize("start", [PLAIN, ODD])
+def test_the_agent_has_only_known_keys_of_the_right_type(start: Start) -> None:
+    agent: dict[str, Any] = plistlib.loads(plist.render(AGENT, start))
     assert set(agent) <= PLIST_KEYS.keys()
     assert {key: type(value) for key, value in agent.items()} == {key: PLIST_KEYS[key] for key in agent}
 
 
-def test_the_agent_starts_the_daemon_and_restarts_it_after_failures(agent: dict[str, Any]) -> None:
-    assert agent["Label"] == AGENT.stem
-    assert AGENT.read_text(encoding="utf-8").count("@") == 2  # the only place that is filled in
-    assert agent["ProgramArguments"] == ["@SKILLD@", "run"]
+def test_the_agent_starts_the_daemon_and_restarts_it_after_failures() -> None:
+    agent = plistlib.loads(plist.render(AGENT, ODD))
+    assert agent["Label"] == "dev.skilld.daemon"
+    assert agent["ProgramArguments"] == [*ODD.program, "run"]
     assert agent["KeepAlive"] == {"SuccessfulExit": False}
-    assert agent["Umask"] == 0o077
-    assert "/usr/bin" in agent["EnvironmentVariables"]["PATH"].split(":")
+    assert "Umask" not in agent  # in a repository the worker writes with the person's own
+    assert agent["EnvironmentVariables"]["HTTPS_PROXY"] == ODD.variables["HTTPS_PROXY"]
+    path = agent["EnvironmentVariables"]["PATH"].split(":")
+    assert path[:2] == ODD.path.split(":")[:2]
+    assert "/opt/homebrew/bin" in path
+
+
+@pytest.mark.parametrize("start", [PLAIN, ODD])
+def test_the_program_is_read_back(start: Start) -> None:
+    assert unit.program_of(unit.render(UNIT, start, VARIABLES)) == start.program[0]
+    assert plist.program_of(plist.render(AGENT, start)) == start.program[0]
+
+
+def test_no_program_is_read_out_of_what_is_none_of_ours() -> None:
+    assert unit.program_of("[Service]\nExecStart=/bin/true\n") == ""
+    for data in (b"", b"<plist>", b"bplist00", b"\0\1", plistlib.dumps([1]), plistlib.dumps({"ProgramArguments": 1})):
+        assert plist.program_of(data) == ""
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        Start(("/opt/a\nExecStartPre=rm/python",), "/usr/bin"),
+        Start(("/opt/python",), "/usr/bin:/a\nb"),
+        Start(("/opt/python",), "/usr/bin", {"SKILLD_MODEL": "a\x1b[31m"}),
+    ],
+)
+def test_a_control_character_is_refused(start: Start) -> None:
+    with pytest.raises(RefusedError, match="control character"):
+        plist.render(AGENT, start)
+    with pytest.raises(RefusedError, match="control character"):
+        unit.render(UNIT, start, VARIABLES) + unit.variables_text(start.variables)
+
+
+@pytest.mark.parametrize("program", ["/opt/o'brien/python", '/opt/"a"/python', "/opt/a\\b/python"])
+def test_a_program_that_systemd_would_not_start_is_refused(program: str) -> None:
+    with pytest.raises(RefusedError, match="quote or a backslash"):
+        unit.render(UNIT, Start((program,), "/usr/bin"), VARIABLES)

@@ -1,0 +1,183 @@
+"""`skilld service install | uninstall | start | stop | status`: skilld whenever you are logged in."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import NotRunningError, RefusedError, SkilldError
+
+if TYPE_CHECKING:
+    from skilld.service.values import ServiceManager, ServiceState, Start
+
+_LINGER = "It ends when you log out. To have it run always: loginctl enable-linger"
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "service", status, "skilld whenever you are logged in: systemd, or launchd on macOS")
+    actions = parser.add_subparsers(title="actions", metavar="ACTION")
+    made = actions.add_parser("install", help="install it and start it; again: bring it up to date")
+    made.add_argument("--dry-run", action="store_true", help="show the files, write nothing")
+    made.add_argument(
+        "--environment",
+        choices=["keep", "leave"],
+        help="variables that only your shell has: keep them in a file that only you can read, or do without",
+    )
+    made.set_defaults(run=install)
+    actions.add_parser("uninstall", help="stop it and remove its files").set_defaults(run=uninstall)
+    actions.add_parser("start", help="start it").set_defaults(run=start)
+    actions.add_parser("stop", help="stop it until you start it or log in again").set_defaults(run=stop)
+    shown = actions.add_parser("status", help="how it is")
+    shown.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    shown.set_defaults(run=status)
+
+
+def the_manager() -> ServiceManager:
+    """Return the service manager of this machine."""
+    from skilld.service.install import manager
+
+    return manager(sys.platform, dict(os.environ), common.home(), common.places().config)
+
+
+def install(arguments: argparse.Namespace) -> int:
+    """Install."""
+    from skilld.service.install import install
+
+    manager = the_manager()
+    if arguments.dry_run:
+        _show_files(manager, _start(manager, "leave"))
+        return 0
+    before = manager.state()
+    _refuse_a_second(before)
+    start = _start(manager, arguments.environment)
+    written = install(manager, start)
+    for path in written:
+        console.line(f"Wrote {console.plain(str(path))}")
+    state = manager.state()
+    done = "Installed and running" if written else "Nothing to change: it is installed and running"
+    console.line(f"{done}. See it: skilld service status, skilld logs -f")
+    if state.linger is False:
+        console.line(_LINGER)
+    return 0
+
+
+def _start(manager: ServiceManager, consent: str | None) -> Start:
+    """Return how the service is started. Raises RefusedError where it would miss variables and nobody consented."""
+    from skilld.service.environment import needed, only_here, service_path
+    from skilld.service.values import Start
+
+    settings = common.settings()
+    wanted = needed(os.environ, settings.model, has_key=settings.model_api_key is not None)
+    missing = {} if consent == "leave" else only_here(wanted, manager.variables(wanted))
+    kept = missing if not missing or consent == "keep" or _consents(missing) else {}
+    path = service_path(os.environ.get("PATH", ""))
+    return Start((sys.executable, "-P", "-m", "skilld"), path, kept)
+
+
+def _consents(missing: Mapping[str, str]) -> bool:
+    names = ", ".join(missing)
+    if not sys.stdin.isatty():
+        raise RefusedError(
+            "The service is not installed",
+            f"only this shell has {names}",
+            "--environment keep: in a file that only you can read; leave: do without. Or: skilld config set ...",
+        )
+    console.line(f"Only this shell has {console.plain(names)}: a service would not see it.")
+    sys.stdout.write("Keep it for the service, in a file that only you can read? [y/N] ")
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _show_files(manager: ServiceManager, start: Start) -> None:
+    for path, file in manager.files(start).items():
+        console.line(console.paint(f"# {console.plain(str(path))}", "bold"))
+        for text in file.data.decode().splitlines():
+            console.line(console.plain(text))
+
+
+def _refuse_a_second(state: ServiceState) -> None:
+    """Raise NotRunningError where a daemon runs that is not the service: the service's own would end at once."""
+    from skilld.daemon.lock import holder, is_held
+
+    lock = common.places().lock
+    if not state.running and is_held(lock):
+        raise NotRunningError(
+            "skilld is running already", f"process {holder(lock) or 'unknown'}", "Stop that one first (Ctrl-C)."
+        )
+
+
+def uninstall(arguments: argparse.Namespace) -> int:
+    """Uninstall."""
+    from skilld.service.install import uninstall
+
+    del arguments
+    removed = uninstall(the_manager())
+    for path in removed:
+        console.line(f"Removed {console.plain(str(path))}")
+    if not removed:
+        console.line("The service is not installed.")
+    return 0
+
+
+def start(arguments: argparse.Namespace) -> int:
+    """Start."""
+    del arguments
+    manager = the_manager()
+    state = _installed(manager)
+    _refuse_a_second(state)
+    if not state.running:
+        manager.start()
+    console.line("It runs already." if state.running else "Started.")
+    return 0
+
+
+def stop(arguments: argparse.Namespace) -> int:
+    """Stop."""
+    del arguments
+    manager = the_manager()
+    state = _installed(manager)
+    manager.stop()  # also where it does not run: it may be about to be started again
+    console.line("Stopped." if state.running else "It was not running.")
+    return 0
+
+
+def _installed(manager: ServiceManager) -> ServiceState:
+    state = manager.state()
+    if not state.installed:
+        raise SkilldError("There is no service", f"{state.file} is not there", "Install it: skilld service install")
+    return state
+
+
+def status(arguments: argparse.Namespace) -> int:
+    """Show how the service is; 0 also where it does not run."""
+    state = the_manager().state()
+    if getattr(arguments, "json", False):
+        return common.write_json(_as_json(state))
+    if not state.installed:
+        console.line("The service is not installed. Install it: skilld service install")
+        return 0
+    running = console.paint("running", "green") if state.running else "not running"
+    again = f", started again {state.restarts} times" if state.restarts else ""
+    console.line(f"{running}: {console.plain(state.state)}{again}")
+    if state.says:
+        console.line(f"it says: {console.plain(state.says)}")
+    console.line(f"{state.manager}: {console.plain(str(state.file))}")
+    if not state.enabled:
+        console.line("It does not start by itself. To have it do so: skilld service install")
+    if not Path(state.program).exists():
+        console.line(f"It starts {console.plain(state.program)}, which is gone. Mend it: skilld service install")
+    if state.linger is False:
+        console.line(_LINGER)
+    return 0
+
+
+def _as_json(state: ServiceState) -> dict[str, Any]:
+    return asdict(state) | {"file": str(state.file)}

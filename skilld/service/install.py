@@ -1,0 +1,70 @@
+"""Putting the service's files in place and taking them away: whole or not at all, and only where something changes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.service.launchd import Launchd
+from skilld.service.systemd import Systemd
+from skilld.service.values import ServiceFile, ServiceManager, Start
+
+
+def manager(platform: str, environment: Mapping[str, str], home: Path, config: Path) -> ServiceManager:
+    """Return the service manager of a platform (`sys.platform`); `config` is skilld's settings folder."""
+    return Launchd(environment, home) if platform == "darwin" else Systemd(environment, home, config)
+
+
+def install(manager: ServiceManager, start: Start) -> list[Path]:
+    """Write the service's files, enable and start it. Returns the files that were written: none where all stood.
+
+    Raises SkilldError where a file cannot be written or the manager fails; the files stay then.
+    """
+    wanted = manager.files(start)
+    written = [path for path, file in wanted.items() if _differs(path, file)]
+    for path in written:
+        _write(path, wanted[path])
+    gone = [path for path in manager.own_files() if path not in wanted and path.exists()]
+    for path in gone:
+        path.unlink()
+    manager.take_up(changed=bool(written or gone))
+    return written
+
+
+def uninstall(manager: ServiceManager) -> list[Path]:
+    """Stop the service and remove its files. Returns those that were there."""
+    there = [path for path in manager.own_files() if path.exists() or path.is_symlink()]
+    if there:
+        manager.let_go()
+        for path in there:
+            path.unlink(missing_ok=True)
+        manager.forget()
+    return there
+
+
+def _differs(path: Path, file: ServiceFile) -> bool:
+    try:
+        return path.read_bytes() != file.data or stat.S_IMODE(path.stat().st_mode) != file.mode
+    except OSError:
+        return True
+
+
+def _write(path: Path, file: ServiceFile) -> None:
+    """Put a file in its place; what stood there, a link to somewhere included, is replaced and not written through."""
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
+        new = Path(name)
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(file.data)
+            new.chmod(file.mode)
+            new.replace(path)
+        finally:
+            new.unlink(missing_ok=True)
+    except OSError as error:
+        raise SkilldError("The service is not installed", f"{path}: {error.strerror or error}") from error

@@ -1,0 +1,102 @@
+"""launchd's services of one person's login session, asked through launchctl. Source: launchctl(1)."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+
+from skilld.service import plist
+from skilld.service.ask import Answer, ask
+from skilld.service.templates import template
+from skilld.service.values import ManagerError, ServiceFile, ServiceState, Start
+
+_FACT = re.compile(r"^\t(state|pid|runs) = (.+)$", re.MULTILINE)
+
+
+class Launchd:
+    """The domain of the login session. `environment` is the caller's."""
+
+    name = "launchd"
+
+    def __init__(self, environment: Mapping[str, str], home: Path) -> None:
+        self._environment = environment
+        self._home = home
+        self._file = home / "Library/LaunchAgents" / f"{plist.LABEL}.plist"
+        self._domain = f"gui/{os.geteuid()}"
+        self._target = f"{self._domain}/{plist.LABEL}"
+
+    def files(self, start: Start) -> Mapping[Path, ServiceFile]:
+        """Return the agent's property list; private where it holds variables."""
+        data = plist.render(template(f"launchd/{plist.LABEL}.plist"), start)
+        return {self._file: ServiceFile(data, 0o600 if start.variables else 0o644)}
+
+    def own_files(self) -> list[Path]:
+        """Return the property list."""
+        return [self._file]
+
+    def variables(self, names: Collection[str]) -> Mapping[str, str]:
+        """Return what launchd gives to every agent; HOME is always the person's own."""
+        given = {name: self._ask("getenv", name).out for name in names if name != "HOME"}
+        return {"HOME": str(self._home), **{name: value for name, value in given.items() if value}}
+
+    def take_up(self, *, changed: bool) -> None:
+        """Load it, which starts it; one whose file changed is unloaded before."""
+        if changed and self._loaded():
+            self.stop()
+        self.start()
+
+    def let_go(self) -> None:
+        """Unload it."""
+        self.stop()
+
+    def forget(self) -> None:
+        """Nothing is left to be told: launchd reads the folder at the next login."""
+
+    def start(self) -> None:
+        """Load it, or start it where it is loaded."""
+        self._call("enable", self._target)  # it may have been disabled by hand
+        if not self._loaded():
+            self._call("bootstrap", self._domain, str(self._file))
+        elif not self.state().running:
+            self._call("kickstart", self._target)
+
+    def stop(self) -> None:
+        """Unload it: merely killed it would count as failed and be started again."""
+        if self._loaded():
+            self._call("bootout", self._target)
+
+    def state(self) -> ServiceState:
+        """Return how it is, by launchctl print and the list's own text."""
+        installed = self._file.is_file()
+        program = plist.program_of(self._file.read_bytes()) if installed else ""
+        try:
+            answer = self._ask("print", self._target)
+        except ManagerError as error:
+            return ServiceState(self.name, self._file, installed, state="unknown", says=str(error), program=program)
+        if answer.status:
+            return ServiceState(self.name, self._file, installed, state="not loaded", program=program)
+        facts = dict(_FACT.findall(answer.out))
+        return ServiceState(
+            self.name,
+            self._file,
+            installed,
+            enabled=True,
+            running=facts.get("state") == "running",
+            state=facts.get("state", ""),
+            pid=int(facts["pid"]) if facts.get("pid", "").isdecimal() else None,
+            restarts=max(0, int(facts["runs"]) - 1) if facts.get("runs", "").isdecimal() else 0,
+            program=program,
+        )
+
+    def _loaded(self) -> bool:
+        return self._ask("print", self._target).status == 0
+
+    def _call(self, *arguments: str) -> None:
+        answer = self._ask(*arguments)
+        if answer.status:
+            raise ManagerError("launchd did not do it", answer.err or f"launchctl {arguments[0]} failed")
+
+    def _ask(self, *arguments: str) -> Answer:
+        return ask(self._environment, "launchctl", *arguments)

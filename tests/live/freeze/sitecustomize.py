@@ -1,0 +1,23 @@
+"""Loaded by every Python that has this folder in PYTHONPATH: freezes the reading of transcripts while a file is there.
+
+The rest of the process goes on. PYTHONFROZEN names the file.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+from skilld.intake import tail
+
+_read = tail.read
+
+
+def _frozen(path: Path, cursor: tail.Cursor | None) -> tail.Reading:
+    if Path(os.environ["PYTHONFROZEN"]).exists():
+        threading.Event().wait()
+    return _read(path, cursor)
+
+
+tail.__dict__["read"] = _frozen

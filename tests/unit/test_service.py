@@ -1,0 +1,274 @@
+"""Installing under a service manager that is a script: what it is asked, what is written, what is left alone.
+
+The real one is tests/live/test_systemd.py.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import plistlib
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from skilld.__main__ import main
+from skilld.cli import service
+from skilld.daemon.lock import Lock
+from skilld.paths import places, private_dir
+from skilld.service.environment import needed, only_here, service_path
+from skilld.service.launchd import Launchd
+from skilld.service.systemd import Systemd
+
+# Keeps what it was asked, and whether the service is loaded and running, in files beside it.
+LAUNCHCTL = """#!/bin/sh
+cd "$(dirname "$0")"
+echo "$@" >> asked
+case "$1" in
+print) [ -e loaded ] || exit 113; printf 'x = {\\n\\tstate = running\\n\\tpid = 4711\\n\\truns = 3\\n}\\n' ;;
+bootstrap) touch loaded ;;
+bootout) rm loaded ;;
+getenv) [ "$2" != HTTPS_PROXY ] || echo http://proxy.example ;;
+esac
+"""
+SYSTEMCTL = """#!/bin/sh
+cd "$(dirname "$0")"
+shift 3
+echo "$@" >> asked
+[ ! -e fails ] || { echo "$(cat fails)" >&2; exit 1; }
+case "$1" in
+show-environment) printf "HOME=%s\\nODD=\\$'a\\\\\\\\'b'\\n" "$HOME" ;;
+show) cat shown ;;
+esac
+"""
+STOPPED = "ActiveState=inactive\nResult=success\nStatusText=\nMainPID=0\nNRestarts=0\nUnitFileState=\n"
+RUNNING = "ActiveState=active\nResult=success\nStatusText=at work\nMainPID=4711\nNRestarts=2\nUnitFileState=enabled\n"
+
+
+class Fake:
+    """A manager's program."""
+
+    def __init__(self, folder: Path, name: str, text: str) -> None:
+        self.folder = folder
+        folder.mkdir()
+        (folder / name).write_text(text, encoding="utf-8")
+        (folder / name).chmod(0o755)
+        (folder / "shown").write_text(STOPPED, encoding="utf-8")
+
+    def asked(self) -> list[str]:
+        """Return what it was asked since the last time, but for questions."""
+        log = self.folder / "asked"
+        lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return [line for line in lines if not line.startswith(("print ", "getenv ", "show"))]
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the shell have nothing that a service would miss, and no terminal be asked."""
+    for name in ("HTTPS_PROXY", "SKILLD_MODEL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+
+
+@pytest.fixture
+def systemctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    fake = Fake(tmp_path / "bin", "systemctl", SYSTEMCTL)
+    monkeypatch.setenv("PATH", f"{fake.folder}:/usr/bin:/bin")
+    manager = Systemd(dict(os.environ), home, places().config)
+    monkeypatch.setattr(service, "the_manager", lambda: manager)
+    return fake
+
+
+@pytest.fixture
+def launchctl(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    fake = Fake(tmp_path / "bin", "launchctl", LAUNCHCTL)
+    monkeypatch.setenv("PATH", f"{fake.folder}:/usr/bin:/bin")
+    monkeypatch.setattr(service, "the_manager", lambda: Launchd(dict(os.environ), home))
+    return fake
+
+
+def test_systemd_is_told_only_what_has_changed(systemctl: Fake, home: Path) -> None:
+    assert main(["service", "install"]) == 0
+    unit = home / ".config/systemd/user/skilld.service"
+    assert f'ExecStart=:"{sys.executable}" "-P" "-m" "skilld" run\n' in unit.read_text(encoding="utf-8")
+    first = ["daemon-reload", "enable --quiet skilld.service", "reset-failed skilld.service", "restart skilld.service"]
+    assert systemctl.asked() == first
+    (systemctl.folder / "shown").write_text(RUNNING, encoding="utf-8")
+    before = unit.stat().st_ino
+    assert main(["service", "install"]) == 0
+    assert systemctl.asked()[-1] == "start skilld.service"
+    assert unit.stat().st_ino == before
+    unit.write_text("[Service]\n", encoding="utf-8")
+    assert main(["service", "install"]) == 0
+    assert systemctl.asked() == first
+
+
+def test_removal_stops_it_first_and_takes_only_its_own_files(systemctl: Fake, home: Path) -> None:
+    assert main(["service", "install"]) == 0
+    others = home / ".config/systemd/user/other.service"
+    others.write_text("mine", encoding="utf-8")
+    systemctl.asked()
+    assert main(["service", "uninstall"]) == 0
+    assert systemctl.asked() == [
+        "disable --quiet --now skilld.service",
+        "daemon-reload",
+        "reset-failed skilld.service",
+    ]
+    assert list(others.parent.iterdir()) == [others]
+    assert main(["service", "uninstall"]) == 0
+    assert systemctl.asked() == []
+
+
+def test_a_link_in_the_place_of_the_unit_is_replaced_and_not_written_through(systemctl: Fake, home: Path) -> None:
+    unit = home / ".config/systemd/user/skilld.service"
+    unit.parent.mkdir(parents=True)
+    unit.symlink_to(home / "precious")
+    (home / "precious").write_text("mine", encoding="utf-8")
+    assert main(["service", "install"]) == 0
+    assert (unit.is_symlink(), (home / "precious").read_text(encoding="utf-8")) == (False, "mine")
+    assert systemctl.asked()
+
+
+def test_state_is_shown_as_the_manager_tells_it(systemctl: Fake, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["service", "install"]) == 0
+    (systemctl.folder / "shown").write_text(RUNNING, encoding="utf-8")
+    capsys.readouterr()
+    assert main(["service", "status", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    told = {name: shown[name] for name in ("installed", "enabled", "running", "state", "says", "pid", "restarts")}
+    assert told == {
+        "installed": True,
+        "enabled": True,
+        "running": True,
+        "state": "active",
+        "says": "at work",
+        "pid": 4711,
+        "restarts": 2,
+    }
+    assert shown["program"] == sys.executable
+
+
+def test_without_a_manager_nothing_is_installed_and_the_cause_is_told(
+    systemctl: Fake, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (systemctl.folder / "fails").write_text("Failed to connect to bus: No medium found", encoding="utf-8")
+    assert main(["service", "install"]) == 1
+    told = capsys.readouterr().err
+    assert "No medium found" in told
+    assert "skilld run" in told
+    assert not (home / ".config/systemd").exists()
+    assert main(["service", "status"]) == 0
+    assert main(["service", "start"]) == 1
+    assert main(["service", "install", "--dry-run"]) == 0
+    assert "[Service]" in capsys.readouterr().out
+
+
+def test_no_service_is_put_beside_a_daemon_that_runs_in_a_terminal(systemctl: Fake) -> None:
+    private_dir(places().state)
+    lock = Lock.take(places().lock)
+    assert main(["service", "install"]) == 4
+    lock.release()
+    assert systemctl.asked() == []
+
+
+def test_what_only_the_shell_has_is_refused_kept_or_left(
+    systemctl: Fake, home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("SKILLD_MODEL_API_KEY", "not-for-eyes")
+    assert main(["service", "install"]) == 5
+    shown = capsys.readouterr()
+    assert "SKILLD_MODEL_API_KEY" in shown.err
+    assert "not-for-eyes" not in shown.out + shown.err
+    assert not (home / ".config/systemd").exists()
+    file = home / ".config/skilld/service.env"
+    assert main(["service", "install", "--environment", "keep"]) == 0
+    assert file.read_text(encoding="utf-8") == 'SKILLD_MODEL_API_KEY="not-for-eyes"\n'
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    unit = (home / ".config/systemd/user/skilld.service").read_text(encoding="utf-8")
+    assert f"EnvironmentFile={file}\n" in unit
+    assert "not-for-eyes" not in unit
+    assert main(["service", "install", "--environment", "leave"]) == 0
+    assert not file.exists()
+    assert systemctl.asked()
+
+
+def test_launchd_loads_reloads_and_unloads_it(launchctl: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = home / "Library/LaunchAgents/dev.skilld.daemon.plist"
+    domain = f"gui/{os.geteuid()}"
+    target = f"{domain}/dev.skilld.daemon"
+    assert main(["service", "install"]) == 0
+    assert launchctl.asked() == [f"enable {target}", f"bootstrap {domain} {agent}"]
+    assert stat.S_IMODE(agent.stat().st_mode) == 0o644
+    assert main(["service", "install"]) == 0
+    assert launchctl.asked() == [f"enable {target}"]
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy.example")  # launchd gives that one to all
+    monkeypatch.setenv("SKILLD_MODEL", "offline")
+    assert main(["service", "install", "--environment", "keep"]) == 0
+    assert launchctl.asked() == [f"bootout {target}", f"enable {target}", f"bootstrap {domain} {agent}"]
+    assert stat.S_IMODE(agent.stat().st_mode) == 0o600
+    variables = plistlib.loads(agent.read_bytes())["EnvironmentVariables"]
+    assert (variables.keys(), variables["SKILLD_MODEL"]) == ({"SKILLD_MODEL", "PATH"}, "offline")
+    assert main(["service", "stop"]) == 0
+    assert main(["service", "start"]) == 0
+    assert launchctl.asked() == [f"bootout {target}", f"enable {target}", f"bootstrap {domain} {agent}"]
+    assert main(["service", "uninstall"]) == 0
+    assert launchctl.asked() == [f"bootout {target}"]
+    assert not agent.exists()
+
+
+def test_launchds_state_is_read_from_what_it_prints(launchctl: Fake, home: Path) -> None:
+    manager = Launchd(dict(os.environ), home)
+    assert (manager.state().installed, manager.state().state) == (False, "not loaded")
+    assert main(["service", "install"]) == 0
+    state = manager.state()
+    assert (state.running, state.pid, state.restarts, state.program) == (True, 4711, 2, sys.executable)
+    assert launchctl.asked()
+
+
+SHELL = {
+    "HOME": "/h",
+    "PATH": "/usr/bin",
+    "EDITOR": "vi",
+    "GITHUB_TOKEN": "x",
+    "HTTPS_PROXY": "p",
+    "CODEX_HOME": "/c",
+    "SKILLD_BATCH__TURNS": "3",
+    "SKILLD_CHILD": "1",
+    "OPENAI_API_KEY": "o",
+    "ANTHROPIC_API_KEY": "a",
+    "GROQ_API_KEY": "g",
+    "AWS_PROFILE": "w",
+    "OLLAMA_HOST": "l",
+    "XDG_DATA_HOME": "",
+}
+ALWAYS = {"HOME", "HTTPS_PROXY", "CODEX_HOME", "SKILLD_BATCH__TURNS"}
+
+
+@pytest.mark.parametrize(
+    ("model", "has_key", "more"),
+    [
+        ("offline", False, set()),
+        ("auto", False, {"OLLAMA_HOST"}),
+        ("openai/gpt-5-mini", False, {"OPENAI_API_KEY"}),
+        ("openai/gpt-5-mini", True, set()),
+        ("groq/llama-4", False, {"GROQ_API_KEY"}),
+        ("bedrock/claude", False, {"AWS_PROFILE"}),
+        ("ollama_chat/qwen3", False, {"OLLAMA_HOST"}),
+        ("gpt-5-mini", False, {"OPENAI_API_KEY", "ANTHROPIC_API_KEY"}),
+        ("cli:nothing", False, set()),
+    ],
+)
+def test_only_what_the_daemon_and_its_model_read_is_looked_at(model: str, has_key: bool, more: set[str]) -> None:  # noqa: FBT001 - a row of the table
+    assert needed(SHELL, model, has_key=has_key).keys() == ALWAYS | more
+
+
+def test_what_the_manager_gives_otherwise_is_missing_too() -> None:
+    assert only_here({"A": "1", "B": "2", "C": "3"}, {"A": "1", "B": "3"}) == {"B": "2", "C": "3"}
+
+
+def test_the_path_keeps_the_shells_order_and_no_relative_folder() -> None:
+    assert service_path("/b:.::bin:/a:/b") == "/b:/a:/usr/local/bin:/usr/bin:/bin"

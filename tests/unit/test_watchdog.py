@@ -1,0 +1,118 @@
+"""What systemd is told of the daemon, on a real socket, by a clock that the test turns."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skilld.daemon.systemd import Manager, Watchdog
+
+LIMITS = {"intake": 100.0, "look": 50.0}
+
+
+class Told:
+    """The manager's end of the socket."""
+
+    def __init__(self, path: Path) -> None:
+        self.channel = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.channel.bind(str(path))
+        self.channel.settimeout(0)
+
+    def all(self) -> list[str]:
+        found = []
+        while True:
+            try:
+                found.append(self.channel.recv(4096).decode())
+            except BlockingIOError:
+                return found
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Iterator[Told]:
+    made = Told(tmp_path / "notify")
+    yield made
+    made.channel.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def watchdog(tmp_path: Path, clock: Clock) -> Watchdog:
+    environment = {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "60000000"}
+    return Watchdog(Manager(environment), environment, LIMITS, clock)
+
+
+def test_until_it_is_ready_it_asks_for_more_time_and_no_watchdog_word_is_said(
+    watchdog: Watchdog, told: Told, clock: Clock
+) -> None:
+    for _ in range(3):
+        watchdog.beat("intake")
+    assert told.all() == ["EXTEND_TIMEOUT_USEC=90000000"]
+    clock.now += 2
+    watchdog.beat("intake")
+    watchdog.ready()
+    clock.now += 2
+    watchdog.beat("intake")
+    assert told.all() == ["EXTEND_TIMEOUT_USEC=90000000", "READY=1", "WATCHDOG=1"]
+
+
+def test_one_frozen_stage_silences_it_however_alive_the_others_are(
+    watchdog: Watchdog, told: Told, clock: Clock
+) -> None:
+    watchdog.ready()
+    told.all()
+    for _ in range(30):
+        clock.now += 10
+        watchdog.beat("intake")
+    # 1000 + 50 is the last moment at which the silence of the other one is none.
+    assert told.all() == ["WATCHDOG=1"] * 5
+    assert watchdog.frozen() == ["look"]
+    watchdog.beat("look")
+    clock.now += 2
+    watchdog.beat("intake")
+    assert told.all() == ["WATCHDOG=1"]
+
+
+def test_a_status_is_told_once_and_stopping_is_told(watchdog: Watchdog, told: Told) -> None:
+    for words in ("a", "a", "b"):
+        watchdog.say(words)
+    watchdog.stopping()
+    first, second, last = told.all()
+    assert (first, second) == ("STATUS=a", "STATUS=b")
+    assert last.startswith("STOPPING=1\n")
+
+
+@pytest.mark.parametrize(
+    ("variables", "patience"),
+    [
+        ({}, float("inf")),
+        ({"WATCHDOG_USEC": "2000000"}, 2.0),
+        ({"WATCHDOG_USEC": "2000000", "WATCHDOG_PID": str(os.getpid())}, 2.0),
+        ({"WATCHDOG_USEC": "2000000", "WATCHDOG_PID": "1"}, float("inf")),  # meant for a process above us
+        ({"WATCHDOG_USEC": "0"}, float("inf")),
+        ({"WATCHDOG_USEC": "soon"}, float("inf")),
+    ],
+)
+def test_the_managers_patience(variables: dict[str, str], patience: float) -> None:
+    assert Watchdog(Manager(variables), variables, LIMITS).patience == patience
+
+
+def test_without_a_manager_nothing_is_told_and_a_deaf_one_does_no_harm(tmp_path: Path) -> None:
+    for environment in ({}, {"NOTIFY_SOCKET": str(tmp_path / "gone")}, {"NOTIFY_SOCKET": "@skilld-no-such"}):
+        watchdog = Watchdog(Manager(environment), environment, LIMITS)
+        watchdog.ready()
+        watchdog.beat("look")
