@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import stat
 from pathlib import Path
 
 from skilld import console
@@ -27,13 +28,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise SkilldError(f"no adapter for {arguments.agent}", f"skilld knows {', '.join(ADAPTERS)}")
     try:
         if not path.is_file():
-            raise SkilldError(f"Cannot read {path}", "there is no such file")
+            raise SkilldError(f"Cannot read {path}", _what_it_is(path))
         agent = arguments.agent or guess_agent(path)
         if agent is None:
             raise SkilldError(f"no adapter for {path}", "it looks like no transcript that skilld knows")
         view = inspect(path, ADAPTERS[agent])
-    except OSError as error:
-        raise SkilldError(f"Cannot read {path}", error.strerror or str(error)) from error
+    except (OSError, ValueError) as error:  # ValueError: no path can hold a zero byte
+        raise SkilldError(f"Cannot read {path}", getattr(error, "strerror", None) or str(error)) from error
     shown = view.as_json()
     if arguments.json:
         return common.write_json(shown)
@@ -50,3 +51,14 @@ def run(arguments: argparse.Namespace) -> int:
     ignored = ", ".join(f"{count} {reason}" for reason, count in shown["ignored"].items())
     console.line(f"ignored: {ignored or 'nothing'}; malformed lines: {shown['malformed']}")
     return 0
+
+
+def _what_it_is(path: Path) -> str:
+    """Return what stands at a path that is no plain file. Raises OSError where nothing does, or it cannot be told."""
+    mode = path.stat().st_mode
+    kinds = (
+        (stat.S_ISDIR, "a folder; name one transcript in it"),
+        (stat.S_ISFIFO, "a pipe"),
+        (stat.S_ISSOCK, "a socket"),
+    )
+    return f"it is {next((words for is_it, words in kinds if is_it(mode)), 'a device')}"

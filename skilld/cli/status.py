@@ -98,6 +98,8 @@ def _print(shown: dict[str, Any]) -> None:
         for name, facts in shown["agents"].items()
     ]
     console.table(rows)
+    if waiting := shown["turns"]["waiting"]:
+        console.line(f"turns     {waiting} waiting: for more of their session, or for it to be over")
     batches = shown["batches"]
     console.line(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} parked")
     for parked in shown["parked"]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.cli.proposals import refresh
-from skilld.errors import UsageError
+from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.decide.why import Origin
@@ -27,13 +27,17 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.decide.why import why
     from skilld.git.environment import scrub_environment
+    from skilld.git.errors import NotTrackedError
     from skilld.worker.staging import private_repositories
 
     path, line = _place(arguments.place)
     scrub_environment()
     store = common.store()
     refresh(store)
-    origin = why(path, line, private_repositories())
+    try:
+        origin = why(path, line, private_repositories())
+    except NotTrackedError as error:
+        raise SkilldError("No proposal brought this line: that is no skill in a repository", error.cause) from error
     found = _proposals(store, path, origin)
     if arguments.json:
         shown = {"file": str(path), "line": line, "text": origin.text, "commit": origin.commit}

@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from support.claude_lines import typed, write
 from support.program import Program
 from support.waiting import wait_for
 
@@ -107,3 +108,11 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path) -> 
     assert done.returncode == 0
     assert "to use it: skilld config set model openai/gpt-5-mini" in done.stdout
     assert program.json("status")["backend"]["name"] == "offline"
+
+
+def test_turns_that_wait_for_company_are_shown(home: Path) -> None:
+    program = Program(home)
+    assert program.run("run", "--once").returncode == 0  # what is there at the first start does not count
+    write(home / ".claude/projects/-p/s1.jsonl", typed("t1"), typed("t2"))
+    assert program.run("run", "--once").returncode == 0
+    assert "turns     2 waiting" in program.run("status").stdout

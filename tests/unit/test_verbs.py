@@ -16,6 +16,7 @@ from skilld.cli.common import store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from support.claude_lines import typed, write
 
 NASTY = "\x1b]0;owned\x07\x9b31m\u202e\n--- a/x"
 RAW = ("\x1b", "\x07", "\x9b", "\u202e")
@@ -119,6 +120,25 @@ def test_a_file_without_an_adapter_is_named_as_one(tmp_path: Path, capsys: pytes
     assert "no adapter for opencode" in told
 
 
+def test_what_is_no_file_is_called_what_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to("gone")
+    for name, words in {"fifo": "a pipe", "folder": "a folder", "link": "No such file", "gone": "No such file"}.items():
+        assert _run("inspect", str(tmp_path / name)) == 1
+        assert words in capsys.readouterr().err
+    assert _run("inspect", "/dev/null") == 1
+    assert "a device" in capsys.readouterr().err
+
+
+def test_a_line_outside_of_every_repository_came_from_no_proposal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "passwd").write_text("root\n", encoding="utf-8")
+    assert _run("why", f"{tmp_path}/passwd:1") == 1
+    assert "No proposal brought this line" in capsys.readouterr().err
+
+
 def test_an_agent_may_not_decide(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("CLAUDECODE", "1")
     assert _run("accept", "0000") == 5
@@ -157,8 +177,6 @@ def test_nothing_from_outside_reaches_the_terminal_raw(capsys: pytest.CaptureFix
 
 
 def test_what_a_transcript_holds_is_shown_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from support.claude_lines import typed, write
-
     path = write(tmp_path / "projects/-p/s.jsonl", typed("t1", NASTY, session=NASTY, cwd=NASTY))
     assert _run("inspect", str(path)) == 0
     shown = capsys.readouterr().out
