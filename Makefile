@@ -34,8 +34,9 @@ test-faults: ## faults built for real, the slow ones too: kills, full disks, clo
 	$(install) test
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal tests/faults $(ARGS)
 
-test-live: ## real agent clients in a terminal; needs npm and tmux
+test-live: ## real agent clients in a terminal, a real desktop; needs npm and tmux
 	$(install) test
+	@$(BIN)/python tools/live_desktop.py || [ $$? -eq 77 ]
 	@$(BIN)/python tools/live_clients.py || code=$$?; \
 	if [ "$${code:-0}" -eq 77 ]; then exit 0; elif [ "$${code:-0}" -ne 0 ]; then exit "$$code"; fi; \
 	$(BIN)/python -m pytest -q -m live tests/live $(ARGS)

@@ -31,6 +31,15 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _minutes(hours: str) -> tuple[int, int] | None:
+    """Return two times of the day, joined by a hyphen, in minutes; None where they are not that."""
+    match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d) ?- ?([01]?\d|2[0-3]):([0-5]\d)", hours, re.ASCII)
+    if match is None:
+        return None
+    start, end = int(match[1]) * 60 + int(match[2]), int(match[3]) * 60 + int(match[4])
+    return None if start == end else (start, end)
+
+
 class Batch(_Section):
     """When the turns of a session are judged."""
 
@@ -42,6 +51,22 @@ class Notify(_Section):
     """Desktop notices."""
 
     enabled: bool = Field(default=True, description="show a desktop notice when there is something to decide")
+    per_day: int = Field(12, ge=1, le=200, description="notices a day at most")
+    minutes_between: float = Field(15, ge=0, le=720, description="so long news is gathered after a notice")
+    quiet_hours: str = Field("", description="when to show none, by your clock: 22:00-08:00; empty: show them always")
+    words: bool = Field(default=False, description="put the change and your own words into the notice")
+
+    @field_validator("quiet_hours")
+    @classmethod
+    def _two_times(cls, hours: str) -> str:
+        if hours and _minutes(hours) is None:
+            raise ValueError("write two different times, as 22:00-08:00")
+        return hours
+
+    @property
+    def quiet(self) -> tuple[int, int] | None:
+        """The quiet hours as two minutes of the day, None where there are none."""
+        return _minutes(self.quiet_hours)
 
 
 class Worker(_Section):

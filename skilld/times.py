@@ -26,6 +26,12 @@ def day(at: float) -> str:
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d")
 
 
+def minute_of_day(at: float) -> int:
+    """Return the minute of the person's day at a Unix time, 0 to 1439."""
+    local = datetime.fromtimestamp(at).astimezone()
+    return local.hour * 60 + local.minute
+
+
 def next_day(at: float) -> float:
     """Return the Unix time at which the person's next day begins."""
     local = datetime.fromtimestamp(at).astimezone()

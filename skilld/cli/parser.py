@@ -40,7 +40,7 @@ VERBS: dict[str, ModuleType] = {
     "inspect": inspect,
     "cost": cost,
     "eval": evaluation,
-    "pause": pause,  # and resume
+    "pause": pause,  # resume, snooze
     "retry": retry,
     "config": config,
     "service": service,

@@ -1,4 +1,4 @@
-"""`skilld pause [DURATION]` and `skilld resume`: the off switch."""
+"""`skilld pause [DURATION]` and `skilld resume`: the off switch. `skilld snooze`: only the notices are off."""
 
 from __future__ import annotations
 
@@ -15,10 +15,14 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def add(verbs: common.Verbs) -> None:
-    """Add both verbs."""
+    """Add the three verbs."""
     parser = common.verb(verbs, "pause", pause, "judge nothing and propose nothing until you resume")
     parser.add_argument("duration", metavar="DURATION", nargs="?", help="for so long only: 30m, 2h, 1d")
     common.verb(verbs, "resume", resume, "go on after a pause")
+    parser = common.verb(verbs, "snooze", snooze, "show no notices for a while; all else goes on")
+    parser.add_argument(
+        "duration", metavar="DURATION", nargs="?", default="1h", help="30m, 2h, 1d (default: 1h), or off"
+    )
 
 
 def pause(arguments: argparse.Namespace) -> int:
@@ -42,9 +46,22 @@ def resume(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def snooze(arguments: argparse.Namespace) -> int:
+    """Show no notices for a while."""
+    from skilld.store.meta import SNOOZED_UNTIL
+
+    if arguments.duration == "off":
+        common.store().meta.delete(SNOOZED_UNTIL)
+        console.line("Notices are shown again.")
+        return 0
+    common.store().meta.set(SNOOZED_UNTIL, time.time() + _seconds(arguments.duration))
+    console.line(f"No notices for {arguments.duration}.")
+    return 0
+
+
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip(), re.ASCII)
     seconds = float(match[1]) * _UNITS[match[2]] if match else None
     if seconds is None or seconds > _LONGEST:
-        raise UsageError("That is no duration", text, "Write 30m, 2h or 1d; without one it is until you resume.")
+        raise UsageError("That is no duration", text, "Write 30m, 2h or 1d.")
     return seconds

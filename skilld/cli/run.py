@@ -65,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     if new_here and terminal:
         settings = first_run.ask(settings, where.settings_file, dict(os.environ))
     engine = Engine(store, settings, Surroundings(common.home(), dict(os.environ), umask), time.time())
-    service = Service(engine, _tell, Desktop() if settings.notify.enabled else None)
+    desktop = Desktop(_ring if terminal else None) if settings.notify.enabled else None
+    service = Service(engine, _tell, desktop)
     if not arguments.once:
         service.take_signals()
     else:
@@ -132,6 +133,12 @@ def _once(engine: Engine) -> int:
 
 def _keep_plan(engine: Engine, batch: StoredBatch, plan: dict[str, Any]) -> None:
     engine.keep_plan(batch, plan, time.time())
+
+
+def _ring() -> None:
+    """Ring the terminal's bell, where no notice can be shown."""
+    sys.stdout.write("\a")
+    sys.stdout.flush()
 
 
 def _tell(proposals: list[Proposal]) -> None:

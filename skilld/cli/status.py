@@ -31,7 +31,7 @@ def collect() -> dict[str, Any]:
     from skilld.daemon.budget import why_spent
     from skilld.daemon.lock import is_held
     from skilld.intake.agents import ADAPTERS
-    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, RESTS_ON
+    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, RESTS_ON, SNOOZED_UNTIL
     from skilld.times import day, rfc3339
     from skilld.types import State
 
@@ -74,6 +74,7 @@ def collect() -> dict[str, Any]:
         "budget": {**settings.budget.model_dump(), "spent": why_spent(spent, settings.budget)},
         "daemon": store.meta.get(DAEMON),
         "notices": store.meta.get(NOTICES),
+        "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(SNOOZED_UNTIL, 0.0)) > now else None,
         "last_error": store.meta.get(LAST_ERROR),
     }
 
@@ -120,6 +121,8 @@ def _print(shown: dict[str, Any]) -> None:
         console.line(f"cannot read {console.plain(path)}: {console.plain(why)}")
     if shown["notices"]:
         console.line(f"notices   {console.plain(shown['notices'])}")
+    if shown["snoozed_until"]:
+        console.line(f"notices   none until {shown['snoozed_until']} (skilld snooze off)")
     if error := shown["last_error"]:
         when = ago(seconds(error["at"]), now)
         console.line(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))

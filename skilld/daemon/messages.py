@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from skilld.notify.digest import Digest
 from skilld.store.batches import StoredBatch
 
 
@@ -50,9 +51,11 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Noticed:
-    """A notice was shown, or `why_not`."""
+    """A notice of what a digest says was shown at a Unix time, or `why_not`."""
 
     why_not: str
+    digest: Digest
+    at: float
 
 
 @dataclass(frozen=True, slots=True)

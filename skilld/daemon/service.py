@@ -18,6 +18,7 @@ from skilld import __version__
 from skilld.daemon import account
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
+from skilld.daemon.notices import Notices
 from skilld.daemon.observing import Observing
 from skilld.daemon.recovery import keep_copy
 from skilld.daemon.schedule import Schedule
@@ -25,10 +26,11 @@ from skilld.daemon.spawn import Worker
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.watch import Watcher
-from skilld.notify.desktop import Desktop, about_budget, about_new
+from skilld.notify.desktop import Desktop
+from skilld.notify.words import CANNOT_STORE, about_budget
 from skilld.store.batches import StoredBatch
 from skilld.store.database import DamagedError, StoreError
-from skilld.store.meta import DAEMON, LAST_ERROR, NOTICES
+from skilld.store.meta import DAEMON, LAST_ERROR
 from skilld.times import rfc3339
 from skilld.types import Proposal
 
@@ -43,7 +45,7 @@ _COUNT = 600  # of the folders that are watched; the copy of the day is seen to 
 _FROZEN = {"intake": 4 * _SWEEP, "look": 12 * _LOOK, "worker": 3 * _HEARTBEAT}
 _OVERDUE = 60.0  # after its time was up a worker must be gone
 _DRAIN = 10.0
-_CANNOT_STORE = "skilld cannot write down what it does (is the disk full?). It waits and goes on by itself."
+_BUTTON = 10.0  # for a decision that a button started to come to its end
 
 
 class Service:
@@ -54,8 +56,10 @@ class Service:
     ) -> None:
         self._engine = engine
         self._proposed = proposed
-        self._desktop = desktop
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
+        self._notices = Notices(
+            engine.store, engine.settings.notify, desktop, self._inbox.put, engine.around.environment
+        )
         self._observing = Observing(engine.store, engine.around.umask)
         environment = engine.around.environment
         self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
@@ -132,7 +136,8 @@ class Service:
         except StoreError as error:
             if not self._trouble:
                 log.warning("the database cannot be written", error=error.cause)
-                self._notify(_CANNOT_STORE)
+                with suppress(StoreError):
+                    self._notices.trouble("store", CANNOT_STORE, time.time())
             self._trouble = str(error)
             if Tick("sweep") not in self._due:
                 self._due.append(Tick("sweep"))
@@ -181,11 +186,12 @@ class Service:
                 self._worker = None
                 if batch is None:
                     self._record_look(result, now)
-                elif new := self._engine.finish(batch, result, now):
-                    self._proposed(new)
-                    self._notify(about_new(new))
-            case Noticed(why_not):
-                self._engine.store.meta.set(NOTICES, why_not)
+                else:
+                    if new := self._engine.finish(batch, result, now):
+                        self._proposed(new)
+                    self._notices.judged(new, result.get("outcome"), now)
+            case Noticed(why_not, digest, at):
+                self._notices.noticed(why_not, digest, at)
             case _:
                 pass
 
@@ -226,6 +232,7 @@ class Service:
             if self._watcher.watch(root.folder for root in self._engine.roots):
                 self._engine.follower.sweep()
         self._engine.close_due(now)
+        self._notices.consider(now)
 
     def _count_watches(self) -> None:
         unwatched = self._watcher.unwatched() if self._watcher is not None else 0
@@ -240,7 +247,7 @@ class Service:
         if batch := self._engine.next_batch(now):
             self._spawn(batch, self._engine.start(batch))
         elif news := self._engine.budget_news():
-            self._notify(about_budget(news))
+            self._notices.trouble("budget", about_budget(news), now)
         elif job := self._engine.recall(now) or self._observing.job(now):
             self._spawn(None, job)
 
@@ -259,11 +266,6 @@ class Service:
             target=lambda: self._inbox.put(Done(batch, worker.result(keep))), name="worker", daemon=True
         ).start()
 
-    def _notify(self, message: str) -> None:
-        if self._desktop is not None:
-            delivery = self._desktop.show(message)
-            delivery.add_done_callback(lambda done: self._inbox.put(Noticed(done.result())))
-
     def _drain(self) -> None:
         """Let a running worker come to its end, for a while; what it had then starts again next time."""
         deadline = time.monotonic() + _DRAIN
@@ -281,6 +283,7 @@ class Service:
             self._worker.kill()
             with suppress(StoreError):
                 self._engine.store.batches.recover()
+        self._notices.finish(_BUTTON)
 
     def _say(self, now: float) -> None:
         """Keep what `status` shows of us."""

@@ -1,95 +1,103 @@
 """Desktop notices through desktop-notifier, on a thread of their own: a notice that fails or hangs costs nothing.
 
 Measured: without a session bus it raises at once; a notification server that hangs answers after 30 s, so every call
-has its own limit. On macOS outside an app bundle it takes a dummy that shows nothing: an empty capability set tells.
+has its own limit. On macOS outside an app bundle it takes a dummy that shows nothing: an empty capability set tells,
+and the system's own script runner is asked. Where nothing can be shown the terminal's bell rings, if there is one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import structlog
 
-from skilld.text import safe_text
-from skilld.types import Proposal, State
+from skilld.notify import macos
+from skilld.notify.words import REVIEW, Notice
 
 if TYPE_CHECKING:
     from desktop_notifier import DesktopNotifier
 
 log = structlog.get_logger()
 
+TITLE = "skilld"
 _SECONDS = 5.0
-_REPLACED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+Pressed = Callable[[str], None]
+
+
+def ignored(action: str) -> None:
+    """Do nothing when a notice without a meaning of its own is clicked."""
+    del action
 
 
 class Desktop:
-    """The notification centre of the person's desktop."""
+    """The notification centre of the person's desktop. `bell` is rung where it cannot be reached."""
 
-    def __init__(self) -> None:
+    def __init__(self, bell: Callable[[], None] | None = None) -> None:
+        self._bell = bell
         self._loop: asyncio.AbstractEventLoop | None = None
         self._notifier: DesktopNotifier | None = None
+        self._last = ""  # the notice on the screen: a newer one takes its place
 
-    def show(self, message: str) -> Future[str]:
-        """Show one notice and return at once; the future has why it was not shown, or nothing."""
+    def show(self, notice: Notice, pressed: Pressed = ignored) -> Future[str]:
+        """Show one notice and return at once; the future has why it was not shown, or nothing.
+
+        `pressed` is called on this object's own thread with the action of the button, `review` for a click.
+        """
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             threading.Thread(target=self._loop.run_forever, name="notices", daemon=True).start()
-        return asyncio.run_coroutine_threadsafe(self._deliver(message), self._loop)
+        return asyncio.run_coroutine_threadsafe(self._deliver(notice, pressed), self._loop)
 
-    async def _deliver(self, message: str) -> str:
+    async def _deliver(self, notice: Notice, pressed: Pressed) -> str:
         try:
-            why = await asyncio.wait_for(self._send(message), _SECONDS)
+            why = await asyncio.wait_for(self._send(notice, pressed), _SECONDS)
         except TimeoutError:
             why = "the notification service does not answer"
         except Exception as error:  # noqa: BLE001 - a notice must never harm; back-ends raise what their buses raise
             why = f"no notification service ({type(error).__name__})"
+        if why:
+            self._hang_up()
+            if self._bell is not None:
+                self._bell()
         log.info("notice", outcome=why or "shown")
         return why
 
-    async def _send(self, message: str) -> str:
-        from desktop_notifier import DesktopNotifier, Icon, Urgency
+    async def _send(self, notice: Notice, pressed: Pressed) -> str:
+        from desktop_notifier import Button, DesktopNotifier, Icon, Urgency
 
         if self._notifier is None:
             icon = Path(str(resources.files("skilld.notify").joinpath("icon.svg")))
-            self._notifier = DesktopNotifier(app_name="skilld", app_icon=Icon(path=icon))
+            self._notifier = DesktopNotifier(app_name=TITLE, app_icon=Icon(path=icon))
         if not await self._notifier.get_capabilities():
-            return "this system shows no notices for programs without an app bundle"
-        await self._notifier.send(title="skilld", message=message, urgency=Urgency.Low)
-        return ""
+            return await macos.show(TITLE, notice.message)
+        dispatched = asyncio.Event()
+        if self._last in await self._notifier.get_current_notifications():
+            await self._notifier.clear(self._last)
+        self._last = await self._notifier.send(
+            title=TITLE,
+            message=notice.message,
+            urgency=Urgency.Low,
+            buttons=[
+                Button(title=title, identifier=action, on_pressed=partial(pressed, action))
+                for action, title in notice.buttons
+            ],
+            on_clicked=partial(pressed, REVIEW) if notice.buttons else None,
+            on_dispatched=dispatched.set,
+        )
+        # The library logs what the bus refuses, and returns as if it had been shown.
+        return "" if dispatched.is_set() else "the notification service did not take it"
 
-
-def about_new(proposals: Sequence[Proposal]) -> str:
-    """Return what a notice says about proposals just made: which wait, which auto mode applied and how to undo it."""
-    waiting = [proposal.skill for proposal in proposals if proposal.state is State.OPEN]
-    applied = [(proposal.skill, proposal.id) for proposal in proposals if proposal.state is State.ACCEPTED]
-    return " ".join([*([about_proposals(waiting)] if waiting else []), *([about_applied(applied)] if applied else [])])
-
-
-def about_applied(applied: Sequence[tuple[str, str]]) -> str:
-    """Return what a notice says about proposals that were applied unasked, given as (skill, id)."""
-    names = ", ".join(dict.fromkeys(_name(skill) for skill, _ in applied))
-    return f"Applied to {names}. Undo: skilld revert {' '.join(proposal for _, proposal in applied)}"
-
-
-def about_proposals(skills: Sequence[str]) -> str:
-    """Return what a notice says about proposals to these skills: counts and names, never a word of a transcript."""
-    counts = Counter(_name(name) for name in skills)
-    parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
-    number = sum(counts.values())
-    return f"{number} skill update{'' if number == 1 else 's'} to look at: {', '.join(parts)}. Run: skilld proposals"
-
-
-def _name(skill: str) -> str:
-    return safe_text(skill)[:64].translate(_REPLACED)
-
-
-def about_budget(why: str) -> str:
-    """Return what a notice says when today's budget is spent."""
-    return f"The budget is spent: {why}. What is due waits until tomorrow. Run: skilld cost"
+    def _hang_up(self) -> None:
+        """Let go of a connection that does not work; the next notice makes another."""
+        bus = getattr(getattr(self._notifier, "_backend", None), "bus", None)
+        if bus is not None:
+            bus.disconnect()
+        self._notifier = None

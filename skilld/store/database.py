@@ -14,6 +14,7 @@ from skilld.store import damage, mounts
 from skilld.store.batches import Batches
 from skilld.store.learnings import Learnings
 from skilld.store.meta import Meta
+from skilld.store.notices import Notices
 from skilld.store.proposals import Proposals
 from skilld.store.rebuilding import Rebuild
 from skilld.store.schema import MIGRATIONS
@@ -73,6 +74,7 @@ class Store:
         self.proposals = Proposals(db)
         self.learnings = Learnings(db)
         self.usage = UsageLog(db)
+        self.notices = Notices(db)
         self.rebuild = Rebuild(db)
 
     @classmethod

@@ -51,6 +51,11 @@ class Proposals:
         rows = self._db.execute(f"SELECT {_NAMES} FROM proposals WHERE {where} ORDER BY created_at, rowid", values)  # noqa: S608 - fixed names
         return [_from_row(row) for row in rows]
 
+    def ids(self, state: State) -> list[str]:
+        """Return the ids of those in `state`, oldest first."""
+        rows = self._db.execute("SELECT id FROM proposals WHERE state = ? ORDER BY created_at, rowid", (state.value,))
+        return [row["id"] for row in rows]
+
     def closed_ids(self) -> list[str]:
         """Return the ids of the newest proposals that are not open."""
         rows = self._db.execute("SELECT id FROM proposals WHERE state != 'open' ORDER BY decided_at DESC LIMIT 500")

@@ -163,4 +163,12 @@ CREATE TABLE notices (
 ) STRICT
 """
 
-MIGRATIONS: tuple[tuple[str, Migration], ...] = (("0001_first_tables", _m0001_first_tables),)
+
+def _m0002_notice_causes(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE notices ADD COLUMN causes TEXT NOT NULL DEFAULT '[]'")  # JSON: names of troubles
+
+
+MIGRATIONS: tuple[tuple[str, Migration], ...] = (
+    ("0001_first_tables", _m0001_first_tables),
+    ("0002_notice_causes", _m0002_notice_causes),
+)

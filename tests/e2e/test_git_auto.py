@@ -93,13 +93,13 @@ def test_while_something_is_in_progress_it_waits_and_says_why(home: Path, projec
 
 @pytest.mark.skipif(shutil.which("dbus-daemon") is None, reason="no dbus-daemon on this machine")
 def test_the_notice_says_how_to_undo_it(home: Path, project: Project) -> None:
-    with notification_server() as (address, shown):
-        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": address, "SKILLD_APPLY": "auto"})
+    with notification_server() as server:
+        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "SKILLD_APPLY": "auto"})
         lessons = Lessons(home, project, program)
         with program.daemon():
             lessons.say(TICKETS)
             states = wait_for("it to be applied", lessons.states, 20, every=0.2, context=program.output)
-            (notice,) = wait_for("the notice", lambda: list(shown), 10)
+            notice = server.wait(1)
     ((name, state),) = states.items()
     assert state == "accepted"
     assert notice["body"] == f"Applied to release-notes. Undo: skilld revert {name}"

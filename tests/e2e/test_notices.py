@@ -1,58 +1,200 @@
-"""The desktop notice, on a real bus; and that a missing or hanging one costs nothing but a line in `status`."""
+"""The desktop notice and its buttons, on a real bus; and that a missing, dead or hanging one changes nothing else."""
 
 from __future__ import annotations
 
+import json
 import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import pytest
 
-from skilld.notify.desktop import about_proposals
+from support.lessons import HOSTS, LINES
 from support.live_project import Project
-from support.notifications import notification_server, silent_bus
+from support.notifications import Notifications, notification_server, silent_bus
 from support.program import Program
 from support.session import LASTING, Session
 from support.waiting import wait_for
 
+needs_bus = pytest.mark.skipif(shutil.which("dbus-daemon") is None, reason="no dbus-daemon on this machine")
+TEXT = "1 skill update to look at: release-notes. Run: skilld review"
 
-def _teach(home: Path, project: Project, program: Program) -> None:
+
+def _teach(home: Path, project: Project, program: Program, text: str = LASTING, *, count: int = 1) -> None:
+    """Say it in a session of its own, and wait until `count` batches are done."""
     session = Session(home, project)
     session.use_skill()
-    session.type("Write the notes", LASTING, "ok", "thanks", "go on")
-    wait_for("a proposal", lambda: program.json("proposals"), 15, every=0.2, context=program.output)
+    session.type("Write the notes", text, "ok", "thanks", "go on")
+    wait_for("it to be judged", lambda: _events(home).count("batch done") >= count, 20, context=program.output)
 
 
-@pytest.mark.skipif(shutil.which("dbus-daemon") is None, reason="no dbus-daemon on this machine")
-def test_one_notice_names_the_skill_and_no_word_of_the_person(home: Path, project: Project) -> None:
-    with notification_server() as (address, shown):
-        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": address})
+def _events(home: Path) -> list[str]:
+    """Return the names of what the daemon has logged, in order."""
+    lines = (home / ".local/state/skilld/skilld.log").read_text().splitlines()
+    return [json.loads(line)["event"] for line in lines]
+
+
+@contextmanager
+def _running(home: Path, **settings: str) -> Iterator[tuple[Notifications, Program]]:
+    """Run the daemon on a bus of its own, started from an agent's shell."""
+    with notification_server() as server:
+        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "CLAUDECODE": "1", **settings})
         with program.daemon():
-            _teach(home, project, program)
-            (notice,) = wait_for("the notice", lambda: list(shown), 10)
-            wait_for("the line in status", lambda: program.json("status")["notices"] == "", 10, every=0.2)
-    assert (notice["app"], notice["title"]) == ("skilld", "skilld")
-    assert notice["body"] == "1 skill update to look at: release-notes. Run: skilld proposals"
-    assert notice["icon"].endswith("skilld/notify/icon.svg")
+            yield server, program
 
 
-def test_without_a_bus_a_line_in_status_says_so(home: Path, project: Project) -> None:
-    program = Program(home)
-    with program.daemon():
+def _state(program: Program) -> str:
+    (proposal,) = program.json("proposals", "--state", "all")
+    return str(proposal["state"])
+
+
+@needs_bus
+def test_accept_on_the_notice_accepts_in_git_in_the_persons_name(home: Path, project: Project) -> None:
+    with _running(home) as (server, program):
         _teach(home, project, program)
-        status = wait_for("the line in status", lambda: program.json("status")["notices"], 10, every=0.2)
-    assert status.startswith("no notification service")
+        notice = server.wait(1)
+        assert (notice["app"], notice["title"], notice["body"]) == ("skilld", "skilld", TEXT)
+        assert notice["icon"].endswith("skilld/notify/icon.svg")
+        assert notice["buttons"] == {"default": "", "review": "Review", "accept": "Accept", "reject": "Reject"}
+        server.press("accept")
+        wait_for("it to be accepted", lambda: _state(program) == "accepted", 15, every=0.2, context=program.output)
+    assert "- Always put the ticket number first in each entry." in project.git("show", "HEAD:" + _relpath(project))
+    assert project.git("log", "-1", "--format=%an, %cn") == "skilld, Ada Tester"
+    assert len(server.shown) == 1
 
 
-def test_a_bus_that_hangs_holds_nothing_up(home: Path, project: Project, tmp_path: Path) -> None:
-    with silent_bus(tmp_path) as address:
-        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": address})
+@needs_bus
+def test_reject_on_the_notice_rejects(home: Path, project: Project) -> None:
+    head = project.git("rev-parse", "HEAD")
+    with _running(home) as (server, program):
+        _teach(home, project, program)
+        server.wait(1)
+        server.press("reject")
+        wait_for("it to be rejected", lambda: _state(program) == "rejected", 15, every=0.2, context=program.output)
+    assert project.git("rev-parse", "HEAD") == head
+    assert project.git("branch", "--list", "skilld/*") == ""
+
+
+@needs_bus
+def test_a_button_that_fails_says_why(home: Path, project: Project) -> None:
+    with _running(home) as (server, program):
+        _teach(home, project, program)
+        server.wait(1)
+        project.skill_path.write_text(project.skill_path.read_text() + "\nMine.\n")
+        server.press("accept")
+        said = server.wait(2)["body"]
+        assert said.startswith("Accept did not work: The proposal was not accepted: ")
+        assert "SKILL.md has uncommitted changes" in said
+        assert server.shown[1]["buttons"] == {"default": ""}
+        assert _state(program) == "open"
+
+
+@needs_bus
+def test_a_click_opens_the_review_in_a_terminal_or_says_the_command(home: Path, project: Project) -> None:
+    terminal, said = home / "my-terminal", home / "arguments"
+    terminal.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {said}.new && mv {said}.new {said}\nexec sleep 5\n')
+    terminal.chmod(0o755)
+    with _running(home, DISPLAY=":99", TERMINAL=str(terminal)) as (server, program):
+        _teach(home, project, program)
+        (proposal,) = program.json("proposals")
+        server.wait(1)
+        server.press("default")
+        wait_for("the terminal", said.exists, 10)
+        assert said.read_text().split()[-3:] == ["skilld", "review", proposal["id"]]
+        assert said.read_text().split()[0] == "-e"
+    with notification_server() as bare:
+        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": bare.address, "SKILLD_NOTIFY__MINUTES_BETWEEN": "0"})
+        with program.daemon():
+            _teach(home, project, program, HOSTS, count=2)
+            assert bare.wait(1)["buttons"] == {"default": "", "review": "Review"}
+            bare.press("review")
+            assert bare.wait(2)["body"] == "Review did not work: no terminal to open. Run: skilld review"
+
+
+@needs_bus
+def test_words_of_the_person_only_where_they_asked_for_them(home: Path, project: Project) -> None:
+    with _running(home, SKILLD_NOTIFY__WORDS="true") as (server, program):
+        _teach(home, project, program)
+        assert server.wait(1)["body"] == (
+            f"{TEXT}\nAlways put the ticket number first in each entry. \u2014 you: \u201c{LASTING}\u201d"
+        )
+
+
+@needs_bus
+def test_snoozed_notices_come_when_the_snooze_is_over(home: Path, project: Project) -> None:
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    assert program.run("snooze", "2h").stdout == "No notices for 2h.\n"
+    assert program.json("status")["snoozed_until"] is not None
+    assert program.run("snooze", "soon").returncode == 2
+    with _running(home) as (server, program):
+        _teach(home, project, program)
+        assert server.shown == []
+        assert program.run("snooze", "off").returncode == 0
+        assert program.json("status")["snoozed_until"] is None
+        assert server.wait(1, limit=30)["body"] == TEXT
+
+
+@contextmanager
+def _dead(folder: Path) -> Iterator[str]:
+    yield f"unix:path={folder}/nobody"
+
+
+@contextmanager
+def _no_bus(folder: Path) -> Iterator[str]:
+    del folder
+    yield ""
+
+
+@contextmanager
+def _hung(folder: Path) -> Iterator[str]:
+    del folder
+    with notification_server(hangs=True) as server:
+        yield server.address
+
+
+@contextmanager
+def _working(folder: Path) -> Iterator[str]:
+    del folder
+    with notification_server() as server:
+        yield server.address
+
+
+Bus = Callable[[Path], AbstractContextManager[str]]
+
+
+@needs_bus
+@pytest.mark.parametrize(
+    ("bus", "why"),
+    [
+        (_no_bus, "no notification service"),
+        (_dead, "no notification service"),
+        (silent_bus, "does not answer"),
+        (_hung, "does not answer"),
+        (_working, ""),
+    ],
+    ids=["none", "dead", "silent", "hung", "working"],
+)
+def test_the_pipeline_goes_the_same_way_whatever_the_bus_does(
+    home: Path, project: Project, tmp_path: Path, bus: Bus, why: str
+) -> None:
+    with bus(tmp_path) as address:
+        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": address} if address else {})
         with program.daemon():
             _teach(home, project, program)
-            status = wait_for("the line in status", lambda: program.json("status")["notices"], 15, every=0.2)
-    assert "does not answer" in status
+            _teach(home, project, program, HOSTS, count=2)
+            wait_for("the end of the notice", lambda: "notice" in _events(home), 15)
+            wait_for("the line in status", lambda: _told(program, why), 5, every=0.5)
+    assert LINES[HOSTS] in project.git("show", "skilld/staging:" + _relpath(project))
+    steps = [event for event in _events(home) if event in {"batch closed", "batch done", "notice"}]
+    assert [step for step in steps if step != "notice"] == ["batch closed", "batch done"] * 2
+    assert steps.index("notice") > steps.index("batch done"), "a notice was waited for"
 
 
-def test_a_name_cannot_smuggle_markup_into_a_notice() -> None:
-    assert about_proposals(["<b>x</b>\x1b[2J", "a", "a"]) == (
-        "3 skill updates to look at: &lt;b&gt;x&lt;/b&gt;\\x1b[2J, a (2). Run: skilld proposals"
-    )
+def _told(program: Program, why: str) -> bool:
+    notices = program.json("status")["notices"]
+    return notices == "" if not why else bool(notices) and why in notices
+
+
+def _relpath(project: Project) -> str:
+    return project.skill_path.relative_to(project.root).as_posix()

@@ -57,7 +57,7 @@ def _notices() -> Iterator[tuple[str, list[dict[str, Any]]]]:
         yield "", []
     else:
         with notification_server() as server:
-            yield server
+            yield server.address, server.shown
 
 
 def _plant(home: Path, project: Project) -> None:

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld import logs
-from skilld.notify.desktop import about_applied, about_budget, about_proposals
+from skilld.notify import macos
+from skilld.notify.words import about_applied, about_budget, about_failure, about_proposals
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -125,24 +126,26 @@ def test_t25_a_notice_is_plain_text_of_bounded_length(names: list[str]) -> None:
         assert raw(body) == []
         assert "<" not in body
         assert ">" not in body
-        assert set(re.findall(r"&[^;]{0,5};?", body)) <= {"&amp;", "&lt;", "&gt;"}
-        assert len(body) <= 120 + len(names) * 64 * len("&amp;")
+        assert set(re.findall(r"&[^;]{0,5};?", body)) <= {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"}
+        assert not set("\"'") & set(body)
+        assert len(body) <= 120 + len(names) * 64 * len("&quot;")
     assert raw(about_budget("60 of 60 model calls were made today")) == []
+    assert raw(about_failure("accept", HOSTILE)) == []
 
 
-def test_t25_no_program_is_started_for_a_notice() -> None:
+def test_t25_what_a_notice_says_is_an_argument_and_never_part_of_a_script() -> None:
+    evil = f'"; do shell script "touch /tmp/owned" {HOSTILE}'
+    ours, theirs = macos.window(evil), macos.window("x")
+    assert ours[-1] == evil
+    assert ours[:-1] == theirs[:-1]
+    assert ours[-2] == "--"
+
+
+def test_t25_one_module_starts_programs_for_buttons_and_one_for_macos() -> None:
     """On Linux a notice is a call over the session bus: no name of a skill is ever an argument of a program."""
     root = Path(__file__).parents[2] / "skilld/notify"
-    started = subprocess.run(
-        [
-            "grep",
-            "-rlE",
-            "subprocess|os\\.system|os\\.exec|os\\.spawn|osascript|notify-send",
-            str(root),
-            "--include=*.py",
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
+    words = "subprocess|os\\.system|os\\.exec|os\\.spawn|create_subprocess|notify-send"
+    found = subprocess.run(
+        ["grep", "-rlE", words, str(root), "--include=*.py"], capture_output=True, text=True, check=False
     )
-    assert started.stdout == ""
+    assert sorted(Path(line).name for line in found.stdout.splitlines()) == ["macos.py", "press.py"]

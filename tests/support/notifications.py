@@ -1,4 +1,4 @@
-"""A real session bus with a small notification server on it, and a bus that never answers."""
+"""A real session bus with a small notification server on it, whose buttons can be pressed; and two broken buses."""
 
 # The annotations of dbus-fast are D-Bus signatures, not types.
 # mypy: ignore-errors
@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from dbus_fast.aio import MessageBus
-from dbus_fast.service import ServiceInterface, dbus_method
+from dbus_fast.service import ServiceInterface, dbus_method, signal
+
+from support.waiting import wait_for
 
 NAME = "org.freedesktop.Notifications"
 
@@ -21,12 +23,15 @@ NAME = "org.freedesktop.Notifications"
 class _Server(ServiceInterface):
     """The methods of the desktop notification specification that a sender calls."""
 
-    def __init__(self, shown: list[dict[str, Any]]) -> None:
+    def __init__(self, shown: list[dict[str, Any]], *, hangs: bool) -> None:
         super().__init__(NAME)
         self._shown = shown
+        self._hangs = hangs
 
     @dbus_method()
-    def GetCapabilities(self) -> "as":  # noqa: F722, N802 - D-Bus signatures and names
+    async def GetCapabilities(self) -> "as":  # noqa: F722, N802 - D-Bus signatures and names
+        if self._hangs:
+            await asyncio.Event().wait()
         return ["body", "actions"]
 
     @dbus_method()
@@ -45,42 +50,81 @@ class _Server(ServiceInterface):
         hints: "a{sv}",  # noqa: F722
         expire_timeout: "i",  # noqa: F821
     ) -> "u":  # noqa: F821
-        del replaces_id, actions, hints, expire_timeout
-        self._shown.append({"app": app_name, "icon": app_icon, "title": summary, "body": body})
+        del replaces_id, hints, expire_timeout
+        buttons = dict(zip(actions[::2], actions[1::2], strict=True))
+        self._shown.append({"app": app_name, "icon": app_icon, "title": summary, "body": body, "buttons": buttons})
         return len(self._shown)
 
     @dbus_method()
     def CloseNotification(self, id: "u"):  # noqa: A002, ANN202, F821, N802 - as above
-        del id
+        self.NotificationClosed(id, 3)
+
+    @signal()
+    def NotificationClosed(self, id: "u", reason: "u") -> "uu":  # noqa: A002, F821, N802 - as above
+        return [id, reason]
+
+    @signal()
+    def ActionInvoked(self, id: "u", action: "s") -> "us":  # noqa: A002, F821, N802 - as above
+        return [id, action]
+
+
+class Notifications:
+    """A session bus of its own at `address`; `shown` has what was shown on it, oldest first."""
+
+    def __init__(self, address: str, *, hangs: bool = False) -> None:
+        self.address = address
+        self.shown: list[dict[str, Any]] = []
+        self._server = _Server(self.shown, hangs=hangs)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+        asyncio.run_coroutine_threadsafe(self._serve(), self._loop).result(10)
+
+    async def _serve(self) -> None:
+        bus = await MessageBus(bus_address=self.address).connect()
+        bus.export("/org/freedesktop/Notifications", self._server)
+        await bus.request_name(NAME)
+
+    def wait(self, count: int, limit: float = 10) -> dict[str, Any]:
+        """Wait until so many notices were shown, and return the newest."""
+        wait_for(f"notice {count}", lambda: len(self.shown) >= count, limit, context=lambda: str(self.shown))
+        return self.shown[count - 1]
+
+    def press(self, action: str, number: int = 1) -> None:
+        """Press a button of a notice (`default`: click it)."""
+
+        async def emit() -> None:
+            self._server.ActionInvoked(number, action)
+
+        asyncio.run_coroutine_threadsafe(emit(), self._loop).result(5)
+
+    def stop(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(5)
 
 
 @contextmanager
-def notification_server() -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield the address of a session bus of its own, and the list of what was shown on it."""
+def session_bus() -> Iterator[str]:
+    """Yield the address of a session bus of its own."""
     command = ["dbus-daemon", "--session", "--nofork", "--print-address"]
     daemon = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert daemon.stdout is not None
-    address = daemon.stdout.readline().strip()
-    shown: list[dict[str, Any]] = []
-    ready, loop = threading.Event(), asyncio.new_event_loop()
-
-    async def serve() -> None:
-        bus = await MessageBus(bus_address=address).connect()
-        bus.export("/org/freedesktop/Notifications", _Server(shown))
-        await bus.request_name(NAME)
-        ready.set()
-
-    server = threading.Thread(target=loop.run_forever, daemon=True)
-    server.start()
-    asyncio.run_coroutine_threadsafe(serve(), loop)
     try:
-        assert ready.wait(10), "the notification server did not come up"
-        yield address, shown
+        yield daemon.stdout.readline().strip()
     finally:
-        loop.call_soon_threadsafe(loop.stop)
-        server.join(5)
         daemon.terminate()
         daemon.wait(5)
+
+
+@contextmanager
+def notification_server(*, hangs: bool = False) -> Iterator[Notifications]:
+    """Yield a notification server on a bus of its own; one that `hangs` takes calls and never answers."""
+    with session_bus() as address:
+        server = Notifications(address, hangs=hangs)
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
 @contextmanager

@@ -1,0 +1,145 @@
+"""The daemon's notices: what is to be told is gathered here, the digest policy says when, buttons do what they say.
+
+Runs on the daemon's one thread but for what a pressed button starts, which has a thread of its own. A notice that
+cannot be shown is tried again later; nothing waits for it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+
+import structlog
+
+from skilld.daemon.messages import Noticed
+from skilld.decide.guard import MARKERS
+from skilld.notify import press, words
+from skilld.notify.desktop import Desktop
+from skilld.notify.digest import Digest, Rules, Shown, due
+from skilld.notify.words import Notice
+from skilld.settings import Notify
+from skilld.store import Store
+from skilld.store.database import StoreError
+from skilld.store.meta import NOTICES, SNOOZED_UNTIL
+from skilld.times import day
+from skilld.types import Outcome, Proposal, State
+
+log = structlog.get_logger()
+
+_AGAIN = 60.0  # seconds to the next try where a notice could not be shown, doubled with every try
+_AGAIN_MOST = 3600.0
+_IN_WORDS = 3  # changes that are told in full where the person asked for words
+
+
+class Notices:
+    """What is to be told, and what was. Without a `desktop` nothing is ever shown."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Notify,
+        desktop: Desktop | None,
+        post: Callable[[Noticed], None],
+        environment: Mapping[str, str],
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._desktop = desktop
+        self._post = post
+        # A person pressed the button, whoever started the daemon.
+        self._environment = {name: value for name, value in environment.items() if name not in MARKERS}
+        self._applied: dict[str, Proposal] = {}
+        self._troubles: dict[str, tuple[str, str]] = {}  # cause -> the day, what to say
+        self._shown = [Shown(at, frozenset(ids), frozenset(causes)) for at, ids, causes in store.notices.all()]
+        self._under_way = False
+        self._failures = 0
+        self._again_at = 0.0
+        self._acting: list[threading.Thread] = []
+
+    def judged(self, new: Sequence[Proposal], outcome: object, now: float) -> None:
+        """Take in what came of a batch: proposals that wait, those that auto mode applied, or a failure."""
+        self._applied |= {proposal.id: proposal for proposal in new if proposal.state is State.ACCEPTED}
+        if outcome == Outcome.FAILED.value:
+            self.trouble("failed", words.CANNOT_JUDGE, now)
+        elif new:
+            self.consider(now)
+
+    def trouble(self, cause: str, text: str, now: float) -> None:
+        """Take in a trouble of today; one cause is told once a day."""
+        if not any(cause in notice.causes and day(notice.at) == day(now) for notice in self._shown):
+            self._troubles[cause] = (day(now), text)
+        self.consider(now)
+
+    def consider(self, now: float) -> None:
+        """Show a notice if one is due (Unix time). Raises StoreError where the store cannot be read."""
+        if self._desktop is None or self._under_way or now < self._again_at:
+            return
+        ids = [*self._store.proposals.ids(State.OPEN), *self._applied]
+        troubles = {cause: text for cause, (since, text) in self._troubles.items() if since == day(now)}
+        digest = due(ids, list(troubles), self._shown, self._rules(), now)
+        if digest is None:
+            return
+        waiting = self._store.proposals.in_states([State.OPEN])
+        notice = self._notice(waiting, [troubles[cause] for cause in digest.causes])
+        self._under_way = True
+        delivery = self._desktop.show(notice, partial(self._pressed, [proposal.id for proposal in waiting]))
+        delivery.add_done_callback(lambda done: self._post(Noticed(done.result(), digest, now)))
+
+    def noticed(self, why_not: str, digest: Digest, at: float) -> None:
+        """Take in whether a notice was shown; what it told of is told again later where it was not."""
+        self._under_way = False
+        if why_not:
+            self._again_at = at + min(_AGAIN * 2**self._failures, _AGAIN_MOST)
+            self._failures = min(self._failures + 1, 10)
+        else:
+            self._failures, self._again_at = 0, 0.0
+            told = frozenset(digest.proposals)
+            self._shown.append(Shown(at, told, frozenset(digest.causes)))
+            self._applied = {name: proposal for name, proposal in self._applied.items() if name not in told}
+            self._troubles = {cause: item for cause, item in self._troubles.items() if cause not in digest.causes}
+        with suppress(StoreError):  # a full disk is one of the things to be told
+            if not why_not:
+                self._store.notices.add(at, frozenset(digest.proposals), digest.causes)
+            self._store.meta.set(NOTICES, why_not)
+
+    def finish(self, seconds: float) -> None:
+        """Wait for the decisions that buttons started, each for so long at most."""
+        for thread in self._acting:
+            thread.join(seconds)
+
+    def _rules(self) -> Rules:
+        return Rules(
+            self._settings.per_day,
+            self._settings.minutes_between,
+            self._settings.quiet,
+            float(self._store.meta.get(SNOOZED_UNTIL, 0.0)),
+        )
+
+    def _notice(self, waiting: Sequence[Proposal], troubles: Sequence[str]) -> Notice:
+        parts = []
+        if waiting:
+            parts.append(words.about_proposals([proposal.skill for proposal in waiting]))
+        if self._applied:
+            parts.append(words.about_applied([(item.skill, item.id) for item in self._applied.values()]))
+        if self._settings.words:
+            told = [*self._applied.values(), *reversed(waiting)][:_IN_WORDS]
+            parts += [words.about_words(proposal) for proposal in told]
+        return Notice("\n".join([*parts, *troubles]), words.buttons(waiting))
+
+    def _pressed(self, proposals: Sequence[str], action: str) -> None:
+        thread = threading.Thread(target=self._act, args=(action, proposals), name="button", daemon=True)
+        self._acting = [other for other in self._acting if other.is_alive()]
+        if action != words.REVIEW:
+            self._acting.append(thread)
+        thread.start()
+
+    def _act(self, action: str, proposals: Sequence[str]) -> None:
+        if action == words.REVIEW:
+            why = press.review(proposals if len(proposals) == 1 else (), self._environment)
+        else:
+            why = press.decide(action, proposals[0], self._environment)
+        log.info("button", kind=action, outcome="failed" if why else "done")
+        if why and self._desktop is not None:
+            self._desktop.show(Notice(words.about_failure(action, why)))

@@ -1,0 +1,84 @@
+"""What a notice says: counts and names of skills; the words of a person only where their settings ask for it. Pure.
+
+Texts are for the body of a notice, which desktops may read as markup: what comes from outside is made harmless for
+terminals and escaped.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skilld.text import cut, fold, safe_text
+from skilld.types import Proposal
+
+REVIEW, ACCEPT, REJECT = "review", "accept", "reject"
+CANNOT_STORE = "skilld cannot write down what it does (is the disk full?). It waits and goes on by itself."
+CANNOT_JUDGE = "skilld could not judge what you said; it is kept for another try. Run: skilld status"
+_TITLES = {REVIEW: "Review", ACCEPT: "Accept", REJECT: "Reject"}
+_NAMES = 6
+_LONGEST = 200
+_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One notice: its text, and its buttons as (action, title)."""
+
+    message: str
+    buttons: tuple[tuple[str, str], ...] = ()
+
+
+def buttons(waiting: Sequence[Proposal]) -> tuple[tuple[str, str], ...]:
+    """Return the buttons of a notice about these open proposals.
+
+    What a button decides is one proposal: with several there is none but Review. One with a flag is to be looked at
+    before it is accepted.
+    """
+    if not waiting:
+        return ()
+    actions = [REVIEW]
+    if len(waiting) == 1:
+        actions += [ACCEPT, REJECT] if not waiting[0].flags else [REJECT]
+    return tuple((action, _TITLES[action]) for action in actions)
+
+
+def escaped(text: str) -> str:
+    """Return text from outside as one harmless line of bounded length, fit for markup."""
+    return cut(safe_text(fold(text)), _LONGEST).translate(_ESCAPED)
+
+
+def about_proposals(skills: Sequence[str]) -> str:
+    """Return what a notice says about proposals to these skills: counts and names, never a word of a transcript."""
+    counts = Counter(_name(name) for name in skills)
+    parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
+    rest = f" and {len(parts) - _NAMES} other skills" if len(parts) > _NAMES else ""
+    number = sum(counts.values())
+    to_look_at = f"{number} skill update{'' if number == 1 else 's'} to look at"
+    return f"{to_look_at}: {', '.join(parts[:_NAMES])}{rest}. Run: skilld review"
+
+
+def about_applied(applied: Sequence[tuple[str, str]]) -> str:
+    """Return what a notice says about proposals that were applied unasked, given as (skill, id)."""
+    names = ", ".join(dict.fromkeys(_name(skill) for skill, _ in applied))
+    return f"Applied to {names}. Undo: skilld revert {' '.join(proposal for _, proposal in applied)}"
+
+
+def about_words(proposal: Proposal) -> str:
+    """Return the change and the quote of a proposal, for those who want them in a notice."""
+    return f"{escaped(proposal.summary)} \u2014 you: \u201c{escaped(proposal.evidence[0].quote)}\u201d"
+
+
+def about_budget(why: str) -> str:
+    """Return what a notice says when today's budget is spent."""
+    return f"The budget is spent: {why}. What is due waits until tomorrow. Run: skilld cost"
+
+
+def about_failure(action: str, why: str) -> str:
+    """Return what a notice says when a button did not do what it says."""
+    return f"{_TITLES[action]} did not work: {escaped(why)}"
+
+
+def _name(skill: str) -> str:
+    return safe_text(fold(skill))[:64].translate(_ESCAPED)

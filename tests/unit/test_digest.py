@@ -1,0 +1,153 @@
+"""When a notice is shown: literal days, and the policy's promises held over random ones."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.notify.digest import Digest, Rules, Shown, due, is_quiet
+from skilld.settings import Notify
+from skilld.times import day
+
+NOON = 1772452800.0  # 2026-03-02 12:00 UTC
+MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
+RULES = Rules()
+
+
+@pytest.fixture(autouse=True)
+def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def _told(at: float, *ids: str) -> Shown:
+    return Shown(at, frozenset(ids))
+
+
+def test_nothing_open_is_nothing_to_say() -> None:
+    assert due([], [], [], RULES, NOON) is None
+
+
+def test_the_first_comes_at_once_and_what_follows_is_gathered() -> None:
+    assert due(["a"], [], [], RULES, NOON) == Digest(("a",), frozenset("a"), ())
+    shown = [_told(NOON, "a")]
+    assert due(["a", "b"], [], shown, RULES, NOON + 14 * MINUTE) is None
+    assert due(["a", "b", "c"], [], shown, RULES, NOON + 15 * MINUTE) == Digest(("a", "b", "c"), frozenset("bc"), ())
+
+
+def test_what_stays_open_comes_back_a_day_later_and_no_sooner() -> None:
+    shown = [_told(NOON, "a")]
+    assert due(["a"], [], shown, RULES, NOON + 23 * HOUR) is None
+    assert due(["a"], [], shown, RULES, NOON + DAY) == Digest(("a",), frozenset(), ())
+    assert due([], [], shown, RULES, NOON + DAY) is None
+
+
+def test_quiet_hours_over_midnight_hold_back_until_morning() -> None:
+    rules = replace(RULES, quiet=(22 * 60, 8 * 60))
+    assert due(["a"], [], [], rules, NOON + 10 * HOUR) is None
+    assert due(["a"], [], [], rules, NOON + 19.9 * HOUR) is None
+    assert due(["a"], [], [], rules, NOON + 20 * HOUR) is not None
+
+
+def test_snoozed_until_then() -> None:
+    rules = replace(RULES, snoozed_until=NOON + HOUR)
+    assert due(["a"], ["budget"], [], rules, NOON) is None
+    assert due(["a"], ["budget"], [], rules, NOON + HOUR) == Digest(("a",), frozenset("a"), ("budget",))
+
+
+def test_a_cause_is_told_once_a_day_and_never_in_place_of_a_proposal() -> None:
+    shown = [Shown(NOON, frozenset("a"), frozenset({"budget"}))]
+    assert due(["a"], ["budget"], shown, RULES, NOON + HOUR) is None
+    found = due(["a"], ["budget", "failed"], shown, RULES, NOON + HOUR)
+    assert found == Digest(("a",), frozenset(), ("failed",))
+    assert due([], ["budget"], shown, RULES, NOON + 13 * HOUR) == Digest((), frozenset(), ("budget",))
+
+
+def test_a_clock_that_was_set_back_silences_nobody() -> None:
+    assert due(["a", "b"], [], [_told(NOON + 30 * DAY, "a")], RULES, NOON) is not None
+
+
+@pytest.mark.parametrize(("text", "minutes"), [("22:00-08:00", (1320, 480)), ("0:30 - 6:05", (30, 365)), ("", None)])
+def test_quiet_hours_as_a_person_writes_them(text: str, minutes: tuple[int, int] | None) -> None:
+    assert Notify(quiet_hours=text).quiet == minutes
+
+
+@pytest.mark.parametrize("text", ["22-08", "25:00-08:00", "08:00-08:00", "night", "22:00", "-"])
+def test_quiet_hours_that_are_none_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="two different times"):
+        Notify(quiet_hours=text)
+
+
+def test_minutes_of_the_day_at_the_ends_of_quiet_hours() -> None:
+    hours = (22 * 60, 8 * 60)
+    assert [is_quiet(hours, NOON + hour * HOUR) for hour in (9.99, 10, 19.99, 20)] == [False, True, True, False]
+    assert [is_quiet((13 * 60, 14 * 60), NOON + hour * HOUR) for hour in (0.99, 1, 1.99, 2)] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+
+
+_STEP = 5 * MINUTE  # between two looks of the simulated daemon; the real one looks every few seconds
+
+
+@given(
+    data=st.data(),
+    per_day=st.integers(1, 4),
+    between=st.sampled_from([0.0, 15.0, 120.0]),
+    quiet=st.none() | st.tuples(st.integers(0, 287), st.integers(0, 287)).filter(lambda pair: pair[0] != pair[1]),
+)
+def test_never_more_than_the_cap_never_in_quiet_hours_never_silent_for_more_than_a_day(
+    data: st.DataObject, per_day: int, between: float, quiet: tuple[int, int] | None
+) -> None:
+    """Four days in steps: proposals come and go, troubles come; every look may show a notice."""
+    hours = (quiet[0] * 5, quiet[1] * 5) if quiet else None
+    rules = Rules(per_day=per_day, minutes_between=between, quiet=hours)
+    steps = int(4 * DAY / _STEP)
+    events = data.draw(st.dictionaries(st.integers(0, steps), st.sampled_from(["open", "decide", "trouble"])))
+    waiting: list[str] = []
+    causes: list[str] = []
+    shown: list[Shown] = []
+    silent_since: float | None = None
+    for step in range(steps):
+        now = NOON + step * _STEP
+        match events.get(step):
+            case "open":
+                waiting.append(f"p{step}")
+            case "decide":
+                del waiting[:1]
+            case "trouble":
+                causes = [*causes, "budget" if step % 2 else "failed"]
+        if not waiting:
+            silent_since = None
+        elif silent_since is None:
+            silent_since = now
+        if digest := due(waiting, causes, shown, rules, now):
+            assert not is_quiet(hours, now)
+            shown.append(Shown(now, frozenset(digest.proposals), frozenset(digest.causes)))
+            assert sum(day(notice.at) == day(now) for notice in shown) <= per_day
+            assert set(digest.proposals) == set(waiting)
+            causes = []
+            silent_since = now if waiting else None
+        if silent_since is not None:
+            assert now - silent_since <= DAY + _STEP, "silent for more than a day"
+    gaps = [later.at - earlier.at for earlier, later in pairwise(shown)]
+    assert all(gap >= between * 60 for gap in gaps)
+    told = [(day(notice.at), cause) for notice in shown for cause in notice.causes]
+    assert len(told) == len(set(told)), "a cause twice on one day"
+
+
+def test_the_simulation_runs_in_the_zone_it_names() -> None:
+    assert os.environ["TZ"] == "UTC"
+    assert time.tzname[0] == "UTC"

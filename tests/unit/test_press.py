@@ -1,0 +1,114 @@
+"""What a button starts: which terminal, with what, and what is said where it fails."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from skilld.notify import macos, press
+from skilld.notify.desktop import Desktop
+from skilld.notify.words import Notice
+
+COMMAND = ["python", "-m", "skilld", "review"]
+
+
+def _program(folder: Path, name: str, text: str = "exit 0") -> Path:
+    path = folder / name
+    path.write_text(f"#!/bin/sh\n{text}\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_persons_terminal_goes_before_the_systems(tmp_path: Path) -> None:
+    _program(tmp_path, "x-terminal-emulator")
+    mine = _program(tmp_path, "mine")
+    environment = {"PATH": str(tmp_path), "DISPLAY": ":0"}
+    usual = [str(tmp_path / "x-terminal-emulator"), "-e", *COMMAND]
+    assert press.terminal_command(COMMAND, environment, "linux") == usual
+    assert press.terminal_command(COMMAND, environment | {"TERMINAL": "gone"}, "linux") == usual
+    found = press.terminal_command(COMMAND, environment | {"TERMINAL": "mine --big"}, "linux")
+    assert found == [str(mine), "--big", "-e", *COMMAND]
+
+
+def test_a_link_to_a_terminal_is_told_the_command_as_that_one_wants_it(tmp_path: Path) -> None:
+    _program(tmp_path, "gnome-terminal")
+    (tmp_path / "x-terminal-emulator").symlink_to("gnome-terminal")
+    found = press.terminal_command(COMMAND, {"PATH": str(tmp_path), "WAYLAND_DISPLAY": "w"}, "linux")
+    assert found == [str(tmp_path / "x-terminal-emulator"), "--", *COMMAND]
+
+
+def test_without_a_screen_no_terminal_is_tried(tmp_path: Path) -> None:
+    _program(tmp_path, "x-terminal-emulator")
+    assert press.terminal_command(COMMAND, {"PATH": str(tmp_path)}, "linux") is None
+
+
+def test_on_macos_the_command_is_one_quoted_argument() -> None:
+    found = press.terminal_command(["/a b/python", "review", "x'y"], {}, "darwin")
+    assert found is not None
+    assert found[0] == "osascript"
+    assert found[-2:] == ["--", "'/a b/python' review 'x'\"'\"'y'"]
+
+
+def test_a_terminal_that_cannot_start_is_told_by_its_command(tmp_path: Path) -> None:
+    broken = _program(tmp_path, "broken", "exit 1")
+    environment = {"PATH": os.environ["PATH"], "DISPLAY": ":99", "TERMINAL": str(broken)}
+    assert press.review([], environment) == "no terminal to open. Run: skilld review"
+
+
+def test_a_decision_that_fails_gives_its_own_reason(home: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
+    why = press.decide("accept", "0123abcd", environment)
+    assert why == "No such proposal: nothing has the id 0123abcd List them: skilld proposals --state all"
+
+
+@pytest.fixture
+def osascript(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put in front of PATH a stand-in that writes down its arguments."""
+    _program(tmp_path, "osascript", f'printf "%s\\0" "$@" > {tmp_path}/arguments')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return tmp_path / "arguments"
+
+
+def test_a_notice_on_macos_hands_its_text_to_a_constant_script(osascript: Path) -> None:
+    evil = '" with title "x\n$(touch owned)'
+    assert asyncio.run(macos.show("skilld", evil)) == ""
+    assert osascript.read_text().split("\0")[:-1] == [
+        *("-e", "on run argv"),
+        *("-e", "display notification (item 2 of argv) with title (item 1 of argv)"),
+        *("-e", "end run"),
+        *("--", "skilld", evil),
+    ]
+
+
+def test_a_notice_on_macos_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _program(tmp_path, "osascript", "exec sleep 60")
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+
+    async def show() -> None:
+        await asyncio.wait_for(macos.show("skilld", "x"), 0.2)
+
+    with pytest.raises(TimeoutError):
+        asyncio.run(show())
+
+
+def test_without_a_bus_the_bell_rings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
+    rung: list[str] = []
+    why = Desktop(lambda: rung.append("bell")).show(Notice("x")).result(10)
+    assert why.startswith("no notification service")
+    assert rung == ["bell"]
+
+
+def test_a_library_that_shows_nothing_here_gives_way_to_the_systems_own(
+    osascript: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from desktop_notifier import main as library
+    from desktop_notifier.backends.dummy import DummyNotificationCenter
+
+    monkeypatch.setattr(library, "get_backend_class", lambda: DummyNotificationCenter)
+    assert Desktop().show(Notice("2 updates")).result(10) == ""
+    assert osascript.read_text().split("\0")[-2] == "2 updates"
