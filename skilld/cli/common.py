@@ -6,7 +6,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +69,20 @@ def project_skills(project: Path) -> list[Skill]:
 
     places = {name: Places(adapter.INFO.project_skills, ()) for name, adapter in ADAPTERS.items()}
     return [skill for skill in inventory(places, [project]) if skill.path.is_relative_to(project)]
+
+
+def all_skills(projects: Sequence[Path]) -> list[Skill]:
+    """Return the skills of the person, of these projects and of plugins."""
+    from skilld.daemon.roots import agent_homes, skill_places
+    from skilld.intake.agents import ADAPTERS
+    from skilld.skills import inventory
+
+    places = {name: skill_places(name, home(), os.environ) for name in ADAPTERS}
+    plugins = {
+        name: [folder / "plugins" for folder in agent_homes(adapter.INFO, home(), os.environ)]
+        for name, adapter in ADAPTERS.items()
+    }
+    return inventory(places, projects, plugins)
 
 
 def write_json(value: object) -> int:

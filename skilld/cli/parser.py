@@ -14,6 +14,7 @@ from skilld.cli import (
     git,
     inspect,
     learnings,
+    mcp,
     pause,
     proposals,
     retry,
@@ -37,6 +38,7 @@ VERBS: dict[str, ModuleType] = {
     "git": git,
     "learnings": learnings,
     "sync": sync,  # and unsync
+    "mcp": mcp,
     "inspect": inspect,
     "cost": cost,
     "eval": evaluation,

@@ -76,19 +76,19 @@ def _take(
     for file in files:
         try:
             real = file.resolve(strict=True)
-            text = _text(real)
+            said = front(text(real))
         except (OSError, RuntimeError):
             continue
         known = found.get(real)
         if known is None:
-            found[real] = Skill(real.parent.name, real, source, project, (agent,), front(text))
+            found[real] = Skill(real.parent.name, real, source, project, (agent,), said)
         elif agent not in known.agents:
             agents = (*known.agents, agent)
             found[real] = Skill(known.name, real, known.source, known.project, agents, known.front)
 
 
-def _text(path: Path) -> str:
-    """Return a skill's text; raises OSError where it is no plain file of ours."""
+def text(path: Path) -> str:
+    """Return a skill's text from its real path; raises OSError where that is no plain file of ours."""
     if path.name.casefold() != FILE.casefold():
         raise OSError(0, "a link to something else", str(path))
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,0 +1,50 @@
+"""`skilld mcp`: an MCP server on stdin and stdout that lists and reads skills, started by the agent that asks."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import RefusedError
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "mcp", run, "serve the skills, read-only, to an agent that has none of its own")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
+    parser.add_argument("--config", metavar="AGENT", help="print what that agent's MCP settings need, and end")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until the client closes stdin."""
+    if arguments.config:
+        return _config(arguments.config)
+    from skilld.mcp.server import serve
+    from skilld.mcp.shelf import Shelf
+    from skilld.skills import text
+
+    project = arguments.project.resolve()
+    if sys.stdin.isatty():
+        sys.stderr.write(
+            "An agent starts this and speaks MCP with it; Ctrl-D ends it. See: skilld mcp --config AGENT\n"
+        )
+    serve(Shelf(lambda: common.all_skills([project]), lambda skill: text(skill.path)), os.environ)
+    return 0
+
+
+def _config(agent: str) -> int:
+    from skilld.mcp.exposure import HAVE_SKILLS
+
+    if agent in HAVE_SKILLS:
+        raise RefusedError(
+            "Not for this agent", f"{agent} loads skills itself, and would have each of them twice", "Use its skills."
+        )
+    program = shutil.which("skilld") or sys.argv[0]
+    console.line(json.dumps({"mcpServers": {"skilld": {"command": program, "args": ["mcp"]}}}, indent=2))
+    return 0

@@ -1,0 +1,117 @@
+"""The tools that a client is offered, and what a call of one gives back. Pure but for the shelf it is handed.
+
+A skill whose front matter says so is a tool itself: `skilld-kind: mcp-tool`, with its input schema as JSON under
+`skilld-input-schema`; `{{name}}` in its body stands for an argument.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skilld.errors import SkilldError
+from skilld.skills import Skill
+from skilld.text import cut, safe_text
+
+SKILLS = "skills"
+_MOST = 100_000  # characters of one answer
+_DESCRIPTION = 1024
+_HOLE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?\n", re.DOTALL | re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool as a client sees it."""
+
+    name: str
+    description: str
+    schema: Mapping[str, Any]
+
+
+class Shelf:
+    """The skills that are there now; `found` and `text` look each time they are called."""
+
+    def __init__(self, found: Callable[[], Sequence[Skill]], text: Callable[[Skill], str]) -> None:
+        self._found = found
+        self._text = text
+
+    def tools(self) -> list[Tool]:
+        """Return the tool that lists and reads skills, and one for each skill that is a tool."""
+        skills = self._found()
+        return [_SKILLS, *(tool for skill in skills if (tool := _as_tool(skill)))]
+
+    def call(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Return what a call gives. Raises SkilldError for what is not there or not understood."""
+        if name == SKILLS:
+            return self._skills(arguments)
+        for skill in self._found():
+            tool = _as_tool(skill)
+            if tool is not None and tool.name == name:
+                return cut(_filled(_body(self._text(skill)), arguments, tool.schema), _MOST)
+        raise SkilldError("No such tool", safe_text(cut(name, 80)))
+
+    def _skills(self, arguments: Mapping[str, Any]) -> str:
+        action, wanted = arguments.get("action", "list"), arguments.get("skill_name", "")
+        skills = self._found()
+        if action == "list":
+            return json.dumps([_row(skill) for skill in skills], ensure_ascii=False)
+        if action != "read" or not isinstance(wanted, str):
+            raise SkilldError("The request is not understood", "action is list, or read with a skill_name")
+        # Only a name that was found on disk: what a client sends never becomes part of a path.
+        skill = next((one for one in skills if one.name == wanted), None)
+        if skill is None:
+            raise SkilldError("No such skill", safe_text(cut(wanted, 80)))
+        return cut(self._text(skill), _MOST)
+
+
+_SKILLS = Tool(
+    SKILLS,
+    "Skills: files that say how a kind of work is done here. List them, and read the one that fits before such work.",
+    {
+        "type": "object",
+        "properties": {
+            "action": {"type": "string", "enum": ["list", "read"]},
+            "skill_name": {"type": "string", "description": "which one to read"},
+        },
+        "required": ["action"],
+        "additionalProperties": False,
+    },
+)
+
+
+def _row(skill: Skill) -> dict[str, str]:
+    description = cut(safe_text(skill.front.description), _DESCRIPTION)
+    return {"name": skill.name, "description": description, "source": skill.source.value}
+
+
+def _as_tool(skill: Skill) -> Tool | None:
+    if skill.front.metadata.get("skilld-kind") != "mcp-tool":
+        return None
+    try:
+        schema = json.loads(skill.front.metadata.get("skilld-input-schema", ""))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        return None
+    name = re.sub(r"\W+", "_", skill.name, flags=re.ASCII).lower()
+    return None if name == SKILLS else Tool(name, _row(skill)["description"], schema)
+
+
+def _body(text: str) -> str:
+    return _FRONT.sub("", text, count=1)
+
+
+def _filled(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
+    missing = [name for name in schema.get("required", ()) if name not in arguments]
+    if missing:
+        raise SkilldError("An argument is missing", ", ".join(str(name) for name in missing))
+
+    def value(hole: re.Match[str]) -> str:
+        given = arguments.get(hole[1])
+        return hole[0] if given is None else given if isinstance(given, str) else json.dumps(given)
+
+    return _HOLE.sub(value, text)

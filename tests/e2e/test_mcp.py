@@ -1,0 +1,125 @@
+"""The MCP server as the SDK's own client sees it, over stdio."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import mcp_types as types
+import pytest
+from mcp.client.session import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from support.program import Program
+
+Talk = Callable[[ClientSession], Awaitable[Any]]
+
+
+@pytest.fixture
+def folder(home: Path, tmp_path: Path) -> Path:
+    root = tmp_path / "shop"
+    _skill(root / ".claude/skills/notes", "Writes the notes.", "# Notes\n\nBe brief.\n")
+    _skill(home / ".agents/skills/mine", "Of my own.", "# Mine\n")
+    schema = json.dumps({"type": "object", "properties": {"tag": {"type": "string"}}, "required": ["tag"]})
+    more = f"metadata:\n  skilld-kind: mcp-tool\n  skilld-input-schema: '{schema}'\n"
+    _skill(
+        root / ".claude/skills/release-note", "Writes one note.", "Write the note of {{ tag }} and {{other}}.\n", more
+    )
+    return root
+
+
+def _skill(folder: Path, description: str, body: str, more: str = "") -> None:
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(f"---\nname: {folder.name}\ndescription: {description}\n{more}---\n{body}")
+
+
+def _talk(program: Program, folder: Path, talk: Talk, more: Mapping[str, str], client: str = "goose") -> Any:
+    async def session() -> Any:
+        environment = {**program.environment, **more}
+        command = StdioServerParameters(
+            command=sys.executable, args=["-m", "skilld", "mcp", "--project", str(folder)], env=environment
+        )
+        async with stdio_client(command) as (read, write):
+            info = types.Implementation(name=client, version="1")
+            async with ClientSession(read, write, client_info=info) as asked:
+                await asked.initialize()
+                return await talk(asked)
+
+    return asyncio.run(session())
+
+
+async def _names(session: ClientSession) -> list[str]:
+    return [tool.name for tool in (await session.list_tools()).tools]
+
+
+def _call(name: str, arguments: Mapping[str, Any]) -> Talk:
+    async def call(session: ClientSession) -> tuple[bool, str]:
+        result = await session.call_tool(name, dict(arguments))
+        (content,) = result.content
+        assert isinstance(content, types.TextContent)
+        return bool(result.is_error), content.text
+
+    return call
+
+
+def test_skills_are_listed_and_read(program: Program, folder: Path) -> None:
+    async def talk(session: ClientSession) -> tuple[Any, ...]:
+        listed = await _call("skills", {"action": "list"})(session)
+        read = await _call("skills", {"action": "read", "skill_name": "notes"})(session)
+        return await _names(session), listed, read
+
+    names, (failed, listed), (_, text) = _talk(program, folder, talk, {})
+    assert names == ["skills", "release_note"]
+    assert not failed
+    assert [(row["name"], row["source"]) for row in json.loads(listed)] == [
+        ("notes", "project"),
+        ("release-note", "project"),
+        ("mine", "user"),
+    ]
+    assert text.endswith("---\n# Notes\n\nBe brief.\n")
+
+
+def test_a_skill_that_is_a_tool_is_filled_in(program: Program, folder: Path) -> None:
+    async def talk(session: ClientSession) -> tuple[Any, Any]:
+        return (
+            await _call("release_note", {"tag": "v2"})(session),
+            await _call("release_note", {"other": "x"})(session),
+        )
+
+    filled, missing = _talk(program, folder, talk, {})
+    assert filled == (False, "Write the note of v2 and {{other}}.\n")
+    assert missing == (True, "An argument is missing: tag")
+
+
+@pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "nosuch", "", "notes/../mine"])
+def test_nothing_but_a_listed_skill_is_read(program: Program, folder: Path, name: str) -> None:
+    failed, text = _talk(program, folder, _call("skills", {"action": "read", "skill_name": name}), {})
+    assert (failed, text.partition(":")[0]) == (True, "No such skill")
+
+
+@pytest.mark.parametrize(
+    ("more", "client"),
+    [
+        ({"CLAUDECODE": "1"}, "goose"),
+        ({"CODEX_THREAD_ID": "t"}, "goose"),
+        ({}, "claude-code"),
+        ({}, "codex-mcp-client"),
+    ],
+)
+def test_agents_with_skills_of_their_own_are_shown_none(
+    program: Program, folder: Path, more: Mapping[str, str], client: str
+) -> None:
+    async def talk(session: ClientSession) -> tuple[list[str], tuple[bool, str]]:
+        return await _names(session), await _call("skills", {"action": "list"})(session)
+
+    names, (failed, _) = _talk(program, folder, talk, more, client)
+    assert (names, failed) == ([], True)
+
+
+def test_the_settings_are_printed_for_other_agents_only(program: Program) -> None:
+    assert json.loads(program.run("mcp", "--config", "goose").stdout)["mcpServers"]["skilld"]["args"] == ["mcp"]
+    assert program.run("mcp", "--config", "claude-code").returncode == 5
