@@ -1,64 +1,34 @@
 """Bytes cut, doubled, spliced and swapped out of real shapes: no reader, parser or edit falls over.
 
-The properties of single parts stand beside them in tests/unit (test_claude_fuzz, test_codex_robustness, test_reply,
-test_edit_properties); here whole inputs are damaged. HYPOTHESIS_EXAMPLES sets how many each runs, for a long run.
+What must hold for any bytes stands in tools/fuzz_targets.py. Here hypothesis damages whole inputs, which it does better
+than a fuzzer that knows no shapes, and atheris follows the branches of our code. HYPOTHESIS_EXAMPLES and FUZZ_SECONDS
+set how much, for a long run; `python -m tools.fuzz` runs the second part alone.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import time
+from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skilld.classify.reply import BadReplyError, parse_changes, parse_operations, parse_updates
-from skilld.edit.lint import lint
-from skilld.edit.operations import apply
-from skilld.edit.skill_file import parse
-from skilld.errors import SkilldError
 from skilld.intake.agents import ADAPTERS
-from skilld.types import Kind, Malformed, Op, Operation, Turn
-from support.truth import raw_lines
+from skilld.types import Op, Operation
+from tools import fuzz
+from tools.fuzz_targets import REPLIES, SKILL, TARGETS, adapter, applied, front_matter, redaction, replies, transcripts
 
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "400"))
-MINUTE = 60.0 * EXAMPLES / 400  # seconds for all, on a machine that does other things besides
-FIXTURES = Path(__file__).parents[1] / "fixtures"
-TRANSCRIPTS = {name: sorted((FIXTURES / name).glob("*.jsonl")) for name in ADAPTERS}
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "250"))
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "9"))
+MINUTE = 60.0 * max(EXAMPLES / 250, 1)  # seconds for all, on a machine that does other things besides
 LINES = {
-    name: [line.data for path in paths for line in raw_lines(path.read_bytes())] for name, paths in TRANSCRIPTS.items()
+    agent: [line for path in transcripts(agent) for line in path.read_bytes().split(b"\n") if line]
+    for agent in ADAPTERS
+    if transcripts(agent)
 }
-REPLY = (
-    (
-        '<updates>[{"skill":1,"section":"Style","change":"Always use tabs.","reason":"said","kind":"preference",'
-        '"turn":2,"quote":"always use tabs","confidence":0.9}]</updates>'
-    ),
-    '<operations>[{"op":"insert_after","anchor":"- a","text":"- b"},{"op":"delete","anchor":"- c"}]</operations>',
-    '```json\n{"changes": ["Use tabs."]}\n```',
-    "<updated_file>\n# Notes\n\n- a\n</updated_file>",
-)
-SKILL = b"""---
-name: notes
-description: |
-  Writes notes. Use when asked: "notes".
-metadata: {a: &x [1, 2], b: *x}
----
-
-# Notes
-
-- a
-- b
-1. one
-```sh
-make
-```
-<!-- c -->
-"""
 TOKENS = (
     *(
         b"---",
@@ -120,89 +90,55 @@ def in_time() -> object:
     """Hold each of the tests to its share of the minute."""
     start = time.monotonic()
     yield
-    assert time.monotonic() - start < MINUTE / 2
+    assert time.monotonic() - start < MINUTE / 2 + 3 * SECONDS
 
 
-@pytest.mark.parametrize("agent", ADAPTERS)
+def told(seen: Counter[str]) -> str:
+    return ", ".join(f"{count} {what}" for what, count in seen.items())
+
+
+@pytest.mark.parametrize("agent", LINES)
 def test_fuzz_adapters(agent: str, report: Callable[[str], None]) -> None:
     samples = tuple(LINES[agent])
-    name = TRANSCRIPTS[agent][0]
-    seen = {"files": 0, "lines": 0, "malformed": 0, "turns": 0}
+    seen: Counter[str] = Counter()
 
     @settings(max_examples=EXAMPLES, database=None)
     @given(lines=st.lists(st.sampled_from(samples) | damaged(samples), min_size=1, max_size=12))
     def feed(lines: list[bytes]) -> None:
-        data = b"".join(line + b"\n" for line in lines)
-        parser = ADAPTERS[agent].parser(name)
-        events = []
-        for line in raw_lines(data):
-            events += parser.feed(line)
-            offset, state = parser.checkpoint(line.end)
-            assert 0 <= offset <= line.end
-        events += parser.flush()
-        assert len(json.dumps(state)) < 100_000
-        assert all(0 <= event.span.start < event.span.end <= len(data) for event in events)
-        seen["files"] += 1
-        seen["lines"] += len(lines)
-        seen["malformed"] += sum(isinstance(event, Malformed) for event in events)
-        seen["turns"] += sum(isinstance(event, Turn) for event in events)
+        seen.update(["files", *adapter(agent, transcripts(agent)[0], b"\n".join(lines))])
 
     feed()
-    report(", ".join(f"{count} {what}" for what, count in seen.items()))
+    report(told(seen))
     assert seen["malformed"]
     assert seen["turns"]
 
 
-def test_fuzz_reply_parsers(report: Callable[[str], None]) -> None:
-    samples = tuple(text.encode() for text in REPLY)
-    seen = {"replies": 0, "read": 0}
-
-    @settings(max_examples=4 * EXAMPLES, database=None)
-    @given(data=damaged(samples))
-    def read(data: bytes) -> None:
-        text = data.decode("utf-8", "surrogateescape")
-        seen["replies"] += 1
-        with suppress(BadReplyError):
-            updates, _ = parse_updates(text, turns=3, skills=2)
-            assert all(1 <= update.turn <= 3 and update.skill in {1, 2} for update in updates)
-            assert all(isinstance(update.kind, Kind) and 0 <= update.confidence <= 1 for update in updates)
-            seen["read"] += 1
-        with suppress(BadReplyError):
-            assert all(isinstance(change, str) for change in parse_changes(text, 1))
-            seen["read"] += 1
-        with suppress(BadReplyError):
-            found = parse_operations(text)
-            assert isinstance(found, str) or all(isinstance(item.op, Op) and item.anchor for item in found)
-            seen["read"] += 1
-
-    read()
-    report(", ".join(f"{count} {what}" for what, count in seen.items()))
-    assert seen["read"]
-
-
-def test_fuzz_front_matter(report: Callable[[str], None]) -> None:
-    seen = {"files": 0, "parsed": 0, "front matters changed, all refused": 0}
+@pytest.mark.parametrize(
+    ("run", "samples", "reached"),
+    [
+        (replies, REPLIES, "read"),
+        (front_matter, (SKILL, SKILL.replace(b"\n", b"\r\n")), "front matters changed, all refused"),
+        (redaction, TARGETS["redactor"].seeds, "redacted"),
+    ],
+    ids=["replies", "front_matter", "redactor"],
+)
+def test_fuzz_damaged(
+    run: Callable[[bytes], list[str]], samples: tuple[bytes, ...], reached: str, report: Callable[[str], None]
+) -> None:
+    seen: Counter[str] = Counter()
 
     @settings(max_examples=2 * EXAMPLES, database=None)
-    @given(data=damaged((SKILL, SKILL.replace(b"\n", b"\r\n"))))
-    def take_apart(data: bytes) -> None:
-        seen["files"] += 1
-        findings = lint(SKILL, data, "- a")
-        with suppress(SkilldError):
-            skill = parse(data)
-            assert skill.data == data
-            seen["parsed"] += 1
-            if skill.front.encode() != SKILL[: SKILL.index(b"\n# Notes")]:
-                assert findings[0].verdict == "refuse"
-                seen["front matters changed, all refused"] += 1
+    @given(data=damaged(samples))
+    def feed(data: bytes) -> None:
+        seen.update(["inputs", *run(data)])
 
-    take_apart()
-    report(", ".join(f"{count} {what}" for what, count in seen.items()))
-    assert seen["front matters changed, all refused"]
+    feed()
+    report(told(seen))
+    assert seen[reached]
 
 
 def test_fuzz_edit_operations(report: Callable[[str], None]) -> None:
-    seen = {"edits": 0, "applied": 0}
+    seen: Counter[str] = Counter()
     words = st.sampled_from(
         ["- a", "- b", "1. one", "make", "---", "name: notes", "# Notes", "- new", "```", "", "x\ny"]
     )
@@ -213,13 +149,24 @@ def test_fuzz_edit_operations(report: Callable[[str], None]) -> None:
     @settings(max_examples=2 * EXAMPLES, database=None)
     @given(data=st.just(SKILL) | damaged((SKILL,)), steps=operations)
     def edit(data: bytes, steps: list[Operation]) -> None:
-        seen["edits"] += 1
-        with suppress(SkilldError):
-            after = apply(data, steps)
-            assert parse(after).front == parse(data).front
-            assert after != data
-            seen["applied"] += 1
+        seen.update(["edits", *applied(data, steps)])
 
     edit()
-    report(", ".join(f"{count} {what}" for what, count in seen.items()))
+    report(told(seen))
     assert seen["applied"]
+
+
+@pytest.mark.skipif(not fuzz.available(), reason=fuzz.MISSING)
+def test_fuzz_guided_by_coverage(report: Callable[[str], None]) -> None:
+    results = fuzz.run(SECONDS)
+    report("; ".join(f"{one.target}: {told(Counter(one.reached))}" for one in results))
+    assert [finding for one in results for finding in one.findings] == []
+    assert {one.target for one in results} == set(TARGETS)
+    assert all(one.reached["inputs"] > len(TARGETS[one.target].seeds) for one in results)
+    assert all(one.reached["edges"] > 20 for one in results), "the code under test is not watched"
+
+
+@pytest.mark.skipif(not fuzz.available(), reason=fuzz.MISSING)
+def test_fuzz_tells_of_a_run_that_fails() -> None:
+    (finding,) = fuzz.fuzz("no-such-target", 1).findings
+    assert "KeyError" in finding

@@ -24,7 +24,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-02": ("security/test_provenance.py::test_t02_*", "unit/test_prompt.py::test_no_combination_does_either"),
     "T-03": (
         "security/test_provenance.py::test_t03_*",
-        "security/test_fuzz.py::test_fuzz_reply_parsers",
+        "security/test_fuzz.py::test_fuzz_damaged",
         "e2e/test_model.py::test_an_answer_that_is_none_gives_nothing_and_a_line_in_status",
         "unit/test_reply.py::test_any_text_is_an_answer_or_a_refusal",
     ),
@@ -35,7 +35,7 @@ THREATS: dict[str, tuple[str, ...]] = {
     "T-05": ("security/test_provenance.py::test_t05_*",),
     "T-06": (
         "unit/test_lint_hidden.py::test_t06_*",
-        "security/test_fuzz.py::test_fuzz_front_matter",
+        "security/test_fuzz.py::test_fuzz_damaged",
         "unit/test_edit_properties.py::test_every_byte_outside_the_edited_lines_stays",
     ),
     "T-07": ("unit/test_lint_hidden.py::test_t07_*", "security/test_exhaustion.py::test_t07_*"),
