@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 from skilld import console
@@ -25,6 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Serve until the client closes stdin."""
     if arguments.config:
         return _config(arguments.config)
+    from skilld.cli.recommend import fitting
     from skilld.mcp.server import serve
     from skilld.mcp.shelf import Shelf
     from skilld.skills import text
@@ -34,7 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stderr.write(
             "An agent starts this and speaks MCP with it; Ctrl-D ends it. See: skilld mcp --config AGENT\n"
         )
-    serve(Shelf(lambda: common.all_skills([project]), lambda skill: text(skill.path)), os.environ)
+    shelf = Shelf(
+        lambda: common.all_skills([project]),
+        lambda skill: text(skill.path),
+        lambda work: [asdict(one) for one in fitting(work, project)],
+    )
+    serve(shelf, os.environ)
     return 0
 
 

@@ -17,6 +17,7 @@ from skilld.cli import (
     mcp,
     pause,
     proposals,
+    recommend,
     retry,
     run,
     service,
@@ -37,6 +38,7 @@ VERBS: dict[str, ModuleType] = {
     "decide": decide,  # accept, reject, revert
     "git": git,
     "learnings": learnings,
+    "recommend": recommend,
     "sync": sync,  # and unsync
     "mcp": mcp,
     "inspect": inspect,

@@ -17,6 +17,7 @@ from skilld.skills import Skill
 from skilld.text import cut, safe_text
 
 SKILLS = "skills"
+RECOMMEND = "recommend"
 _MOST = 100_000  # characters of one answer
 _DESCRIPTION = 1024
 _HOLE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
@@ -33,21 +34,35 @@ class Tool:
 
 
 class Shelf:
-    """The skills that are there now; `found` and `text` look each time they are called."""
+    """The skills that are there now; `found`, `text` and `fitting` look each time they are called.
 
-    def __init__(self, found: Callable[[], Sequence[Skill]], text: Callable[[Skill], str]) -> None:
+    `fitting` gives what is recommended for a piece of work, as rows that can be JSON.
+    """
+
+    def __init__(
+        self,
+        found: Callable[[], Sequence[Skill]],
+        text: Callable[[Skill], str],
+        fitting: Callable[[str], Sequence[Mapping[str, Any]]],
+    ) -> None:
         self._found = found
         self._text = text
+        self._fitting = fitting
 
     def tools(self) -> list[Tool]:
-        """Return the tool that lists and reads skills, and one for each skill that is a tool."""
+        """Return the tools that list, read and recommend skills, and one for each skill that is a tool."""
         skills = self._found()
-        return [_SKILLS, *(tool for skill in skills if (tool := _as_tool(skill)))]
+        return [_SKILLS, _RECOMMEND, *(tool for skill in skills if (tool := _as_tool(skill)))]
 
     def call(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Return what a call gives. Raises SkilldError for what is not there or not understood."""
         if name == SKILLS:
             return self._skills(arguments)
+        if name == RECOMMEND:
+            work = arguments.get("work")
+            if not isinstance(work, str) or not work.strip():
+                raise SkilldError("The request is not understood", "work is a few words on what is to be done")
+            return json.dumps(self._fitting(cut(work, _DESCRIPTION)), ensure_ascii=False)
         for skill in self._found():
             tool = _as_tool(skill)
             if tool is not None and tool.name == name:
@@ -82,6 +97,17 @@ _SKILLS = Tool(
     },
 )
 
+_RECOMMEND = Tool(
+    RECOMMEND,
+    "Which skills fit a piece of work, and what the person said of such work before. Ask before you begin.",
+    {
+        "type": "object",
+        "properties": {"work": {"type": "string", "description": "what is to be done, in a few words"}},
+        "required": ["work"],
+        "additionalProperties": False,
+    },
+)
+
 
 def _row(skill: Skill) -> dict[str, str]:
     description = cut(safe_text(skill.front.description), _DESCRIPTION)
@@ -98,7 +124,7 @@ def _as_tool(skill: Skill) -> Tool | None:
     if not isinstance(schema, dict) or schema.get("type") != "object":
         return None
     name = re.sub(r"\W+", "_", skill.name, flags=re.ASCII).lower()
-    return None if name == SKILLS else Tool(name, _row(skill)["description"], schema)
+    return None if name in {SKILLS, RECOMMEND} else Tool(name, _row(skill)["description"], schema)
 
 
 def _body(text: str) -> str:

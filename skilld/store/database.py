@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skilld.errors import SkilldError
 from skilld.store import damage, mounts
@@ -21,6 +21,9 @@ from skilld.store.schema import MIGRATIONS
 from skilld.store.transcripts import Transcripts
 from skilld.store.usage import UsageLog
 from skilld.types import State
+
+if TYPE_CHECKING:
+    from skilld.store.search import Search
 
 _PRIMARY = 0xFF  # of an error code; the rest of it says more
 
@@ -76,6 +79,13 @@ class Store:
         self.usage = UsageLog(db)
         self.notices = Notices(db)
         self.rebuild = Rebuild(db)
+
+    @property
+    def search(self) -> Search:
+        """The full-text index: what it compares words with is imported only where somebody searches."""
+        from skilld.store.search import Search
+
+        return Search(self._db)
 
     @classmethod
     def open(cls, path: Path) -> Store:

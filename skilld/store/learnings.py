@@ -41,6 +41,11 @@ class Learnings:
         rows = self._db.execute("SELECT * FROM learnings ORDER BY created_at DESC, id")
         return [Learning(*row) for row in rows]
 
+    def get(self, learning_id: str) -> Learning | None:
+        """Return one by its id."""
+        row = self._db.execute("SELECT * FROM learnings WHERE id = ?", (learning_id,)).fetchone()
+        return None if row is None else Learning(*row)
+
     def count(self) -> int:
         """Return how many there are."""
         (number,) = self._db.execute("SELECT count(*) FROM learnings").fetchone()

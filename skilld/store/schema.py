@@ -168,7 +168,15 @@ def _m0002_notice_causes(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE notices ADD COLUMN causes TEXT NOT NULL DEFAULT '[]'")  # JSON: names of troubles
 
 
+def _m0003_search(db: sqlite3.Connection) -> None:
+    db.execute(
+        "CREATE TABLE said (n INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL, UNIQUE (kind, id)) STRICT"
+    )
+    db.execute("CREATE VIRTUAL TABLE said_words USING fts5(stems, detail = none)")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
+    ("0003_search", _m0003_search),
 )

@@ -73,7 +73,7 @@ def test_skills_are_listed_and_read(program: Program, folder: Path) -> None:
         return await _names(session), listed, read
 
     names, (failed, listed), (_, text) = _talk(program, folder, talk, {})
-    assert names == ["skills", "release_note"]
+    assert names == ["skills", "recommend", "release_note"]
     assert not failed
     assert [(row["name"], row["source"]) for row in json.loads(listed)] == [
         ("notes", "project"),
@@ -93,6 +93,12 @@ def test_a_skill_that_is_a_tool_is_filled_in(program: Program, folder: Path) -> 
     filled, missing = _talk(program, folder, talk, {})
     assert filled == (False, "Write the note of v2 and {{other}}.\n")
     assert missing == (True, "An argument is missing: tag")
+
+
+def test_skills_are_recommended_for_a_piece_of_work(program: Program, folder: Path) -> None:
+    failed, text = _talk(program, folder, _call("recommend", {"work": "write notes"}), {})
+    assert not failed
+    assert json.loads(text)[0]["skill"] == "notes"
 
 
 @pytest.mark.parametrize("name", ["../../secret", "/etc/passwd", "nosuch", "", "notes/../mine"])

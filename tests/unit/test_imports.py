@@ -20,7 +20,7 @@ LAYERS = (
     ("git", "redact", "skills"),
     ("intake", "window", "classify", "edit", "propose", "decide", "notify", "sync"),
     ("settings", "paths", "logs", "store", "wire"),
-    ("crash", "console"),
+    ("crash", "console", "memory"),
     ("worker", "daemon", "demo", "mcp", "service"),
     ("evaluate", "doctor"),
     ("cli",),

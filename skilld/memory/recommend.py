@@ -1,0 +1,96 @@
+"""Which skills fit a piece of work, and because of what people said of such work or skills say of themselves. Pure.
+
+A skill's score is a noisy-or: each ask about it counts by how much it has to do with the work times the confidence in
+it, its description by how much it has to do with the work. Reasons add up, none counts twice, and no score passes 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from skilld.classify.words import content_stems
+from skilld.memory.asks import Ask, Said, asks
+from skilld.memory.confidence import confidence
+from skilld.skills import Skill
+
+TOP = 10
+_ELSEWHERE = 0.6  # weight of what was said in another project, where one is named
+_DESCRIBED = 0.8  # the most that a skill's own description counts: anyone can claim anything
+_LEAST = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """One reason: what was said, where it is kept, in which session, and how much it is relied on."""
+
+    kind: str
+    id: str
+    text: str
+    session: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """A skill, or with an empty `skill` a thing to mind that no skill says; `confidence` is 0 to 1."""
+
+    skill: str
+    path: str
+    confidence: float
+    because: tuple[Because, ...]
+
+
+def recommend(
+    text: str, said: Iterable[Said], skills: Sequence[Skill], *, now: float, project: str = ""
+) -> list[Recommendation]:
+    """Return at most TOP recommendations for the work that `text` describes, the surest first."""
+    wanted = content_stems(text)
+    doubts: dict[tuple[str, str], float] = {}
+    reasons: dict[tuple[str, str], list[tuple[float, Because]]] = {}
+
+    def add(key: tuple[str, str], weight: float, because: Because | None) -> None:
+        if weight < _LEAST:
+            return
+        doubts[key] = doubts.get(key, 1.0) * (1 - weight)
+        reasons.setdefault(key, [])
+        if because is not None:
+            reasons[key].append((weight, because))
+
+    for ask in asks(said):
+        newest = ask.said[0]
+        sure = _confidence(ask, now)
+        weight = sure * likeness(wanted, content_stems(f"{newest.text} {newest.quote}"))
+        if project and project not in {one.project for one in ask.said}:
+            weight *= _ELSEWHERE
+        key = (newest.skill, newest.path) if newest.skill else ("", newest.id)
+        add(key, weight, Because(newest.kind, newest.id, newest.text, newest.piece.session, round(sure, 3)))
+    for skill in skills:
+        like = likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}"))
+        add((skill.name, str(skill.path)), _DESCRIBED * like, None)
+    found = [
+        Recommendation(
+            skill,
+            path if skill else "",
+            round(1 - doubt, 3),
+            tuple(reason for _, reason in _sorted(reasons[skill, path])),
+        )
+        for (skill, path), doubt in doubts.items()
+    ]
+    return sorted(found, key=lambda one: (-one.confidence, one.skill))[:TOP]
+
+
+def likeness(wanted: frozenset[str], other: frozenset[str]) -> float:
+    """Return how much two texts have to do with each other by their stems: the cosine, 0 to 1."""
+    shared = len(wanted & other)
+    return shared / math.sqrt(len(wanted) * len(other)) if shared else 0.0
+
+
+def _sorted(reasons: list[tuple[float, Because]]) -> list[tuple[float, Because]]:
+    return sorted(reasons, key=lambda one: -one[0])
+
+
+def _confidence(ask: Ask, now: float) -> float:
+    decided = [one.accepted for one in ask.said if one.accepted is not None]
+    return confidence(ask.pieces, sum(decided), len(decided) - sum(decided), now=now)

@@ -1,0 +1,145 @@
+"""What was said is found again, weighed, and matched with the work at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skilld.memory.asks import Said, asks
+from skilld.memory.category import category
+from skilld.memory.confidence import Piece, confidence
+from skilld.memory.gather import about
+from skilld.memory.recommend import TOP, recommend
+from skilld.skills import Skill, Source
+from skilld.skills.front import Front
+from skilld.store import Store
+from skilld.store.learnings import Learning
+
+DAY = 86400.0
+NOW = 20_000 * DAY
+SAID = Said("learning", "l1", "Use pnpm, not npm.", "always use pnpm", "", "", "/shop", Piece("s1", NOW, 0.8))
+LEARNING = Learning(
+    "l1", "claude-code:1", "put the ticket number first", "Put the ticket number first.", "preference", "claude-code",
+    "s1", "/shop", None, "no skill was in use", 0.8, "2026-01-05T10:00:00Z",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pieces", "yes", "no", "expected"),
+    [
+        ([], 0, 0, 0.0),
+        ([("a", 0)], 0, 0, 0.6),
+        ([("a", 0), ("a", 1)], 0, 0, 0.6),  # one session twice
+        ([("a", 0), ("b", 0)], 0, 0, 0.8),
+        ([("a", 0), ("b", 0), ("c", 0)], 0, 0, 0.8),  # a third on the same day
+        ([("a", 0), ("b", 1), ("c", 2)], 0, 0, 0.9),
+        ([("a", 180)], 0, 0, 0.3),  # a half-life later
+        ([("a", 0)], 0, 1, 0.4),
+        ([("a", 0)], 3, 0, 0.6),
+        ([("a", -5)], 0, 0, 0.6),  # a clock that was set back
+    ],
+)
+def test_confidence_follows_the_formula(pieces: list[tuple[str, int]], yes: int, no: int, expected: float) -> None:
+    made = [Piece(session, NOW - days * DAY, 0.6) for session, days in pieces]
+    assert confidence(made, yes, no, now=NOW) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        ("Always use pnpm instead of npm.", True),
+        ("use PNPM not npm", True),
+        ("Use yarn, not npm.", False),
+        ("Put the ticket number first.", False),
+    ],
+)
+def test_the_same_in_other_words_is_one_ask(other: str, *, same: bool) -> None:
+    later = replace(SAID, id="l2", text=other, piece=Piece("s2", NOW + DAY, 0.8))
+    found = asks([SAID, later])
+    assert len(found) == (1 if same else 2)
+    assert found[0].text == other
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(tmp_path / "skilld.db")
+    yield opened
+    opened.close()
+
+
+def _ids(store: Store, text: str) -> list[str]:
+    return [hit.id for hit in store.search.find(text)]
+
+
+def test_what_was_kept_is_found_by_its_words_in_any_form_until_it_is_forgotten(store: Store) -> None:
+    store.learnings.add(LEARNING)
+    store.learnings.add(replace(LEARNING, id="l2", change="提交前先运行测试", quote="提交前先运行测试"))
+    assert _ids(store, "which tickets come first?") == ["l1"]
+    assert _ids(store, "运行测试") == ["l2"]
+    assert _ids(store, 'ticket" OR "x* (') == ["l1"]  # no query language for who searches
+    assert _ids(store, "the of and") == []
+    store.learnings.forget("l1")
+    store.learnings.add(replace(LEARNING, id="l3", change="Tag the release.", quote="tag it"))
+    assert _ids(store, "ticket") == []
+    assert _ids(store, "tag a release") == ["l3"]
+
+
+def test_the_index_of_a_rebuilt_database_fills_itself(store: Store, tmp_path: Path) -> None:
+    store.learnings.add(LEARNING)
+    store.keep_copy()
+    with_copy = Store.open(tmp_path / "skilld.db.copy")
+    assert _ids(with_copy, "ticket") == ["l1"]
+    with_copy.close()
+
+
+def _skill(name: str, description: str) -> Skill:
+    return Skill(name, Path(f"/p/{name}/SKILL.md"), Source.PROJECT, Path("/shop"), ("codex",), Front(name, description))
+
+
+NOTES = _skill("release-notes", "Writes the release notes of a version.")
+OTHERS = [_skill(f"other-{n}", "Paints a picture of a bike shed.") for n in range(20)]
+
+
+def test_a_skill_is_recommended_for_what_was_said_of_it_and_for_what_it_says() -> None:
+    about_notes = replace(SAID, text="Put the ticket number first in release notes.", quote="ticket first",
+                          skill="release-notes", path="/p/release-notes/SKILL.md")  # fmt: skip
+    (alone,) = recommend("write the release notes", [], [NOTES, *OTHERS], now=NOW)
+    (both,) = recommend("write the release notes", [about_notes], [NOTES, *OTHERS], now=NOW)
+    assert (alone.skill, both.skill) == ("release-notes", "release-notes")
+    assert 0 < alone.confidence < both.confidence < 1
+    (because,) = both.because
+    assert (because.id, because.session, because.confidence) == ("l1", "s1", 0.8)
+
+
+def test_what_no_skill_says_is_a_recommendation_of_its_own_and_its_project_counts() -> None:
+    (here,) = recommend("install with pnpm or npm", [SAID], [], now=NOW, project="/shop")
+    (there,) = recommend("install with pnpm or npm", [SAID], [], now=NOW, project="/bank")
+    assert (here.skill, here.because[0].text) == ("", "Use pnpm, not npm.")
+    assert there.confidence < here.confidence
+
+
+def test_no_more_than_ten_and_nothing_for_what_has_nothing_to_do_with_it() -> None:
+    assert len(recommend("paint the bike shed", [], OTHERS, now=NOW)) == TOP
+    assert recommend("compile the kernel", [SAID], [NOTES, *OTHERS], now=NOW) == []
+
+
+def test_a_search_gives_things_said(store: Store) -> None:
+    store.learnings.add(LEARNING)
+    (said,) = about(store, "ticket numbers")
+    assert (said.kind, said.id, said.project, said.accepted) == ("learning", "l1", "/shop", None)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Run `make check` before you push.", "tool_usage"),
+        ("Use pnpm, not npm.", "decision"),
+        ("The adapters never import the store: that layer is below.", "architecture"),
+        ("Put the ticket number first.", "pattern"),
+    ],
+)
+def test_a_thing_said_has_a_category(text: str, expected: str) -> None:
+    assert category(text) == expected
