@@ -5,6 +5,7 @@ Runs on one thread. Spawning, waiting and showing are others' work, so that a te
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +13,7 @@ import structlog
 
 from skilld.daemon import jobs, recovery, results
 from skilld.daemon.budget import why_spent
+from skilld.daemon.deadlines import Deadlines
 from skilld.daemon.follow import Follower
 from skilld.daemon.roots import Surroundings, roots
 from skilld.settings import Settings
@@ -41,28 +43,52 @@ class Engine:
         self.around = around
         self.roots = roots(around.home, around.environment, settings.roots)
         self.follower = Follower(store, self.roots, now)
+        self._idle_limit = settings.batch.idle_minutes * 60
+        self._deadlines = Deadlines()
+        self._closed_at = math.inf
         recovery.reread(store, self.follower, now)
 
     def close_due(self, now: float) -> int:
         """Close every batch whose turns are there or whose session is over. Returns how many need a worker."""
-        idle_limit = self.settings.batch.idle_minutes * 60
-        self.store.transcripts.forget_future(now + _SKEW, now)
-        self.follower.settle(now - idle_limit)
-        count = 0
-        for agent, session_id, active, ended in self.store.transcripts.sessions_waiting():
-            waiting = self.store.transcripts.waiting(agent, session_id)
-            for closing in close(
-                waiting,
-                size=self.settings.batch.turns,
-                idle_seconds=now - active,
-                idle_limit=idle_limit,
-                ended=ended,
-            ):
-                count += self._close(agent, session_id, closing, now)
+        self.follower.settle(now - self._idle_limit)
+        return self.close_touched(now)
+
+    def close_touched(self, now: float) -> int:
+        """Do the same for the sessions with something new and those idle for long enough, and look at no others."""
+        if now < self._closed_at:  # or the daemon has just started: nothing is known of those that wait
+            self.store.transcripts.forget_future(now + _SKEW, now)
+            self.follower.touched.update(self.store.transcripts.sessions_waiting())
+        self._closed_at = now
+        touched = self.follower.touched
+        touched.update(self._deadlines.take(now))
+        count = sum(self._close_session(agent, session_id, now) for agent, session_id in sorted(touched))
+        touched.clear()
+        return count
+
+    def _close_session(self, agent: str, session_id: str, now: float) -> int:
+        rows = self.store.transcripts
+        active, ended = rows.activity(agent, session_id)
+        if active > now + _SKEW:
+            rows.forget_future(now + _SKEW, now)
+            active = now
+        waiting = rows.waiting(agent, session_id)
+        closings = close(
+            waiting,
+            size=self.settings.batch.turns,
+            idle_seconds=now - active,
+            idle_limit=self._idle_limit,
+            ended=ended,
+        )
+        count = sum(self._close(agent, session_id, closing, now) for closing in closings)
+        if sum(len(closing.turns) for closing in closings) < len(waiting) and active + self._idle_limit > now:
+            self._deadlines.set((agent, session_id), active + self._idle_limit)
+        else:  # what is left is chatter
+            self._deadlines.drop((agent, session_id))
         return count
 
     def clock_was_set_back(self, seconds: float) -> None:
         """Let nothing wait longer than it was to wait before the wall clock was set back by so many seconds."""
+        self._closed_at = math.inf
         self.store.batches.bring_forward(seconds)
 
     def _close(self, agent: str, session_id: str, closing: Closing[Any], now: float) -> bool:

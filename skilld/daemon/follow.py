@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import structlog
 
-from skilld.classify.backends.agent_cli_own import is_own
 from skilld.daemon.opened import Opened, OpenFiles, ParsingError
+from skilld.daemon.recording import record
 from skilld.daemon.roots import Root, transcripts
 from skilld.intake import tail, typed
 from skilld.intake.agents import ADAPTERS
+from skilld.intake.block import Block
 from skilld.store import Store
+from skilld.store.files import StoredFile
 from skilld.store.meta import INSTALLED_AT
-from skilld.store.transcripts import StoredFile
 from skilld.times import rfc3339, seconds
-from skilld.types import Event, Ignored, Malformed, SessionEnd, SkillUse, Turn
-from skilld.window.gate import may_hold_something_lasting
+from skilld.types import Event, Malformed, Turn
 
 log = structlog.get_logger()
+
+# Seconds of reading that are written down in one transaction: each costs a sync of the disk.
+_TOGETHER = 0.1
 
 
 class Follower:
     """Reads what is new below the roots. `now` is the Unix time, used at the very first start only.
 
-    `progress` is called again and again while it is at work, however long that takes.
+    `touched` are the sessions (agent and id) of which something new was stored; whoever has looked at them clears it.
+    `passed_over` counts the lines that needed no parsing. `progress` is called again and again while it is at work,
+    however long that takes.
     """
 
     progress: Callable[[], None] = staticmethod(lambda: None)
@@ -39,6 +45,9 @@ class Follower:
         self._open = OpenFiles()
         self._seen: dict[str, tuple[int, float]] = {}
         self.unreadable: dict[str, str] = {}
+        self.touched: set[tuple[str, str]] = set()
+        self.passed_over = 0
+        self._unsure: set[str] = set()  # files read in a transaction that has not ended
         first_start = store.meta.get(INSTALLED_AT) is None
         if first_start:
             with store.transaction():
@@ -64,12 +73,38 @@ class Follower:
 
     def sweep(self) -> int:
         """Look at every transcript by stat and read what changed. Returns the number of new turns."""
-        new = 0
+        return self.take_up_all(self._changed())
+
+    def _changed(self) -> Iterator[tuple[str, Path]]:
         for agent, path, facts in self._transcripts():
             self.progress()
             if self._seen.get(str(path)) != _state(facts):
-                new += self.take_up(agent, path)
+                yield agent, path
+
+    def take_up_all(self, files: Iterable[tuple[str, Path]]) -> int:
+        """Read what is new in files, many looks to a transaction. Returns the number of new turns."""
+        new = 0
+        rest = iter(files)
+        at = next(rest, None)
+        while at:
+            self._unsure.clear()
+            try:
+                with self._store.transaction():
+                    until = time.monotonic() + _TOGETHER
+                    while at and time.monotonic() < until:
+                        self.progress()
+                        found, more = self._look_at(*at)
+                        new += found
+                        at = at if more else next(rest, None)
+            except BaseException:
+                for name in self._unsure:
+                    self._forget(name)
+                raise
         return new
+
+    def take_up(self, agent: str, path: Path) -> int:
+        """Read what is new in one file. Returns the number of new turns; trouble is kept in `unreadable`."""
+        return self.take_up_all([(agent, path)])
 
     def backfill(self, days: float, now: float) -> int:
         """Have files that grew in the last `days` read from their start. Returns how many."""
@@ -84,27 +119,17 @@ class Follower:
                     count += 1
         return count
 
-    def take_up(self, agent: str, path: Path) -> int:
-        """Read what is new in one file. Returns the number of new turns; trouble is kept in `unreadable`."""
+    def _look_at(self, agent: str, path: Path) -> tuple[int, bool]:
+        """Read a part of what is new in one file; returns the number of new turns and whether there is more."""
         if not _is_text(path):
-            return 0
+            return 0, False
         name = str(path)
-        new = 0
-        more = True
+        self._unsure.add(name)
         try:
-            while more:
-                self.progress()
-                followed = self._followed(agent, path)
-                reading = tail.read(path, followed.cursor)
-                if reading.restarted:
-                    followed.parser = ADAPTERS[agent].parser(path)
-                    log.info("transcript replaced", agent=agent, file_id=followed.file.id)
-                if reading.restarted or reading.size < followed.file.baseline:
-                    self._drop_baseline(followed)
-                self._seen[name] = (reading.size, reading.mtime)
-                new += self._keep(followed, reading)
-                self._open.add(name, followed)  # reading others meanwhile may have closed it
-                more = reading.more
+            followed = self._followed(agent, path)
+            with tail.look(path, followed.cursor) as look:
+                new = self._keep(followed, look)
+            self._open.add(name, followed)  # reading others meanwhile may have closed it
             self.unreadable.pop(name, None)
         except FileNotFoundError:
             self._forget(name)
@@ -114,10 +139,9 @@ class Follower:
             if name not in self.unreadable:
                 log.warning("transcript unreadable", agent=agent, error=type(error).__name__)
             self.unreadable[name] = getattr(error, "strerror", None) or str(error)
-        except BaseException:
-            self._forget(name)
-            raise
-        return new
+        else:
+            return new, look.more
+        return 0, False
 
     def _forget(self, name: str, *, seen: bool = False) -> None:
         """Let go of what is in memory of a file: what was fed to its parser and not stored must be read again.
@@ -173,13 +197,25 @@ class Follower:
                 return self._rows.file(str(path))
         return None
 
-    def _keep(self, followed: Opened, reading: tail.Reading) -> int:
-        typed.tell(followed.parser, Path(followed.file.path), ADAPTERS[followed.file.agent].INFO)
-        events = followed.feed(reading.lines)
+    def _keep(self, followed: Opened, look: tail.Look) -> int:
+        """Read and store what a look shows of a file."""
+        file = followed.file
+        if look.restarted:
+            followed.parser = ADAPTERS[file.agent].parser(Path(file.path))
+            log.info("transcript replaced", agent=file.agent, file_id=file.id)
+        if look.restarted or look.size < file.baseline:
+            self._drop_baseline(followed)
+        typed.tell(followed.parser, Path(file.path), ADAPTERS[file.agent].INFO)
+        self._seen[file.path] = (look.size, look.mtime)
+        events = []
+        for part in look.parts():
+            events += followed.feed(part)
+            if isinstance(part, Block):
+                self.passed_over += part.passed_over
         if followed.cursor is None and followed.file.baseline == 0:
             self._learn_siblings(followed.file, events)
-        followed.cursor, followed.mtime = reading.cursor, reading.mtime
-        return self._record(followed, events, reading.cursor, overlong=len(reading.overlong), size=reading.size)
+        followed.cursor, followed.mtime = look.cursor, look.mtime
+        return self._record(followed, events, followed.cursor, overlong=len(look.overlong), size=look.size)
 
     def _record(
         self,
@@ -192,37 +228,18 @@ class Follower:
     ) -> int:
         offset, state = followed.parser.checkpoint(cursor.offset)
         with self._store.transaction():
-            new = sum(self._record_event(followed, event) for event in events)
+            new = record(self._rows, followed, events, self.touched)
             self._rows.save_reading(
                 followed.file.id,
                 cursor=replace(cursor, offset=offset),
                 parser=state,
                 size=cursor.offset if size is None else size,
                 mtime=followed.mtime,
+                turns=new,
                 malformed=sum(isinstance(event, Malformed) for event in events),
                 overlong=overlong,
             )
         return new
-
-    def _record_event(self, followed: Opened, event: Event) -> bool:
-        file = followed.file
-        if isinstance(event, Ignored | Malformed):
-            return False
-        if isinstance(event, SessionEnd):
-            self._rows.end_session(file.agent, event.session_id)
-            return False
-        cwd = event.cwd if isinstance(event, Turn | SkillUse) else None
-        if is_own(event.text if isinstance(event, Turn) else "", cwd):
-            return False
-        self._rows.see_session(file.agent, event.session_id, cwd=cwd, activity=followed.mtime)
-        if isinstance(event, SkillUse):
-            self._rows.add_use(file.agent, event)
-        if isinstance(event, Turn):
-            lasting = may_hold_something_lasting(event.text)
-            return self._rows.add_turn(
-                event, file.id, counts=_counts(event, file), lasting=lasting, revives=file.since is not None
-            )
-        return False
 
     def _learn_siblings(self, file: StoredFile, events: Sequence[Event]) -> None:
         """Where a new file has words from before skilld it may be a fork: find the file that had them first.
@@ -236,7 +253,9 @@ class Follower:
             past = self._rows.unknown(past)
             if not past:
                 return
-            self.take_up(file.agent, Path(other.path))
+            more = True
+            while more:
+                _, more = self._look_at(file.agent, Path(other.path))
 
 
 def _is_text(path: Path) -> bool:
@@ -249,10 +268,3 @@ def _is_text(path: Path) -> bool:
 
 def _state(facts: os.stat_result) -> tuple[int, float]:
     return facts.st_size, facts.st_mtime
-
-
-def _counts(turn: Turn, file: StoredFile) -> bool:
-    if turn.span.start < file.baseline:
-        return False
-    since, at = seconds(file.since), seconds(turn.at)
-    return since is None or at is None or at >= since

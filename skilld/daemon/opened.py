@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from skilld.crash import report
-from skilld.intake.agents.base import Parser
+from skilld.intake.agents.base import Parser, read_block
+from skilld.intake.block import Block
 from skilld.intake.tail import Cursor
-from skilld.store.transcripts import StoredFile
+from skilld.store.files import StoredFile
 from skilld.types import Event, RawLine
 
 
@@ -31,9 +32,11 @@ class Opened:
         """Whether a line was read whose outcome only a later line, or idleness, decides."""
         return self.cursor is not None and self.parser.checkpoint(self.cursor.offset)[0] < self.cursor.offset
 
-    def feed(self, lines: Sequence[RawLine]) -> list[Event]:
-        """Return the events of some lines. Raises ParsingError."""
-        return _guarded(lambda: [event for line in lines for event in self.parser.feed(line)])
+    def feed(self, part: Block | RawLine) -> list[Event]:
+        """Return the events of some lines, or of one. Raises ParsingError."""
+        if isinstance(part, RawLine):
+            return _guarded(lambda: self.parser.feed(part))
+        return _guarded(lambda: read_block(self.parser, part))
 
     def flush(self) -> list[Event]:
         """Return the events that waited for lines which will not come. Raises ParsingError."""

@@ -155,22 +155,21 @@ class Service:
                 message = self._inbox.get_nowait()
             except queue.Empty:
                 message = None
-        new = sum(self._take_up(path) for path in paths)
+        self._engine.follower.take_up_all(filter(None, map(self._transcript, paths)))
         while self._due:
             self._handle(self._due[0])
             del self._due[0]
-        if new:
-            self._engine.close_due(time.time())
+        if self._engine.follower.touched:
+            self._engine.close_touched(time.time())
         self._work()
 
-    def _take_up(self, path: str) -> int:
-        if not path.endswith(".jsonl"):
-            return 0
+    def _transcript(self, path: str) -> tuple[str, Path] | None:
+        """Return whose transcript a path is, None if it is none."""
         file = Path(path)
         for root in self._engine.roots:
             if file.is_relative_to(root.folder) and ADAPTERS[root.agent].is_transcript(file):
-                return self._engine.follower.take_up(root.agent, file)
-        return 0
+                return root.agent, file
+        return None
 
     def _handle(self, message: Message) -> None:
         now = time.time()

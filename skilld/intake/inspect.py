@@ -11,7 +11,7 @@ from typing import Any
 from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.agents.base import Adapter, Parser
-from skilld.intake.tail import read_lines
+from skilld.intake.tail import MAX_LINE, read_lines
 from skilld.types import Event, Ignored, Malformed, RawLine, SkillUse, Turn
 
 _ENOUGH_TO_GUESS = 1 << 20  # bytes
@@ -73,7 +73,7 @@ def inspect(path: Path, adapter: Adapter) -> View:
             if isinstance(item, RawLine):
                 for event in parser.feed(item):
                     view.add(event)
-            else:
+            if item.end - item.start > MAX_LINE + 1:
                 view.ignored["line over 8 MiB"] += 1
         for event in parser.flush():
             view.add(event)

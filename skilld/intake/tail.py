@@ -1,4 +1,4 @@
-"""Complete lines of a growing file: path and cursor in, lines and the next cursor out.
+"""Complete lines of a growing file: path and cursor in, blocks of lines and the next cursor out.
 
 A path is not an identity: a cursor knows its file by device, inode and the hash of its first bytes and of the last ones
 read. Where one of these changed, or the file shrank, it is another file and reading starts over; turn keys make the
@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
 
+from skilld.intake.block import Block
 from skilld.types import RawLine, Span
 
-# Five times as fast as 1 MiB, which the allocator maps anew for every chunk (4,200 against 800 MB/s measured).
-CHUNK = 1 << 18
-# Longer lines are stepped over as a stream and counted. The longest line of 411 real sessions had 2.1 MB.
+CHUNK = 1 << 18  # fits into the processor's cache, from which the lines are then looked through
+# Longer lines are read without their pictures; what is longer even so is stepped over and counted. The longest line of
+# 411 real sessions had 2.1 MB.
 MAX_LINE = 8 << 20
 _HEAD = _LAST = 1024
+_PICTURE = re.compile(rb"[A-Za-z0-9+/=]{4096,}+")  # base64: no words of anyone
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,29 +44,53 @@ class Cursor:
     read_end: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """What one look at a file gave.
-
-    `overlong` are lines over MAX_LINE, stepped over. `restarted` says that the cursor belonged to another file.
-    `more` says that complete lines may be left behind the budget.
-    """
-
-    lines: tuple[RawLine, ...]
-    overlong: tuple[Span, ...]
-    cursor: Cursor
-    restarted: bool
-    more: bool
-    size: int
-    mtime: float
-
-
 class UnreadableError(OSError):
     """The file is there, but not one we may read (another owner, no regular file)."""
 
 
-def read(path: Path, cursor: Cursor | None, *, budget: int = 4 << 20) -> Reading:
-    """Return the complete lines behind `cursor` (None: from the start), at most about `budget` bytes of them.
+@dataclass
+class Look:
+    """One look at a file: iterate over `parts` once, then ask for the `cursor`.
+
+    `restarted` says that the given cursor belonged to another file. `overlong` are the lines over MAX_LINE, whether
+    stepped over or read without their pictures. `more` says that complete lines may be left behind the budget.
+    """
+
+    _fd: int
+    size: int
+    mtime: float
+    restarted: bool
+    identity: tuple[int, int]
+    _end: int
+    overlong: list[Span] = field(default_factory=list)
+    more: bool = False
+
+    def parts(self, budget: int = 4 << 20) -> Iterator[Block | RawLine]:
+        """Yield what is complete, at most about `budget` bytes of it. A block is void when the next one comes."""
+        start = self._end
+        for part in read_parts(self._fd, start):
+            if isinstance(part, Block):
+                self._end = part.offset + part.size
+                yield part
+            else:
+                self._end = part.end
+                self.overlong.append(Span(part.start, part.end))
+                if isinstance(part, RawLine):
+                    yield part
+            if self._end - start >= budget:
+                self.more = self._end < self.size
+                return
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where the next look goes on."""
+        head_len = min(_HEAD, self._end)
+        return Cursor(*self.identity, _hash(self._fd, head_len, self._end), head_len, self._end, self._end)
+
+
+@contextmanager
+def look(path: Path, cursor: Cursor | None) -> Iterator[Look]:
+    """Open a file for a look at what is new behind `cursor` (None: from the start).
 
     Raises OSError where the file is gone or cannot be read, UnreadableError where it must not be.
     """
@@ -73,24 +102,9 @@ def read(path: Path, cursor: Cursor | None, *, budget: int = 4 << 20) -> Reading
         if facts.st_uid != os.geteuid():
             raise UnreadableError(0, "belongs to another user", str(path))
         same = cursor is not None and _is_same(fd, facts, cursor)
-        offset = cursor.offset if cursor is not None and same else 0
-        lines: list[RawLine] = []
-        overlong: list[Span] = []
-        end = offset
-        more = False
-        for item in read_lines(fd, offset):
-            if isinstance(item, RawLine):
-                lines.append(item)
-            else:
-                overlong.append(item)
-            end = item.end
-            if end - offset >= budget:
-                more = end < facts.st_size
-                break
-        head_len = min(_HEAD, end)
-        position = Cursor(facts.st_dev, facts.st_ino, _hash(fd, head_len, end), head_len, end, end)
+        start = cursor.offset if cursor is not None and same else 0
         restarted = cursor is not None and not same
-        return Reading(tuple(lines), tuple(overlong), position, restarted, more, facts.st_size, facts.st_mtime)
+        yield Look(fd, facts.st_size, facts.st_mtime, restarted, (facts.st_dev, facts.st_ino), start)
     finally:
         os.close(fd)
 
@@ -111,32 +125,59 @@ def read_lines(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[
 
     A last line without its newline is not complete and not yielded.
     """
-    start = offset  # of the line being gathered
-    pending = bytearray()
-    skipping = False
-    position = offset
-    while end is None or position < end:
-        chunk = os.pread(fd, CHUNK if end is None else min(CHUNK, end - position), position)
-        if not chunk:
-            return
-        position += len(chunk)
-        begin = 0
-        while (newline := chunk.find(b"\n", begin)) >= 0:
-            length = newline - begin
-            line_end = start + len(pending) + length + 1 if not skipping else position - len(chunk) + newline + 1
-            if skipping or len(pending) + length > MAX_LINE:
-                yield Span(start, line_end)
-            elif pending:
-                pending += chunk[begin:newline]
-                yield RawLine(start, line_end, bytes(pending))
+    for part in read_parts(fd, offset, end=end):
+        if isinstance(part, Block):
+            yield from part.raw_lines()
+        else:
+            yield part
+
+
+def read_parts(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[Block | RawLine | Span]:
+    """Yield the complete lines of an open file in blocks; an over-long one alone, as `read_lines` does."""
+    stop = os.fstat(fd).st_size if end is None else end
+    with FileIO(fd, closefd=False) as file:
+        usual = min(CHUNK, MAX_LINE + 1, max(1, stop - offset))
+        data, position = bytearray(usual), offset
+        while position < stop:
+            got = _fill(file, data, position, stop)
+            if size := data.rfind(b"\n", 0, got) + 1:
+                yield Block(data, size, position)
+                position += size
+                if len(data) > usual:
+                    data = bytearray(usual)
+            elif got < len(data):
+                return  # the last line is not complete
+            elif len(data) <= MAX_LINE:
+                data = bytearray(min(4 * len(data), MAX_LINE + 1))
             else:
-                yield RawLine(start, line_end, chunk[begin:newline])
-            pending.clear()
-            skipping = False
-            start = line_end
-            begin = newline + 1
-        if not skipping:
-            pending += chunk[begin:]
-            if len(pending) > MAX_LINE:
-                pending.clear()
-                skipping = True
+                data = bytearray(usual)
+                long = _overlong(file, data, position, stop)
+                if long is None:
+                    return
+                yield long
+                position = long.end
+
+
+def _fill(file: FileIO, data: bytearray, position: int, stop: int) -> int:
+    file.seek(position)
+    with memoryview(data) as view, view[: stop - position] as part:
+        return file.readinto(part)
+
+
+def _overlong(file: FileIO, data: bytearray, start: int, stop: int) -> RawLine | Span | None:
+    """Return a line of any length from `start`: without its pictures, or where it is; None if it is not complete."""
+    kept: bytearray | None = bytearray()
+    checked = 0
+    position = start
+    while got := _fill(file, data, position, stop):
+        newline = data.find(b"\n", 0, got)
+        position += got if newline < 0 else newline + 1
+        if kept is not None:
+            kept += data[: got if newline < 0 else newline]
+            if len(kept) - checked > len(data) or newline >= 0:
+                kept = bytearray(_PICTURE.sub(b"", kept))
+                checked = len(kept)
+                kept = kept if checked <= MAX_LINE else None
+        if newline >= 0:
+            return Span(start, position) if kept is None else RawLine(start, position, bytes(kept))
+    return None

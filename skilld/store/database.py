@@ -134,7 +134,10 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make everything inside happen together or not at all."""
+        """Make everything inside happen together or not at all; one inside another is part of it."""
+        if self._db.in_transaction:
+            yield
+            return
         with _transaction(self._db):
             yield
 

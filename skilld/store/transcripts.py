@@ -1,37 +1,16 @@
-"""Files, sessions, turns and skill uses: where everything was seen, never what was said."""
+"""Sessions, turns and skill uses: where everything was seen, never what was said."""
 
 from __future__ import annotations
 
-import json
-import os
-import sqlite3
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
 
+from skilld.store.files import Files
 from skilld.types import SkillUse, Turn
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 # In place of a batch: said before skilld was there, so it counts for nothing but recognising copies.
 BEFORE = "before"
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFile:
-    """A transcript and how far it was read. `cursor` and `parser` are JSON objects, None where it never was."""
-
-    id: int
-    agent: str
-    path: str
-    cursor: dict[str, Any] | None
-    parser: dict[str, Any] | None
-    baseline: int
-    since: str | None
-    size: int
-    mtime: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,82 +36,8 @@ class StoredUse:
     after_seq: int
 
 
-class Transcripts:
-    """The tables about what was read."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    # files ----------------------------------------------------------------------------------------------------------
-
-    def add_file(self, agent: str, path: str, facts: os.stat_result, *, baseline: int) -> StoredFile:
-        """Start to follow a file; bytes before `baseline` were there before skilld."""
-        self._db.execute(
-            """INSERT OR IGNORE INTO files (agent, path, dev, ino, baseline, size, mtime)
-               VALUES (?, ?, ?, ?, ?, ?, ?)""",
-            (agent, path, facts.st_dev, facts.st_ino, baseline, facts.st_size, facts.st_mtime),
-        )
-        found = self.file(path)
-        if found is None:
-            raise sqlite3.IntegrityError(path)
-        return found
-
-    def file(self, path: str) -> StoredFile | None:
-        """Return the file known under `path`."""
-        row = self._db.execute("SELECT * FROM files WHERE path = ?", (path,)).fetchone()
-        return None if row is None else _file(row)
-
-    def same_file(self, facts: os.stat_result) -> list[StoredFile]:
-        """Return the files known with this device and inode: perhaps this one under an older name."""
-        rows = self._db.execute("SELECT * FROM files WHERE dev = ? AND ino = ?", (facts.st_dev, facts.st_ino))
-        return [_file(row) for row in rows]
-
-    def files(self, agent: str | None = None) -> list[StoredFile]:
-        """Return all files (of one agent)."""
-        rows = self._db.execute("SELECT * FROM files WHERE ? IS NULL OR agent = ? ORDER BY id", (agent, agent))
-        return [_file(row) for row in rows]
-
-    def unread_before(self, agent: str, folder: Path) -> list[StoredFile]:
-        """Return the files that were there before skilld and were never read: those in `folder` first, newest first."""
-        rows = self._db.execute(
-            "SELECT * FROM files WHERE agent = ? AND cursor IS NULL AND baseline > 0 ORDER BY mtime DESC", (agent,)
-        )
-        return sorted(map(_file, rows), key=lambda file: Path(file.path).parent != folder)
-
-    def save_reading(
-        self,
-        file_id: int,
-        *,
-        cursor: DataclassInstance,
-        parser: Mapping[str, Any],
-        size: int,
-        mtime: float,
-        malformed: int,
-        overlong: int,
-    ) -> None:
-        """Record how far a file was read; `cursor` is a dataclass. Call it with the turns in one transaction."""
-        self._db.execute(
-            """UPDATE files SET cursor = ?, parser = ?, size = ?, mtime = ?, malformed = malformed + ?,
-               overlong = overlong + ? WHERE id = ?""",
-            (json.dumps(asdict(cursor)), json.dumps(parser), size, mtime, malformed, overlong, file_id),
-        )
-
-    def reread(self, file_id: int, *, since: str) -> None:
-        """Have a file read again from its start, counting what was said at `since` or later (backfill)."""
-        self._db.execute(
-            "UPDATE files SET cursor = NULL, parser = NULL, baseline = 0, since = ?, size = -1 WHERE id = ?",
-            (since, file_id),
-        )
-
-    def drop_baseline(self, file_id: int, *, since: str | None) -> None:
-        """Record that a file is not what it was when skilld came: what is said in it at `since` or later counts."""
-        self._db.execute("UPDATE files SET baseline = 0, since = ? WHERE id = ?", (since, file_id))
-
-    def rename(self, file_id: int, path: str) -> None:
-        """Record that a file has moved."""
-        self._db.execute("UPDATE files SET path = ? WHERE id = ?", (path, file_id))
-
-    # sessions and turns ---------------------------------------------------------------------------------------------
+class Transcripts(Files):
+    """The tables about what was read: those of the files, and what was found in them."""
 
     def see_session(self, agent: str, session_id: str, *, cwd: str | None, activity: float) -> None:
         """Record that a session's file grew at `activity` (Unix seconds)."""
@@ -156,42 +61,38 @@ class Transcripts:
         return {key for key in keys if not self._db.execute("SELECT 1 FROM turns WHERE key = ?", (key,)).fetchone()}
 
     def add_turn(self, turn: Turn, file_id: int, *, counts: bool, lasting: bool, revives: bool = False) -> bool:
-        """Keep a turn's key and place. False where it is known: a copy, or the file read again.
+        """Keep a turn's key and place; its session must have been seen. False where it is known: a copy, or read again.
 
         A turn that was first met as one from before skilld stays one in every copy, unless `revives` (backfill).
         """
-        known = self._db.execute("SELECT batch_id FROM turns WHERE key = ?", (turn.key,)).fetchone()
-        if known is not None:
-            if counts and revives and known["batch_id"] == BEFORE:
-                self._db.execute(
-                    "UPDATE turns SET batch_id = NULL, file_id = ?, start = ?, stop = ? WHERE key = ?",
-                    (file_id, turn.span.start, turn.span.end, turn.key),
-                )
-                self._db.execute("UPDATE files SET turns = turns + 1 WHERE id = ?", (file_id,))
-                return True
-            return False
-        self._db.execute(
-            "UPDATE sessions SET seen = seen + 1 WHERE agent = ? AND session_id = ?", (turn.agent, turn.session_id)
-        )
-        self._db.execute("UPDATE files SET turns = turns + ? WHERE id = ?", (int(counts), file_id))
-        self._db.execute(
-            """INSERT INTO turns VALUES (?, ?, ?,
-               (SELECT seen FROM sessions WHERE agent = ? AND session_id = ?), ?, ?, ?, ?, ?, ?)""",
+        added = self._db.execute(
+            """INSERT OR IGNORE INTO turns SELECT ?, agent, session_id, seen + 1, ?, ?, ?, ?, ?, ? FROM sessions
+               WHERE agent = ? AND session_id = ?""",
             (
                 turn.key,
-                turn.agent,
-                turn.session_id,
-                turn.agent,
-                turn.session_id,
                 file_id,
                 turn.span.start,
                 turn.span.end,
                 turn.at,
                 int(lasting),
                 None if counts else BEFORE,
+                turn.agent,
+                turn.session_id,
             ),
+        ).rowcount
+        if not added:
+            return counts and revives and self._revive(turn, file_id)
+        self._db.execute(
+            "UPDATE sessions SET seen = seen + 1 WHERE agent = ? AND session_id = ?", (turn.agent, turn.session_id)
         )
         return counts
+
+    def _revive(self, turn: Turn, file_id: int) -> bool:
+        changed = self._db.execute(
+            """UPDATE turns SET batch_id = NULL, file_id = ?, start = ?, stop = ? WHERE key = ? AND batch_id = ?""",
+            (file_id, turn.span.start, turn.span.end, turn.key, BEFORE),
+        )
+        return changed.rowcount > 0
 
     def add_use(self, agent: str, use: SkillUse) -> None:
         """Keep a skill use with the number of turns before it."""
@@ -201,13 +102,17 @@ class Transcripts:
             (agent, use.session_id, use.name, use.path or "", use.cwd, use.at, agent, use.session_id),
         )
 
-    def sessions_waiting(self) -> list[tuple[str, str, float, bool]]:
-        """Return (agent, session id, last activity, ended) of every session with turns that no batch has taken."""
-        rows = self._db.execute(
-            """SELECT agent, session_id, last_activity, ended FROM sessions WHERE EXISTS (SELECT 1 FROM turns WHERE
-               turns.agent = sessions.agent AND turns.session_id = sessions.session_id AND batch_id IS NULL)"""
-        )
-        return [(row["agent"], row["session_id"], row["last_activity"], bool(row["ended"])) for row in rows]
+    def sessions_waiting(self) -> list[tuple[str, str]]:
+        """Return (agent, session id) of every session with turns that no batch has taken."""
+        rows = self._db.execute("SELECT DISTINCT agent, session_id FROM turns WHERE batch_id IS NULL")
+        return [(row["agent"], row["session_id"]) for row in rows]
+
+    def activity(self, agent: str, session_id: str) -> tuple[float, bool]:
+        """Return when a session's file last grew (Unix seconds), and whether the log says that it ended."""
+        row = self._db.execute(
+            "SELECT last_activity, ended FROM sessions WHERE agent = ? AND session_id = ?", (agent, session_id)
+        ).fetchone()
+        return (0.0, False) if row is None else (row["last_activity"], bool(row["ended"]))
 
     def waiting(self, agent: str, session_id: str) -> list[WaitingTurn]:
         """Return the session's turns that no batch has taken, in order."""
@@ -282,17 +187,3 @@ class Transcripts:
             (BEFORE,),
         ).fetchone()
         return int(number)
-
-
-def _file(row: sqlite3.Row) -> StoredFile:
-    return StoredFile(
-        id=row["id"],
-        agent=row["agent"],
-        path=row["path"],
-        cursor=json.loads(row["cursor"]) if row["cursor"] else None,
-        parser=json.loads(row["parser"]) if row["parser"] else None,
-        baseline=row["baseline"],
-        since=row["since"],
-        size=row["size"],
-        mtime=row["mtime"],
-    )

@@ -265,10 +265,10 @@ def test_a_session_is_over_when_its_log_says_so_until_something_more_is_said(mac
     follower = machine.start()
     write(machine.path(), typed("t1"), ended())
     follower.sweep()
-    assert [over for *_, over in machine.store.transcripts.sessions_waiting()] == [True]
+    assert machine.store.transcripts.activity("claude-code", "s1")[1]
     append(machine.path(), typed("t2"))
     follower.sweep()
-    assert [over for *_, over in machine.store.transcripts.sessions_waiting()] == [False]
+    assert not machine.store.transcripts.activity("claude-code", "s1")[1]
 
 
 def test_a_name_that_is_no_text_is_told_and_stops_nothing(machine: Machine) -> None:

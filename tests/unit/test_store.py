@@ -220,7 +220,7 @@ def test_a_turn_from_before_skilld_stays_one_unless_a_backfill_revives_it(store:
     assert not store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True)
     assert store.transcripts.add_turn(_turn("t1"), file_id, counts=True, lasting=True, revives=True)
     assert [turn.key for turn in store.transcripts.waiting("claude-code", "s1")] == ["t1"]
-    assert store.transcripts.summary()["claude-code"]["turns"] == 1
+    assert store.transcripts.turn_counts()["seen"] == 1
 
 
 def test_a_turn_that_a_batch_took_is_never_revived(store: Store, tmp_path: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -13,29 +15,51 @@ from skilld.intake import tail
 from skilld.types import RawLine, Span
 
 
-def _texts(reading: tail.Reading) -> list[bytes]:
+@dataclass(frozen=True)
+class Reading:
+    """Everything one look gave."""
+
+    lines: tuple[RawLine, ...]
+    overlong: tuple[Span, ...]
+    cursor: tail.Cursor
+    restarted: bool
+    more: bool
+    size: int
+
+
+def read(path: Path, cursor: tail.Cursor | None, budget: int = 4 << 20) -> Reading:
+    """Take one look at a file."""
+    with tail.look(path, cursor) as look:
+        lines: list[RawLine] = []
+        for part in look.parts(budget):
+            lines += [part] if isinstance(part, RawLine) else part.raw_lines()
+        return Reading(tuple(lines), tuple(look.overlong), look.cursor, look.restarted, look.more, look.size)
+
+
+def _texts(reading: Reading) -> list[bytes]:
     return [line.data for line in reading.lines]
 
 
 def test_lines_carry_their_place_and_a_torn_one_waits(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"one\n\ntwo\nthr")
-    first = tail.read(path, None)
+    first = read(path, None)
     assert first.lines == (RawLine(0, 4, b"one"), RawLine(4, 5, b""), RawLine(5, 9, b"two"))
     assert first.cursor.offset == 9
     assert (first.size, first.more, first.restarted) == (12, False, False)
     with path.open("ab") as file:
         file.write(b"ee\n")
-    assert tail.read(path, first.cursor).lines == (RawLine(9, 15, b"three"),)
+    assert read(path, first.cursor).lines == (RawLine(9, 15, b"three"),)
 
 
-def test_a_budget_bounds_one_look(tmp_path: Path) -> None:
+def test_a_budget_bounds_one_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tail, "CHUNK", 18)
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"12345\n" * 10)
     seen, cursor, looks = [], None, 0
     more = True
     while more:
-        reading = tail.read(path, cursor, budget=13)
+        reading = read(path, cursor, budget=13)
         seen += _texts(reading)
         cursor, more, looks = reading.cursor, reading.more, looks + 1
     assert seen == [b"12345"] * 10
@@ -46,7 +70,7 @@ def test_a_budget_bounds_one_look(tmp_path: Path) -> None:
 def test_another_file_under_the_name_is_read_from_its_start(tmp_path: Path, change: str) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"old one\nold two\n")
-    cursor = tail.read(path, None).cursor
+    cursor = read(path, None).cursor
     if change == "truncate":
         path.write_bytes(b"new\n")
     elif change == "replace":
@@ -55,7 +79,7 @@ def test_another_file_under_the_name_is_read_from_its_start(tmp_path: Path, chan
     else:
         with path.open("r+b") as file:
             file.write(b"new one\nnew")
-    reading = tail.read(path, cursor)
+    reading = read(path, cursor)
     assert reading.restarted
     assert _texts(reading)[0].startswith(b"new")
 
@@ -68,18 +92,40 @@ def test_an_overlong_line_is_stepped_over_in_one_and_in_many_chunks(
         monkeypatch.setattr(tail, "CHUNK", chunk)
         path = tmp_path / f"{chunk}.jsonl"
         path.write_bytes(b"short\n" + b"x" * 30 + b"\nexactly 10\nlast\n")
-        reading = tail.read(path, None)
+        reading = read(path, None)
         assert _texts(reading) == [b"short", b"exactly 10", b"last"]
         assert reading.overlong == (Span(6, 37),)
+
+
+@pytest.mark.parametrize("pictures", [1, 3])
+def test_an_overlong_line_is_read_without_its_pictures(tmp_path: Path, pictures: int) -> None:
+    picture = b'{"type":"image","data":"' + b"iVBORw0KGgo/+" * 750_000 + b'"},'
+    line = b'{"content":[' + picture * pictures + b'{"type":"text","text":"always crop them"}]}'
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"short\n" + line + b"\nlast\n")
+    reading = read(path, None, budget=1 << 30)
+    assert len(line) > tail.MAX_LINE
+    assert [text.count(b"always crop them") for text in _texts(reading)] == [0, 1, 0]
+    assert json.loads(_texts(reading)[1])["content"][-1]["text"] == "always crop them"
+    assert reading.overlong == (Span(6, 7 + len(line)),)
+    assert (reading.lines[1].start, reading.lines[1].end) == (6, 7 + len(line))
+
+
+def test_an_overlong_line_that_is_not_complete_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tail, "MAX_LINE", 10)
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"short\n" + b"x" * 30)
+    reading = read(path, None)
+    assert (_texts(reading), reading.overlong, reading.cursor.offset) == ([b"short"], (), 6)
 
 
 def test_what_is_no_file_of_ours_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(tail.UnreadableError):
-        tail.read(tmp_path / "pipe", None)
+        read(tmp_path / "pipe", None)
     (tmp_path / "link").symlink_to(tmp_path / "pipe")
     with pytest.raises(OSError, match=r"symbolic"):
-        tail.read(tmp_path / "link", None)
+        read(tmp_path / "link", None)
 
 
 _PIECE = st.binary(min_size=1, max_size=12).map(lambda data: data.replace(b"\n", b"."))
@@ -134,7 +180,7 @@ def test_any_sequence_of_writes_and_restarts_gives_each_line_once(
                     with path.open("ab") as file:
                         file.write(b"\n")
             case "replace", _:
-                reading = tail.read(path, cursor)  # what was complete before the file went is read first
+                reading = read(path, cursor)  # what was complete before the file went is read first
                 got += _texts(reading)
                 other = path.with_suffix(".new")
                 whole, part = [unique(b"fresh")], b""
@@ -144,7 +190,7 @@ def test_any_sequence_of_writes_and_restarts_gives_each_line_once(
             case "restart", _:
                 cursor = tail.Cursor(**{f: getattr(cursor, f) for f in cursor.__slots__}) if cursor else None
             case _:
-                reading = tail.read(path, cursor)
+                reading = read(path, cursor)
                 got = _texts(reading) if reading.restarted else got + _texts(reading)
                 cursor = reading.cursor
     assert got == whole

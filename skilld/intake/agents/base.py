@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Protocol, runtime_checkable
 
+from skilld.intake.block import Block
 from skilld.types import Event, RawLine
 
 
@@ -97,6 +98,28 @@ class Listener(Protocol):
         Called before lines are fed. With None, what might have been typed counts as typed: either nothing can be
         known, or the reader looks for turns that were found by the list before, and by their keys.
         """
+
+
+@runtime_checkable
+class Skimmer(Parser, Protocol):
+    """A parser that can also tell, from the bytes of many lines at once, which of them need not be parsed.
+
+    A parser without this is fed every line.
+    """
+
+    def skim(self, block: Block) -> list[Event]:
+        """Return the events of whole lines in order, as if each were fed, but perhaps without replies' texts and order.
+
+        A line is passed over (and counted in `block.passed_over`) only where it is certain to give no turn, no skill
+        use and no end of a session; a reply may come with an empty text, which says that the agent wrote something.
+        """
+
+
+def read_block(parser: Parser, block: Block) -> list[Event]:
+    """Return the events of a block's lines that the daemon needs."""
+    if isinstance(parser, Skimmer):
+        return parser.skim(block)
+    return [event for line in block.raw_lines() for event in parser.feed(line)]
 
 
 class Adapter(Protocol):

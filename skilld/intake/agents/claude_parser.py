@@ -10,16 +10,19 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilld.intake.agents.claude_lines import may_matter, parse
-from skilld.intake.agents.claude_notes import notes
+from skilld.intake.agents.claude_notes import ASK, notes
 from skilld.intake.agents.claude_presence import Presence
 from skilld.intake.agents.claude_prompts import attached, blocked_prompt, flagged, prompt
 from skilld.intake.agents.claude_queue import Delivery, Queue
 from skilld.intake.agents.claude_records import Record, blocks, mapping, string, texts
 from skilld.intake.agents.claude_skills import TOOLS, Skills
+from skilld.intake.agents.claude_skim import Plain, has_denials, plain, standing, stands_alone
 from skilld.intake.agents.claude_wrappers import Words, bash_input
+from skilld.intake.block import Block
 from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, Span
 
 _MOST_CALLS = 256
+_WATCHED = frozenset((ASK, *TOOLS))  # their results may hold an answer or a skill
 
 
 class Parser:
@@ -31,6 +34,7 @@ class Parser:
         self._calls = {call: string(name) for call, name in mapping(state.get("calls")).items()}
         self._queue = Queue(state.get("said"))
         self._skills = Skills(mapping(state.get("skills")))
+        self._passed: RawLine | None = None  # the last record, where it was passed over
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one complete line, and of earlier ones that have waited for it long enough."""
@@ -39,18 +43,70 @@ class Parser:
             return events
         span = Span(line.start, line.end)
         found, whole = parse(line.data)
+        if not (whole and len(found) == 1 and stands_alone(found[0])):
+            self._catch_up()
+        self._passed = None
         if not whole:
             events.append(Malformed(span))
         for fields in found:
             events += self._read(Record(fields, span, self._session))
         return events
 
+    def skim(self, block: Block) -> list[Event]:
+        """Return the events of a block; of replies only that there were some. See base.Skimmer."""
+        events: list[Event] = []
+        sure = not has_denials(block)
+        last: tuple[int, int] | None = None
+        spoke = False
+        for start, stop in block.lines():
+            if sure and (seen := self._pass_over(block, start, stop)):
+                last = (start, stop) if seen.stands else last
+                spoke = spoke or seen.spoke
+                block.passed_over += 1
+                continue
+            if last:
+                events += self._leave(block.raw(*last), spoke=spoke)
+                last, spoke = None, False
+            events += self.feed(block.raw(start, stop))
+        return [*events, *self._leave(block.raw(*last), spoke=spoke)] if last else events
+
+    def _pass_over(self, block: Block, start: int, stop: int) -> Plain | None:
+        """Return what a line is that need not be parsed; None where it must be."""
+        if self._queue.waits or self._skills.waits or (seen := plain(block, start, stop)) is None:
+            return None
+        if seen.tool in TOOLS or self._calls.get(seen.result) in _WATCHED:
+            return None
+        if seen.call:
+            self._called(seen.call, seen.tool, {})
+        return seen
+
+    def _leave(self, line: RawLine, *, spoke: bool) -> list[Event]:
+        """Keep the last of the records passed over for who sits there; return that the agent spoke in them."""
+        self._passed = line
+        session = self._standing(line).session_id if spoke else ""
+        return [Reply(session, "", None, Span(line.start, line.end))] if session else []
+
+    def _standing(self, line: RawLine) -> Record:
+        """Return the record of a line that was passed over, without its words."""
+        fields = standing(line.data)
+        if fields is None:
+            fields = next(iter(parse(line.data)[0]), {})
+        return Record({**fields, "type": "assistant"}, Span(line.start, line.end), self._session)
+
+    def _catch_up(self) -> None:
+        """Take from the records that were passed over who sits there, and where."""
+        if self._passed:
+            self._presence.follow(self._standing(self._passed))
+            self._passed = None
+
     def flush(self) -> list[Event]:
         """Return what waited for a line that will not come."""
+        self._catch_up()
         return [*self._queue.flush(self._presence), *self._skills.flush()]
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where reading may resume, and the state to resume with: ids, names, paths, hashes and flags."""
+        self._catch_up()
         starts = [start for start in (self._queue.start, self._skills.start) if start is not None]
         return min([end, *starts]), {
             "presence": self._presence.state(),

@@ -80,6 +80,11 @@ class Queue:
         """Where the first line stands whose prompt still waits for its delivery."""
         return min((entry.span.start for entry in self._entries if entry.by_person), default=None)
 
+    @property
+    def waits(self) -> bool:
+        """Whether lines must be counted because something waits."""
+        return bool(self._entries)
+
     def state(self) -> list[dict[str, str]]:
         """Return what must outlive a restart."""
         return [{"at": said.at, "digest": said.digest} for said in self._said]

@@ -50,6 +50,11 @@ class Skills:
         """Where the first line stands that still waits for another."""
         return min((waiting.record.span.start for waiting in self._waiting), default=None)
 
+    @property
+    def waits(self) -> bool:
+        """Whether lines must be counted because something waits."""
+        return bool(self._waiting)
+
     def state(self) -> dict[str, dict[str, str]]:
         """Return what must outlive a restart."""
         return {"calls": dict(self._calls), "commands": dict(self._commands), "paths": dict(self._paths)}

@@ -20,6 +20,7 @@ from skilld.intake.agents.codex_session import Session
 from skilld.intake.agents.codex_skills import Use, block_use, call_uses, execution_uses, mention_uses
 from skilld.intake.agents.codex_speech import Speech
 from skilld.intake.agents.fields import mapping, objects, short, string
+from skilld.intake.block import Block
 from skilld.types import Event, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span
 
 __all__ = ["INFO", "CodexParser", "is_transcript", "may_matter", "parser"]
@@ -103,6 +104,16 @@ class CodexParser:
             return []
         held = [] if record.kind in _WITHIN_A_PROMPT else self._speech.give_up()
         return held + handle(record)
+
+    def skim(self, block: Block) -> list[Event]:
+        """Return the events of a block; see base.Skimmer."""
+        events: list[Event] = []
+        for start, stop in block.lines():
+            if may_matter(block.data, start, stop, block.find):
+                events += self.feed(block.raw(start, stop))
+            else:
+                block.passed_over += 1
+        return events
 
     def flush(self) -> list[Event]:
         """Take a prompt whose mirror was never written for what it is."""

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from skilld.intake import tail
 
-_read = tail.read
+_look = tail.look
 
 
-def _frozen(path: Path, cursor: tail.Cursor | None) -> tail.Reading:
+def _frozen(path: Path, cursor: tail.Cursor | None) -> AbstractContextManager[tail.Look]:
     if Path(os.environ["PYTHONFROZEN"]).exists():
         threading.Event().wait()
-    return _read(path, cursor)
+    return _look(path, cursor)
 
 
-tail.__dict__["read"] = _frozen
+tail.__dict__["look"] = _frozen

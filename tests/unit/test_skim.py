@@ -1,0 +1,181 @@
+"""Passing over lines changes nothing of what a person said: skimmed and line by line, the same turns come out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.intake.agents import ADAPTERS, claude_code, claude_parser
+from skilld.intake.agents.base import Adapter, read_block
+from skilld.intake.block import Block
+from skilld.types import Event, Ignored, Malformed, RawLine, Reply
+
+SHARED = Path(__file__).parents[3] / "shared/data/transcripts"
+HOME = {"parentUuid": "p", "isSidechain": False, "userType": "external", "cwd": "/work", "sessionId": "s1"}
+BULK = "x" * 1100  # long enough for the search of the C library
+
+
+def claude(kind: str, message: object, number: int = 0, **more: object) -> dict[str, Any]:
+    """Return a record as the client writes it."""
+    at = {"uuid": f"u{number}", "timestamp": f"2026-03-02T10:{number // 60 % 60:02}:{number % 60:02}.000Z"}
+    return {**HOME, "version": "2.1.197", "gitBranch": "main", "type": kind, "message": message, **at, **more}
+
+
+def result(call: str, content: object, number: int = 0, *beside: object, error: bool = False, **more: object) -> Any:
+    """Return the record of a tool's result."""
+    block = {"tool_use_id": call, "type": "tool_result", "content": content, "is_error": error}
+    return claude("user", {"role": "user", "content": [block, *beside]}, number, **more)
+
+
+def agent(block: object, number: int = 0, *others: object, **more: object) -> dict[str, Any]:
+    """Return a record of the agent's."""
+    message = {"model": "m", "id": "msg", "type": "message", "role": "assistant", "content": [block, *others]}
+    return claude("assistant", message, number, **more)
+
+
+def call(tool: str, ident: str, **arguments: object) -> dict[str, Any]:
+    """Return the block of a tool call."""
+    return {"type": "tool_use", "id": ident, "name": tool, "input": arguments}
+
+
+def line(record: object) -> bytes:
+    """Write a record as the clients do."""
+    return json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def block_of(lines: Sequence[bytes]) -> Block:
+    """Return a block of whole lines."""
+    data = bytearray(b"".join(one + b"\n" for one in lines))
+    return Block(data, len(data), 0)
+
+
+def skimmed(adapter: Adapter, blocks: Sequence[Sequence[bytes]]) -> tuple[list[Event], dict[str, Any], int]:
+    """Read lines in blocks; return what matters of the events, the state, and how many lines were passed over."""
+    parser, events, passed = adapter.parser(Path("s1.jsonl")), [], 0
+    offset = 0
+    for lines in blocks:
+        block = block_of(lines)
+        block.offset, offset = offset, offset + block.size
+        events += read_block(parser, block)
+        passed += block.passed_over
+    return that_matter([*events, *parser.flush()]), parser.checkpoint(0)[1], passed
+
+
+def fed(adapter: Adapter, lines: Sequence[bytes]) -> tuple[list[Event], dict[str, Any]]:
+    """Read lines one by one, as the worker does."""
+    parser, events, offset = adapter.parser(Path("s1.jsonl")), [], 0
+    for one in lines:
+        events += parser.feed(RawLine(offset, offset + len(one) + 1, one))
+        offset += len(one) + 1
+    return that_matter([*events, *parser.flush()]), parser.checkpoint(0)[1]
+
+
+def that_matter(events: Sequence[Event]) -> list[Event]:
+    return [event for event in events if not isinstance(event, Reply | Ignored | Malformed)]
+
+
+PASTED = {"type": "text", "text": "use tabs in here, always"}
+IMAGE = [{"type": "image", "source": {"type": "base64", "data": "QUJD" * 600, "media_type": "image/png"}}]
+REFUSED = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse uv"
+QUESTION = {"questions": [{"question": "Which?", "options": [{"label": "A"}]}], "answers": {"Which?": "neither, use C"}}
+SAID = claude("user", {"role": "user", "content": "rename it to read_config"}, 40)
+PLAIN = [
+    result("t1", BULK, 1, toolUseResult={"stdout": BULK, "stderr": ""}),
+    result("t2", "short", 2, toolUseResult={"type": "text", "file": {"filePath": "/a", "content": BULK}}),
+    result("t3", IMAGE, 3, toolUseResult={"type": "image", "file": {"base64": "QUJD" * 600, "type": "image/png"}}),
+    result("t4", '{"text":"always","type":"text"} kill', 4, toolUseResult={"type": "create", "filePath": "/a"}),
+    agent({"type": "text", "text": "Done. " + BULK}, 5),
+    agent({"type": "thinking", "thinking": "hm", "signature": "QUJD" * 40}, 6),
+    agent(call("Bash", "t5", command="ls"), 7),
+    {**HOME, "version": "2.1.20", "type": "progress", "data": {"message": BULK}, "uuid": "u", "timestamp": ""},
+    {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
+]
+NOT_PLAIN = [
+    result("t1", BULK, 10, PASTED),
+    result("t1", REFUSED, 11, error=True, toolUseResult="Error: " + REFUSED),
+    result("t1", BULK, 12, error=True, toolUseResult="x", toolDenialKind="user-rejected", userFeedback="use uv"),
+    result("ask", "answered", 13, toolUseResult=QUESTION),
+    result("skill", "Launching skill: notes", 14, toolUseResult={"commandName": "notes", "success": True}),
+    result("t1", BULK, 15, {"type": "tool_result", "tool_use_id": "ask", "content": "x"}, toolUseResult=QUESTION),
+    agent(call("Skill", "skill", skill="notes"), 16),
+    agent(call("Bash", "t6", command="ls"), 17, call("AskUserQuestion", "ask")),
+    agent({"type": "text", "text": "and"}, 18, call("Edit", "t7")),
+    SAID,
+    claude("user", {"role": "user", "content": [PASTED]}, 19),
+    {
+        "type": "queue-operation",
+        "operation": "enqueue",
+        "timestamp": "t",
+        "sessionId": "s1",
+        "content": "also use ruff",
+    },
+    {**HOME, "type": "attachment", "attachment": {"type": "queued_command", "prompt": "go", "commandMode": "prompt"}},
+    {"type": "ended", "sessionId": "s1"},
+]
+SPLICED = [
+    line(PLAIN[0])[:900] + line(SAID),
+    line(PLAIN[0])[:-40] + line(SAID),
+    line(PLAIN[4])[:1500] + line(NOT_PLAIN[0]),
+    line(PLAIN[4])[:1500] + line(NOT_PLAIN[11]),
+    line(PLAIN[7])[:900] + line(SAID),
+    line(PLAIN[1])[:1200],
+    line(PLAIN[0])[:1200] + b"\0" * 40 + line(SAID),
+]
+
+
+@pytest.mark.parametrize("record", PLAIN, ids=range(len(PLAIN)))
+def test_what_carries_nothing_is_passed_over(record: object) -> None:
+    assert skimmed(claude_code, [[line(record)]])[2] == 1
+
+
+@pytest.mark.parametrize("record", NOT_PLAIN, ids=range(len(NOT_PLAIN)))
+def test_what_may_carry_a_persons_words_is_read(record: object) -> None:
+    # The calls are known: it is in what they ask for that a result may be an answer.
+    before = [line(agent(call(tool, ident), 0)) for tool, ident in (("Bash", "t1"), ("AskUserQuestion", "ask"))]
+    lines = [*before, line(agent(call("Skill", "skill", skill="notes"))), line(record)]
+    assert skimmed(claude_code, [lines[:3], lines[3:]])[2] == 2
+    assert skimmed(claude_code, [lines])[:2] == fed(claude_code, lines)
+
+
+RECORDS = st.one_of(
+    st.sampled_from([line(record) for record in [*PLAIN, *NOT_PLAIN]]),
+    st.sampled_from([*SPLICED, b"", b"null", b"[]"]),
+    st.builds(
+        lambda record, sort: line({**record, "sessionId": sort, "entrypoint": "sdk-cli" if sort == "h" else "cli"}),
+        st.sampled_from([record for record in [*PLAIN, *NOT_PLAIN] if "sessionId" in record]),
+        st.sampled_from(["s1", "s2", "h"]),
+    ),
+)
+
+
+@given(st.lists(st.lists(RECORDS, max_size=6), max_size=6))
+def test_skimmed_or_not_the_same_turns_come_out(blocks: list[list[bytes]]) -> None:
+    lines = [one for block in blocks for one in block]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(claude_parser, "may_matter", lambda _: True)  # the other filter, of single lines
+        found, state, _ = skimmed(claude_code, blocks)
+        turns, after = fed(claude_code, lines)
+    assert found == turns
+    # Of a headless run the calls are noted too, which do no harm: nobody answers them.
+    assert state.pop("calls").items() >= after.pop("calls").items()
+    assert state == after
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex"])
+def test_collected_transcripts_give_the_same_turns_in_blocks(name: str) -> None:
+    files = sorted((SHARED / name).rglob("*.jsonl"))[:60]
+    if not files:
+        pytest.skip("no collected transcripts beside the repository")
+    total = 0
+    for path in files:
+        lines = path.read_bytes().split(b"\n")[:-1]
+        found, _, passed = skimmed(ADAPTERS[name], [lines[at : at + 50] for at in range(0, len(lines), 50)])
+        assert found == fed(ADAPTERS[name], lines)[0]
+        total += passed
+    assert total > 0
