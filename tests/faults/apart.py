@@ -6,12 +6,13 @@ unshare(1) of util-linux makes them without being root, where the system allows 
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -43,9 +44,33 @@ def needs(probe: str) -> None:
 
 
 @contextmanager
+def place(program: Program, before: str) -> Iterator[Path]:
+    """Run everything of `program` after the shell commands `before`, in namespaces that outlive it; yields their root.
+
+    They last as long as the context. Without this they end with the daemon that was started in them.
+    """
+    with subprocess.Popen(_command(before, "cat"), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdin is not None
+        assert holder.stdout is not None
+        try:
+            holder.stdin.write(b"ready\n")
+            holder.stdin.flush()
+            assert holder.stdout.readline() == b"ready\n", before
+            program.before = (*_enter(holder.pid), "--")
+            yield Path(f"/proc/{holder.pid}/root")
+        finally:
+            program.before = ()
+            holder.stdin.close()
+
+
+def _enter(process: int) -> list[str]:
+    return ["nsenter", "--target", str(process), "--user", "--preserve-credentials", "--mount"]
+
+
+@contextmanager
 def daemon(program: Program, before: str = "") -> Iterator[subprocess.Popen[bytes]]:
     """Run the daemon after the shell commands `before`, in namespaces of their own, while the context lasts."""
-    command = [*SKILLD, "run"]
+    command = [*program.before, *SKILLD, "run"]
     with (program.home / "skilld-run.log").open("ab") as output:
         process = subprocess.Popen(
             _command(before, *command) if before else command,
@@ -72,9 +97,14 @@ def _follows(process: subprocess.Popen[bytes], program: Program) -> bool:
 
 def inside(process: subprocess.Popen[bytes], program: Program, *command: str) -> str:
     """Run a command where that daemon is, and return what it printed."""
-    enter = ["nsenter", "--target", str(process.pid), "--user", "--preserve-credentials", "--mount", "--"]
     done = subprocess.run(
-        [*enter, *command], cwd="/", env=program.environment, check=False, capture_output=True, text=True, timeout=60
+        [*_enter(process.pid), "--", *command],
+        cwd="/",
+        env=program.environment,
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
     return done.stdout.strip()
@@ -93,3 +123,10 @@ def log_of(process: subprocess.Popen[bytes], program: Program) -> str:
 def workers(home: Path) -> list[int]:
     """Return the processes of workers."""
     return [pid for pid, command in processes_of(home).items() if b"skilld.worker" in command]
+
+
+def tell(number: signal.Signals, *processes: int) -> None:
+    """Send a signal to processes, those that are gone by now left out."""
+    for process in processes:
+        with suppress(ProcessLookupError):
+            os.kill(process, number)

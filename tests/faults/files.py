@@ -1,18 +1,17 @@
-"""Everything that people, agents and programs do to transcripts, and a small model of what must have been read.
+"""Everything that people, agents and programs do to transcripts, beside the model of what must be known afterwards.
 
-`make soak` and the property test take random steps with it. Each typed line has a key of its own; what must be known
-are the keys of all lines that were whole at some look. A line that was spliced out of two may be read or not.
+`make soak` and the property test take random steps with it.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from faults.known import Known
 from skilld.daemon.follow import Follower
 from skilld.daemon.roots import Root
 from skilld.store import Store
@@ -35,8 +34,7 @@ class Files:
         self._roots = [Root("claude-code", root / "projects")]
         self._follower = Follower(self._store, self._roots, _LONG_AGO)
         self._number = 0
-        self.expected: set[str] = set()
-        self.typed: set[str] = set()
+        self._known = Known()
         self.log: list[str] = []
 
     def step(self) -> None:
@@ -49,17 +47,13 @@ class Files:
         """Look a last time, and compare what is known with what must be."""
         self.look()
         waiting = self._store.transcripts.waiting("claude-code", "s1")
-        found = [turn.key.removeprefix("claude-code:") for turn in waiting]
-        assert len(found) == len(set(found))
-        assert self.expected <= set(found) <= self.typed, self.log
+        self._known.check([turn.key.removeprefix("claude-code:") for turn in waiting], self.log)
         self._store.close()
 
     def look(self) -> None:
-        """Have the follower look; every line that is whole by now must be known then."""
+        """Have the follower look."""
         for path in self._paths():
-            for line in path.read_bytes().split(b"\n")[:-1]:
-                if (key := _key(line)) is not None:
-                    self.expected.add(key)
+            self._known.look(path.read_bytes())
         self._follower.sweep()
 
     def append(self) -> None:
@@ -120,7 +114,7 @@ class Files:
     def _line(self) -> bytes:
         self._number += 1
         key = f"t{self._number}"
-        self.typed.add(key)
+        self._known.typed.add(key)
         return typed(key, self._dice.choice(["always use tabs", "é" * self._dice.randint(1, 900), "x\\n{}\u2028"]))
 
     def _write(self, mode: str, data: bytes) -> None:
@@ -152,11 +146,3 @@ _ACTIONS: tuple[Callable[[Files], None], ...] = (
 def _copy(path: Path, new: Path) -> None:
     if new != path:
         shutil.copyfile(path, new)
-
-
-def _key(line: bytes) -> str | None:
-    try:
-        record = json.loads(line)
-        return str(record["uuid"]) if record["message"]["content"] else None
-    except (ValueError, KeyError, TypeError):
-        return None

@@ -10,13 +10,11 @@ import pytest
 
 from faults import apart
 from faults.clock import Clock
+from faults.disk import MOUNT, PROBE, TRIED, fill, has_read
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
 from support.waiting import wait_for
-
-MOUNT = "mount -t tmpfs -o size={size},mode=700 tmpfs {folder}"
-TRIED = 3_000_000  # bytes: a transcript of this size is seen in what a process has read
 
 
 def _begin(home: Path, project: Project) -> Session:
@@ -31,23 +29,6 @@ def _go_on(session: Session) -> None:
     session.type(LASTING, "ok", "thanks", "go on")
 
 
-def _has_read(process: int) -> int:
-    facts = dict(line.split(": ") for line in Path(f"/proc/{process}/io").read_text().splitlines())
-    return int(facts["rchar"])
-
-
-def _fill(folder: Path) -> Path:
-    filler = folder / "filler"
-    with filler.open("wb", buffering=0) as file:
-        for size in (65536, 1):
-            try:
-                while True:
-                    file.write(b"x" * size)
-            except OSError:
-                continue
-    return filler
-
-
 def _turns(status: dict[str, Any]) -> int:
     return int(status["agents"]["claude-code"]["turns"])
 
@@ -56,15 +37,15 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
     state = home / ".local/state/skilld"
     mount = MOUNT.format(size="3m", folder=state)
     state.mkdir(mode=0o700, parents=True)
-    apart.needs(MOUNT.format(size="3m", folder="/tmp"))  # noqa: S108 - a mount nobody else sees
+    apart.needs(PROBE)
     before = project.fingerprint()
     with apart.daemon(program, mount) as process:
         session = _begin(home, project)
         wait_for("a turn", lambda: _turns(apart.seen(process, program, "status")) == 1, 20, every=0.5)
-        filler = _fill(Path(f"/proc/{process.pid}/root{state}"))
-        read = _has_read(process.pid)
+        filler = fill(Path(f"/proc/{process.pid}/root{state}"))
+        read = has_read(process.pid)
         _go_on(session)
-        wait_for("it to try", lambda: _has_read(process.pid) > read + TRIED, 20)
+        wait_for("it to try", lambda: has_read(process.pid) > read + TRIED, 20)
         assert _turns(apart.seen(process, program, "status")) == 1
         assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
         filler.unlink()
@@ -83,9 +64,9 @@ def test_f11_a_disk_that_takes_nothing_for_a_while(home: Path, project: Project,
         wait_for("a turn", lambda: _turns(program.json("status")) == 1, 20, every=0.5)
         _, most = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1, most))
-        read = _has_read(process.pid)
+        read = has_read(process.pid)
         _go_on(session)
-        wait_for("it to try", lambda: _has_read(process.pid) > read + TRIED, 20)
+        wait_for("it to try", lambda: has_read(process.pid) > read + TRIED, 20)
         assert _turns(program.json("status")) == 1
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
         wait_for("a proposal", lambda: program.json("proposals"), 40, every=0.5, context=program.output)
@@ -96,7 +77,7 @@ def test_f11_a_disk_that_takes_nothing_for_a_while(home: Path, project: Project,
 @pytest.mark.slow
 def test_f11_no_room_in_the_repository(home: Path, project: Project, program: Program) -> None:
     git = project.root / ".git"
-    apart.needs(MOUNT.format(size="2m", folder="/tmp"))  # noqa: S108 - a mount nobody else sees
+    apart.needs(PROBE)
     clock = Clock(program)
     mount = MOUNT.format(size="2m", folder=git)
     with apart.daemon(program, f"cp -a {git} {home}/git; {mount}; cp -a {home}/git/. {git}") as process:
@@ -104,7 +85,7 @@ def test_f11_no_room_in_the_repository(home: Path, project: Project, program: Pr
         def in_git(*arguments: str) -> str:
             return apart.inside(process, program, "git", "-C", str(project.root), *arguments)
 
-        filler = _fill(Path(f"/proc/{process.pid}/root{git}"))
+        filler = fill(Path(f"/proc/{process.pid}/root{git}"))
         _go_on(_begin(home, project))
         status = wait_for("a failed try", lambda: apart.seen(process, program, "status")["last_error"], 40, every=0.5)
         assert "No space left on device" in status["message"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 from pathlib import Path
 
@@ -28,12 +27,10 @@ def test_f14_asleep_for_a_night_in_the_middle_of_a_question(home: Path, project:
         def sleep_at_request(number: int) -> None:
             model.wait_for_requests(number)
             asleep = [daemon.pid, *apart.workers(home)]
-            for process in asleep:
-                os.kill(process, signal.SIGSTOP)
+            apart.tell(signal.SIGSTOP, *asleep)
             clock.pass_by(NIGHT)
             pause(1.5)  # the answer comes meanwhile, to nobody
-            for process in reversed(asleep):
-                os.kill(process, signal.SIGCONT)
+            apart.tell(signal.SIGCONT, *reversed(asleep))
 
         with apart.daemon(program) as daemon:
             teach(home, project)

@@ -36,12 +36,13 @@ class Program:
             "SKILLD_MODEL": "offline",
             **(settings or {}),
         }
+        self.before: tuple[str, ...] = ()  # a command that runs the one behind it, somewhere else
         self._output = home / "skilld-run.log"
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Run one verb to its end and return what came of it."""
         return subprocess.run(
-            [*_SKILLD, *arguments],
+            [*self.before, *_SKILLD, *arguments],
             cwd=self.home,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -62,7 +63,7 @@ class Program:
         """Run `skilld run` while the context lasts; it must say that it runs, and end with its children when asked."""
         with self._output.open("ab") as output:
             process = subprocess.Popen(
-                [*_SKILLD, "run"],
+                [*self.before, *_SKILLD, "run"],
                 cwd=self.home,
                 env=self.environment,
                 stdin=subprocess.DEVNULL,
