@@ -108,6 +108,21 @@ def test_f05_replaced_whole_and_copied_away_then_emptied(machine: Machine, *, st
     assert machine.turns() == ["t1", "t2", "t3", "t4"]
 
 
+@pytest.mark.parametrize("stopped", [False, True])
+def test_f05_renamed_into_another_folder_and_written_on(machine: Machine, *, stopped: bool) -> None:
+    write(machine.path, typed("t1"), typed("t2"))
+    assert machine.turns() == ["t1", "t2"]
+    new = machine.path.parents[1] / "-q/renamed.jsonl"
+    new.parent.mkdir()
+    machine.path.rename(new)
+    append(new, typed("t3"))
+    if stopped:
+        machine.restart()
+    assert machine.turns() == ["t1", "t2", "t3"]
+    write(machine.path, typed("u1"), typed("u2"), typed("u3"))
+    assert machine.turns() == ["t1", "t2", "t3", "u1", "u2", "u3"]
+
+
 def test_f06_a_new_file_on_the_inode_of_a_deleted_one_is_read_from_its_start(machine: Machine) -> None:
     write(machine.path, typed("t1"), typed("t2"))
     assert machine.turns() == ["t1", "t2"]

@@ -14,6 +14,7 @@ from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, LASTING_TOO, Session
 
+FILES = 10_000
 GIB = 1 << 30
 MEMORY = 60_000_000  # bytes
 
@@ -55,9 +56,10 @@ def test_f19_moved_before_its_batch_was_judged(home: Path, project: Project, pro
 
 
 def test_f20_a_backlog_is_left_alone_at_the_first_start(home: Path, program: Program) -> None:
-    for number in range(2000):
+    for number in range(FILES):
         folder = home / f".claude/projects/p{number % 50}"
-        folder.mkdir(parents=True, exist_ok=True)
+        if number < 50:
+            folder.mkdir(parents=True)
         (folder / f"{number}.jsonl").write_bytes(typed(f"t{number}", session=str(number), at=BEFORE))
     for number in range(5):  # a hole in a file takes no room on disk, and is there to be read
         huge = home / f".claude/projects/p0/huge{number}.jsonl"
@@ -69,7 +71,7 @@ def test_f20_a_backlog_is_left_alone_at_the_first_start(home: Path, program: Pro
             (highest,) = (line.split()[1] for line in facts.read_text().splitlines() if line.startswith("VmHWM"))
             assert int(highest) * 1024 < MEMORY
     found = program.json("status")
-    assert found["agents"]["claude-code"]["files"] == 2005
+    assert found["agents"]["claude-code"]["files"] == FILES + 5
     assert found["agents"]["claude-code"]["turns"] == 0
     assert found["batches"] == {"pending": 0, "done": 0, "parked": 0}
 
@@ -85,7 +87,9 @@ def test_f21_what_the_person_edits_meanwhile_is_never_lost(home: Path, project: 
     assert done.returncode == 5
     assert project.skill_path.read_text() == mine
     project.git("commit", "--quiet", "--all", "--message", "My own words")
-    program.run("accept", proposal["id"])
+    done = program.run("accept", proposal["id"])
+    assert done.returncode == 5
+    assert "not accepted: the lines it is anchored on are not in the file" in done.stderr
     text = project.skill_path.read_text()
     assert "- Marketing words, by all means!" in text
     assert project.git("status", "--porcelain") == ""

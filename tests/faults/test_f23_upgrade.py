@@ -1,0 +1,42 @@
+"""F-23: a newer skilld takes over in the middle of a batch, and is taken away again."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+import pytest
+
+from faults.kills import kill_before
+from faults.world import DATABASE, World
+from skilld.store import Store, database
+from skilld.store.schema import MIGRATIONS
+
+NEWER = "9999_of_a_newer_one"
+
+
+def _add_column(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE batches ADD COLUMN extra TEXT NOT NULL DEFAULT ''")
+
+
+@pytest.mark.slow
+def test_f23_upgraded_and_downgraded_in_the_middle_of_a_batch(
+    world: World, unharmed: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = world.home / DATABASE
+    assert kill_before(world, "worker 5")  # in git, with what it was about to do kept
+    with monkeypatch.context() as newer:
+        newer.setattr(database, "MIGRATIONS", (*MIGRATIONS, (NEWER, _add_column)))
+        store = Store.open(path)
+        assert len(store.batches.waiting()) > 0
+        store.close()
+    upgraded = path.read_bytes()
+    done = world.program.run("run", "--once")
+    assert done.returncode == 1
+    assert "written by a newer skilld" in done.stderr
+    assert path.read_bytes() == upgraded
+    path.with_name(f"{path.name}.before-{NEWER}").replace(path)
+    world.later()
+    world.finish()
+    assert world.outcome() == unharmed
+    world.check()

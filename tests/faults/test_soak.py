@@ -1,0 +1,61 @@
+"""`make soak`: what it reports, how it ends, and that a finding can be had again."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import structlog
+
+from tools import soak, soak_files, soak_large
+from tools.soak_report import Part, must
+
+
+@pytest.fixture(autouse=True)
+def _own_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(structlog, "configure", lambda **_: None)  # it would hold for all tests after this one
+
+
+def test_it_says_how_far_it_came_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert soak.main(["--minutes", "0.02", "--seed", "3", "--only", "files", "--only", "fuzz"]) == 0
+    output = capsys.readouterr()
+    document = json.loads(output.out)
+    assert (document["seed"], document["findings"]) == (3, 0)
+    assert document["parts"]["files"]["reached"]["cases"] > 0
+    assert document["parts"]["fuzz"]["reached"]["lines"] > 0
+    assert [line.split()[0] for line in output.err.splitlines()] == ["files", "fuzz"]
+    assert " 0 findings" in output.err
+
+
+def test_a_finding_ends_it_with_1_and_names_the_command_to_have_it_again(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def lost(seconds: float, seed: int, folder: Path) -> Part:
+        part = Part("files", seconds)
+        assert folder.is_dir()
+        with part.finding(f"{seed}/17"):
+            must(holds=False, what="lost after truncate")
+        return part
+
+    monkeypatch.setitem(soak.PARTS, "files", replace(soak.PARTS["files"], run=lost))
+    out = tmp_path / "soak.json"
+    assert soak.main(["--only", "files", "--out", str(out)]) == 1
+    assert json.loads(out.read_text())["findings"] == 1
+    told = capsys.readouterr().err
+    assert "AssertionError: lost after truncate" in told
+    assert "make soak ARGS=\"--only files --again '0/17'\"" in told
+
+
+def test_the_same_case_takes_the_same_steps(tmp_path: Path) -> None:
+    steps = [soak_files.again("5/2", tmp_path / name).reached["steps"] for name in ("first", "second")]
+    assert steps[0] == steps[1] > 0
+
+
+@pytest.mark.slow
+def test_a_large_transcript_in_small(tmp_path: Path) -> None:
+    part = soak_large.again("small", tmp_path, lines=5000, size=20_000_000)
+    assert part.findings == []
+    assert part.reached["turns that are there twice"] == 25
+    assert not [*tmp_path.rglob("s1.jsonl")]
