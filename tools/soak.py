@@ -23,7 +23,7 @@ from typing import Any
 
 import structlog
 
-from tools import soak_files, soak_fuzz, soak_kills, soak_large
+from tools import soak_files, soak_fuzz, soak_guided, soak_kills, soak_large
 from tools.soak_report import Part, as_json, as_text
 
 
@@ -39,7 +39,8 @@ class _Kind:
 PARTS = {
     "kills": _Kind(0.5, soak_kills.run, soak_kills.again),
     "files": _Kind(0.2, soak_files.run, soak_files.again),
-    "fuzz": _Kind(0.2, soak_fuzz.run, soak_fuzz.again),
+    "fuzz": _Kind(0.1, soak_fuzz.run, soak_fuzz.again),
+    "guided": _Kind(0.1, soak_guided.run, soak_guided.again),
     "large": _Kind(0.1, soak_large.run, soak_large.again),
 }
 

@@ -18,15 +18,17 @@ def _own_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(structlog, "configure", lambda **_: None)  # it would hold for all tests after this one
 
 
-def test_it_says_how_far_it_came_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    assert soak.main(["--minutes", "0.02", "--seed", "3", "--only", "files", "--only", "fuzz"]) == 0
-    output = capsys.readouterr()
-    document = json.loads(output.out)
+def test_it_says_how_far_it_came_as_text_and_as_json(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    out = tmp_path / "soak.json"
+    chosen = ["--only", "files", "--only", "fuzz", "--out", str(out)]
+    assert soak.main(["--minutes", "0.02", "--seed", "3", *chosen]) == 0
+    document = json.loads(out.read_text())
     assert (document["seed"], document["findings"]) == (3, 0)
     assert document["parts"]["files"]["reached"]["cases"] > 0
     assert document["parts"]["fuzz"]["reached"]["lines"] > 0
-    assert [line.split()[0] for line in output.err.splitlines()] == ["files", "fuzz"]
-    assert " 0 findings" in output.err
+    told = capsys.readouterr().err
+    assert [line.split()[0] for line in told.splitlines()] == ["files", "fuzz"]
+    assert " 0 findings" in told
 
 
 def test_a_finding_ends_it_with_1_and_names_the_command_to_have_it_again(
