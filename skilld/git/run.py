@@ -67,6 +67,7 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "symbolic-ref": ("-q",),
     "update-index": ("-z", "--index-info"),
     "update-ref": ("--no-deref", "--stdin"),
+    "version": (),
 }
 _PERSON_ALLOWED = frozenset({"cherry-pick", "commit", "diff-index", "ls-files", "revert", "rev-parse", "status"})
 

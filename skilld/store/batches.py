@@ -141,6 +141,13 @@ class Batches:
         rows = self._db.execute("SELECT outcome, count(*) FROM batches WHERE state = 'done' GROUP BY outcome")
         return dict(rows.fetchall())
 
+    def refusals(self) -> dict[str, int]:
+        """Return why batches were refused, and how many for each reason."""
+        rows = self._db.execute(
+            "SELECT detail, count(*) FROM batches WHERE outcome = 'refused' AND detail != '' GROUP BY detail"
+        )
+        return dict(rows.fetchall())
+
     def spared(self) -> int:
         """Return how many batches were nothing but chatter, so that no model was asked."""
         row = self._db.execute(

@@ -179,7 +179,7 @@ class Transcripts(Files):
         ).fetchone()
         return dict(row)
 
-    def sessions_without_skill(self) -> int:
+    def turns_without_skill(self) -> int:
         """Return how many turns that count were said in sessions without any skill use."""
         (number,) = self._db.execute(
             """SELECT count(*) FROM turns WHERE batch_id IS NOT ? AND NOT EXISTS (SELECT 1 FROM skill_uses WHERE

@@ -61,6 +61,10 @@ def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
             from skilld.worker.observe import observe
 
             return observe(job)
+        if job["kind"] == "ask":
+            from skilld.worker.ask import ask
+
+            return ask(job)
         if job["kind"] == "recall":
             from skilld.worker.recall import recall
 

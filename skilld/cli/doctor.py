@@ -1,0 +1,74 @@
+"""`skilld doctor`: every part with a verdict and one remedy, and why nothing was proposed."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common
+from skilld.cli.service import the_manager
+
+if TYPE_CHECKING:
+    from skilld.doctor.values import Check
+
+_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "doctor", run, "what is wrong, what to do, and why nothing was proposed", listing=True)
+    parser.add_argument("--ask", action="store_true", help="ask the back-end a real question; costs about 1,000 tokens")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb. What is wrong is told by the verdicts; looking for it went well, so the exit code is 0."""
+    checks, reasons = collect(ask=arguments.ask)
+    if arguments.json:
+        return common.write_json({"checks": [asdict(check) for check in checks], "why_nothing": reasons})
+    for check in checks:
+        _print(check)
+    if reasons:
+        console.line()
+        console.line(console.paint("Why nothing was proposed", "bold"))
+        for reason in reasons:
+            console.line(f"  {console.plain(reason)}")
+    wrong = sum(check.verdict == "fail" for check in checks)
+    console.line()
+    console.line(f"{wrong} of {len(checks)} failed." if wrong else "Nothing failed.")
+    return 0
+
+
+def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
+    """Return the checks, and why nothing was proposed."""
+    from skilld.daemon.roots import Surroundings
+    from skilld.doctor import following, judging
+    from skilld.doctor.gather import Here, gather
+    from skilld.doctor.machine import machine
+    from skilld.doctor.why_nothing import why_nothing
+
+    now = time.time()
+    around = Surroundings(common.home(), dict(os.environ))
+    facts = gather(Here(common.places(), around, the_manager(), sys.platform), now, ask=ask)
+    newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
+    checks = [
+        *machine(facts.machine, facts.daemon.seen_at, newest),
+        *following.agents(facts.agents, now),
+        *following.daemon(facts.daemon, facts.service, now),
+        following.service(facts.service),
+        judging.back_end(facts.model),
+        judging.budget(facts.spent),
+        judging.notices(facts.notices),
+    ]
+    return checks, why_nothing(facts.counts, facts.daemon.paused_until)
+
+
+def _print(check: Check) -> None:
+    verdict = console.paint(f"{check.verdict.value:4}", _COLOURS[check.verdict.value])
+    console.line(f"{verdict}  {check.name:18} {console.plain(check.detail)}")
+    if check.remedy:
+        console.line(f"{'':24} -> {console.plain(check.remedy)}")

@@ -1,0 +1,5 @@
+"""What is wrong here, and the one thing to do about it; and why nothing was proposed.
+
+`gather` looks at the machine and the store and makes facts; `machine`, `following`, `judging` and `why_nothing` are
+pure and make checks of them. Nothing here changes anything.
+"""

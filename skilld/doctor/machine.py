@@ -1,0 +1,83 @@
+"""Checks of the machine and of our own files on it. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from skilld.doctor.values import Check, Machine, Trouble, Verdict
+from skilld.times import seconds
+
+OLDEST_GIT = (2, 36)
+_VERSION = re.compile(r"(\d+)\.(\d+)")
+_LEAST_FREE = 100 << 20  # bytes
+_WRITTEN = seconds("2026-11-01T00:00:00Z") or 0.0  # no clock that is right shows an earlier time than this line
+_SKEW = 120.0
+
+
+def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list[Check]:
+    """Return all checks of the machine. `seen_at` is when the daemon last said something, `newest` when a file grew."""
+    return [
+        _trouble("settings", facts.settings, "they are understood"),
+        _trouble("permissions", facts.permissions, "what skilld keeps is yours alone"),
+        _trouble("database", facts.store, "it is sound"),
+        _git(facts.git),
+        _clock(facts.now, seen_at, newest),
+        _disk(facts.free),
+        _watches(facts),
+    ]
+
+
+def _trouble(name: str, trouble: Trouble | None, fine: str) -> Check:
+    if trouble is None:
+        return Check(name, Verdict.OK, fine)
+    return Check(name, Verdict.FAIL, trouble.what, trouble.remedy)
+
+
+def _git(found: str | Trouble) -> Check:
+    if isinstance(found, Trouble):
+        return Check("git", Verdict.FAIL, found.what, found.remedy)
+    version = _VERSION.search(found)
+    if version is None:
+        return Check("git", Verdict.WARN, f"its version is not told: {found}")
+    if (int(version[1]), int(version[2])) < OLDEST_GIT:
+        wanted = ".".join(map(str, OLDEST_GIT))
+        return Check("git", Verdict.FAIL, f"it is {version[0]}, older than {wanted}", f"Install git {wanted} or newer.")
+    return Check("git", Verdict.OK, found.strip())
+
+
+def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
+    if now < _WRITTEN:
+        return Check("clock", Verdict.FAIL, "it is set to a time before this skilld was made", "Set the clock.")
+    later = {"the daemon last wrote": seen_at, "a transcript last grew": newest}
+    for what, at in later.items():
+        if at is not None and at > now + _SKEW:
+            minutes = round((at - now) / 60)
+            return Check("clock", Verdict.WARN, f"{what} {minutes} minutes from now: it was set back", "Set the clock.")
+    return Check("clock", Verdict.OK, "it agrees with what was written before")
+
+
+def _disk(free: int | None) -> Check:
+    if free is None:
+        return Check("disk", Verdict.SKIP, "the free space cannot be told")
+    shown = f"{free >> 20} MB are free where skilld keeps its state"
+    if free < _LEAST_FREE:
+        return Check("disk", Verdict.FAIL, shown, "Free some space: nothing is written until then, and nothing lost.")
+    return Check("disk", Verdict.OK, shown)
+
+
+def _watches(facts: Machine) -> Check:
+    if facts.remote:
+        places = ", ".join(map(str, facts.remote))
+        return Check("watches", Verdict.WARN, f"on a network file system nothing tells of changes: {places} is polled")
+    if facts.watch_limit is None:
+        return Check("watches", Verdict.OK, f"{facts.folders} folders")
+    shown = f"{facts.folders} folders, of {facts.watch_limit} that the kernel allows"
+    if facts.folders > facts.watch_limit:
+        more = max(524288, 2 * facts.folders)
+        return Check(
+            "watches",
+            Verdict.WARN,
+            f"{shown}: the rest is polled every half minute",
+            f"sudo sysctl fs.inotify.max_user_watches={more}",
+        )
+    return Check("watches", Verdict.OK, shown)

@@ -1,0 +1,150 @@
+"""The facts that are gathered, and the checks that are made of them. No I/O."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+
+class Verdict(StrEnum):
+    """What a check says."""
+
+    OK = "ok"
+    WARN = "warn"  # it works, but not as well as it could, or it will stop
+    FAIL = "fail"
+    SKIP = "skip"  # not used here, or not to be told
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One part with its verdict; `remedy` is one thing to do, empty where there is none to do or to know."""
+
+    name: str
+    verdict: Verdict
+    detail: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """An expected error, as its class tells it: what, why, what to do."""
+
+    what: str
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """The machine and our own files on it. Sizes in bytes, times in Unix seconds, None where they cannot be told.
+
+    `git` is what `git version` printed. `watch_limit` is the kernel's limit of watched folders, `folders` how many
+    would be watched, `remote` those transcript folders that lie on a network file system.
+    """
+
+    now: float
+    settings: Trouble | None
+    permissions: Trouble | None
+    store: Trouble | None
+    git: str | Trouble
+    free: int | None
+    watch_limit: int | None
+    folders: int
+    remote: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One agent. `chosen` says by which setting or variable its folders are not the usual ones, empty: they are.
+
+    `newest` is the Unix time at which its newest transcript last grew. `turns` and `malformed` are what was read.
+    """
+
+    name: str
+    title: str
+    folders: tuple[Path, ...]
+    chosen: str
+    there: bool
+    unreadable: tuple[Path, ...]
+    files: int
+    newest: float | None
+    turns: int
+    malformed: int
+    verified: str
+
+
+@dataclass(frozen=True, slots=True)
+class Daemon:
+    """The daemon: whether its lock is held, what it last said of itself, and whether it is paused until when."""
+
+    running: bool
+    said: Mapping[str, Any] | None
+    seen_at: float | None
+    paused_until: str
+    version: str
+    last_error: str
+    parked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The installed service as its manager tells it; `program_there` is whether what it starts exists."""
+
+    manager: str
+    installed: bool
+    enabled: bool
+    running: bool
+    state: str
+    restarts: int
+    program: str
+    program_there: bool
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The back-end: its model string, why that one, what else was found, and what it lacks to be asked at all.
+
+    `answer` is None where it was not asked; else what went wrong, empty where nothing did.
+    """
+
+    name: str
+    why: str
+    found: tuple[str, ...] = ()
+    lacks: Trouble | None = None
+    answer: Trouble | str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What came of the turns so far. `with_skill` are those said in sessions in which a skill was used."""
+
+    files: int = 0
+    turns: int = 0
+    with_skill: int = 0
+    chatter: int = 0
+    waiting: int = 0
+    batch_turns: int = 5
+    idle_minutes: float = 10
+    pending: int = 0
+    parked: int = 0
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    refusals: Mapping[str, int] = field(default_factory=dict)
+    learnings: int = 0
+    proposals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything that was gathered. A part that could not be looked at is None."""
+
+    machine: Machine
+    agents: tuple[Agent, ...]
+    daemon: Daemon
+    service: Service
+    model: Model | None
+    spent: str
+    notices: str | None
+    counts: Counts

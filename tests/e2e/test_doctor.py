@@ -1,0 +1,250 @@
+"""Broken set-ups, built for real, and what the doctor says of each: the right part, why, and what to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from skilld import __version__
+from skilld.cli.common import store
+from skilld.daemon.lock import Lock
+from skilld.store.meta import DAEMON
+from skilld.times import day, rfc3339
+from skilld.types import Usage
+from support.claude_lines import typed, write
+from support.program import Program
+from support.stub_model import StubModel
+
+Said = dict[str, dict[str, str]]
+
+
+class Patient:
+    """A home in which all is well but the desktop's bus, for the offline back-end, with one session of Claude Code."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+        self.state = home / ".local/state/skilld"
+        self.session = write(home / ".claude/projects/-p/s0.jsonl", typed("t0"))
+        store().close()
+
+    def examine(self, *arguments: str) -> Said:
+        """Return what the doctor says, by name."""
+        checks = self.program.json("doctor", *arguments)["checks"]
+        assert len({check["name"] for check in checks}) == len(checks)
+        return {check["name"]: check for check in checks}
+
+    def why_nothing(self) -> list[str]:
+        return list(self.program.json("doctor")["why_nothing"])
+
+    def set(self, **variables: str) -> None:
+        self.program.environment.update(variables)
+
+
+@pytest.fixture
+def patient(home: Path) -> Patient:
+    return Patient(home)
+
+
+def failed(said: Said) -> set[str]:
+    """Return what is wrong but for the daemon, which runs in few of these homes."""
+    return {name for name, check in said.items() if check["verdict"] in {"warn", "fail"}} - {"daemon"}
+
+
+def test_where_all_is_well_nothing_fails_and_looking_changes_nothing(patient: Patient) -> None:
+    with patient.program.daemon():
+        said = patient.examine()
+    assert failed(said) == set()
+    assert {name for name, check in said.items() if check["verdict"] == "skip"} == {"agent codex", "service", "notices"}
+    assert said["agent claude-code"]["detail"].startswith("1 session file, the last event ")
+    fresh = patient.home / "fresh"
+    fresh.mkdir()
+    patient.set(HOME=str(fresh))
+    assert patient.examine()["database"]["verdict"] == "ok"
+    assert list(fresh.iterdir()) == []
+
+
+def test_01_a_setting_that_is_none(patient: Patient) -> None:
+    write(patient.home / ".config/skilld/config.toml", b"modle = 'offline'\n")
+    said = patient.examine()
+    assert failed(said) == {"settings"}
+    assert "did you mean model?" in said["settings"]["detail"]
+    assert "config.toml" in said["settings"]["remedy"]
+    assert said["back-end"]["verdict"] == "skip"
+
+
+def test_02_a_state_folder_that_others_may_enter(patient: Patient) -> None:
+    patient.state.chmod(0o755)
+    said = patient.examine()
+    assert failed(said) == {"permissions"}
+    assert said["permissions"]["remedy"] == f"chmod 700 {patient.state}"
+
+
+def test_03_no_git_and_one_that_is_too_old(patient: Patient, tmp_path: Path) -> None:
+    patient.set(PATH=str(tmp_path))
+    said = patient.examine()
+    assert failed(said) == {"git"}
+    assert "install git" in said["git"]["remedy"]
+    (tmp_path / "git").write_text("#!/bin/sh\necho git version 2.20.1\n", encoding="utf-8")
+    (tmp_path / "git").chmod(0o755)
+    patient.set(PATH=f"{tmp_path}:/usr/bin:/bin")
+    assert patient.examine()["git"]["detail"] == "it is 2.20, older than 2.36"
+
+
+def test_04_an_agents_folder_that_was_moved_nowhere(patient: Patient) -> None:
+    patient.set(CLAUDE_CONFIG_DIR=str(patient.home / "gone"))
+    said = patient.examine()
+    assert failed(said) == {"agent claude-code"}
+    assert "CLAUDE_CONFIG_DIR leads to" in said["agent claude-code"]["detail"]
+    del patient.program.environment["CLAUDE_CONFIG_DIR"]
+    patient.set(SKILLD_ROOTS__CODEX=str(patient.home / "gone"))
+    assert "roots.codex" in patient.examine()["agent codex"]["detail"]
+
+
+def test_05_no_agent_at_all(patient: Patient) -> None:
+    shutil.rmtree(patient.home / ".claude")
+    said = patient.examine()
+    assert failed(said) == {"agents"}
+    assert "roots.claude-code" in said["agents"]["remedy"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out")
+def test_06_transcripts_that_cannot_be_read(patient: Patient) -> None:
+    folder = patient.session.parents[1]
+    folder.chmod(0)
+    # Root without the capability to read everything is a user like any other.
+    kept_out = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    command = [*kept_out, sys.executable, "-m", "skilld", "doctor", "--json"]
+    done = subprocess.run(command, env=patient.program.environment, capture_output=True, text=True, check=False)
+    folder.chmod(0o700)
+    said = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert failed(said) == {"agent claude-code"}
+    assert said["agent claude-code"]["remedy"] == f"chmod u+rx {folder}"
+
+
+def test_07_a_model_without_its_key_and_an_agent_that_is_not_installed(patient: Patient) -> None:
+    patient.set(SKILLD_MODEL="openai/gpt-5-mini")
+    said = patient.examine()
+    assert failed(said) == {"back-end"}
+    assert said["back-end"]["detail"] == "openai/gpt-5-mini: OPENAI_API_KEY is not set"
+    patient.set(OPENAI_API_KEY="dummy")
+    assert failed(patient.examine()) == set()
+    patient.set(SKILLD_MODEL="cli:claude", PATH="/usr/bin:/bin")
+    assert "claude is not on PATH" in patient.examine()["back-end"]["detail"]
+
+
+def test_08_a_back_end_that_is_asked_and_refuses(patient: Patient, tmp_path: Path) -> None:
+    claude = tmp_path / "claude"
+    claude.write_text("#!/bin/sh\necho 'Invalid API key. Please run /login' >&2\nexit 1\n", encoding="utf-8")
+    claude.chmod(0o755)
+    patient.set(SKILLD_MODEL="cli:claude", PATH=f"{tmp_path}:{patient.program.environment['PATH']}")
+    assert failed(patient.examine()) == set()
+    said = patient.examine("--ask")
+    assert failed(said) == {"back-end"}
+    assert "it is not logged in" in said["back-end"]["detail"]
+    assert "/login" in said["back-end"]["remedy"]
+
+
+def test_a_back_end_that_answers_is_asked_nothing_of_the_persons_and_booked(patient: Patient) -> None:
+    with StubModel() as model:
+        model.queue("[]")
+        patient.set(SKILLD_MODEL="openai/stub", SKILLD_MODEL_BASE_URL=model.base_url)
+        assert patient.examine("--ask")["back-end"]["detail"].endswith("it answered (110 tokens)")
+        (asked,) = model.bodies
+    assert "always use tabs" not in json.dumps(asked)
+    assert patient.program.json("status")["spend_today"]["calls"] == 1
+
+
+def test_09_a_budget_that_is_spent(patient: Patient) -> None:
+    store().usage.add(day(time.time()), "m", "", Usage(calls=60))
+    patient.set(SKILLD_MODEL="openai/stub", OPENAI_API_KEY="dummy")
+    said = patient.examine("--ask")
+    assert failed(said) == {"budget", "back-end"}
+    assert "60 of 60 model calls" in said["budget"]["detail"]
+    assert "budget" in said["back-end"]["detail"]
+
+
+def test_10_a_damaged_database(patient: Patient) -> None:
+    database = patient.state / "skilld.db"
+    sqlite3.connect(database).execute("PRAGMA wal_checkpoint(TRUNCATE)").connection.close()
+    database.write_bytes(database.read_bytes()[:4096] + b"\xff" * 8192)
+    said = patient.examine()
+    assert failed(said) == {"database"}
+    assert "damaged" in said["database"]["detail"]
+    assert "skilld run" in said["database"]["remedy"]
+
+
+def test_11_a_daemon_that_does_not_run_or_hangs(patient: Patient) -> None:
+    said = patient.examine()
+    assert (said["daemon"]["verdict"], said["daemon"]["detail"]) == ("fail", "it does not run")
+    assert "skilld service install" in said["daemon"]["remedy"]
+    lock = Lock.take(patient.state / "daemon.lock")
+    store().meta.set(DAEMON, {"version": __version__, "seen_at": rfc3339(time.time() - 600)})
+    said = patient.examine()
+    lock.release()
+    assert said["daemon"]["detail"] == "it hangs: it last said something 10 minutes ago"
+
+
+def test_12_a_pause_that_was_forgotten(patient: Patient) -> None:
+    assert patient.program.run("pause").returncode == 0
+    said = patient.examine()
+    assert failed(said) == {"pause"}
+    assert said["pause"]["remedy"] == "skilld resume"
+    assert "skilld is paused: until you resume" in said["pause"]["detail"]
+
+
+def test_13_a_clock_that_was_set_back(patient: Patient) -> None:
+    ahead = time.time() + 3600
+    os.utime(patient.session, (ahead, ahead))
+    said = patient.examine()
+    assert failed(said) == {"clock"}
+    assert "60 minutes from now" in said["clock"]["detail"]
+
+
+def test_14_a_service_whose_program_is_gone(patient: Patient) -> None:
+    unit = b'[Service]\nExecStart=:"/nowhere/bin/python" "-m" "skilld" run\n'
+    write(patient.home / ".config/systemd/user/skilld.service", unit)
+    if sys.platform != "linux":
+        pytest.skip("systemd is Linux's")
+    said = patient.examine()
+    assert failed(said) == {"service"}
+    assert said["service"]["detail"] == "it starts /nowhere/bin/python, which is gone"
+
+
+def test_15_no_bus_for_notices(patient: Patient) -> None:
+    if sys.platform != "linux":
+        pytest.skip("macOS has no session bus")
+    patient.set(SKILLD_NOTIFY__ENABLED="true")
+    said = patient.examine()
+    assert failed(said) == {"notices"}
+    assert said["notices"]["detail"] == "there is no session bus"
+
+
+def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
+    assert "0 turns seen" in patient.why_nothing()[0]
+    assert "--backfill 7" in patient.why_nothing()[0]
+    assert patient.program.run("run", "--once").returncode == 0
+    lasting = [f"From now on, always use {what} in this project." for what in ("tabs", "UTC", "British spelling")]
+    turns = [*lasting, "thanks", "ok, go on", "looks good", "now run the tests"]
+    write(patient.home / ".claude/projects/-p/s1.jsonl", *(typed(f"n{i}", text) for i, text in enumerate(turns)))
+    assert patient.program.run("run", "--once").returncode == 0
+    first, *more = patient.why_nothing()
+    assert first == "7 turns seen, 0 with a skill in use; 3 kept as learnings"
+    assert more[0].startswith("an edit needs a skill that the session used")
+    assert any(reason.startswith("2 turns waiting: a batch is 5 turns") for reason in more)
+
+
+def test_what_the_doctor_says_is_fit_for_a_terminal(patient: Patient) -> None:
+    patient.set(CLAUDE_CONFIG_DIR=str(patient.home / "go\x1b[31mne"))
+    done = patient.program.run("doctor")
+    assert (done.returncode, "\x1b" in done.stdout) == (0, False)
+    assert "go\\x1b[31mne" in done.stdout
+    assert "1 of " in done.stdout or "2 of " in done.stdout

@@ -1,0 +1,157 @@
+"""What the doctor makes of facts that a test cannot build for real: limits of the kernel, full disks, old daemons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skilld.doctor import following, judging
+from skilld.doctor.machine import machine
+from skilld.doctor.values import Agent, Check, Counts, Daemon, Machine, Model, Service, Trouble
+from skilld.doctor.why_nothing import why_nothing
+
+NOW = 1_800_000_000.0
+MACHINE = Machine(NOW, None, None, None, "git version 2.39.5 (Apple Git-154)", 1 << 40, 8192, 12)
+AGENT = Agent(
+    name="codex",
+    title="Codex",
+    folders=(Path("/c"),),
+    chosen="",
+    there=True,
+    unreadable=(),
+    files=3,
+    newest=NOW - 60,
+    turns=40,
+    malformed=0,
+    verified="1.0 (2026-11)",
+)
+DAEMON = Daemon(
+    running=True,
+    said={"version": "1.0", "unwatched": 0},
+    seen_at=NOW - 10,
+    paused_until="",
+    version="1.0",
+    last_error="",
+)
+SERVICE = Service(
+    manager="systemd",
+    installed=True,
+    enabled=True,
+    running=True,
+    state="active",
+    restarts=0,
+    program="/p",
+    program_there=True,
+    says="",
+)
+
+
+def one(checks: list[Check], name: str) -> tuple[str, str, str]:
+    (check,) = (check for check in checks if check.name == name)
+    return check.verdict.value, check.detail, check.remedy
+
+
+def test_a_good_machine_gets_no_remedy() -> None:
+    checks = machine(MACHINE, NOW - 5, NOW - 60)
+    assert [(check.verdict.value, check.remedy) for check in checks] == [("ok", "")] * 7
+
+
+@pytest.mark.parametrize(
+    ("facts", "name", "verdict", "detail", "remedy"),
+    [
+        (replace(MACHINE, folders=9000), "watches", "warn", "9000 folders, of 8192", "max_user_watches=524288"),
+        (replace(MACHINE, folders=600000), "watches", "warn", "of 8192", "max_user_watches=1200000"),
+        (replace(MACHINE, remote=(Path("/nfs"),)), "watches", "warn", "/nfs is polled", ""),
+        (replace(MACHINE, watch_limit=None), "watches", "ok", "12 folders", ""),
+        (replace(MACHINE, free=5 << 20), "disk", "fail", "5 MB are free", "Free some space"),
+        (replace(MACHINE, free=None), "disk", "skip", "cannot be told", ""),
+        (replace(MACHINE, git="git version 2.36.0"), "git", "ok", "2.36.0", ""),
+        (replace(MACHINE, git="git version 2.35.9"), "git", "fail", "older than 2.36", "Install git 2.36"),
+        (replace(MACHINE, git="git version 3.0.1"), "git", "ok", "3.0.1", ""),
+        (replace(MACHINE, git="nonsense"), "git", "warn", "nonsense", ""),
+        (replace(MACHINE, now=1000.0), "clock", "fail", "before this skilld was made", "Set the clock"),
+    ],
+)
+def test_what_is_wrong_with_the_machine(facts: Machine, name: str, verdict: str, detail: str, remedy: str) -> None:
+    found = one(machine(facts, None, None), name)
+    assert found[0] == verdict
+    assert detail in found[1]
+    assert remedy in found[2]
+
+
+def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
+    assert one(machine(MACHINE, NOW + 7200, None), "clock")[1].startswith("the daemon last wrote 120 minutes from now")
+    assert one(machine(MACHINE, NOW + 60, None), "clock")[0] == "ok"  # a file server's clock may be ahead
+
+
+@pytest.mark.parametrize(
+    ("facts", "name", "verdict", "detail"),
+    [
+        (DAEMON, "daemon", "ok", "version 1.0"),
+        (replace(DAEMON, version="1.1"), "daemon", "warn", "it is version 1.0, and 1.1 is installed"),
+        (replace(DAEMON, said={"version": "1.0", "unwatched": 7}), "daemon", "warn", "polls 7 folders"),
+        (replace(DAEMON, seen_at=NOW - 121), "daemon", "fail", "it hangs"),
+        (replace(DAEMON, running=False, seen_at=NOW - 9999), "daemon", "fail", "does not run"),
+        (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 parked; the last: no key"),
+        (replace(DAEMON, last_error="late"), "batches", "ok", "the last error: late"),
+    ],
+)
+def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, detail: str) -> None:
+    found = one(following.daemon(facts, SERVICE, NOW), name)
+    assert found[0] == verdict
+    assert detail in found[1]
+
+
+@pytest.mark.parametrize(
+    ("facts", "verdict", "detail"),
+    [
+        (SERVICE, "ok", "systemd runs it"),
+        (replace(SERVICE, installed=False), "skip", "not installed"),
+        (replace(SERVICE, program_there=False), "fail", "/p, which is gone"),
+        (replace(SERVICE, running=False, state="failed (exit-code)"), "fail", "it failed (exit-code)"),
+        (replace(SERVICE, running=False, state="inactive"), "warn", "it is inactive"),
+        (replace(SERVICE, restarts=4), "warn", "started again 4 times"),
+        (replace(SERVICE, enabled=False), "warn", "not start by itself"),
+        (replace(SERVICE, state="unknown", says="no bus"), "warn", "no bus"),
+    ],
+)
+def test_what_is_wrong_with_the_service(facts: Service, verdict: str, detail: str) -> None:
+    check = following.service(facts)
+    assert check.verdict == verdict
+    assert detail in check.detail
+
+
+def test_many_lines_that_cannot_be_read_mean_a_format_that_is_not_known() -> None:
+    strange = replace(AGENT, turns=7, malformed=3)
+    verdict, detail, remedy = one(following.agents([strange], NOW), "agent codex")
+    assert (verdict, "checked with 1.0 (2026-11)" in detail, "skilld inspect" in remedy) == ("warn", True, True)
+    assert one(following.agents([replace(AGENT, turns=9, malformed=1)], NOW), "agent codex")[0] == "ok"
+
+
+def test_a_back_end_that_works_without_a_key_is_well_and_says_what_else_there_is() -> None:
+    check = judging.back_end(Model("offline", "nothing else is configured", ("OPENAI_API_KEY is set; ...",)))
+    assert (check.verdict, check.remedy) == ("ok", "OPENAI_API_KEY is set; ...")
+    check = judging.back_end(Model("m", "you chose it", answer=Trouble("no answer", "wait")))
+    assert (check.verdict, check.detail, check.remedy) == ("fail", "m: no answer", "wait")
+
+
+def test_nothing_is_to_be_explained_once_something_was_proposed() -> None:
+    assert why_nothing(Counts(turns=5, proposals=1), "") == []
+
+
+def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
+    counts = Counts(
+        turns=47, with_skill=12, waiting=1, pending=1, parked=2, outcomes={"refused": 4}, refusals={"a": 1, "b": 3}
+    )
+    assert why_nothing(counts, "until you resume") == [
+        "47 turns seen, 12 with a skill in use; 0 kept as learnings",
+        "1 turn waiting: a batch is 5 turns, or what is there after 10 idle minutes",
+        "1 batch waiting to be judged",
+        "2 batches given up after several tries: skilld status",
+        "batches judged: 4 refused",
+        "refused 3 times: b",
+        "refused 1 times: a",
+        "skilld is paused: until you resume",
+    ]
