@@ -17,6 +17,13 @@ def line(text: str = "") -> None:
     sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
 
 
+def piece(text: str) -> None:
+    """Print a part of a text from outside, its newlines kept, at once."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(safe_text(text, newlines=True).encode(encoding, "backslashreplace").decode(encoding))
+    sys.stdout.flush()
+
+
 def plain(text: str) -> str:
     """Make text from outside harmless for this terminal, on one line."""
     return safe_text(text)

@@ -7,6 +7,7 @@ from types import ModuleType
 
 from skilld import __version__
 from skilld.cli import (
+    chat,
     config,
     cost,
     decide,
@@ -43,6 +44,7 @@ VERBS: dict[str, ModuleType] = {
     "recommend": recommend,
     "sync": sync,  # and unsync
     "mcp": mcp,
+    "chat": chat,
     "inspect": inspect,
     "cost": cost,
     "eval": evaluation,

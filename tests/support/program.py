@@ -39,13 +39,13 @@ class Program:
         self.before: tuple[str, ...] = ()  # a command that runs the one behind it, somewhere else
         self._output = home / "skilld-run.log"
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Run one verb to its end and return what came of it."""
+    def run(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+        """Run one verb to its end, with `typed` on its standard input, and return what came of it."""
         return subprocess.run(
             [*self.before, *_SKILLD, *arguments],
             cwd=self.home,
             env=self.environment,
-            stdin=subprocess.DEVNULL,
+            input=typed,
             capture_output=True,
             text=True,
             timeout=VERB_LIMIT,

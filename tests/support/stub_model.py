@@ -1,4 +1,4 @@
-"""A scripted stand-in for an OpenAI-compatible chat-completions endpoint (no streaming), on a loopback port.
+"""A scripted stand-in for an OpenAI-compatible chat-completions endpoint (streamed where asked), on a loopback port.
 
     with StubModel() as model:
         model.queue('{"updates": []}', Reply(status=429, retry_after=2))
@@ -15,9 +15,12 @@ import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any
 
+from support import wire_chat
 from support.loopback import Handler, LoopbackServer
+from support.wire import Say
 
 Body = dict[str, Any]
 
@@ -82,7 +85,10 @@ class StubModel(LoopbackServer):
         reply = scripted or (_as_reply(self.decide(asked)) if self.decide else UNSCRIPTED)
         self.pause(reply.delay)
         wait = {} if reply.retry_after is None else {"Retry-After": f"{reply.retry_after:g}"}
-        request.send_body(reply.status, _payload(reply, asked), headers=wait)
+        if asked.get("stream") and reply.status == HTTPStatus.OK and reply.raw is None:
+            request.send_body(HTTPStatus.OK, wire_chat.stream(Say(reply.text)).encode(), kind="text/event-stream")
+        else:
+            request.send_body(reply.status, _payload(reply, asked), headers=wait)
 
 
 def said(body: Body) -> str:

@@ -8,7 +8,7 @@ that holds; a reply is never validated against a schema.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from skilld.classify import prompt, schema
@@ -72,6 +72,33 @@ class Model:
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
         """Ask for the operations that put the updates into the skill."""
         return parse_operations(self._ask(prompt.edit(updates, skill), schema.OPERATIONS))
+
+    def talk(self, messages: Sequence[Mapping[str, str]]) -> Iterator[str]:
+        """Yield the answer to a conversation, piece by piece; `messages` have a role and a content.
+
+        Raises as `detect`, and from the middle of an answer too.
+        """
+        litellm = _litellm()
+        key = self._key(litellm)
+        pieces: list[Any] = []
+        try:
+            for piece in litellm.completion(
+                model=self._spec.model,
+                messages=[dict(message) for message in messages],
+                timeout=self._spec.seconds,
+                max_retries=0,
+                base_url=self._spec.base_url,
+                api_key=key,
+                stream=True,
+            ):
+                pieces.append(piece)
+                if text := (piece.choices[0].delta.content if piece.choices else None):
+                    yield text
+        except Exception as error:  # noqa: BLE001 - litellm raises whatever its providers' libraries raise
+            self.usage += Usage(calls=1)
+            raise _as_ours(error, self._spec.base_url) from None
+        whole = litellm.stream_chunk_builder(pieces, messages=[dict(message) for message in messages])
+        self.usage += _usage(litellm, self._spec.model, whole)
 
     def _ask(self, request: prompt.Prompt, form: Mapping[str, Any]) -> str:
         """Return the answer to one request, held to `form` where the provider can; the reply is checked elsewhere."""

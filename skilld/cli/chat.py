@@ -1,0 +1,117 @@
+"""`skilld chat --skill NAME`: talk with the model of your settings, with skills as its instructions."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import SkilldError, UsageError
+
+if TYPE_CHECKING:
+    from skilld.classify.backends.model import Model
+    from skilld.skills import Skill
+
+_SKILL = "Follow this skill where it applies.\n\n{text}"
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "chat", run, "talk with the model of your settings, with skills as its instructions")
+    parser.add_argument("--skill", metavar="NAME", action="append", default=[], help="again for another")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
+    parser.add_argument("text", metavar="TEXT", nargs="*", help="say this and end; without it, talk line by line")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Talk until the input ends."""
+    from skilld.paths import private_dir
+    from skilld.redact import Redactor
+    from skilld.worker.key import load_key
+
+    model = _model()
+    where = common.places()
+    private_dir(where.state)
+    redact = Redactor(load_key(where.redaction_key)).redact
+    chosen = [_named(name, arguments.project.resolve()) for name in arguments.skill]
+    messages = [{"role": "system", "content": _SKILL.format(text=redact(_text(skill)))} for skill in chosen]
+    try:
+        for said in [" ".join(arguments.text)] if arguments.text else _lines():
+            messages.append({"role": "user", "content": redact(common.as_text(said))})
+            messages.append({"role": "assistant", "content": _answer(model, messages)})
+    finally:
+        _book(model, [skill.name for skill in chosen])
+    return 0
+
+
+def _model() -> Model:
+    """Return the configured model; a back-end that cannot hold a conversation is a usage error."""
+    from skilld.classify.backends.agent_cli_clients import PREFIX
+    from skilld.classify.backends.choose import choose
+    from skilld.classify.backends.model import Model
+
+    settings = common.settings()
+    choice = choose(
+        settings.model, settings.model_base_url, settings.model_api_key, settings.worker.seconds, os.environ
+    )
+    if choice.spec.model == "offline" or choice.spec.model.startswith(PREFIX):
+        remedy = "skilld config set model openai/gpt-5-mini, or any other that litellm knows"
+        raise UsageError("No model to talk with", f"the back-end is {choice.spec.model}: {choice.why}", remedy)
+    return Model(choice.spec)
+
+
+def _named(name: str, project: Path) -> Skill:
+    skills = common.all_skills([project])
+    found = next((skill for skill in skills if skill.name == name), None)
+    if found is None:
+        known = ", ".join(sorted({skill.name for skill in skills})) or "there are none"
+        raise UsageError("No such skill", f"{common.as_text(name)}; there are: {known}")
+    return found
+
+
+def _text(skill: Skill) -> str:
+    from skilld.skills import text
+
+    try:
+        return text(skill.path)
+    except OSError as error:
+        raise SkilldError("The skill cannot be read", f"{skill.path}: {error.strerror}") from error
+
+
+def _lines() -> Iterator[str]:
+    asked: Callable[[str], str] = input if sys.stdin.isatty() else lambda _: _next_line()
+    while True:
+        try:
+            said = asked("> ").strip()
+        except EOFError:
+            return
+        if said:
+            yield said
+
+
+def _next_line() -> str:
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line
+
+
+def _answer(model: Model, messages: list[dict[str, str]]) -> str:
+    pieces = []
+    for piece in model.talk(messages):
+        pieces.append(piece)
+        console.piece(piece)
+    console.line()
+    return "".join(pieces)
+
+
+def _book(model: Model, skills: list[str]) -> None:
+    from skilld.times import day
+
+    common.store().usage.add(day(time.time()), model.name, skills[0] if skills else "", model.usage)

@@ -1,0 +1,53 @@
+"""`skilld chat`: a skill as the model's instructions, the answer as it comes, the cost booked, no secret sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.program import Program
+from support.stub_model import Reply, StubModel, said
+
+KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    skill = tmp_path / "shop/.claude/skills/notes"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: notes\n---\n# Notes\n\n- Be brief.\n")
+    return tmp_path / "shop"
+
+
+def test_a_conversation_goes_on_with_what_was_said(home: Path, folder: Path) -> None:
+    with StubModel() as model:
+        model.queue("One\nline \x1b[31mred.", "Two.")
+        program = Program(home, {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url})
+        done = program.run("chat", "--skill", "notes", "--project", str(folder), typed=f"Hello, {KEY}\n\nAgain\n")
+        assert (done.returncode, done.stdout) == (0, "One\nline \\x1b[31mred.\nTwo.\n")
+        first, second = model.bodies
+        assert [message["role"] for message in second["messages"]] == ["system", "user", "assistant", "user"]
+        assert "- Be brief." in said(first)
+        assert KEY not in said(second)
+        assert first["stream"] is True
+        (booked,) = program.json("cost")["days"]
+        assert (booked["skill"], booked["calls"], booked["tokens"]) == ("notes", 2, 30)
+
+
+def test_trouble_ends_it_with_a_sentence(home: Path, folder: Path) -> None:
+    with StubModel() as model:
+        model.queue(Reply(status=401))
+        program = Program(home, {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url})
+        done = program.run("chat", "hi", "--project", str(folder))
+        assert (done.returncode, done.stdout) == (1, "")
+        assert "refused the key" in done.stderr
+        done = program.run("chat", "--skill", "nosuch", "hi", "--project", str(folder))
+        assert (done.returncode, len(model.bodies)) == (2, 1)
+        assert "there are: notes" in done.stderr
+
+
+def test_without_a_model_it_says_how_to_choose_one(program: Program) -> None:
+    done = program.run("chat", "hi")
+    assert done.returncode == 2
+    assert "skilld config set model" in done.stderr
