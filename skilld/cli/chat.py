@@ -31,14 +31,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Talk until the input ends."""
-    from skilld.paths import private_dir
-    from skilld.redact import Redactor
-    from skilld.worker.key import load_key
-
     model = _model()
-    where = common.places()
-    private_dir(where.state)
-    redact = Redactor(load_key(where.redaction_key)).redact
+    redact = common.redactor()
     chosen = [_named(name, arguments.project.resolve()) for name in arguments.skill]
     messages = [{"role": "system", "content": _SKILL.format(text=redact(_text(skill)))} for skill in chosen]
     try:

@@ -85,6 +85,17 @@ def all_skills(projects: Sequence[Path]) -> list[Skill]:
     return inventory(places, projects, plugins)
 
 
+def redactor() -> Callable[[str], str]:
+    """Return what takes secrets out of a text before it is kept or sent."""
+    from skilld.paths import private_dir
+    from skilld.redact import Redactor
+    from skilld.worker.key import load_key
+
+    where = places()
+    private_dir(where.state)
+    return Redactor(load_key(where.redaction_key)).redact
+
+
 def write_json(value: object) -> int:
     """Print one JSON document; returns the exit code."""
     # ASCII, so that nothing from outside reaches a terminal raw and no locale can refuse it.

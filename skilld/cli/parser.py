@@ -20,11 +20,13 @@ from skilld.cli import (
     pause,
     proposals,
     recommend,
+    record,
     retry,
     run,
     service,
     show,
     status,
+    suggest,
     sync,
     why,
 )
@@ -42,6 +44,8 @@ VERBS: dict[str, ModuleType] = {
     "git": git,
     "learnings": learnings,
     "recommend": recommend,
+    "suggest": suggest,
+    "record": record,  # and feedback
     "sync": sync,  # and unsync
     "mcp": mcp,
     "chat": chat,

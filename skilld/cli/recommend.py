@@ -49,5 +49,12 @@ def fitting(text: str, project: Path) -> list[Recommendation]:
     from skilld.memory.gather import about
     from skilld.memory.recommend import recommend
 
-    said = about(common.store(), text)
-    return recommend(text, said, common.all_skills([project]), now=time.time(), project=str(project))
+    store = common.store()
+    return recommend(
+        text,
+        about(store, text),
+        common.all_skills([project]),
+        now=time.time(),
+        project=str(project),
+        feedback=store.records.feedback(),
+    )

@@ -39,7 +39,12 @@ def confidence(pieces: Sequence[Piece], yes: int = 0, no: int = 0, *, now: float
     surest = max(piece.confidence for piece in pieces)
     evidence = 1 - (1 - surest) * _halved(counted - 1)
     age = max(0.0, now - max(piece.at for piece in pieces)) / _A_DAY
-    return evidence * (yes + 2) / (yes + no + 2) * _halved(age / HALF_LIFE)
+    return evidence * acceptance(yes, no) * _halved(age / HALF_LIFE)
+
+
+def acceptance(yes: int, no: int) -> float:
+    """Return the factor that decisions and feedback make, 0 to 1."""
+    return (yes + 2) / (yes + no + 2)
 
 
 def _halved(times: float) -> float:

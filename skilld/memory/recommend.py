@@ -7,12 +7,12 @@ it, its description by how much it has to do with the work. Reasons add up, none
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skilld.classify.words import content_stems
 from skilld.memory.asks import Ask, Said, asks
-from skilld.memory.confidence import confidence
+from skilld.memory.confidence import acceptance, confidence
 from skilld.skills import Skill
 
 TOP = 10
@@ -43,9 +43,19 @@ class Recommendation:
 
 
 def recommend(
-    text: str, said: Iterable[Said], skills: Sequence[Skill], *, now: float, project: str = ""
+    text: str,
+    said: Iterable[Said],
+    skills: Sequence[Skill],
+    *,
+    now: float,
+    project: str = "",
+    feedback: Mapping[str, tuple[int, int]] | None = None,
 ) -> list[Recommendation]:
-    """Return at most TOP recommendations for the work that `text` describes, the surest first."""
+    """Return at most TOP recommendations for the work that `text` describes, the surest first.
+
+    `feedback` says how often each skill was called helpful, and unhelpful.
+    """
+    told = feedback or {}
     wanted = content_stems(text)
     doubts: dict[tuple[str, str], float] = {}
     reasons: dict[tuple[str, str], list[tuple[float, Because]]] = {}
@@ -60,7 +70,7 @@ def recommend(
 
     for ask in asks(said):
         newest = ask.said[0]
-        sure = _confidence(ask, now)
+        sure = _confidence(ask, told.get(newest.skill, (0, 0)), now)
         weight = sure * likeness(wanted, content_stems(f"{newest.text} {newest.quote}"))
         if project and project not in {one.project for one in ask.said}:
             weight *= _ELSEWHERE
@@ -68,7 +78,8 @@ def recommend(
         add(key, weight, Because(newest.kind, newest.id, newest.text, newest.piece.session, round(sure, 3)))
     for skill in skills:
         like = likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}"))
-        add((skill.name, str(skill.path)), _DESCRIBED * like, None)
+        yes, no = told.get(skill.name, (0, 0))
+        add((skill.name, str(skill.path)), _DESCRIBED * like * acceptance(yes, no), None)
     found = [
         Recommendation(
             skill,
@@ -91,6 +102,7 @@ def _sorted(reasons: list[tuple[float, Because]]) -> list[tuple[float, Because]]
     return sorted(reasons, key=lambda one: -one[0])
 
 
-def _confidence(ask: Ask, now: float) -> float:
+def _confidence(ask: Ask, told: tuple[int, int], now: float) -> float:
     decided = [one.accepted for one in ask.said if one.accepted is not None]
-    return confidence(ask.pieces, sum(decided), len(decided) - sum(decided), now=now)
+    yes = sum(decided)
+    return confidence(ask.pieces, yes + told[0], len(decided) - yes + told[1], now=now)

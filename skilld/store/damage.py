@@ -16,9 +16,9 @@ from pathlib import Path
 # Those that others refer to come first.
 _TABLES = (
     *("meta", "files", "sessions", "turns", "skill_uses", "batches"),
-    *("proposals", "decisions", "learnings", "usage", "notices"),
+    *("proposals", "decisions", "learnings", "usage", "notices", "tasks", "feedback"),
 )
-_JSON = {"value", "cursor", "parser", "job", "operations", "evidence", "flags", "proposal_ids"}
+_JSON = {"value", "cursor", "parser", "job", "operations", "evidence", "flags", "proposal_ids", "tools", "skills"}
 
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)  # its messages may hold bytes of the file
 

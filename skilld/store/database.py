@@ -17,6 +17,7 @@ from skilld.store.meta import Meta
 from skilld.store.notices import Notices
 from skilld.store.proposals import Proposals
 from skilld.store.rebuilding import Rebuild
+from skilld.store.records import Records
 from skilld.store.schema import MIGRATIONS
 from skilld.store.transcripts import Transcripts
 from skilld.store.usage import UsageLog
@@ -76,6 +77,7 @@ class Store:
         self.batches = Batches(db)
         self.proposals = Proposals(db)
         self.learnings = Learnings(db)
+        self.records = Records(db)
         self.usage = UsageLog(db)
         self.notices = Notices(db)
         self.rebuild = Rebuild(db)

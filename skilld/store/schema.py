@@ -175,8 +175,32 @@ def _m0003_search(db: sqlite3.Connection) -> None:
     db.execute("CREATE VIRTUAL TABLE said_words USING fts5(stems, detail = none)")
 
 
+def _m0004_records(db: sqlite3.Connection) -> None:
+    db.execute("""CREATE TABLE tasks (
+      id TEXT PRIMARY KEY,
+      prompt TEXT NOT NULL,              -- redacted, as is result
+      project TEXT NOT NULL,
+      status TEXT NOT NULL,
+      tools TEXT NOT NULL,               -- JSON, as is skills
+      skills TEXT NOT NULL,
+      seconds REAL NOT NULL,
+      result TEXT NOT NULL,
+      qa INTEGER,                        -- null: nobody checked
+      at TEXT NOT NULL
+    ) STRICT""")
+    db.execute("""CREATE TABLE feedback (
+      skill TEXT NOT NULL,
+      session_id TEXT NOT NULL,
+      helpful INTEGER NOT NULL,
+      note TEXT NOT NULL,                -- redacted
+      at TEXT NOT NULL,
+      PRIMARY KEY (skill, session_id)
+    ) STRICT""")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
     ("0003_search", _m0003_search),
+    ("0004_records", _m0004_records),
 )

@@ -1,0 +1,120 @@
+"""`skilld record` and `skilld feedback`: what a person, or a tool of theirs, tells of tasks and skills."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import UsageError
+
+if TYPE_CHECKING:
+    from skilld.store.learnings import Learning
+    from skilld.store.records import Task
+
+_NO_SKILL = 0.5  # how sure one is of a task done without a skill
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the two verbs."""
+    parser = common.verb(verbs, "record", record, "keep a task that was done; --stats shows what they have in common")
+    parser.add_argument("prompt", metavar="TEXT", nargs="?", help="what was asked for")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
+    parser.add_argument("--status", choices=("completed", "failed", "abandoned"), default="completed")
+    parser.add_argument("--tool", metavar="NAME", action="append", default=[], help="one it was done with; repeatable")
+    parser.add_argument("--skill", metavar="NAME", action="append", default=[], help="one that was in use; repeatable")
+    parser.add_argument("--seconds", metavar="N", type=float, default=0.0, help="how long it took")
+    parser.add_argument("--result", metavar="TEXT", default="", help="what came of it; kept as a learning if checked")
+    checked = parser.add_mutually_exclusive_group()
+    checked.add_argument("--qa-passed", dest="qa", action="store_true", default=None, help="all of its checks passed")
+    checked.add_argument("--qa-failed", dest="qa", action="store_false", help="not all of them did")
+    parser.add_argument("--stats", action="store_true", help="show what the recorded tasks have in common")
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+    parser = common.verb(verbs, "feedback", feedback, "say whether a skill helped: it is recommended more, or less")
+    parser.add_argument("skill", metavar="SKILL")
+    helped = parser.add_mutually_exclusive_group(required=True)
+    helped.add_argument("--helpful", action="store_true", help="it did")
+    helped.add_argument("--unhelpful", dest="helpful", action="store_false", help="it did not")
+    parser.add_argument("--note", metavar="TEXT", default="", help="kept with it")
+    parser.add_argument("--session", metavar="ID", default="", help="in which session; the last word on one counts")
+
+
+def record(arguments: argparse.Namespace) -> int:
+    """Keep a task, or show what tasks have in common."""
+    from skilld.memory.patterns import patterns
+    from skilld.store.records import Task
+    from skilld.times import rfc3339
+
+    store = common.store()
+    if arguments.stats:
+        found = asdict(patterns(store.records.tasks()))
+        if arguments.json:
+            return common.write_json(found)
+        console.table([(name.replace("_", " "), console.plain(str(value))) for name, value in found.items()])
+        return 0
+    if not (arguments.prompt or "").strip():
+        raise UsageError("Which task?", "its text is missing", 'skilld record "fix the login" --qa-passed')
+    redact = common.redactor()
+    at = rfc3339(time.time())
+    prompt = redact(common.as_text(arguments.prompt))
+    task = Task(
+        id=hashlib.sha256(f"{at}\n{prompt}".encode()).hexdigest()[:10],
+        prompt=prompt,
+        project=str(arguments.project.resolve()),
+        status=arguments.status,
+        tools=tuple(redact(common.as_text(tool)) for tool in arguments.tool),
+        skills=tuple(redact(common.as_text(skill)) for skill in arguments.skill),
+        seconds=max(0.0, arguments.seconds),
+        result=redact(common.as_text(arguments.result)),
+        qa=arguments.qa,
+        at=at,
+    )
+    with store.transaction():
+        store.records.add_task(task)
+        learned = bool(task.qa and task.result)
+        if learned:
+            store.learnings.add(_learning(task, store.records.tasks()))
+    if arguments.json:
+        return common.write_json(asdict(task))
+    console.line(f"{task.id} recorded" + ("; what came of it is kept as a learning." if learned else "."))
+    return 0
+
+
+def feedback(arguments: argparse.Namespace) -> int:
+    """Keep whether a skill helped."""
+    from skilld.times import rfc3339
+
+    note = common.redactor()(common.as_text(arguments.note))
+    skill, session = common.as_text(arguments.skill), common.as_text(arguments.session)
+    common.store().records.add_feedback(skill, session, note, rfc3339(time.time()), helpful=arguments.helpful)
+    console.line(f"Kept: {console.plain(skill)} {'helped' if arguments.helpful else 'did not help'}.")
+    return 0
+
+
+def _learning(task: Task, tasks: list[Task]) -> Learning:
+    from skilld.memory.patterns import learned_confidence, patterns, work_of
+    from skilld.store.learnings import Learning
+    from skilld.types import Kind
+
+    alike = patterns([one for one in tasks if work_of(one.prompt) == work_of(task.prompt)])
+    with_skill = patterns([one for one in tasks if set(one.skills) & set(task.skills)])
+    sure = _NO_SKILL if with_skill.qa_rate is None else with_skill.qa_rate
+    return Learning(
+        id=task.id,
+        turn_key=f"record:{task.id}",
+        quote=task.prompt,
+        change=task.result,
+        kind=Kind.FACT.value,
+        agent="record",
+        session_id=f"record:{task.id}",
+        project=task.project,
+        skill=task.skills[0] if task.skills else None,
+        why_kept="a task whose checks passed taught it",
+        confidence=learned_confidence(sure, alike.qa_rate or 0.0),
+        created_at=task.at,
+    )

@@ -1,0 +1,80 @@
+"""`skilld suggest`: a few lines for the start of a session, to be shown by an agent's own hook."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import UsageError
+
+_SKILLS = 5
+_MINDED = 3
+# Agents whose settings take a command that is run when a session starts, and what these settings are called.
+_HOOKS = {
+    "claude-code": ("~/.claude/settings.json", "SessionStart"),
+    "gemini-cli": ("~/.gemini/settings.json", "SessionStart"),
+}
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(
+        verbs, "suggest", run, "a few lines on this project's skills, for a session's start", listing=True
+    )
+    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
+    parser.add_argument("--hook", metavar="AGENT", help="print the settings that show it at the start of each session")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    if arguments.hook:
+        return _hook(arguments.hook)
+    found = collect(arguments.project.resolve())
+    if arguments.json:
+        return common.write_json(found)
+    for skill in found["skills"]:
+        used = f" ({skill['sessions']} sessions)" if skill["sessions"] else ""
+        console.line(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
+    for minded in found["minded"]:
+        console.line(f"you said: {console.plain(minded['text'])} ({minded['confidence']:.0%} sure)")
+    if not found["skills"] and not found["minded"]:
+        console.line("Nothing to suggest for this project yet.")
+    return 0
+
+
+def collect(project: Path) -> dict[str, list[dict[str, object]]]:
+    """Return the project's skills, the most used first, and the surest things said there that no skill says."""
+    from skilld.memory.asks import asks
+    from skilld.memory.confidence import confidence
+    from skilld.memory.gather import of_learnings
+
+    store = common.store()
+    used = store.transcripts.sessions_by_skill()
+    skills = sorted(common.project_skills(project), key=lambda skill: -used.get(skill.name, 0))
+    now = time.time()
+    said = asks(of_learnings(one for one in store.learnings.all() if one.project == str(project) and not one.skill))
+    surest = sorted(((confidence(ask.pieces, now=now), ask.text) for ask in said), reverse=True)
+    return {
+        "skills": [
+            {"name": skill.name, "description": skill.front.description, "sessions": used.get(skill.name, 0)}
+            for skill in skills[:_SKILLS]
+        ],
+        "minded": [{"text": text, "confidence": round(sure, 3)} for sure, text in surest[:_MINDED]],
+    }
+
+
+def _hook(agent: str) -> int:
+    if agent not in _HOOKS:
+        raise UsageError("No hook for this agent", f"{common.as_text(agent)}; there is one for {', '.join(_HOOKS)}")
+    file, event = _HOOKS[agent]
+    command = f"{shutil.which('skilld') or sys.argv[0]} suggest"
+    sys.stderr.write(f"Put this into {file}; nothing was changed.\n")
+    hook = {"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}}
+    console.line(json.dumps(hook, indent=2))
+    return 0

@@ -1,0 +1,75 @@
+"""What the person or a tool of theirs records: tasks that were done, and whether a skill helped."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One task as it was recorded, its texts redacted. `seconds` is its duration; `qa` is None where nobody checked."""
+
+    id: str
+    prompt: str
+    project: str
+    status: str
+    tools: tuple[str, ...]
+    skills: tuple[str, ...]
+    seconds: float
+    result: str
+    qa: bool | None
+    at: str
+
+
+class Records:
+    """The tables of tasks and feedback."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def add_task(self, task: Task) -> bool:
+        """Keep a task; False where its id is known already."""
+        values = (
+            *(task.id, task.prompt, task.project, task.status, json.dumps(task.tools), json.dumps(task.skills)),
+            *(task.seconds, task.result, None if task.qa is None else int(task.qa), task.at),
+        )
+        return (
+            self._db.execute("INSERT OR IGNORE INTO tasks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", values).rowcount > 0
+        )
+
+    def tasks(self, project: str | None = None) -> list[Task]:
+        """Return the tasks of a project, or all, newest first."""
+        rows = self._db.execute(
+            "SELECT * FROM tasks WHERE ? IS NULL OR project = ? ORDER BY at DESC, id", (project,) * 2
+        )
+        return [_task(row) for row in rows]
+
+    def add_feedback(self, skill: str, session_id: str, note: str, at: str, *, helpful: bool) -> None:
+        """Keep whether a skill helped in a session; said again of the same session, the last word counts."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?)", (skill, session_id, int(helpful), note, at)
+        )
+
+    def feedback(self) -> dict[str, tuple[int, int]]:
+        """Return how often each skill was called helpful, and unhelpful."""
+        rows = self._db.execute(
+            "SELECT skill, sum(helpful) AS yes, sum(1 - helpful) AS no FROM feedback GROUP BY skill"
+        )
+        return {row["skill"]: (row["yes"], row["no"]) for row in rows}
+
+
+def _task(row: sqlite3.Row) -> Task:
+    return Task(
+        id=row["id"],
+        prompt=row["prompt"],
+        project=row["project"],
+        status=row["status"],
+        tools=tuple(json.loads(row["tools"])),
+        skills=tuple(json.loads(row["skills"])),
+        seconds=row["seconds"],
+        result=row["result"],
+        qa=None if row["qa"] is None else bool(row["qa"]),
+        at=row["at"],
+    )

@@ -1,0 +1,66 @@
+"""What is recorded and said of skills comes back in what is recommended."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.program import Program
+
+KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> str:
+    for name, said in (("release-notes", "Writes the release notes."), ("deploy", "Deploys a release to the shop.")):
+        skill = tmp_path / "shop/.claude/skills" / name
+        skill.mkdir(parents=True)
+        (skill / "SKILL.md").write_text(f"---\nname: {name}\ndescription: {said}\n---\n")
+    return str(tmp_path / "shop")
+
+
+def test_a_checked_task_teaches_and_feedback_moves_the_order(program: Program, folder: str) -> None:
+    def first() -> str:
+        found = program.json("recommend", "write the release notes", "--project", folder)
+        return str(found[0]["skill"])
+
+    here = ("--project", folder)
+    assert first() == "release-notes"
+    for _ in range(2):
+        program.run("feedback", "release-notes", "--unhelpful", "--note", f"see {KEY}", "--session", "s1")
+    for session in ("s2", "s3", "s4", "s5"):
+        program.run("feedback", "release-notes", "--unhelpful", "--session", session)
+    program.run("record", f"write release notes with {KEY}", "--result", "Release notes start with the ticket number.",
+                "--skill", "deploy", "--tool", "git", "--seconds", "60", "--qa-passed", *here)  # fmt: skip
+    program.run("record", "fix the login", "--status", "failed", "--qa-failed", "--result", "Nothing.", *here)
+    (learning,) = program.json("learnings", "--search", "ticket")
+    assert (learning["skill"], learning["change"]) == ("deploy", "Release notes start with the ticket number.")
+    assert KEY not in str(learning)
+    assert first() == "deploy"
+
+    stats = program.json("record", "--stats")
+    assert (stats["tasks"], stats["success_rate"], stats["qa_rate"], stats["average_seconds"]) == (2, 0.5, 0.5, 60.0)
+    assert (stats["tools"], stats["work"]) == ({"git": 1}, {"debugging": 1, "documentation": 1})
+    assert "success rate" in program.run("record", "--stats").stdout
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in program.home.rglob("skilld.db*"))
+
+
+def test_learnings_are_searched_by_text_and_project(program: Program, folder: str) -> None:
+    program.run("record", "one", "--result", "Tag the release.", "--qa-passed", "--project", folder)
+    program.run("record", "two", "--result", "Tag the image.", "--qa-passed")
+    assert [one["change"] for one in program.json("learnings", "--search", "image")] == ["Tag the image."]
+    assert [one["change"] for one in program.json("learnings", "--project", folder)] == ["Tag the release."]
+    assert program.run("record").returncode == 2
+
+
+def test_a_session_begins_with_the_projects_skills_and_what_was_said(program: Program, folder: str) -> None:
+    assert "Nothing to suggest" in program.run("suggest").stdout
+    program.run("record", "one", "--result", "Tag the release.", "--qa-passed", "--project", folder)
+    found = program.json("suggest", "--project", folder)
+    assert [skill["name"] for skill in found["skills"]] == ["deploy", "release-notes"]
+    assert [minded["text"] for minded in found["minded"]] == ["Tag the release."]
+    assert "you said: Tag the release." in program.run("suggest", "--project", folder).stdout
+    hook = program.run("suggest", "--hook", "claude-code").stdout
+    assert "SessionStart" in hook
+    assert not list(program.home.rglob("settings.json"))
