@@ -8,6 +8,7 @@ import shutil
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from skilld import console
 from skilld.cli import common
@@ -48,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def collect(project: Path) -> dict[str, list[dict[str, object]]]:
+def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
     """Return the project's skills, the most used first, and the surest things said there that no skill says."""
     from skilld.memory.asks import asks
     from skilld.memory.confidence import confidence
