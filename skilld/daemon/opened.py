@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from skilld.crash import report
-from skilld.intake.agents.base import Parser, read_block
+from skilld.intake.agents.base import Parser, skimming
 from skilld.intake.block import Block
 from skilld.intake.tail import Cursor
 from skilld.store.files import StoredFile
@@ -36,7 +36,7 @@ class Opened:
         """Return the events of some lines, or of one. Raises ParsingError."""
         if isinstance(part, RawLine):
             return _guarded(lambda: self.parser.feed(part))
-        return _guarded(lambda: read_block(self.parser, part))
+        return _guarded(lambda: skimming(self.parser)(part))
 
     def flush(self) -> list[Event]:
         """Return the events that waited for lines which will not come. Raises ParsingError."""

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.intake.agents import ADAPTERS, claude_code, claude_parser
-from skilld.intake.agents.base import Adapter, read_block
+from skilld.intake.agents.base import Adapter, skimming
 from skilld.intake.block import Block
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply
 
@@ -62,7 +62,7 @@ def skimmed(adapter: Adapter, blocks: Sequence[Sequence[bytes]]) -> tuple[list[E
     for lines in blocks:
         block = block_of(lines)
         block.offset, offset = offset, offset + block.size
-        events += read_block(parser, block)
+        events += skimming(parser)(block)
         passed += block.passed_over
     return that_matter([*events, *parser.flush()]), parser.checkpoint(0)[1], passed
 

@@ -7,7 +7,7 @@ pure: bytes in, events out; no disk, no clock, no environment, no settings. It i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any, Protocol, runtime_checkable
@@ -115,11 +115,11 @@ class Skimmer(Parser, Protocol):
         """
 
 
-def read_block(parser: Parser, block: Block) -> list[Event]:
-    """Return the events of a block's lines that the daemon needs."""
+def skimming(parser: Parser) -> Callable[[Block], list[Event]]:
+    """Return how to read blocks with a parser: by its own filter, or fed line by line."""
     if isinstance(parser, Skimmer):
-        return parser.skim(block)
-    return [event for line in block.raw_lines() for event in parser.feed(line)]
+        return parser.skim
+    return lambda block: [event for line in block.raw_lines() for event in parser.feed(line)]
 
 
 class Adapter(Protocol):

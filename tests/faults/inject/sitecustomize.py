@@ -28,7 +28,7 @@ FOLDER = Path(os.environ.get("PYTHONFAULTS", "/nowhere"))
 # Module -> what of it touches the world. A name that is gone fails the test that looks for it in `steps`.
 STEPS = {
     "skilld.store.database": ("_Connection.execute",),
-    "skilld.intake.tail": ("read",),
+    "skilld.intake.tail": ("look",),
     "skilld.daemon.spawn": ("Worker.__init__", "_send", "_parse"),
     "skilld.git.run": ("_execute",),
     "skilld.worker.conversation": ("read",),
