@@ -61,7 +61,10 @@ class Engine:
         self._closed_at = now
         touched = self.follower.touched
         touched.update(self._deadlines.take(now))
-        count = sum(self._close_session(agent, session_id, now) for agent, session_id in sorted(touched))
+        if not touched:
+            return 0
+        with self.store.transaction():
+            count = sum(self._close_session(agent, session_id, now) for agent, session_id in sorted(touched))
         touched.clear()
         return count
 

@@ -104,7 +104,7 @@ def _sources(store: Store, agent: str, session_id: str, closing: Closing[Any]) -
     by_file: dict[int, list[int]] = {}
     for turn in closing.turns:
         by_file.setdefault(turn.file_id, []).append(turn.start)
-    files = {file.id: file for file in store.transcripts.files(agent) if file.id in by_file}
+    files = {file.id: file for file in store.transcripts.with_ids(by_file)}
     sources = []
     for file_id, starts in by_file.items():
         file = files[file_id]

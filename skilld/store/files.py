@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +62,11 @@ class Files:
         rows = self._db.execute("SELECT * FROM files WHERE ? IS NULL OR agent = ? ORDER BY id", (agent, agent))
         return [_file(row) for row in rows]
 
+    def with_ids(self, ids: Iterable[int]) -> list[StoredFile]:
+        """Return the files with these ids."""
+        rows = (self._db.execute("SELECT * FROM files WHERE id = ?", (number,)).fetchone() for number in ids)
+        return [_file(row) for row in rows if row is not None]
+
     def unread_before(self, agent: str, folder: Path) -> list[StoredFile]:
         """Return the files that were there before skilld and were never read: those in `folder` first, newest first."""
         rows = self._db.execute(
@@ -88,7 +93,7 @@ class Files:
         self._db.execute(
             """UPDATE files SET cursor = ?, parser = ?, size = ?, mtime = ?, turns = turns + ?,
                malformed = malformed + ?, overlong = overlong + ? WHERE id = ?""",
-            (json.dumps(asdict(cursor)), json.dumps(parser), size, mtime, turns, malformed, overlong, file_id),
+            (json.dumps(_fields(cursor)), json.dumps(parser), size, mtime, turns, malformed, overlong, file_id),
         )
 
     def reread(self, file_id: int, *, since: str) -> None:
@@ -105,6 +110,11 @@ class Files:
     def rename(self, file_id: int, path: str) -> None:
         """Record that a file has moved."""
         self._db.execute("UPDATE files SET path = ? WHERE id = ?", (path, file_id))
+
+
+def _fields(record: DataclassInstance) -> dict[str, Any]:
+    """Return a flat dataclass as a dict; dataclasses.asdict copies each value, which takes 30 us."""
+    return {name: getattr(record, name) for name in record.__dataclass_fields__}
 
 
 def _file(row: sqlite3.Row) -> StoredFile:

@@ -100,7 +100,6 @@ class Listener(Protocol):
         """
 
 
-@runtime_checkable
 class Skimmer(Parser, Protocol):
     """A parser that can also tell, from the bytes of many lines at once, which of them need not be parsed.
 
@@ -117,9 +116,8 @@ class Skimmer(Parser, Protocol):
 
 def skimming(parser: Parser) -> Callable[[Block], list[Event]]:
     """Return how to read blocks with a parser: by its own filter, or fed line by line."""
-    if isinstance(parser, Skimmer):
-        return parser.skim
-    return lambda block: [event for line in block.raw_lines() for event in parser.feed(line)]
+    own: Callable[[Block], list[Event]] | None = getattr(parser, "skim", None)  # isinstance takes 20 us here
+    return own or (lambda block: [event for line in block.raw_lines() for event in parser.feed(line)])
 
 
 class Adapter(Protocol):
