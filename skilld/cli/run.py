@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         settings = first_run.ask(settings, where.settings_file, dict(os.environ))
     engine = Engine(store, settings, Surroundings(common.home(), dict(os.environ), umask), time.time())
     desktop = Desktop(_ring if terminal else None) if settings.notify.enabled else None
-    service = Service(engine, _tell, desktop)
+    service = Service(engine, _tell, desktop, where.settings_file)
     if not arguments.once:
         service.take_signals()
     else:

@@ -28,6 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
 def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
+    from skilld.daemon.alarm import why_dead
     from skilld.daemon.budget import why_spent
     from skilld.daemon.lock import is_held
     from skilld.intake.agents import ADAPTERS
@@ -72,6 +73,7 @@ def collect() -> dict[str, Any]:
             "usd": round(spent.usd, 6),
         },
         "budget": {**settings.budget.model_dump(), "spent": why_spent(spent, settings.budget)},
+        "dead": why_dead(store, now),
         "daemon": store.meta.get(DAEMON),
         "notices": store.meta.get(NOTICES),
         "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(SNOOZED_UNTIL, 0.0)) > now else None,
@@ -117,8 +119,7 @@ def _print(shown: dict[str, Any]) -> None:
     console.line(f"today     {spent['calls']} model calls, {spent['tokens']} tokens, ${spent['usd']:.4f}")
     if why := shown["budget"]["spent"]:
         console.line(console.paint(f"budget    spent: {why}; what is due waits until tomorrow", "yellow"))
-    for path, why in ((shown["daemon"] or {}).get("unreadable") or {}).items():
-        console.line(f"cannot read {console.plain(path)}: {console.plain(why)}")
+    _print_daemon(shown["daemon"] or {}, shown["dead"])
     if shown["notices"]:
         console.line(f"notices   {console.plain(shown['notices'])}")
     if shown["snoozed_until"]:
@@ -126,3 +127,19 @@ def _print(shown: dict[str, Any]) -> None:
     if error := shown["last_error"]:
         when = ago(seconds(error["at"]), now)
         console.line(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))
+
+
+def _print_daemon(said: dict[str, Any], dead: str) -> None:
+    """Print why nothing is learned, where the daemon is not told of changes, and what came of changed settings."""
+    if dead:
+        console.line(console.paint(f"learning  nothing could be judged for a day: {console.plain(dead)}", "yellow"))
+    if unwatched := said.get("unwatched"):
+        console.line(f"watching  {unwatched} folders beyond the kernel's limit of watches: looked at every 30 s")
+    if overflows := said.get("overflows"):
+        console.line(f"watching  events were lost {overflows} times; everything was looked at instead")
+    for folder in said.get("silent") or ():
+        console.line(f"watching  no events come from {console.plain(folder)}: looked at every 30 s")
+    if settings := said.get("settings"):
+        console.line(console.paint(f"settings  {console.plain(settings)}", "yellow"))
+    for path, why in (said.get("unreadable") or {}).items():
+        console.line(f"cannot read {console.plain(path)}: {console.plain(why)}")

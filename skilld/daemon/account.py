@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilld import __version__
-from skilld.intake.watch import Watcher
 from skilld.store import Store
 from skilld.times import rfc3339
 from skilld.types import State
@@ -18,14 +17,13 @@ from skilld.types import State
 _SHOWN = 20  # unreadable files
 
 
-def facts(watcher: Watcher | None, unwatched: int, unreadable: Mapping[str, str], now: float) -> dict[str, Any]:
-    """Return what is kept for `status`. `unwatched` counts folders beyond the kernel's limit of watches."""
+def facts(unreadable: Mapping[str, str], settings: str, now: float) -> dict[str, Any]:
+    """Return what is kept for `status`. `settings` is what is to be said of the settings file."""
     return {
         "pid": os.getpid(),
         "version": __version__,
         "seen_at": rfc3339(now),
-        "watched": watcher.folders if watcher else 0,
-        "unwatched": unwatched,
+        "settings": settings,
         "unreadable": dict(list(unreadable.items())[:_SHOWN]),
     }
 

@@ -89,6 +89,12 @@ class Engine:
             self._deadlines.drop((agent, session_id))
         return count
 
+    def follow_settings(self, settings: Settings) -> None:
+        """Go by other settings from the next batch on; the folders of transcripts stay what they were."""
+        self.settings = settings
+        self._idle_limit = settings.batch.idle_minutes * 60
+        self._closed_at = math.inf  # all that wait are looked at again
+
     def clock_was_set_back(self, seconds: float) -> None:
         """Let nothing wait longer than it was to wait before the wall clock was set back by so many seconds."""
         self._closed_at = math.inf

@@ -50,6 +50,7 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
         **batch.job,
         "sources": _where_they_are(store, batch),
         "umask": around.umask,
+        "memory_mb": settings.worker.memory_mb,
         "closed_at": batch.created_at,
         "backend": backend(settings, around.environment),
         "auto": auto(settings),

@@ -58,6 +58,10 @@ class Notices:
         self._again_at = 0.0
         self._acting: list[threading.Thread] = []
 
+    def follow(self, settings: Notify) -> None:
+        """Go by other settings from now on."""
+        self._settings = settings
+
     def judged(self, new: Sequence[Proposal], outcome: object, now: float) -> None:
         """Take in what came of a batch: proposals that wait, those that auto mode applied, or a failure."""
         self._applied |= {proposal.id: proposal for proposal in new if proposal.state is State.ACCEPTED}

@@ -15,19 +15,20 @@ from typing import Any
 import structlog
 
 from skilld import __version__
-from skilld.daemon import account
+from skilld.daemon import account, alarm
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
 from skilld.daemon.notices import Notices
 from skilld.daemon.observing import Observing
 from skilld.daemon.recovery import keep_copy
+from skilld.daemon.reload import SettingsFile
 from skilld.daemon.schedule import Schedule
 from skilld.daemon.spawn import Worker
 from skilld.daemon.systemd import Manager, Watchdog
+from skilld.daemon.watching import Watching
 from skilld.intake.agents import ADAPTERS
-from skilld.intake.watch import Watcher
 from skilld.notify.desktop import Desktop
-from skilld.notify.words import CANNOT_STORE, about_budget
+from skilld.notify.words import CANNOT_STORE, SETTINGS_CHANGED, about_budget, about_dead
 from skilld.store.batches import StoredBatch
 from skilld.store.database import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
@@ -52,7 +53,11 @@ class Service:
     """The daemon in the foreground. `proposed` is told every new proposal; without a `desktop` no notice is shown."""
 
     def __init__(
-        self, engine: Engine, proposed: Callable[[list[Proposal]], None], desktop: Desktop | None = None
+        self,
+        engine: Engine,
+        proposed: Callable[[list[Proposal]], None],
+        desktop: Desktop | None = None,
+        settings_file: Path | None = None,
     ) -> None:
         self._engine = engine
         self._proposed = proposed
@@ -67,25 +72,20 @@ class Service:
         self._worker_due = 0.0
         self._due: list[Message] = []  # what is to be handled; it stays here while it cannot be written down
         self._trouble = ""
-        self._unwatched = 0
+        self._watching: Watching | None = None
+        self._settings_file = SettingsFile(settings_file, engine.settings)
         self._stopping = False
         self.stopped_by = 0  # the signal, once there was one
-        self._watcher: Watcher | None = None
 
     def run(self) -> None:
         """Follow, judge and propose until a signal says stop."""
         self._engine.store.batches.recover()
         self._engine.follower.progress = lambda: self._watchdog.beat("intake")
-        self._watcher = Watcher(
-            changed=lambda path: self._inbox.put(Changed(path)),
-            lost=lambda: self._inbox.put(Tick("sweep")),
-            appeared=lambda: self._inbox.put(Tick("look")),
-        )
-        self._watcher.watch(root.folder for root in self._engine.roots)
+        self._watching = Watching(self._engine.roots, self._inbox.put)
         heartbeat = min(_HEARTBEAT, self._watchdog.patience / 3)
         periods = {"sweep": _SWEEP, "look": _LOOK, "heartbeat": heartbeat, "count": _COUNT}
         schedule = Schedule(lambda name: self._inbox.put(Tick(name)), periods)
-        log.info("daemon started", version=__version__, pid=os.getpid(), folders=self._watcher.folders)
+        log.info("daemon started", version=__version__, pid=os.getpid(), folders=self._watching.folders)
         self._inbox.put(Tick("count"))
         self._serve(Tick("sweep"))
         self._watchdog.ready()
@@ -95,7 +95,7 @@ class Service:
         finally:
             self._watchdog.stopping()
             schedule.stop()
-            self._watcher.stop()
+            self._watching.stop()
             self._drain()
             log.info("daemon stopped")
 
@@ -156,12 +156,14 @@ class Service:
             except queue.Empty:
                 message = None
         self._engine.follower.take_up_all(filter(None, map(self._transcript, paths)))
+        busy = bool(self._due)
         while self._due:
             self._handle(self._due[0])
             del self._due[0]
-        if self._engine.follower.touched:
-            self._engine.close_touched(time.time())
-        self._work()
+        if self._engine.follower.touched and self._engine.close_touched(time.time()):
+            busy = True
+        if busy:
+            self._work()
 
     def _transcript(self, path: str) -> tuple[str, Path] | None:
         """Return whose transcript a path is, None if it is none."""
@@ -208,8 +210,11 @@ class Service:
             case "look":
                 self._look(now)
             case "count":
-                self._count_watches()
+                if self._watching:
+                    self._watching.count()
                 keep_copy(self._engine.store, now)
+                if why := alarm.news(self._engine.store, now):
+                    self._notices.trouble("dead", about_dead(why), now)
                 self._say(now)
             case _:
                 if self._worker is None or time.monotonic() < self._worker_due:
@@ -224,20 +229,14 @@ class Service:
 
     def _look(self, now: float) -> None:
         self._watchdog.beat("look")
-        if self._watcher is not None:
-            if not self._watcher.alive:
-                log.warning("watching restarted")
-                self._watcher.restart()
-            if self._watcher.watch(root.folder for root in self._engine.roots):
-                self._engine.follower.sweep()
+        if self._watching and self._watching.look():
+            self._engine.follower.sweep()
+        if settings := self._settings_file.changed():
+            self._engine.follow_settings(settings)
+            self._notices.follow(settings.notify)
+            self._notices.trouble("settings", SETTINGS_CHANGED, now)
         self._engine.close_due(now)
         self._notices.consider(now)
-
-    def _count_watches(self) -> None:
-        unwatched = self._watcher.unwatched() if self._watcher is not None else 0
-        if unwatched and not self._unwatched:
-            log.warning("the kernel's limit of watches is reached: looking every half minute", folders=unwatched)
-        self._unwatched = unwatched
 
     def _work(self) -> None:
         if self._worker is not None or self._stopping:
@@ -286,6 +285,6 @@ class Service:
 
     def _say(self, now: float) -> None:
         """Keep what `status` shows of us."""
-        known = account.facts(self._watcher, self._unwatched, self._engine.follower.unreadable, now)
-        self._engine.store.meta.set(DAEMON, known)
+        known = account.facts(self._engine.follower.unreadable, self._settings_file.said, now)
+        self._engine.store.meta.set(DAEMON, known | (self._watching.facts() if self._watching else {}))
         self._watchdog.say(account.words(self._engine.store, now))

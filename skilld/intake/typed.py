@@ -18,7 +18,7 @@ _LONGEST = 8 << 20  # bytes; the lists seen hold 50 to a few hundred entries
 
 def tell(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> None:
     """Hand the list that belongs to the transcript at `path` to its parser, if that wants one."""
-    if isinstance(parser, Listener):
+    if info.typed_list and isinstance(parser, Listener):
         parser.listen(read(path, info, environment))
 
 

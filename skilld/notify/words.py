@@ -16,6 +16,7 @@ from skilld.types import Proposal
 REVIEW, ACCEPT, REJECT = "review", "accept", "reject"
 CANNOT_STORE = "skilld cannot write down what it does (is the disk full?). It waits and goes on by itself."
 CANNOT_JUDGE = "skilld could not judge what you said; it is kept for another try. Run: skilld status"
+SETTINGS_CHANGED = "The settings of skilld were changed. If that was not you: skilld config"
 _TITLES = {REVIEW: "Review", ACCEPT: "Accept", REJECT: "Reject"}
 _NAMES = 6
 _LONGEST = 200
@@ -73,6 +74,11 @@ def about_words(proposal: Proposal) -> str:
 def about_budget(why: str) -> str:
     """Return what a notice says when today's budget is spent."""
     return f"The budget is spent: {why}. What is due waits until tomorrow. Run: skilld cost"
+
+
+def about_dead(why: str) -> str:
+    """Return what a notice says when nothing could be judged for a day."""
+    return f"skilld has learned nothing for a day: {escaped(why)}. Run: skilld status"
 
 
 def about_failure(action: str, why: str) -> str:

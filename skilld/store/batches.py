@@ -127,6 +127,24 @@ class Batches:
         """Put back what a worker of a dead daemon had; return how many. Only with the daemon's lock held."""
         return self._db.execute("UPDATE batches SET state = 'pending' WHERE state = 'running'").rowcount
 
+    def unjudged(self) -> tuple[str | None, str]:
+        """Return when the oldest batch that is not done was closed (None: there is none), and why the last waits."""
+        row = self._db.execute(
+            "SELECT min(created_at) AS at FROM batches WHERE state IN ('pending', 'running', 'parked')"
+        ).fetchone()
+        last = self._db.execute(
+            """SELECT detail FROM batches WHERE state IN ('pending', 'running', 'parked') AND detail > ''
+               ORDER BY created_at DESC LIMIT 1"""
+        ).fetchone()
+        return row["at"], "" if last is None else last["detail"]
+
+    def judged_at(self) -> str | None:
+        """Return when a worker last came to a verdict."""
+        row = self._db.execute(
+            "SELECT max(done_at) AS at FROM batches WHERE state = 'done' AND attempts > 0"
+        ).fetchone()
+        return None if row is None else row["at"]
+
     def counts(self) -> dict[str, int]:
         """Return how many batches wait (running ones included), are done, are parked."""
         found = dict(self._db.execute("SELECT state, count(*) FROM batches GROUP BY state").fetchall())

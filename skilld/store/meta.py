@@ -12,6 +12,7 @@ FOREVER = "until you resume"
 LAST_ERROR = "last_error"  # when, which batch, what
 DAEMON = "daemon"  # what the running daemon says of itself
 BUDGET_SPENT = "budget_spent"  # the day, and which limit was reached
+LEARNING_DEAD = "learning_dead"  # whether it was told that nothing could be judged for a day
 RESTS_ON = "rests_on"  # what to mind before merging the staging branch, by the address of its repository
 SNOOZED_UNTIL = "snoozed_until"  # Unix time; no notice before it
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was

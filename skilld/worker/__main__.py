@@ -54,8 +54,10 @@ def _write(message: dict[str, Any]) -> None:
 def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
     try:
         from skilld.git.environment import scrub_environment
+        from skilld.worker import limits
 
         scrub_environment()
+        limits.lower(job.get("memory_mb", limits.USUAL))
         os.umask(job["umask"])  # objects and refs are written as the person's own git would write them
         if job["kind"] == "observe":
             from skilld.worker.observe import observe
@@ -78,6 +80,8 @@ def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
     except SkilldError as error:
         passing = isinstance(error, RetryError) or isinstance(error.__cause__, OSError)
         return {"outcome": (Outcome.RETRY if passing else Outcome.FAILED).value, "detail": str(error)}
+    except MemoryError:
+        return {"outcome": Outcome.RETRY.value, "detail": "it needed more memory than worker.memory_mb allows"}
     except OSError as error:  # the machine's trouble: a full disk, no descriptors left
         return {"outcome": Outcome.RETRY.value, "detail": error.strerror or type(error).__name__}
     except Exception as error:  # noqa: BLE001 - our own bug: its text may hold words of people, so only its type is told

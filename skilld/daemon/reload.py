@@ -1,0 +1,56 @@
+"""The settings file while the daemon runs: a change is checked, told, and holds from the next job on.
+
+What cannot change in a running daemon (where the transcripts are, whether notices are shown) waits for a restart, and a
+file that is not understood changes nothing; both are said.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import structlog
+
+from skilld.errors import UsageError
+from skilld.settings import Settings, load
+
+log = structlog.get_logger()
+
+
+class SettingsFile:
+    """Notices that the file at `path` was changed. `said` is what `status` tells of the last change."""
+
+    def __init__(self, path: Path | None, settings: Settings) -> None:
+        self._path = path
+        self._started_with = settings
+        self._stamp = _stamp(path)
+        self.said = ""
+
+    def changed(self) -> Settings | None:
+        """Return the new settings where the file was changed and makes sense, else None."""
+        stamp = _stamp(self._path)
+        if self._path is None or stamp == self._stamp:
+            return None
+        self._stamp = stamp
+        try:
+            settings = load(self._path)
+        except UsageError as error:
+            self.said = f"the settings file is not understood, what it said before holds: {error.cause}"
+            log.warning("settings refused", error=error.cause)
+            return None
+        later = self._after_a_restart(settings)
+        self.said = f"changed; {' and '.join(later)} only after a restart" if later else ""
+        log.info("settings changed", after_a_restart=later)
+        return settings
+
+    def _after_a_restart(self, settings: Settings) -> list[str]:
+        old = self._started_with
+        later = ["roots"] if settings.roots != old.roots else []
+        return [*later, "notify.enabled"] if settings.notify.enabled != old.notify.enabled else later
+
+
+def _stamp(path: Path | None) -> tuple[int, int, int] | None:
+    try:
+        facts = path.stat() if path else None
+    except OSError:
+        return None
+    return (facts.st_mtime_ns, facts.st_size, facts.st_ino) if facts else None

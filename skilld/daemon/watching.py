@@ -1,0 +1,72 @@
+"""The daemon's watch over its folders: kept alive, and how far it can be relied on. What it misses the sweep finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import structlog
+
+from skilld.daemon.messages import Changed, Message, Tick
+from skilld.daemon.roots import Root
+from skilld.intake.watch import Watcher
+from skilld.store import mounts
+
+log = structlog.get_logger()
+
+
+class Watching:
+    """Watches the folders of `roots` and posts what may have changed."""
+
+    def __init__(self, roots: Sequence[Root], post: Callable[[Message], None]) -> None:
+        self._roots = roots
+        self._post = post
+        self._unwatched = self._overflows = 0
+        self._silent: list[str] = []
+        self._watcher = Watcher(
+            changed=lambda path: post(Changed(path)), lost=self._lost, appeared=lambda: post(Tick("look"))
+        )
+        self.look()
+
+    @property
+    def folders(self) -> int:
+        """How many folders are watched (with all below them)."""
+        return self._watcher.folders
+
+    def look(self) -> bool:
+        """Watch what has come since; whether there was something."""
+        if not self._watcher.alive:
+            log.warning("watching restarted")
+            self._watcher.restart()
+        return bool(self._watcher.watch(root.folder for root in self._roots))
+
+    def count(self) -> None:
+        """Find out which folders no events come from. Walks all of them."""
+        unwatched = self._watcher.unwatched()
+        if unwatched and not self._unwatched:
+            log.warning("the kernel's limit of watches is reached: looking every half minute", folders=unwatched)
+        self._unwatched = unwatched
+        folders = [root.folder for root in self._roots if root.folder.is_dir()]
+        self._silent = [str(folder) for folder in folders if mounts.is_remote(folder)]
+
+    def facts(self) -> dict[str, Any]:
+        """Return what `status` shows.
+
+        `unwatched` folders are beyond the kernel's limit of watches, `overflows` says how often events were lost, and
+        from the folders in `silent` (network file systems, mounts of another system) none come.
+        """
+        return {
+            "watched": self.folders,
+            "unwatched": self._unwatched,
+            "overflows": self._overflows,
+            "silent": self._silent,
+        }
+
+    def stop(self) -> None:
+        """Stop watching."""
+        self._watcher.stop()
+
+    def _lost(self) -> None:
+        """Look at everything. Runs on the observer's thread."""
+        self._overflows += 1
+        self._post(Tick("sweep"))

@@ -1,0 +1,73 @@
+"""Learning is dead where something waited for a day and nothing was judged; it is told once, until it lives again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skilld.daemon.alarm import news, why_dead
+from skilld.store import Store
+from skilld.store.batches import StoredBatch
+from skilld.store.meta import FOREVER, PAUSED_UNTIL
+from skilld.times import rfc3339
+from skilld.types import ClosedBy
+
+NOW = 1772442000.0
+HOUR = 3600.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(tmp_path / "skilld.db")
+    yield opened
+    opened.close()
+
+
+def close(store: Store, name: str, hours_ago: float, outcome: str | None = None) -> None:
+    """Have a batch been closed some hours ago; with an outcome nothing but chatter was in it."""
+    at = rfc3339(NOW - hours_ago * HOUR)
+    store.batches.add(StoredBatch(name, "a", "s", ClosedBy.FULL, "pending", {}, 0, 0.0, at), [], outcome=outcome)
+
+
+def judge(store: Store, name: str, hours_ago: float) -> None:
+    """Have a batch been judged some hours ago."""
+    store.batches.start(name)
+    store.batches.finish(name, "nothing", "", rfc3339(NOW - hours_ago * HOUR))
+
+
+def test_what_waits_for_a_day_is_told_with_its_reason(store: Store) -> None:
+    close(store, "old", 30)
+    close(store, "new", 1)
+    store.batches.postpone("old", NOW, "the server says 500")
+    assert why_dead(store, NOW) == "the server says 500"
+    store.batches.park("new", "failed", "the key is refused")
+    assert why_dead(store, NOW) == "the key is refused"
+
+
+def test_a_day_with_a_verdict_is_no_dead_one(store: Store) -> None:
+    close(store, "judged", 31)
+    close(store, "stuck", 30)
+    judge(store, "judged", 23)
+    assert why_dead(store, NOW) == ""
+    assert why_dead(store, NOW + 2 * HOUR) == "no batch has come to its end"
+
+
+def test_nobody_talks_or_only_chatters_or_has_paused(store: Store) -> None:
+    assert why_dead(store, NOW) == ""
+    close(store, "chatter", 90, outcome="nothing")
+    assert why_dead(store, NOW) == ""
+    close(store, "stuck", 30)
+    store.meta.set(PAUSED_UNTIL, FOREVER)
+    assert why_dead(store, NOW) == ""
+
+
+def test_it_is_told_once_and_again_when_it_died_again(store: Store) -> None:
+    close(store, "stuck", 30)
+    assert news(store, NOW) == "no batch has come to its end"
+    assert news(store, NOW) == ""
+    judge(store, "stuck", 0)
+    assert news(store, NOW) == ""
+    close(store, "again", -1)
+    assert news(store, NOW + 30 * HOUR) == "no batch has come to its end"

@@ -1,0 +1,50 @@
+"""A settings file that is changed under a running daemon: taken over where it makes sense, and always said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.daemon.reload import SettingsFile
+from skilld.settings import load
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "config.toml"
+
+
+def test_a_change_is_told_once(path: Path) -> None:
+    file = SettingsFile(path, load(path))
+    assert file.changed() is None
+    path.write_text("[batch]\nturns = 3\n")
+    settings = file.changed()
+    assert settings is not None
+    assert settings.batch.turns == 3
+    assert (file.changed(), file.said) == (None, "")
+    path.unlink()
+    settings = file.changed()
+    assert settings is not None
+    assert settings.batch.turns == 5
+
+
+def test_what_is_not_understood_changes_nothing_and_is_said_until_it_is_mended(path: Path) -> None:
+    file = SettingsFile(path, load(path))
+    path.write_text("[batch]\nturn = 3\n")
+    assert file.changed() is None
+    assert "batch.turn is no setting" in file.said
+    path.write_text("[batch]\nturns = 33\n")
+    assert file.changed() is not None
+    assert file.said == ""
+
+
+def test_what_needs_a_restart_is_said(path: Path, tmp_path: Path) -> None:
+    file = SettingsFile(path, load(path))
+    path.write_text(f'[roots]\nclaude-code = ["{tmp_path}"]\n[notify]\nenabled = false\n')
+    assert file.changed() is not None
+    assert file.said == "changed; roots and notify.enabled only after a restart"
+
+
+def test_without_a_file_there_is_nothing_to_change(path: Path) -> None:
+    assert SettingsFile(None, load(path)).changed() is None
