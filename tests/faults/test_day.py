@@ -15,7 +15,7 @@ from faults.day import SKILLS, Day
 from faults.disk import MOUNT, PROBE, TRIED, fill, has_read
 from faults.world import HOUR
 from support.processes import processes_of
-from support.waiting import wait_for
+from support.waiting import LIMIT, wait_for
 
 NOTES, LOG, NEWS = SKILLS
 TICKETS = "From now on, always put the ticket number first in each entry."
@@ -24,7 +24,6 @@ SIGNED = "Always sign the release notes with the name of the editor."
 LINKS = "Remember to link every entry to its pull request."
 EMOJI = "Never put more than one emoji into a release note."
 CHATTER = ("ok", "thanks", "go on", "looks good", "yes please")
-LIMIT = 60  # seconds, on a machine that is busy
 
 
 @pytest.mark.slow

@@ -9,6 +9,9 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
+# Seconds, where a test is not about speed: machines are busy with other tests.
+LIMIT = 90.0
+
 _never = threading.Event()
 
 
