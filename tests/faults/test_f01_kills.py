@@ -8,14 +8,21 @@ After every kill nothing may be left running 5 s later.
 from __future__ import annotations
 
 import random
+import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from faults import apart
 from faults.conftest import Kept
 from faults.inject.sitecustomize import STEPS
 from faults.kills import Moment, kill_at, kill_before
+from faults.model import teach
 from faults.world import World
+from support.live_project import Project
+from support.program import Program
+from support.waiting import LIMIT, wait_for
 
 CHAIN = 40  # kills at most
 
@@ -63,3 +70,38 @@ def test_f01_kills_at_random_moments(world: World, unharmed: dict[str, Any], see
     assert killed > kills // 2
     assert world.outcome() == unharmed
     world.check()
+
+
+STUBBORN = """\
+#!/bin/sh
+trap '' TERM INT HUP
+sleep 300 &
+echo "$$ $!" > {asked}.new
+mv {asked}.new {asked}
+wait
+wait
+"""
+
+
+def test_f01_an_agent_that_is_being_asked_ends_with_the_daemon(home: Path, project: Project) -> None:
+    asked = home / "asked"
+    client = home / "bin/claude"
+    client.parent.mkdir()
+    client.write_text(STUBBORN.format(asked=asked))
+    client.chmod(0o755)
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "cli:claude"})
+    program.environment["PATH"] = f"{client.parent}:{program.environment['PATH']}"
+    with apart.daemon(program) as daemon:
+        teach(home, project)
+        wait_for("the agent to be asked", asked.exists, LIMIT, context=program.output)
+        started = [int(process) for process in asked.read_text().split()]
+        daemon.send_signal(signal.SIGKILL)
+        wait_for("all of them to be gone", lambda: not [one for one in started if _runs(one)], 5)
+    assert apart.workers(home) == []
+
+
+def _runs(process: int) -> bool:
+    try:
+        return ") Z " not in Path(f"/proc/{process}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return False
