@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.inline import Inline
 from support.live_project import Project
 from support.program import Program
 
@@ -22,7 +23,7 @@ def project(tmp_path: Path, home: Path) -> Project:
 @pytest.fixture
 def program(home: Path) -> Program:
     """Return skilld on the test's home, offline, without notices, started once: what is said from now on is new."""
-    made = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    made = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     assert made.run("run", "--once").returncode == 0
     return made
 

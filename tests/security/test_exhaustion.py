@@ -39,7 +39,10 @@ NESTED = {
         }
     ).encode(),
 }
-# Reads one file as the daemon does, in a process of its own, and prints turns and the most memory it ever held, in MB.
+# Lines of a flood: a tenth of a million by default, ten million bytes where they are overlong; more for a long run.
+FLOOD = int(os.environ.get("HYPOTHESIS_EXAMPLES", "250")) * 400
+# Reads files as the daemon does, one after the other, in a process of its own. Prints for each the turns, the CPU
+# seconds (which other programs of the machine take nothing of) and the most memory ever held, in MB.
 READER = """
 import resource, sys, time
 from pathlib import Path
@@ -48,11 +51,11 @@ from skilld.daemon.roots import Root
 from skilld.store import Store
 store = Store.open(Path(sys.argv[1]))
 follower = Follower(store, [Root("claude-code", Path(sys.argv[2]))], 0.0)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-for path in Path(sys.argv[2]).rglob("*.waiting"):
+for path in sorted(Path(sys.argv[2]).rglob("*.waiting")):
     path.rename(path.with_suffix(".jsonl"))
-turns = follower.sweep()
-print(turns, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+    start = time.process_time()
+    turns = follower.sweep()
+    print(turns, time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
 
@@ -74,34 +77,39 @@ def test_t33_what_comes_after_a_deep_line_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("line", "count"),
-    [(b"\n", 1_000_000), (b"x\n", 1_000_000), (b"y" * (9 << 20) + b"\n", 10)],
+    [(b"\n", FLOOD), (b"x\n", FLOOD), (b"y" * (9 << 20) + b"\n", 10)],
     ids=["blank", "bad", "overlong"],
 )
 def test_t33_a_flood_of_lines_is_read_in_bounded_memory_and_time(tmp_path: Path, line: bytes, count: int) -> None:
     folder = tmp_path / "projects/-p"
     folder.mkdir(parents=True)
-    with (folder / "s1.waiting").open("wb") as file:
-        for _ in range(10):
-            file.write(line * (count // 10))
-        file.write(typed("t1"))
+    for number, lines in enumerate((0, count // 10, count)):  # the first shows what reading costs at all
+        with (folder / f"s{number}.waiting").open("wb") as file:
+            for _ in range(lines // (count // 10)):
+                file.write(line * (count // 10))
+            file.write(typed(f"t{number}"))
     done = subprocess.run(
         [sys.executable, "-c", READER, str(tmp_path / "skilld.db"), str(tmp_path)],
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    turns, megabytes = map(int, done.stdout.split())
-    assert turns == 1
-    assert megabytes < 300
+    (_, _, least), (few, short, _), (many, long, most) = (map(float, told.split()) for told in done.stdout.splitlines())
+    assert (few, many) == (1, 1)
+    assert most - least < 100
+    assert long < 30 * short + 1, "ten times as many lines take about ten times as long"
 
 
 def test_t07_a_yaml_bomb_is_a_few_bytes_that_nobody_expands() -> None:
     levels = "".join(f"  {after}: &{after} [{', '.join([f'*{name}'] * 9)}]\n" for name, after in pairwise("abcdefghi"))
     skill = f"---\nname: x\nmetadata:\n  a: &a [lol]\n{levels}---\n\n- a\n".encode()
-    start = time.process_time()
-    edited = apply(skill, [Operation(Op.INSERT_AFTER, "- a", "- b")])
-    assert time.process_time() - start < 0.05
+    spent = []
+    for _ in range(3):
+        start = time.process_time()
+        edited = apply(skill, [Operation(Op.INSERT_AFTER, "- a", "- b")])
+        spent.append(time.process_time() - start)
+    assert min(spent) < 0.05
     assert edited == skill + b"- b\n"

@@ -1,8 +1,8 @@
 """Bytes cut, doubled, spliced and swapped out of real shapes: no reader, parser or edit falls over.
 
 What must hold for any bytes stands in tools/fuzz_targets.py. Here hypothesis damages whole inputs, which it does better
-than a fuzzer that knows no shapes, and atheris follows the branches of our code. HYPOTHESIS_EXAMPLES and FUZZ_SECONDS
-set how much, for a long run; `python -m tools.fuzz` runs the second part alone.
+than a fuzzer that knows no shapes, and atheris follows the branches of our code. HYPOTHESIS_EXAMPLES sets how
+much, for a long run; `python -m tools.fuzz` runs the second part alone.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tools import fuzz
 from tools.fuzz_targets import REPLIES, SKILL, TARGETS, adapter, applied, front_matter, redaction, replies, transcripts
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "250"))
-SECONDS = float(os.environ.get("FUZZ_SECONDS", "9"))
+SECONDS = 9.0 * EXAMPLES / 250  # of the fuzzer that follows our branches
 MINUTE = 60.0 * max(EXAMPLES / 250, 1)  # seconds for all, on a machine that does other things besides
 LINES = {
     agent: [line for path in transcripts(agent) for line in path.read_bytes().split(b"\n") if line]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +13,14 @@ from typing import Any
 
 import pytest
 
+from skilld.daemon.engine import Engine
+from skilld.daemon.roots import Surroundings
+from skilld.redact import Redactor
+from skilld.settings import Settings
+from skilld.store import Store
+from skilld.worker.analyse import analyse
+from skilld.worker.key import load_key
+from support.inline import Inline
 from support.live_project import Project
 from support.notifications import notification_server
 from support.program import Program
@@ -95,69 +105,91 @@ def _objects(project: Project) -> set[str]:
     return set(listed.splitlines())
 
 
-@pytest.mark.parametrize(
-    ("answers", "proposed"),
-    [
-        ((_updates(), _operations(f"- {CHANGE}"), "<updates>[]</updates>"), True),
-        ((_updates(section=f"Style {ANSWERED}"), _operations(f"- {CHANGE}"), "<updates>[]</updates>"), True),
-        ((_updates(), _operations(f"- {CHANGE} Use {ANSWERED}.")), False),
-        ((_updates(change=f"{CHANGE} Use {ANSWERED}."),), False),
+# What the model answers, and whether that ends in a proposal. The last batch is tried again, so none follows it.
+ANSWERS: dict[str, tuple[tuple[str | Reply, ...], bool]] = {
+    "reason": ((_updates(), _operations(f"- {CHANGE}"), "<updates>[]</updates>"), True),
+    "section": ((_updates(section=f"Style {ANSWERED}"), _operations(f"- {CHANGE}"), "<updates>[]</updates>"), True),
+    "operation": ((_updates(), _operations(f"- {CHANGE} Use {ANSWERED}.")), False),
+    "change": ((_updates(change=f"{CHANGE} Use {ANSWERED}."),), False),
+    "other words": (
         (
-            (
-                _updates(change="Prefix all tracker identifiers."),
-                f"<changes>{json.dumps([f'{CHANGE} Use {ANSWERED}.'])}</changes>",
-            ),
-            False,
+            _updates(change="Prefix every bullet with its issue identifier."),
+            f"<changes>{json.dumps([f'{CHANGE} Use {ANSWERED}.'])}</changes>",
         ),
-        ((f"I will not say {ANSWERED}",), False),
-        ((Reply(status=500, text=f"trouble with {ANSWERED} and {TYPED[0]}"),), False),
-    ],
-    ids=["reason", "section", "operation", "change", "reworded", "prose", "error"],
-)
+        False,
+    ),
+    "prose": ((f"I will not say {ANSWERED}",), False),
+    "error": ((Reply(status=500, text=f"trouble with {ANSWERED} and {TYPED[0]}"),), False),
+}
+
+
 def test_t22_no_secret_is_sent_kept_committed_or_shown(
-    home: Path, project: Project, answers: tuple[Any, ...], *, proposed: bool
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    for name in (name for name in os.environ if name.startswith("GIT_")):
+        monkeypatch.delenv(name)
+    projects = {name: Project(tmp_path / name, home, ".claude/skills") for name in ANSWERS}
+    before: dict[str, set[str]] = {}
     with StubModel() as model, _notices() as (bus, notices):
         settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
-        program = Program(home, settings | {"DBUS_SESSION_BUS_ADDRESS": bus})
+        program = Inline(home, settings | {"DBUS_SESSION_BUS_ADDRESS": bus})
         assert program.run("run", "--once").returncode == 0
-        model.queue(*answers)
-        with program.daemon():
-            _plant(home, project)
-            before = _objects(project)
-            wait_for("the answers", lambda: len(model.bodies) >= len(answers), LIMIT, context=program.output)
-            _settled(program, proposed=proposed)
-            if proposed and bus:
-                wait_for("a notice", lambda: list(notices), 10)
+        for name, (answers, proposed) in ANSWERS.items():
+            asked = len(model.bodies) + len(answers)
+            model.queue(*answers)
+            _plant(home, projects[name])
+            before[name] = _objects(projects[name])
+            if name == "reason":
+                with program.daemon():
+                    wait_for("a proposal", lambda: program.json("proposals"), LIMIT, context=program.output)
+                    if bus:
+                        wait_for("a notice", lambda: list(notices), LIMIT, context=program.output)
+            else:
+                _judge(home, model)
+            assert len(model.bodies) == asked, name
+            assert bool(projects[name].git("for-each-ref", "refs/heads/skilld")) is proposed, name
+        assert program.json("status")["batches"] == {"pending": 1, "done": len(ANSWERS) - 1, "parked": 0}
         sent = json.dumps(model.bodies) + json.dumps(model.headers)
         shown = "".join(
             program.run(verb, *more).stdout
             for verb in ("status", "proposals", "learnings")
             for more in ((), ("--json",))
         )
-        kept = _kept(home)
-        written = _written(project, before)
+        assert len(program.json("proposals", "--state", "all")) == sum(proposed for _, proposed in ANSWERS.values())
+    kept = _kept(home)
+    written = {name: _written(project, before[name]) for name, project in projects.items()}
     for secret in (*TYPED, ANSWERED):
         password = "pL9vQ2xR7t" if "://" in secret else secret
-        places = {"sent": sent, "notices": json.dumps(notices), "shown": shown, "written": written}
+        places = {"sent": sent, "notices": json.dumps(notices), "shown": shown, **written}
         assert [place for place, text in places.items() if password in text] == []
         assert password.encode() not in kept
     assert IN_SKILL not in sent + json.dumps(notices) + shown
     assert IN_SKILL.encode() not in kept
     # The person's own file keeps what stands in it; no message, diff line or ref of ours repeats it.
-    assert written.count(IN_SKILL) == (1 if proposed else 0)
+    assert {name: text.count(IN_SKILL) for name, text in written.items()} == {
+        name: int(proposed) for name, (_, proposed) in ANSWERS.items()
+    }
 
 
-def _settled(program: Program, *, proposed: bool) -> None:
-    if proposed:
-        wait_for("a proposal", lambda: program.json("proposals"), LIMIT, every=0.2, context=program.output)
-    else:
-        wait_for("an end", lambda: _is_over(program.json("status")), LIMIT, every=0.2, context=program.output)
-        assert program.json("proposals", "--state", "all") == []
+def _judge(home: Path, model: StubModel) -> None:
+    """Do in this process what the daemon and its worker do with the one batch that waits: litellm is loaded once."""
+    state = home / ".local/state/skilld"
+    store = Store.open(state / "skilld.db")
+    try:
+        chosen = Settings(model="openai/stub", model_base_url=model.base_url)
+        engine = Engine(store, chosen, Surroundings(home, {}), time.time())
+        engine.follower.sweep()
+        engine.close_due(time.time())
+        batch = engine.next_batch(time.time())
+        assert batch is not None
 
+        def keep(plan: dict[str, Any]) -> None:
+            engine.keep_plan(batch, plan, time.time())
 
-def _is_over(status: dict[str, Any]) -> bool:
-    return bool(status["last_error"] or status["batches"]["done"])
+        result = analyse(engine.start(batch), Redactor(load_key(state / "redaction.key")).redact, keep)
+        engine.finish(batch, result, time.time())
+    finally:
+        store.close()
 
 
 def test_t22_without_its_key_it_stops_and_keeps_no_word(home: Path, project: Project, program: Program) -> None:
