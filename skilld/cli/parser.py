@@ -16,6 +16,7 @@ from skilld.cli import (
     git,
     inspect,
     learnings,
+    logs,
     mcp,
     pause,
     proposals,
@@ -28,6 +29,7 @@ from skilld.cli import (
     status,
     suggest,
     sync,
+    uninstall,
     why,
 )
 from skilld.cli import eval as evaluation
@@ -37,6 +39,7 @@ VERBS: dict[str, ModuleType] = {
     "demo": demo,
     "status": status,
     "doctor": doctor,
+    "logs": logs,
     "proposals": proposals,
     "show": show,
     "why": why,
@@ -56,6 +59,7 @@ VERBS: dict[str, ModuleType] = {
     "retry": retry,
     "config": config,
     "service": service,
+    "uninstall": uninstall,
 }
 
 

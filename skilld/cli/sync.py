@@ -17,7 +17,7 @@ Change = Callable[[bytes | None], bytes | None]
 
 
 @dataclass(frozen=True)
-class _Planned:
+class Planned:
     """One file with its bytes now and then; None where there is no file."""
 
     path: Path
@@ -26,9 +26,30 @@ class _Planned:
 
     @property
     def what(self) -> str:
+        """What becomes of the file, in one word."""
         if self.before == self.after:
             return "unchanged"
         return "created" if self.before is None else "removed" if self.after is None else "changed"
+
+    def write(self) -> None:
+        """Carry it out. Raises SkilldError where the file is not any more what it was, or cannot be written."""
+        from skilld.files import write_whole
+
+        try:
+            if self.after is None:
+                self._check()
+                self.path.unlink()
+                return
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            mode = 0o644 if self.before is None else stat.S_IMODE(self.path.stat().st_mode)
+            write_whole(self.path, self.after, mode, self._check)
+        except OSError as error:
+            raise SkilldError("The file cannot be written", f"{self.path}: {error.strerror or error}") from error
+
+    def _check(self) -> None:
+        now = _read(self.path) if os.path.lexists(self.path) else None
+        if now != self.before:
+            raise SkilldError("The file was left as it is", f"{self.path} was changed by someone else meanwhile")
 
 
 def add(verbs: common.Verbs) -> None:
@@ -74,15 +95,39 @@ def sync(arguments: argparse.Namespace) -> int:
 
         return put
 
-    return _carry_out(arguments, [_plan(path, change(path)) for path in paths])
+    plan = [_plan(path, change(path)) for path in paths]
+    if not arguments.dry_run and any(one.before != one.after for one in plan):
+        _remember(project)
+    return _carry_out(arguments, plan)
+
+
+def _remember(project: Path) -> None:
+    """Have `skilld uninstall` find the project again; before anything is written, so that no block is forgotten."""
+    from skilld.store.meta import SYNCED
+
+    meta = common.store().meta
+    meta.set(SYNCED, sorted({*meta.get(SYNCED, []), str(project)}))
 
 
 def unsync(arguments: argparse.Namespace) -> int:
     """Take the block out of the files of the agents given, or of all."""
+    project = _project(arguments)
+    return _carry_out(arguments, _removals(project, _asked(arguments, project)))
+
+
+def removal(project: Path) -> list[Planned]:
+    """Return what takes every block out of a project's files; nothing where the project is gone.
+
+    Raises SkilldError where a file cannot be read, or its block was edited.
+    """
+    return [one for one in _removals(project, []) if one.before != one.after] if project.is_dir() else []
+
+
+def _removals(project: Path, paths: list[Path]) -> list[Planned]:
+    """Plan to take the block out of these files; out of all that could have one where none is given."""
     from skilld.sync import block
     from skilld.sync.targets import TARGETS
 
-    project = _project(arguments)
     fronts = {_file(project, target.path): target.front.encode() for target in TARGETS.values()}
 
     def change(path: Path) -> Change:
@@ -92,8 +137,7 @@ def unsync(arguments: argparse.Namespace) -> int:
 
         return take_out
 
-    paths = _asked(arguments, project) or list(fronts)
-    return _carry_out(arguments, [_plan(path, change(path)) for path in paths])
+    return [_plan(path, change(path)) for path in paths or fronts]
 
 
 def _project(arguments: argparse.Namespace) -> Path:
@@ -118,10 +162,10 @@ def _file(project: Path, relative: str) -> Path:
     return path
 
 
-def _plan(path: Path, change: Change) -> _Planned:
+def _plan(path: Path, change: Change) -> Planned:
     try:
         before = _read(path) if os.path.lexists(path) else None
-        return _Planned(path, before, change(before))
+        return Planned(path, before, change(before))
     except OSError as error:
         raise SkilldError("The file cannot be read", f"{path}: {error.strerror or error}") from error
     except SkilldError as error:
@@ -136,12 +180,12 @@ def _read(path: Path) -> bytes:
         return file.read()
 
 
-def _carry_out(arguments: argparse.Namespace, plan: list[_Planned]) -> int:
+def _carry_out(arguments: argparse.Namespace, plan: list[Planned]) -> int:
     """Write what changes, all files having been read and judged before the first is touched."""
     changes = [one for one in plan if one.before != one.after]
     if not arguments.dry_run:
         for one in changes:
-            _write(one)
+            one.write()
     if arguments.json:
         return common.write_json([{"path": str(one.path), "change": one.what} for one in plan])
     would = "would be " if arguments.dry_run else ""
@@ -150,23 +194,3 @@ def _carry_out(arguments: argparse.Namespace, plan: list[_Planned]) -> int:
     if not changes:
         console.line("Nothing to change.")
     return 0
-
-
-def _write(one: _Planned) -> None:
-    from skilld.files import write_whole
-
-    def unchanged() -> None:
-        now = _read(one.path) if os.path.lexists(one.path) else None
-        if now != one.before:
-            raise SkilldError("The file was left as it is", f"{one.path} was changed by someone else meanwhile")
-
-    try:
-        if one.after is None:
-            unchanged()
-            one.path.unlink()
-            return
-        one.path.parent.mkdir(parents=True, exist_ok=True)
-        mode = 0o644 if one.before is None else stat.S_IMODE(one.path.stat().st_mode)
-        write_whole(one.path, one.after, mode, unchanged)
-    except OSError as error:
-        raise SkilldError("The file cannot be written", f"{one.path}: {error.strerror or error}") from error

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import stat
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from skilld.errors import SkilldError
+from skilld.files import write_whole
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
 from skilld.service.values import ServiceFile, ServiceManager, Start
@@ -57,14 +56,6 @@ def _write(path: Path, file: ServiceFile) -> None:
     """Put a file in its place; what stood there, a link to somewhere included, is replaced and not written through."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}-")
-        new = Path(name)
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(file.data)
-            new.chmod(file.mode)
-            new.replace(path)
-        finally:
-            new.unlink(missing_ok=True)
+        write_whole(path, file.data, file.mode)
     except OSError as error:
         raise SkilldError("The service is not installed", f"{path}: {error.strerror or error}") from error

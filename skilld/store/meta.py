@@ -15,6 +15,7 @@ BUDGET_SPENT = "budget_spent"  # the day, and which limit was reached
 LEARNING_DEAD = "learning_dead"  # whether it was told that nothing could be judged for a day
 RESTS_ON = "rests_on"  # what to mind before merging the staging branch, by the address of its repository
 SNOOZED_UNTIL = "snoozed_until"  # Unix time; no notice before it
+SYNCED = "synced"  # project folders whose instruction files got a managed block
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 
 

@@ -22,48 +22,7 @@ from skilld.paths import places, private_dir
 from skilld.service.environment import needed, only_here, service_path
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
-
-# Keeps what it was asked, and whether the service is loaded and running, in files beside it.
-LAUNCHCTL = """#!/bin/sh
-cd "$(dirname "$0")"
-echo "$@" >> asked
-case "$1" in
-print) [ -e loaded ] || exit 113; printf 'x = {\\n\\tstate = running\\n\\tpid = 4711\\n\\truns = 3\\n}\\n' ;;
-bootstrap) touch loaded ;;
-bootout) rm loaded ;;
-getenv) [ "$2" != HTTPS_PROXY ] || echo http://proxy.example ;;
-esac
-"""
-SYSTEMCTL = """#!/bin/sh
-cd "$(dirname "$0")"
-shift 3
-echo "$@" >> asked
-[ ! -e fails ] || { echo "$(cat fails)" >&2; exit 1; }
-case "$1" in
-show-environment) printf "HOME=%s\\nODD=\\$'a\\\\\\\\'b'\\n" "$HOME" ;;
-show) cat shown ;;
-esac
-"""
-STOPPED = "ActiveState=inactive\nResult=success\nStatusText=\nMainPID=0\nNRestarts=0\nUnitFileState=\n"
-RUNNING = "ActiveState=active\nResult=success\nStatusText=at work\nMainPID=4711\nNRestarts=2\nUnitFileState=enabled\n"
-
-
-class Fake:
-    """A manager's program."""
-
-    def __init__(self, folder: Path, name: str, text: str) -> None:
-        self.folder = folder
-        folder.mkdir()
-        (folder / name).write_text(text, encoding="utf-8")
-        (folder / name).chmod(0o755)
-        (folder / "shown").write_text(STOPPED, encoding="utf-8")
-
-    def asked(self) -> list[str]:
-        """Return what it was asked since the last time, but for questions."""
-        log = self.folder / "asked"
-        lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-        log.unlink(missing_ok=True)
-        return [line for line in lines if not line.startswith(("print ", "getenv ", "show"))]
+from support.service_managers import LAUNCHCTL, RUNNING, SYSTEMCTL, Fake
 
 
 @pytest.fixture(autouse=True)

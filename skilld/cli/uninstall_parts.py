@@ -1,0 +1,107 @@
+"""What there is to remove: the service, managed blocks, refs in repositories, folders."""
+
+from __future__ import annotations
+
+import shutil
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld.cli import common
+from skilld.cli.uninstall import Part
+from skilld.errors import SkilldError
+
+if TYPE_CHECKING:
+    from skilld.store import Store
+
+
+def service() -> list[Part]:
+    """Return the service, if one is installed."""
+    from skilld.cli.service import the_manager
+    from skilld.service.install import uninstall
+
+    manager = the_manager()
+    there = [path for path in manager.own_files() if path.exists()]
+    if not there:
+        return []
+    return [Part("service", ", ".join(map(str, there)), partial(uninstall, manager))]
+
+
+def from_store() -> tuple[list[Part], list[str]]:
+    """Return what stands outside of skilld's own folders, as the store knows it, and what will be left with why."""
+    if not common.places().database.exists():
+        return [], []
+    try:
+        store = common.store()
+        blocks, troubles = _blocks(store)
+        own_refs, more = _repositories(store)
+    except SkilldError as error:
+        return [], [f"branches and refs in repositories, which are not known: {error}"]
+    return blocks + own_refs, troubles + more
+
+
+def _blocks(store: Store) -> tuple[list[Part], list[str]]:
+    from skilld.cli.sync import removal
+    from skilld.store.meta import SYNCED
+
+    parts, troubles = [], []
+    for project in map(Path, store.meta.get(SYNCED, [])):
+        try:
+            parts += [Part("block", str(one.path), one.write) for one in removal(project)]
+        except SkilldError as error:
+            troubles.append(str(error))
+    return parts, troubles
+
+
+def _repositories(store: Store) -> tuple[list[Part], list[str]]:
+    from skilld.git.errors import NotTrackedError
+    from skilld.propose.withdraw import plan, withdraw
+
+    own = common.places().repositories
+    parts, troubles = [], []
+    for repo in (Path(name) for name in store.proposals.repos() if name and Path(name).parent != own):
+        try:
+            planned = plan(repo)
+        except NotTrackedError:
+            continue  # it is gone, and all that was in it
+        except SkilldError as error:
+            troubles.append(f"{repo}: {error}")
+            continue
+        if planned.kept:
+            troubles.append(f"{repo}: skilld/staging, since {planned.kept}")
+        if planned.refs:
+            parts.append(Part("refs", f"{repo}: {', '.join(planned.refs)}", partial(withdraw, repo)))
+    return parts, troubles
+
+
+def folders(*, purge: bool) -> list[Part]:
+    """Return skilld's own folders. Without `purge` the settings file stays, wherever it lies (on macOS among them)."""
+    where = common.places()
+    kept = None if purge else where.settings_file
+    parts = []
+    for folder in dict.fromkeys([where.data, where.state, *([where.config] if purge else [])]):
+        there = [path for path in folder.iterdir() if path != kept] if folder.is_dir() else []
+        if there or (purge and folder.is_dir()):
+            parts.append(Part("folder", f"{folder}: {_names(there)}", partial(_empty, folder, kept)))
+    return parts
+
+
+def _names(paths: list[Path]) -> str:
+    return ", ".join(sorted(path.name for path in paths)) or "empty"
+
+
+def _empty(folder: Path, kept: Path | None) -> None:
+    """Remove a folder of ours with all that is in it but one file. No link is followed out of it."""
+    for path in folder.iterdir():
+        if path == kept:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+    if kept is not None and kept.parent == folder and kept.exists():
+        return
+    if folder.is_symlink():
+        folder.unlink()
+    else:
+        folder.rmdir()

@@ -1,0 +1,100 @@
+"""Showing the log: from its file or the journal, followed through a rotation, fit for a terminal."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from skilld.__main__ import main
+from skilld.cli.logs import follow
+from skilld.paths import places, private_dir
+from support.claude_lines import append
+
+NASTY = "\x1b]0;owned\x07\x9b31m\u202e"
+
+
+def line(event: str, **more: object) -> bytes:
+    entry = {"event": event, "level": "info", "timestamp": "2026-03-02T09:00:00.123456Z", **more}
+    return json.dumps(entry).encode() + b"\n"
+
+
+@pytest.fixture(autouse=True)
+def no_journal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+
+@pytest.fixture
+def log() -> Path:
+    return private_dir(places().state) / "skilld.log"
+
+
+def test_the_last_lines_are_shown_with_those_before_a_rotation(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.with_name("skilld.log.1").write_bytes(line("one") + line("two"))
+    log.write_bytes(line("three", batch="b1"))
+    assert main(["logs", "-n", "2"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "2026-03-02T09:00:00  info      two",
+        "2026-03-02T09:00:00  info      three  batch=b1",
+    ]
+    assert main(["logs", "--json"]) == 0
+    assert [entry["event"] for entry in json.loads(capsys.readouterr().out)] == ["one", "two", "three"]
+
+
+def test_nothing_in_it_is_obeyed_by_a_terminal(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log.write_bytes(line(NASTY, reason=NASTY) + NASTY.encode() + b"\n[1]\n\xff\n")
+    assert main(["logs"]) == 0
+    shown = capsys.readouterr().out
+    assert len(shown.splitlines()) == 4
+    assert [char for char in "\x1b\x07\x9b\u202e" if char in shown] == []
+
+
+def test_without_a_log_that_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["logs"]) == 0
+    assert "Nothing is logged yet" in capsys.readouterr().out
+    assert main(["logs", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    assert main(["logs", "--json", "-f"]) == 2
+
+
+def test_the_journal_of_the_service_goes_before_an_older_file(
+    log: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log.write_bytes(line("in the file"))
+    journalctl = tmp_path / "journalctl"
+    journalctl.write_text("#!/bin/sh\necho 'Started skilld.service.'\necho \"$@\"\n", encoding="utf-8")
+    journalctl.chmod(0o755)
+    assert main(["logs", "-n", "7"]) == 0
+    shown = capsys.readouterr().out
+    assert "Started skilld.service." in shown
+    assert "--user --unit=skilld.service" in shown
+    assert "--lines=7" in shown
+    assert "in the file" not in shown
+
+
+def test_a_log_is_followed_through_half_lines_and_rotations(log: Path) -> None:
+    log.write_bytes(line("old"))
+
+    def rotate() -> None:
+        append(log, line("third"))
+        log.rename(log.with_name("skilld.log.1"))
+        log.write_bytes(line("fourth"))
+
+    steps: Iterator[Callable[[], object]] = iter(
+        [
+            lambda: append(log, line("first"), b'{"event": "sec'),
+            lambda: append(log, b'ond"}\n'),
+            rotate,
+            log.unlink,
+            lambda: log.write_bytes(line("fifth")),
+        ]
+    )
+
+    def wait() -> None:
+        next(steps)()
+
+    followed = follow(log, wait)
+    seen = [json.loads(next(followed))["event"] for _ in range(5)]
+    assert seen == ["first", "second", "third", "fourth", "fifth"]
