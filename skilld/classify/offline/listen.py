@@ -1,4 +1,4 @@
-"""Which clauses of a turn say something lasting.
+"""Which clauses of a turn say something lasting: by a cue that says so outright, else by the weight of smaller signs.
 
 One turn in, the clauses heard out, each with its cue and its exact place in the turn. Knows nothing of skills.
 """
@@ -12,13 +12,17 @@ from dataclasses import dataclass
 from skilld.classify.offline.cues import LANGUAGES, Cue, Language
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses
+from skilld.classify.offline.weigh import Shape, weigh
 from skilld.text import fold
 
 _LONGEST = 500  # characters of one clause: longer ones are pasted or dictated, and no rule
 _PLAIN = 120  # characters of a plain command
 _MODEST = 0.6  # how sure a plain command against a line of the skill makes us
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
+_LEAD = 40  # characters of "just this once": what is longer is a clause of its own
+_OWN_SHARE = 0.7  # of a turn: with less the person mostly pasted
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
+_ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
@@ -47,9 +51,22 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return what lasting things `text`, one turn, says; `agent_texts` are the agent's messages before it."""
     typed = _typed(text, agent_texts)
     languages = spoken(typed)
-    ordered = len(fold(typed)) > _MANY or any(language.orders.match(typed) for language in languages)
-    heard = (_hear(clause, text, languages) for clause in clauses(typed))
-    return [one for one in heard if one and (one.cue in _EXPLICIT or not ordered)]
+    said = list(clauses(typed))
+    shape = _shape(text, typed, said, languages)
+    ordered = shape.ordered or len(fold(typed)) > _MANY
+    heard: list[Heard] = []
+    for clause in said:
+        if len(clause.text) > _LONGEST or _for_once(clause, languages):
+            continue
+        outright = _hear(clause, text, languages)
+        readings = [(language, weigh(clause, language, shape)) for language in languages]
+        language, weighed = max(readings, key=lambda reading: reading[1].total)
+        described = any(one.of_the_product for _, one in readings)
+        if outright and (outright.cue in _EXPLICIT or not (ordered or described)):
+            heard.append(outright)
+        elif weighed.total >= 0 and not any(one.retracts.search(clause.text) for one in languages):
+            heard.append(_heard(clause, text, language, weighed.cue, weighed.confidence))
+    return heard
 
 
 def commands(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
@@ -66,10 +83,7 @@ def commands(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
             rest = clause.text[begin:]
             unfit = clause.question or language.vetoes.search(clause.text) or language.asks.match(rest)
             if len(rest) <= _PLAIN and not unfit and language.commands.match(rest):
-                quote = text[clause.start : clause.start + len(clause.text)]
-                out.append(
-                    Heard(quote, quote[begin:], clause.start, clause.question, language, Cue.CORRECTION, _MODEST)
-                )
+                out.append(_heard(clause, text, language, Cue.CORRECTION, _MODEST))
                 break
     return out
 
@@ -102,8 +116,6 @@ def spoken(text: str) -> list[Language]:
 
 
 def _hear(clause: Clause, text: str, languages: Sequence[Language]) -> Heard | None:
-    if len(clause.text) > _LONGEST:
-        return None
     bare = clause.text
     best: Heard | None = None
     for language in languages:
@@ -113,14 +125,39 @@ def _hear(clause: Clause, text: str, languages: Sequence[Language]) -> Heard | N
         if language.vetoes.search(bare) or language.retracts.search(bare):
             continue
         asks = bool(language.asks.match(rest))
+        wonders = clause.question and not language.requests.search(bare)
         for pattern in language.patterns:
             if asks and pattern.cue is not Cue.REMINDER:  # "isn't that in the rules?" says that it is
                 continue
+            if wonders and pattern.cue not in _ASKED:
+                continue
             if (best is None or pattern.strength > best.strength) and pattern.regex.search(rest):
-                quote = text[clause.start : clause.start + len(clause.text)]
-                said = quote[begin:]
-                best = Heard(quote, said, clause.start, clause.question, language, pattern.cue, pattern.strength)
+                best = _heard(clause, text, language, pattern.cue, pattern.strength)
     return best
+
+
+def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Heard:
+    """Return `clause` as heard, quoted as `text` has it, its opener cut off."""
+    quote = text[clause.start : clause.start + len(clause.text)]
+    opener = language.openers.match(clause.text)
+    said = quote[opener.end() if opener else 0 :]
+    return Heard(quote, said, clause.start, clause.question, language, cue, strength)
+
+
+def _for_once(clause: Clause, languages: Sequence[Language]) -> bool:
+    """Whether what leads up to the clause says that it holds for once: "just this once, always ..."."""
+    lead = clause.lead
+    return bool(lead) and len(lead) <= _LEAD and any(language.vetoes.search(lead) for language in languages)
+
+
+def _shape(text: str, typed: str, said: Sequence[Clause], languages: Sequence[Language]) -> Shape:
+    length = len(fold(text))
+    return Shape(
+        length,
+        clauses=len(said),
+        pasted=len(fold(typed)) < _OWN_SHARE * length,
+        ordered=any(language.orders.match(typed) for language in languages),
+    )
 
 
 def _typed(text: str, agent_texts: Sequence[str]) -> str:

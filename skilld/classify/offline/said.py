@@ -21,9 +21,12 @@ _LONGEST = 400  # characters: a longer block is no single rule
 
 
 def says_already(change: str, text: str) -> bool:
-    """Whether one line or item of `text` says what `change` says: its words, its numbers, the same yes or no."""
+    """Whether one line or item of `text` says what `change` says: its words, its numbers, the same yes or no.
+
+    Verbs that any rule can do without do not count: "never use X" is said by "no X".
+    """
     asked = chosen_part(change)
-    wanted = stems(asked)
+    wanted = stems(asked) - _PLAIN_VERBS or stems(asked)
     return bool(wanted) and any(
         len(wanted & stems(rule)) >= _COVERED * len(wanted)
         and numbers(asked) <= numbers(rule)

@@ -13,11 +13,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A stretch of a turn: its exact text, where it starts, and whether it belongs to a question."""
+    """A stretch of a turn: its exact text, where it starts, whether it belongs to a question.
+
+    `lead` is what stands before it in its sentence, as a clause of its own.
+    """
 
     text: str
     start: int
     question: bool
+    lead: str = ""
 
 
 _WRAPPED = re.compile(r"(?<=[^\s.!?:;。！？：；])\n(?=[ \t]{0,4}[a-zà-ÿа-я])")
@@ -74,7 +78,7 @@ def _of_line(line: str, offset: int, begin: int) -> Iterator[Clause]:
         for first, last in zip([begin, *cuts], [*seams, end], strict=True):
             clause = _trimmed(line, first, last)
             if clause[0] < clause[1]:
-                yield Clause(line[clause[0] : clause[1]], offset + clause[0], question)
+                yield Clause(line[clause[0] : clause[1]], offset + clause[0], question, line[begin:first].strip())
         begin = end
 
 

@@ -16,6 +16,7 @@ from typing import Any
 _BLANK = re.compile(r" +(\??)")
 _NAME = re.compile(r"(?<!\(\?)<([a-z_]+)>")
 _NEVER = re.compile(r"(?!)")
+_ALWAYS = re.compile("")
 _NESTING = 4  # groups inside groups
 
 
@@ -56,6 +57,7 @@ class Language:
     asks: re.Pattern[str]
     orders: re.Pattern[str]
     commands: re.Pattern[str]
+    requests: re.Pattern[str]
     marks: frozenset[str] | None
 
 
@@ -89,6 +91,7 @@ def read(path: Path) -> Language:
         asks=list_of("asks", r"^¿?\s*", bound),
         orders=list_of("orders", r"^\W*", bound),
         commands=list_of("told", "^", bound),
+        requests=list_of("requests", bound, bound) if groups.get("requests") else _ALWAYS,
         marks=frozenset(data["marks"]) if "marks" in data else None,
     )
 
