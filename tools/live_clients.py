@@ -18,7 +18,7 @@ from pathlib import Path
 
 SKIPPED = 77
 FOLDER_VARIABLE = "LIVE_CLIENTS_DIR"
-INSTALL_LIMIT = 300  # seconds; the two packages are about 250 MB together
+INSTALL_LIMIT = 300  # seconds; the packages are about 250 MB together
 NEEDED = ("npm", "node", "tmux", "git")
 
 
@@ -43,7 +43,8 @@ class Client:
 
 CLAUDE_CODE = Client("@anthropic-ai/claude-code", "2.1.197", "claude")
 CODEX = Client("@openai/codex", "0.169.0", "codex")
-CLIENTS = (CLAUDE_CODE, CODEX)
+OPENCODE = Client("opencode-ai", "1.18.33", "opencode")
+CLIENTS = (CLAUDE_CODE, CODEX, OPENCODE)
 
 
 def clients_folder() -> Path:

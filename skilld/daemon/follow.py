@@ -13,9 +13,11 @@ import structlog
 from skilld.daemon.opened import Opened, OpenFiles, ParsingError
 from skilld.daemon.recording import record
 from skilld.daemon.roots import Root, transcripts
-from skilld.intake import tail, typed
+from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.block import Block
+from skilld.intake.source import Cursor, Look, Source, source_of
+from skilld.intake.tail import Facts
 from skilld.store import Store
 from skilld.store.files import StoredFile
 from skilld.store.meta import INSTALLED_AT
@@ -61,9 +63,9 @@ class Follower:
 
     def _take_up_from_the_end(self) -> None:
         for agent, path, facts in self._transcripts():
-            self._rows.add_file(agent, str(path), facts, baseline=facts.st_size)
+            self._rows.add_file(agent, str(path), facts, baseline=_source(agent).end(path, facts))
 
-    def _transcripts(self) -> Iterator[tuple[str, Path, os.stat_result]]:
+    def _transcripts(self) -> Iterator[tuple[str, Path, Facts]]:
         for root in self._roots:
             for path, facts in transcripts(root):
                 if _is_text(path):
@@ -127,10 +129,10 @@ class Follower:
         self._unsure.add(name)
         try:
             followed = self._followed(agent, path)
-            with tail.look(path, followed.cursor) as look:
+            with _source(agent).look(path, followed.cursor) as look:
                 new = self._keep(followed, look)
             self._open.add(name, followed)  # reading others meanwhile may have closed it
-            self.unreadable.pop(name, None)
+            self._note(name, look.note)
         except FileNotFoundError:
             self._forget(name)
             self.unreadable.pop(name, None)
@@ -142,6 +144,13 @@ class Follower:
         else:
             return new, look.more
         return 0, False
+
+    def _note(self, name: str, note: str) -> None:
+        """Keep a word on what could not be read of a file for `status`; without one nothing was left out."""
+        if note:
+            self.unreadable[name] = note
+        else:
+            self.unreadable.pop(name, None)
 
     def _forget(self, name: str, *, seen: bool = False) -> None:
         """Let go of what is in memory of a file: what was fed to its parser and not stored must be read again.
@@ -177,17 +186,17 @@ class Follower:
         name = str(path)
         known = self._open.get(name)
         if known is None:
-            file = self._rows.file(name) or self._renamed(path) or self._new(agent, path)
-            cursor = tail.Cursor(**file.cursor) if file.cursor else None
+            file = self._rows.file(name) or self._renamed(agent, path) or self._new(agent, path)
+            cursor = _source(agent).cursor(file.cursor, file.baseline)
             known = Opened(file, ADAPTERS[agent].parser(path, file.parser), cursor)
             self._open.add(name, known)
         return known
 
     def _new(self, agent: str, path: Path) -> StoredFile:
-        return self._rows.add_file(agent, str(path), path.stat(follow_symlinks=False), baseline=0)
+        return self._rows.add_file(agent, str(path), _source(agent).facts(path), baseline=0)
 
-    def _renamed(self, path: Path) -> StoredFile | None:
-        facts = path.stat(follow_symlinks=False)
+    def _renamed(self, agent: str, path: Path) -> StoredFile | None:
+        facts = _source(agent).facts(path)
         for file in self._rows.same_file(facts):
             # An inode is soon used again. What was read is told by its first bytes; what never was, by its name or age.
             same = file.cursor or Path(file.path).name == path.name or (file.size, file.mtime) == _state(facts)
@@ -197,17 +206,17 @@ class Follower:
                 return self._rows.file(str(path))
         return None
 
-    def _keep(self, followed: Opened, look: tail.Look) -> int:
+    def _keep(self, followed: Opened, look: Look) -> int:
         """Read and store what a look shows of a file."""
         file = followed.file
         if look.restarted:
             followed.parser = ADAPTERS[file.agent].parser(Path(file.path))
             log.info("transcript replaced", agent=file.agent, file_id=file.id)
-        if look.restarted or look.size < file.baseline:
+        if look.restarted or look.length < file.baseline:
             self._drop_baseline(followed)
         typed.tell(followed.parser, Path(file.path), ADAPTERS[file.agent].INFO)
         self._seen[file.path] = (look.size, look.mtime)
-        events = []
+        events: list[Event] = []
         for part in look.parts():
             events += followed.feed(part)
             if isinstance(part, Block):
@@ -215,13 +224,17 @@ class Follower:
         if followed.cursor is None and followed.file.baseline == 0:
             self._learn_siblings(followed.file, events)
         followed.cursor, followed.mtime = look.cursor, look.mtime
-        return self._record(followed, events, followed.cursor, overlong=len(look.overlong), size=look.size)
+        new = self._record(followed, events, followed.cursor, overlong=len(look.overlong), size=look.size)
+        if _source(file.agent).rereads and not look.more:
+            offset, _ = followed.parser.checkpoint(look.cursor.offset)
+            followed.cursor = replace(look.cursor, offset=offset)
+        return new
 
     def _record(
         self,
         followed: Opened,
         events: Sequence[Event],
-        cursor: tail.Cursor,
+        cursor: Cursor,
         *,
         overlong: int = 0,
         size: int | None = None,
@@ -266,5 +279,9 @@ def _is_text(path: Path) -> bool:
     return True
 
 
-def _state(facts: os.stat_result) -> tuple[int, float]:
+def _source(agent: str) -> Source:
+    return source_of(ADAPTERS[agent].INFO)
+
+
+def _state(facts: Facts) -> tuple[int, float]:
     return facts.st_size, facts.st_mtime

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from skilld.crash import report
 from skilld.intake.agents.base import Parser, skimming
 from skilld.intake.block import Block
-from skilld.intake.tail import Cursor
+from skilld.intake.source import Cursor
 from skilld.store.files import StoredFile
 from skilld.types import Event, RawLine
 

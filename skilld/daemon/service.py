@@ -22,11 +22,11 @@ from skilld.daemon.notices import Notices
 from skilld.daemon.observing import Observing
 from skilld.daemon.recovery import keep_copy
 from skilld.daemon.reload import SettingsFile
+from skilld.daemon.rests import Rests
 from skilld.daemon.schedule import Schedule
 from skilld.daemon.spawn import Worker
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import Watching
-from skilld.intake.agents import ADAPTERS
 from skilld.notify.desktop import Desktop
 from skilld.notify.words import CANNOT_STORE, SETTINGS_CHANGED, about_budget, about_dead
 from skilld.store.batches import StoredBatch
@@ -76,6 +76,7 @@ class Service:
         self._settings_file = SettingsFile(settings_file, engine.settings)
         self._stopping = False
         self.stopped_by = 0  # the signal, once there was one
+        self._rests = Rests(lambda path: self._inbox.put(Changed(str(path))))
 
     def run(self) -> None:
         """Follow, judge and propose until a signal says stop."""
@@ -166,11 +167,11 @@ class Service:
             self._work()
 
     def _transcript(self, path: str) -> tuple[str, Path] | None:
-        """Return whose transcript a path is, None if it is none."""
-        file = Path(path)
+        """Return whose transcript has changed with a path; None if it is none, or was looked at just now."""
         for root in self._engine.roots:
-            if file.is_relative_to(root.folder) and ADAPTERS[root.agent].is_transcript(file):
-                return root.agent, file
+            file = root.transcript(Path(path))
+            if file is not None:
+                return (root.agent, file) if not root.changes_in_place or self._rests.is_over(file) else None
         return None
 
     def _handle(self, message: Message) -> None:

@@ -38,7 +38,8 @@ class Watching:
         if not self._watcher.alive:
             log.warning("watching restarted")
             self._watcher.restart()
-        return bool(self._watcher.watch(root.folder for root in self._roots))
+        flat = (root.folder for root in self._roots if root.is_flat)
+        return bool(self._watcher.watch((root.folder for root in self._roots), flat))
 
     def count(self) -> None:
         """Find out which folders no events come from. Walks all of them."""

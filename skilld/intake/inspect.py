@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import Any
 from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.agents.base import Adapter, Parser
-from skilld.intake.tail import MAX_LINE, read_lines
-from skilld.types import Event, Ignored, Malformed, RawLine, SkillUse, Turn
+from skilld.intake.source import source_of
+from skilld.intake.tail import MAX_LINE, UnreadableError
+from skilld.types import Event, Ignored, Malformed, RawLine, SkillUse, Span, Turn
 
 _ENOUGH_TO_GUESS = 1 << 20  # bytes
 
@@ -67,18 +67,14 @@ def inspect(path: Path, adapter: Adapter) -> View:
     view = View(adapter.INFO.name)
     parser: Parser = adapter.parser(path)
     typed.tell(parser, path, adapter.INFO)
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        for item in read_lines(fd):
-            if isinstance(item, RawLine):
-                for event in parser.feed(item):
-                    view.add(event)
-            if item.end - item.start > MAX_LINE + 1:
-                view.ignored["line over 8 MiB"] += 1
-        for event in parser.flush():
-            view.add(event)
-    finally:
-        os.close(fd)
+    for item in source_of(adapter.INFO).whole(path):
+        if isinstance(item, RawLine):
+            for event in parser.feed(item):
+                view.add(event)
+        if isinstance(item, Span) or item.end - item.start > MAX_LINE + 1:
+            view.ignored["line over 8 MiB"] += 1
+    for event in parser.flush():
+        view.add(event)
     return view
 
 
@@ -95,12 +91,11 @@ def guess_agent(path: Path) -> str | None:
 def _sense(path: Path, adapter: Adapter) -> int:
     parser = adapter.parser(path)
     events: list[Event] = []
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
-        for item in read_lines(fd, end=_ENOUGH_TO_GUESS):
+        for item in source_of(adapter.INFO).whole(path, end=_ENOUGH_TO_GUESS):
             if isinstance(item, RawLine):
                 events += parser.feed(item)
-        events += parser.flush()
-    finally:
-        os.close(fd)
+    except UnreadableError:  # no database
+        return 0
+    events += parser.flush()
     return sum(1 for event in events if not isinstance(event, Malformed))

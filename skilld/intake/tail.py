@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
+from typing import NamedTuple
 
 from skilld.intake.block import Block
 from skilld.types import RawLine, Span
@@ -44,6 +45,15 @@ class Cursor:
     read_end: int = 0
 
 
+class Facts(NamedTuple):
+    """What tells a transcript and its state, in the words of `os.stat_result`."""
+
+    st_dev: int
+    st_ino: int
+    st_size: int
+    st_mtime: float
+
+
 class UnreadableError(OSError):
     """The file is there, but not one we may read (another owner, no regular file)."""
 
@@ -64,6 +74,12 @@ class Look:
     _end: int
     overlong: list[Span] = field(default_factory=list)
     more: bool = False
+    note: str = ""
+
+    @property
+    def length(self) -> int:
+        """Where positions end: the size in bytes."""
+        return self.size
 
     def parts(self, budget: int = 4 << 20) -> Iterator[Block | RawLine]:
         """Yield what is complete, at most about `budget` bytes of it. A block is void when the next one comes."""
@@ -88,6 +104,14 @@ class Look:
         return Cursor(*self.identity, _hash(self._fd, head_len, self._end), head_len, self._end, self._end)
 
 
+def check_own(path: Path, facts: os.stat_result) -> None:
+    """Raise UnreadableError unless these are the facts of a regular file of our own."""
+    if not stat.S_ISREG(facts.st_mode):
+        raise UnreadableError(0, "not a regular file", str(path))
+    if facts.st_uid != os.geteuid():
+        raise UnreadableError(0, "belongs to another user", str(path))
+
+
 @contextmanager
 def look(path: Path, cursor: Cursor | None) -> Iterator[Look]:
     """Open a file for a look at what is new behind `cursor` (None: from the start).
@@ -97,10 +121,7 @@ def look(path: Path, cursor: Cursor | None) -> Iterator[Look]:
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode):
-            raise UnreadableError(0, "not a regular file", str(path))
-        if facts.st_uid != os.geteuid():
-            raise UnreadableError(0, "belongs to another user", str(path))
+        check_own(path, facts)
         same = cursor is not None and _is_same(fd, facts, cursor)
         start = cursor.offset if cursor is not None and same else 0
         restarted = cursor is not None and not same

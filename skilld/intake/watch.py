@@ -74,13 +74,18 @@ class Watcher:
         self._observer = _observer()
         self._watched: dict[Path, tuple[ObservedWatch, _Identity]] = {}
         self._wanted: list[Path] = []
+        self._flat: frozenset[Path] = frozenset()
         self._overflow = _Overflow(lost)
         for name in _LOGGERS:
             logging.getLogger(name).addHandler(self._overflow)
 
-    def watch(self, folders: Iterable[Path]) -> list[Path]:
-        """Watch those of `folders` that exist and are not watched yet; returns the new ones. Cheap to call again."""
+    def watch(self, folders: Iterable[Path], flat: Iterable[Path] = ()) -> list[Path]:
+        """Watch those of `folders` that exist and are not watched yet; returns the new ones. Cheap to call again.
+
+        Of those that are `flat` as well, nothing below is watched.
+        """
         wanted = self._wanted = list(folders)
+        self._flat = frozenset(flat)
         self._observer = self._observer or _observer()
         for folder, (watch, identity) in list(self._watched.items()):
             if _identity(folder) != identity:
@@ -91,7 +96,7 @@ class Watcher:
 
     def _take(self, folder: Path) -> bool:
         identity = _identity(folder)
-        watch = self._schedule(folder, _Handler(self._changed), _WANTED, recursive=True)
+        watch = self._schedule(folder, _Handler(self._changed), _WANTED, recursive=folder not in self._flat)
         if watch is None:
             return False
         self._watched[folder] = (watch, identity)
@@ -143,7 +148,8 @@ class Watcher:
         0 also where the system does not tell. Walks all folders: not for every minute.
         """
         watches = _watches()
-        below = {folder for root in self._wanted for folder, _, _ in os.walk(root)}
+        below = {folder for root in self._wanted if root not in self._flat for folder, _, _ in os.walk(root)}
+        below |= {str(root) for root in self._flat if root.is_dir()}
         return max(0, len(below | set(map(str, self._parents))) - watches) if watches is not None else 0
 
     def restart(self) -> None:
@@ -153,7 +159,7 @@ class Watcher:
         self._observer = _observer()
         folders = [*self._watched]
         self._watched, self._parents = {}, {}
-        self.watch(folders)
+        self.watch(folders, self._flat)
 
     def stop(self) -> None:
         """Stop watching."""

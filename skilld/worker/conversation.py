@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 from skilld.errors import SkilldError
 from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
-from skilld.intake.tail import read_lines
+from skilld.intake.source import source_of
 from skilld.types import Event, Message, RawLine, Reply, Turn
 
 # Of one message; a longer one is a paste or a dump, and its middle is no one's words.
@@ -33,7 +31,7 @@ def read(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
     for source in job["sources"]:
         found = {message.turn_key for message in messages if message.by_person}
         wanted = {key: number for key, number in numbers.items() if key not in found}  # a fork has copies of the others
-        messages += _of_source(job["agent"], source, wanted, redact)
+        messages += _of_source(job["agent"], job["session_id"], source, wanted, redact)
     if not any(message.by_person for message in messages):
         raise SkilldError("The words are gone", "the transcript was deleted or rewritten before they were read")
     last = max(i for i, message in enumerate(messages) if message.by_person)
@@ -41,11 +39,11 @@ def read(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
 
 
 def _of_source(
-    agent: str, source: Mapping[str, Any], numbers: Mapping[str, int], redact: Callable[[str], str]
+    agent: str, session: str, source: Mapping[str, Any], numbers: Mapping[str, int], redact: Callable[[str], str]
 ) -> list[Message]:
     turns: dict[str, Turn] = {}
     events: list[Turn | Reply] = []
-    for event in _events(agent, Path(source["path"]), source["end"]):
+    for event in _events(agent, session, source):
         if isinstance(event, Turn) and event.key in numbers and event.key not in turns:
             turns[event.key] = event
             events.append(event)
@@ -53,7 +51,7 @@ def _of_source(
             events.append(event)
     if ADAPTERS[agent].INFO.typed_list and len(turns) < len(numbers):
         # The client's list of typed prompts has forgotten them since; their keys say that they were in it.
-        for event in _events(agent, Path(source["path"]), source["end"], forgotten=True):
+        for event in _events(agent, session, source, forgotten=True):
             if isinstance(event, Turn) and event.key in numbers and event.key not in turns:
                 turns[event.key] = event
                 events.append(event)
@@ -61,24 +59,19 @@ def _of_source(
     return [_message(event, numbers, redact) for event in _trim(events)]
 
 
-def _events(agent: str, path: Path, end: int, *, forgotten: bool = False) -> Iterator[Event]:
+def _events(agent: str, session: str, source: Mapping[str, Any], *, forgotten: bool = False) -> Iterator[Event]:
+    info = ADAPTERS[agent].INFO
+    path = Path(source["path"])
     parser = ADAPTERS[agent].parser(path)
     if not forgotten:
-        typed.tell(parser, path, ADAPTERS[agent].INFO)
+        typed.tell(parser, path, info)
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
-            return
-        for item in read_lines(fd, end=end):
+        for item in source_of(info).whole(path, end=source["end"], session=session, own=True):
             if isinstance(item, RawLine):
                 yield from parser.feed(item)
         yield from parser.flush()
-    finally:
-        os.close(fd)
+    except OSError:
+        return
 
 
 def _trim(events: Sequence[Turn | Reply]) -> list[Turn | Reply]:

@@ -20,10 +20,10 @@ _APART = ("run", "demo")
 class Inline(Program):
     """skilld on a home, as `Program`; its quick verbs run here, with nothing on standard input and no terminal."""
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
         """Run one verb to its end and return what came of it."""
-        if not arguments or arguments[0] in _APART:
-            return super().run(*arguments)
+        if typed or not arguments or arguments[0] in _APART:
+            return super().run(*arguments, typed=typed)
         out, err = _Stream(), _Stream()
         with (
             mock.patch.dict(os.environ, self.environment, clear=True),

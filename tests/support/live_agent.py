@@ -67,6 +67,10 @@ class LiveAgent(ABC):
     def transcripts(self) -> list[Path]:
         """Return the transcripts the client has written into the home, sorted."""
 
+    def recorded(self, text: str) -> bool:
+        """Whether the client has written this text into a transcript."""
+        return any(text.encode() in path.read_bytes() for path in self.transcripts())
+
     @property
     def environment(self) -> dict[str, str]:
         """All variables the client sees."""

@@ -76,5 +76,7 @@ class Bench:
 
 
 def _kinds(transcript: Path) -> dict[str, int]:
+    if transcript.suffix != ".jsonl":
+        return {"bytes": transcript.stat().st_size}
     records = (json.loads(line) for line in transcript.read_bytes().splitlines())
     return Counter(str(record.get("type")) for record in records)

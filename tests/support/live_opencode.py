@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from support.live_agent import LiveAgent
+from tools.live_clients import clients_folder
 
 
 class OpenCode(LiveAgent):
     agent = "opencode"
-    project_skills = ".opencode/skills"
+    project_skills = ".agents/skills"  # where there is a .opencode, the client installs packages into it
     quit_command = "/exit"
 
     def set_up(self) -> None:
@@ -32,8 +34,10 @@ class OpenCode(LiveAgent):
         (folder / "opencode.json").write_text(json.dumps(settings))
 
     def variables(self) -> Mapping[str, str]:
-        switches = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")
-        return {f"OPENCODE_DISABLE_{switch}": "1" for switch in switches}
+        switches = {f"OPENCODE_DISABLE_{name}": "1" for name in ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD")}
+        # Its skill tool lists the skill's files with ripgrep, which it would download.
+        ripgrep = [str(path.parent) for path in clients_folder().glob("codex-*/**/codex-path/rg")][:1]
+        return {**switches, "PATH": os.pathsep.join([*ripgrep, os.environ["PATH"]])}
 
     def arguments(self) -> list[str]:
         return []
@@ -46,6 +50,10 @@ class OpenCode(LiveAgent):
 
     def is_busy(self, screen: str) -> bool:
         return "esc interrupt" in screen
+
+    def recorded(self, text: str) -> bool:
+        files = (self.home / ".local" / "share" / "opencode").glob("opencode*.db*")
+        return any(json.dumps(text).strip('"').encode() in path.read_bytes() for path in files)
 
     def transcripts(self) -> list[Path]:
         return sorted((self.home / ".local" / "share" / "opencode").glob("opencode*.db"))

@@ -90,7 +90,7 @@ class SharedStories(ABC):
             bench.agent.headless(TICKET_RULE)
         assert bench.skilld.run("run", "--once").returncode == 0
         (transcript,) = bench.agent.transcripts()
-        assert TICKET_RULE in transcript.read_text()
+        assert bench.agent.recorded(TICKET_RULE)
         assert bench.inspect(transcript)["turns"] == []
         assert bench.agent_status()["files"] == 1
         assert bench.agent_status()["turns"] == 0
@@ -101,7 +101,7 @@ class SharedStories(ABC):
             bench.agent.quit()
         self.continue_headless(bench, TICKET_RULE)
         (transcript,) = bench.agent.transcripts()
-        assert TICKET_RULE in transcript.read_text()
+        assert bench.agent.recorded(TICKET_RULE)
         assert [turn["text"] for turn in bench.inspect(transcript)["turns"]] == ["good morning"]
 
     def check_proposal(self, bench: Bench, proposals: list[dict[str, Any]]) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from skilld.intake import typed
 from skilld.intake.agents.base import Adapter
+from skilld.intake.source import source_of
 from skilld.text import fold
 from skilld.types import Event, RawLine, SkillUse, Turn
 
@@ -45,8 +46,15 @@ def events_of(adapter: Adapter, path: Path) -> list[Event]:
     """Return all events of one file, as if it had been read at one go and then been idle."""
     parser = adapter.parser(path)
     typed.tell(parser, path, adapter.INFO, _NOWHERE)
-    events = [event for line in raw_lines(path.read_bytes()) for event in parser.feed(line)]
+    events = [event for line in _records(adapter, path) for event in parser.feed(line)]
     return events + parser.flush()
+
+
+def _records(adapter: Adapter, path: Path) -> list[RawLine]:
+    """Return the records of a transcript; of lines the last counts without its newline, too."""
+    if adapter.INFO.queries:
+        return [item for item in source_of(adapter.INFO).whole(path) if isinstance(item, RawLine)]
+    return list(raw_lines(path.read_bytes()))
 
 
 def events_of_records(adapter: Adapter, *records: dict[str, Any] | bytes, name: str = "session.jsonl") -> list[Event]:
@@ -61,26 +69,26 @@ def events_with_restarts(adapter: Adapter, path: Path, every: int) -> list[Event
 
     The state goes through JSON, as it does in the store. Lines that are read again give their events again.
     """
-    data = path.read_bytes()
+    records = _records(adapter, path)
     events: list[Event] = []
     state: dict[str, Any] | None = None
     position, reached = 0, 0
-    while reached < len(data):
+    while True:
         parser = adapter.parser(path, state)
         typed.tell(parser, path, adapter.INFO, _NOWHERE)
         fresh = 0
-        for line in raw_lines(data, position):
+        for line in records:
+            if line.start < position:
+                continue
             events += parser.feed(line)
             fresh += line.end > reached
             reached = max(reached, line.end)
-            position, state = parser.checkpoint(line.end)
             if fresh >= every:
                 break
+        if not fresh:
+            return events + parser.flush()
+        position, state = parser.checkpoint(reached)
         state = json.loads(json.dumps(state))
-    parser = adapter.parser(path, state)
-    typed.tell(parser, path, adapter.INFO, _NOWHERE)
-    events += [event for line in raw_lines(data, position) for event in parser.feed(line)]
-    return events + parser.flush()
 
 
 def read_case(case: Path, adapter: Adapter) -> Reading:

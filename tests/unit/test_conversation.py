@@ -29,6 +29,7 @@ def _reply(text: str) -> bytes:
 def _job(*keys: str, sources: list[tuple[Path, int, int]]) -> dict[str, Any]:
     return {
         "agent": "claude-code",
+        "session_id": "s1",
         "turns": [f"claude-code:{key}" for key in keys],
         "sources": [{"path": str(path), "start": start, "end": end} for path, start, end in sources],
     }

@@ -39,7 +39,7 @@ DOORS = {
     "platformdirs": ("skilld.paths",),
     "pydantic": ("skilld.settings",),
     "pydantic_settings": ("skilld.settings",),
-    "sqlite3": ("skilld.store",),
+    "sqlite3": ("skilld.store", "skilld.intake.rows"),
     "watchdog": ("skilld.intake",),
 }
 IMPORT_NAMES = {"gitpython": "git"}  # where it is not the project's name with underscores

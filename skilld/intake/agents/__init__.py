@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from skilld.intake.agents import claude_code, codex
+from skilld.intake.agents import claude_code, codex, opencode
 from skilld.intake.agents.base import Adapter
 
 ADAPTERS: dict[str, Adapter] = {
     claude_code.INFO.name: claude_code,
     codex.INFO.name: codex,
+    opencode.INFO.name: opencode,
 }

@@ -25,6 +25,25 @@ class Folder:
 
 
 @dataclass(frozen=True, slots=True)
+class Query:
+    """How to read one generation of an agent's database, whose records are rows.
+
+    `tables` are those it asks, with the columns they must have; `newer` are tables that newer clients fill instead.
+    `newest` gives the greatest position (a time in milliseconds), `last_row` the greatest row number; `index` the
+    positions and keys of records in order: those at `:since` or later and those behind row `:row`, of session
+    `:session` or, where that is null, of all. `record` gives the rows that make up the record `:key`, by name, without
+    values longer than `:longest`.
+    """
+
+    tables: Mapping[str, frozenset[str]]
+    newer: tuple[str, ...]
+    newest: str
+    last_row: str
+    index: str
+    record: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class AgentInfo:
     """What is fixed about an agent.
 
@@ -34,6 +53,8 @@ class AgentInfo:
     `suffixes`; where `flat`, only files that lie in a store itself are transcripts, and none further down.
     `typed_list` are the places of the file in which the client lists what a person typed, of which the first that is
     there is taken: relative to the transcript's folder, or from `~/` or `$VARIABLE/`. Its parser is a `Listener`.
+    `queries` are given where transcripts are SQLite databases, one for each generation; a parser is then fed each
+    record as a line with a JSON object. `file_variables` name one transcript itself.
 
     `project_skills` are the folders, below a project's root or any folder in it, that hold skills; `user_skills` those
     below the person's home; `skill_homes` those below the agent's own folder; `skill_folders` those with variables of
@@ -59,6 +80,8 @@ class AgentInfo:
     suffixes: tuple[str, ...] = (".jsonl",)
     flat: bool = False
     typed_list: tuple[str, ...] = ()
+    queries: tuple[Query, ...] = ()
+    file_variables: tuple[str, ...] = ()
     skill_folders: tuple[Folder, ...] = ()
     kept_as: str = "lines, appended"
     typed_by: str = ""

@@ -1,0 +1,188 @@
+"""The daemon on a database: every turn once, over restarts, locks, migrations, and what was there before skilld."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skilld.daemon.follow import Follower
+from skilld.daemon.roots import Root
+from skilld.store import Store
+from support.opencode_db import OpenCodeDb, skill_call
+
+INSTALLED = 1_795_000_000.0
+
+
+class Machine:
+    """A client's database, its list of typed prompts, and followers that come and go."""
+
+    def __init__(self, root: Path) -> None:
+        self.folder = root / "share" / "opencode"
+        self.client = OpenCodeDb(self.folder / "opencode.db")
+        self.client.session("s1", "/w")
+        self.list = root / "state" / "opencode" / "prompt-history.jsonl"
+        self.list.parent.mkdir(parents=True)
+        self.list.touch()
+        self.database = root / "skilld.db"
+        self.store = Store.open(self.database)
+
+    def start(self) -> Follower:
+        """Start skilld, as after a kill: nothing is left but what is stored."""
+        self.store.close()
+        self.store = Store.open(self.database)
+        return Follower(self.store, [Root("opencode", self.folder)], INSTALLED)
+
+    def type(self, text: str) -> None:
+        """Type a prompt, which the client first puts into its list."""
+        with self.list.open("a") as file:
+            file.write(json.dumps({"input": text, "parts": [], "mode": "normal"}) + "\n")
+        self.client.prompt("s1", text)
+
+    def waiting(self) -> int:
+        return len(self.store.transcripts.waiting("opencode", "s1"))
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    made = Machine(tmp_path)
+    yield made
+    made.store.close()
+    made.client.db.close()
+
+
+def test_turns_are_counted_once_over_restarts(machine: Machine) -> None:
+    follower = machine.start()
+    for number in range(6):
+        machine.type(f"prompt {number}")
+        machine.client.answer("s1")
+        assert follower.sweep() == 1
+        assert follower.sweep() == 0
+        follower = machine.start()
+        assert follower.sweep() == 0
+    assert machine.waiting() == 6
+
+
+def test_what_was_there_at_the_first_start_does_not_count_but_its_skill_is_known(machine: Machine) -> None:
+    machine.type("old")
+    machine.client.skill("s1", Path("/w/.opencode/skills/notes"))
+    follower = machine.start()
+    machine.type("new")
+    assert follower.sweep() == 1
+    (turn,) = machine.store.transcripts.waiting("opencode", "s1")
+    assert turn.at == "2026-11-18T11:06:43Z"
+    (use,) = machine.store.transcripts.uses("opencode", "s1", turn.seq)
+    assert (use.name, use.path, use.cwd) == ("notes", "/w/.opencode/skills/notes/SKILL.md", "/w")
+
+
+def test_a_backfill_counts_what_was_said_before(machine: Machine) -> None:
+    machine.type("old")
+    follower = machine.start()
+    assert follower.sweep() == 0
+    assert follower.backfill(2, INSTALLED + 10) == 1
+    assert follower.sweep() == 1
+
+
+def test_a_prompt_whose_words_come_later_is_read_when_they_are_there(machine: Machine) -> None:
+    follower = machine.start()
+    message = machine.client.message("s1", {"role": "user"})
+    machine.list.write_text(json.dumps({"input": "late", "parts": [], "mode": "normal"}) + "\n")
+    machine.type("after it")
+    assert follower.sweep() == 1
+    machine.client.now += 60_000
+    machine.client.answer("s1")
+    assert follower.sweep() == 0
+    machine.client.part(message, {"type": "text", "text": "late"})
+    assert follower.sweep() == 1
+
+
+def test_a_skill_that_a_person_allows_after_an_hour_of_talk_is_seen(machine: Machine) -> None:
+    follower = machine.start()
+    machine.type("use the skill")
+    part = machine.client.skill("s1", Path("/w/.claude/skills/notes"), ended=False)
+    follower.sweep()
+    machine.client.now += 1_800_000
+    machine.client.session("s2", "/w")
+    machine.client.answer("s2")
+    follower = machine.start()
+    follower.sweep()
+    assert machine.store.transcripts.uses("opencode", "s1", 9) == []
+    machine.client.end(part, skill_call(Path("/w/.claude/skills/notes"), "completed"))
+    follower.sweep()
+    assert [use.path for use in machine.store.transcripts.uses("opencode", "s1", 9)] == [
+        "/w/.claude/skills/notes/SKILL.md"
+    ]
+
+
+def test_a_prompt_that_is_in_the_list_only_a_moment_later_is_a_turn(machine: Machine) -> None:
+    follower = machine.start()
+    machine.client.prompt("s1", "quick")
+    assert follower.sweep() == 0
+    machine.list.write_text(json.dumps({"input": "quick", "parts": [], "mode": "normal"}) + "\n")
+    machine.client.answer("s1")
+    assert follower.sweep() == 1
+
+
+def test_what_is_not_in_the_list_is_no_turn(machine: Machine) -> None:
+    follower = machine.start()
+    machine.type("typed")
+    machine.client.prompt("s1", '"put in by a program"')
+    machine.client.prompt("s1", "word")
+    assert follower.sweep() == 1
+
+
+def test_a_database_that_its_client_holds_locked_costs_no_turn_and_no_time(machine: Machine) -> None:
+    follower = machine.start()
+    machine.type("one")
+    assert follower.sweep() == 1
+    machine.client.db.execute("PRAGMA locking_mode = EXCLUSIVE")
+    machine.client.db.execute("BEGIN EXCLUSIVE")
+    machine.type("two")
+    machine.client.db.execute("COMMIT")
+    started = time.monotonic()
+    assert follower.sweep() == 0
+    assert time.monotonic() - started < 3
+    assert [*follower.unreadable.values()] == ["locked by its client; skilld tries again"]
+    machine.client.db.close()
+    assert follower.sweep() == 1
+    assert follower.unreadable == {}
+    assert machine.waiting() == 2
+
+
+@pytest.mark.parametrize(
+    ("there", "back"),
+    [
+        ("ALTER TABLE part RENAME TO part_old", "ALTER TABLE part_old RENAME TO part"),
+        ("ALTER TABLE session RENAME directory TO folder", "ALTER TABLE session RENAME folder TO directory"),
+    ],
+    ids=["half-migrated", "newer"],
+)
+def test_a_database_of_another_shape_costs_no_turn(machine: Machine, there: str, back: str) -> None:
+    follower = machine.start()
+    machine.type("one")
+    assert follower.sweep() == 1
+    machine.type("two")
+    machine.client.db.execute(there)
+    assert follower.sweep() == 0
+    assert [*follower.unreadable.values()] == ["its tables are not those of a version that skilld knows"]
+    follower = machine.start()
+    assert follower.sweep() == 0
+    machine.client.db.execute(back)  # or a skilld that knows them
+    assert follower.sweep() == 1
+    assert follower.unreadable == {}
+    assert machine.waiting() == 2
+
+
+def test_a_newer_generation_of_tables_is_told_while_the_known_one_goes_on(machine: Machine) -> None:
+    follower = machine.start()
+    machine.client.db.execute("INSERT INTO session_message VALUES ('m', 's1', 'user', 1, '{}')")
+    machine.type("one")
+    assert follower.sweep() == 1
+    (told,) = follower.unreadable.values()
+    assert "newer version" in told
+    machine.client.db.execute("DELETE FROM session_message")
+    follower.sweep()
+    assert follower.unreadable == {}

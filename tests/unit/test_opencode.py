@@ -1,0 +1,141 @@
+"""opencode's records: who said what, which skills were used, what waits, and what a list of typed prompts tells."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.intake.agents import opencode
+from skilld.intake.agents.opencode_typed import TypedList
+from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Turn
+from support.truth import events_of_records, raw_lines
+
+RECORDS = Path(__file__).parents[1] / "fixtures" / "opencode" / "records.jsonl"
+NOTES = "/w/app/.opencode/skills/release-notes/SKILL.md"
+DEPLOY = "/w/app/.agents/skills/deploy/SKILL.md"
+
+
+def events() -> list[Event]:
+    parser = opencode.parser(RECORDS)
+    return [event for line in raw_lines(RECORDS.read_bytes()) for event in parser.feed(line)]
+
+
+def history(*prompts: dict[str, Any]) -> bytes:
+    return b"".join(json.dumps(prompt).encode() + b"\n" for prompt in prompts)
+
+
+def prompt(text: str, **more: object) -> dict[str, Any]:
+    return {"input": text, "parts": [], "mode": "normal", **more}
+
+
+def test_what_a_person_said_is_a_turn_and_nothing_else_is() -> None:
+    turns = [event for event in events() if isinstance(event, Turn)]
+    assert [(turn.text, turn.how) for turn in turns] == [
+        ("Write the notes for 2.4", How.TYPED),
+        ("no, the ticket number first", How.TYPED),
+        ("for 2.5, past tense", How.COMMAND),
+        ("plain, with dates", How.ANSWER),
+        ("日本語で 🙏", How.TYPED),
+    ]
+    assert {(turn.session_id, turn.cwd, turn.agent) for turn in turns} == {("ses_1", "/w/app", "opencode")}
+    assert turns[0].at == "2026-11-18T11:06:41Z"
+    ignored = [event.reason for event in events() if isinstance(event, Ignored)]
+    assert ignored == ["added by the client", "not typed", "headless"]
+
+
+def test_a_skill_in_use_is_told_by_the_tool_a_read_and_the_body_put_in() -> None:
+    uses = [event for event in events() if isinstance(event, SkillUse)]
+    assert [(use.name, use.path) for use in uses] == [
+        ("release-notes", NOTES),
+        ("release-notes", NOTES),
+        ("deploy", DEPLOY),
+    ]
+
+
+def test_what_the_agent_wrote_is_a_reply() -> None:
+    assert [event.text for event in events() if isinstance(event, Reply)] == ["Here they are."]
+
+
+def test_reading_comes_back_to_the_first_record_that_waits_and_tells_nothing_twice() -> None:
+    parser = opencode.parser(RECORDS)
+    lines = list(raw_lines(RECORDS.read_bytes()))
+    for line in lines:
+        parser.feed(line)
+    offset, state = parser.checkpoint(lines[-1].end)
+    assert offset == lines[10].start  # an answer that goes on; the prompt without parts comes later
+    again = opencode.parser(RECORDS, json.loads(json.dumps(state)))
+    assert not [event for line in lines for event in again.feed(line) if isinstance(event, SkillUse)]
+
+
+def test_an_answer_whose_client_was_killed_does_not_wait_for_ever() -> None:
+    parser = opencode.parser(RECORDS)
+    hour = 3_600_000
+    for at, role in ((1000, "assistant"), (1000 + hour, "user")):
+        message = {"id": f"m{at}", "session": "s", "directory": "/w", "created": at, "data": json.dumps({"role": role})}
+        part = {"id": f"p{at}", "type": "text", "text": "hm"}
+        parser.feed(RawLine(at, at + 1, json.dumps({"message": [message], "parts": [part]}).encode()))
+    assert parser.checkpoint(1001 + hour)[0] == 1001 + hour
+
+
+@pytest.mark.parametrize("record", [b"[]", b"{}", b"\xff", {"message": []}, {"message": [{"data": "[1]"}]}])
+def test_what_is_no_record_is_malformed(record: bytes | dict[str, Any]) -> None:
+    assert [type(event) for event in events_of_records(opencode, record)] == [Malformed]
+
+
+def test_a_fork_has_the_same_keys_under_other_ids() -> None:
+    def turn(session: str, key: str) -> Turn:
+        data = json.dumps({"role": "user"})
+        message = {"id": key, "session": session, "directory": "/w", "created": 7000, "data": data}
+        record = {"message": [message], "parts": [{"id": f"p{key}", "type": "text", "text": "use tabs"}]}
+        (event,) = events_of_records(opencode, record)
+        assert isinstance(event, Turn)
+        return event
+
+    assert turn("ses_1", "msg_1").key == turn("ses_2", "msg_9").key
+
+
+class TestTypedList:
+    def test_what_is_in_the_list_was_typed_as_it_is(self) -> None:
+        typed = TypedList(history(prompt("use tabs"), prompt('"in quotes, really"')))
+        assert typed.typed("use tabs ") == ("use tabs ", False)
+        assert typed.typed('"in quotes, really"') == ('"in quotes, really"', False)
+
+    def test_what_is_not_in_it_was_not(self) -> None:
+        assert TypedList(history(prompt("use tabs"))).typed("word") is None
+        assert TypedList(b"").typed("word") is None
+
+    def test_a_shell_command_is_no_prompt(self) -> None:
+        assert TypedList(history(prompt("make", mode="shell"))).typed("make") is None
+
+    def test_of_a_command_the_arguments_were_typed_and_not_the_template(self) -> None:
+        typed = TypedList(history(prompt("/triage the login bug, quickly"), prompt("/triage bug")))
+        assert typed.typed("Always label first.\nIssue: the login bug, quickly\nThen stop.") == (
+            "the login bug, quickly",
+            True,
+        )
+        assert typed.typed("Always label first.\nIssue: the logins") is None
+
+    def test_of_a_skill_called_by_name_too(self) -> None:
+        body = "# X\n\nBase directory for this skill: /w/s/x\nRelative paths in this skill are so.\n\n"
+        typed = TypedList(history(prompt("/x for 2.5")))
+        assert typed.typed(f"{body}for 2.5") == ("for 2.5", True)
+        assert typed.typed(f"{body}for 2.6") is None
+        assert typed.typed(body) == ("", True)
+
+    def test_a_paste_stands_in_its_place(self) -> None:
+        pasted = {"type": "text", "text": "a\nb\nc", "source": {"text": {"value": "[Pasted ~3 lines]"}}}
+        entry = prompt("look at [Pasted ~3 lines] now", parts=[pasted])
+        assert TypedList(history(entry)).typed("look at a\nb\nc now ") == ("look at a\nb\nc now ", False)
+
+    @pytest.mark.parametrize("text", ['"one two"', '"say \\"hi\\" to me"', '"two\nlines"'])
+    def test_without_a_list_only_an_argument_in_quotes_is_told_apart(self, text: str) -> None:
+        assert TypedList(None).typed(text) is None
+        assert TypedList(None).typed("one two") == ("one two", False)
+        assert TypedList(None).typed('"a" and "b c"') == ('"a" and "b c"', False)
+
+    @pytest.mark.parametrize("data", [b"\xff\n{}\n[]\n", b'{"input": 5, "parts": 7}\n', b'{"parts": [{"source": 1}]}'])
+    def test_what_is_no_entry_is_passed_over(self, data: bytes) -> None:
+        assert TypedList(data).typed("x") is None

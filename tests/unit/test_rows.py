@@ -1,0 +1,216 @@
+"""Records of a database: what is new is read once, nothing is written, and what cannot be read costs nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skilld.intake import rows
+from skilld.intake.agents import opencode
+from skilld.intake.source import Rows, source_of
+from skilld.intake.tail import UnreadableError
+from support.opencode_db import SECRET, OpenCodeDb
+
+QUERIES = opencode.INFO.queries
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[OpenCodeDb]:
+    with OpenCodeDb(tmp_path / "opencode.db") as made:
+        made.session("s1", "/w")
+        yield made
+
+
+def texts(reading: rows.RowLook) -> list[str]:
+    return [part["text"] for line in reading.lines for part in json.loads(line.data)["parts"]]
+
+
+def read(client: OpenCodeDb, cursor: rows.RowCursor | None = None, budget: int = 1 << 20) -> rows.RowLook:
+    return rows.read(client.path, cursor, QUERIES, budget=budget)
+
+
+def test_records_come_in_order_and_then_only_the_new_ones(client: OpenCodeDb) -> None:
+    client.prompt("s1", "one")
+    client.prompt("s1", "two")
+    first = read(client)
+    assert texts(first) == ["one", "two"]
+    client.now += rows.OVERLAP
+    client.prompt("s1", "three")
+    second = read(client, first.cursor)
+    assert texts(second)[-1] == "three"
+    assert texts(read(client, second.cursor)) == ["three"]
+
+
+def test_what_was_written_under_an_older_time_is_read_as_well(client: OpenCodeDb) -> None:
+    client.prompt("s1", "now")
+    cursor = read(client).cursor
+    client.prompt("s1", "an hour ago, says its clock", at=client.now - 3_600_000)
+    assert "an hour ago, says its clock" in texts(read(client, cursor))
+
+
+def test_a_row_in_the_place_of_a_deleted_one_is_read(client: OpenCodeDb) -> None:
+    undone = client.prompt("s1", "undone")
+    cursor = read(client).cursor
+    client.db.execute("DELETE FROM message WHERE id = ?", (undone,))
+    client.prompt("s1", "instead")
+    assert texts(read(client, cursor)) == ["instead"]
+
+
+def test_a_long_history_is_read_piece_by_piece_to_its_end(client: OpenCodeDb) -> None:
+    for number in range(40):
+        client.prompt("s1", f"prompt {number}", at=client.now - number % 2)
+    readings = [read(client, budget=500)]
+    while readings[-1].more:
+        readings.append(read(client, readings[-1].cursor, budget=500))
+    seen = [text for reading in readings for text in texts(reading)]
+    assert sorted(seen) == sorted(f"prompt {number}" for number in range(40))
+    assert len(readings) > 5
+    assert readings[-1].cursor.row is not None
+
+
+def test_sub_agents_and_other_sessions_are_left_out(client: OpenCodeDb) -> None:
+    client.session("child", "/w", parent="s1")
+    client.session("s2", "/w")
+    client.prompt("child", "you are a helper")
+    client.prompt("s1", "one")
+    client.prompt("s2", "two")
+    assert texts(read(client)) == ["one", "two"]
+    (line,) = rows.whole(client.path, QUERIES, "s2")
+    assert b"two" in getattr(line, "data", b"")
+
+
+def test_nothing_else_is_asked_and_nothing_is_written(client: OpenCodeDb, tmp_path: Path) -> None:
+    client.prompt("s1", "one")
+    client.skill("s1", tmp_path / "release-notes")
+    assert SECRET.encode() not in b"".join(line.data for line in read(client).lines)
+    assert b"skill_content" not in b"".join(line.data for line in read(client).lines)
+    client.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    client.db.close()
+    before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.iterdir()}
+    assert texts(read(client)) == ["one", None]
+    assert {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.iterdir()} == before
+    assert set(before) == {"opencode.db"}
+
+
+def test_another_database_in_its_place_is_read_from_its_start(client: OpenCodeDb, tmp_path: Path) -> None:
+    client.prompt("s1", "one")
+    cursor = read(client).cursor
+    with OpenCodeDb(tmp_path / "new" / "opencode.db") as other:
+        other.session("s1", "/w")
+        other.prompt("s1", "other")
+        other.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        other.path.replace(client.path)
+        reading = rows.read(client.path, cursor, QUERIES)
+    assert reading.restarted
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ("ALTER TABLE message RENAME COLUMN data TO body", "its tables are not those of a version that skilld knows"),
+        ("DROP TABLE part", "its tables are not those of a version that skilld knows"),
+        (
+            "ALTER TABLE session RENAME TO old; CREATE VIEW session AS SELECT * FROM old",
+            "its tables are not those of a version that skilld knows",
+        ),
+    ],
+)
+def test_tables_that_are_not_known_are_told_and_come_back(client: OpenCodeDb, change: str, why: str) -> None:
+    client.prompt("s1", "one")
+    cursor = read(client).cursor
+    client.db.execute("BEGIN IMMEDIATE")
+    for statement in change.split("; "):
+        client.db.execute(statement)
+    assert texts(read(client, cursor)) == ["one"]  # half-way: what was committed last
+    client.db.execute("COMMIT")
+    with pytest.raises(UnreadableError) as caught:
+        read(client, cursor)
+    assert caught.value.strerror == why
+
+
+def test_a_newer_table_in_use_is_told_while_the_older_ones_are_read(client: OpenCodeDb) -> None:
+    client.prompt("s1", "one")
+    assert read(client).note == ""
+    client.db.execute("INSERT INTO session_message VALUES ('m', 's1', 'user', 1, '{}')")
+    reading = read(client)
+    assert texts(reading) == ["one"]
+    assert "session_message" in reading.note
+
+
+@pytest.mark.parametrize("mode", ["journal_mode = DELETE", "locking_mode = EXCLUSIVE"])
+def test_a_lock_of_the_client_is_told_at_once(client: OpenCodeDb, mode: str) -> None:
+    client.prompt("s1", "one")
+    cursor = read(client).cursor
+    client.db.execute(f"PRAGMA {mode}")
+    client.db.execute("BEGIN EXCLUSIVE")
+    client.prompt("s1", "two")
+    started = time.monotonic()
+    with pytest.raises(UnreadableError) as caught:
+        read(client, cursor)
+    assert caught.value.strerror == "locked by its client; skilld tries again"
+    assert time.monotonic() - started < 3
+    client.db.execute("COMMIT")
+    client.db.close()
+    assert "two" in texts(read(client, cursor))
+
+
+def test_a_writer_in_the_middle_of_a_commit_of_its_own_blocks_nobody(client: OpenCodeDb) -> None:
+    client.prompt("s1", "one")
+    client.db.execute("BEGIN IMMEDIATE")
+    client.prompt("s1", "two")
+    assert texts(read(client)) == ["one"]
+    client.db.execute("COMMIT")
+    assert texts(read(client)) == ["one", "two"]
+
+
+@pytest.mark.parametrize("data", [b"no database at all, but long enough to be looked at" * 40, b""])
+def test_what_is_no_database_is_told(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "opencode.db"
+    path.write_bytes(data)
+    with pytest.raises(UnreadableError):
+        rows.read(path, None, QUERIES)
+
+
+def test_a_link_or_a_pipe_is_not_read(client: OpenCodeDb, tmp_path: Path) -> None:
+    client.prompt("s1", "one")
+    (tmp_path / "link.db").symlink_to(client.path)
+    os.mkfifo(tmp_path / "pipe.db")
+    for name in ("link.db", "pipe.db"):
+        with pytest.raises(UnreadableError):
+            rows.read(tmp_path / name, None, QUERIES)
+
+
+def test_strange_values_are_passed_over(client: OpenCodeDb) -> None:
+    client.prompt("s1", "one")
+    for data in ("{", "[]", b"\x00\xff", json.dumps({"type": "text", "text": "x" * 9_000_000})):
+        message = client.message("s1", {"role": "user"})
+        client.part(message, {"type": "text", "text": "y"})
+        client.db.execute("UPDATE part SET data = ? WHERE message_id = ?", (data, message))
+    client.db.execute("UPDATE message SET time_created = 'soon' WHERE id = ?", (client.message("s1", {}),))
+    client.prompt("s1", "last")
+    assert texts(read(client)) == ["one", "last"]
+
+
+def test_a_change_of_the_log_is_a_change_of_the_database(client: OpenCodeDb) -> None:
+    source = source_of(opencode.INFO)
+    assert isinstance(source, Rows)
+    assert source.transcript(Path("/x/opencode.db-wal")) == Path("/x/opencode.db")
+    before = source.facts(client.path)
+    client.prompt("s1", "one")
+    assert source.facts(client.path) != before
+    assert source.end(client.path, before) == client.now + 1
+
+
+def test_where_the_end_cannot_be_read_it_is_taken_from_the_clock_of_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    sqlite3.connect(path).close()
+    path.write_bytes(b"x" * 200)
+    os.utime(path, (1_795_000_000, 1_795_000_000))
+    source = source_of(opencode.INFO)
+    assert source.end(path, source.facts(path)) == 1_795_000_000_001
