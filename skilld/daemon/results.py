@@ -11,7 +11,7 @@ from skilld.store.batches import StoredBatch
 from skilld.store.learnings import Learning
 from skilld.store.meta import RESTS_ON
 from skilld.times import day, rfc3339
-from skilld.types import Proposal, State, Usage
+from skilld.types import Evidence, Proposal, State, Usage
 from skilld.wire import proposal_from_json
 
 
@@ -37,6 +37,8 @@ def record(store: Store, batch: StoredBatch, result: Mapping[str, Any], now: flo
     if usage := result.get("usage"):
         skills = batch.job.get("skills") or [{}]
         store.usage.add(day(now), result.get("model", ""), skills[0].get("name", ""), Usage(**usage))
+    for proposal_id, turn, quote in result.get("supported", ()):
+        store.proposals.support(proposal_id, Evidence(turn, quote))
     proposals = [proposal_from_json(item) for item in result.get("proposals", ())]
     new = [proposal.id for proposal in proposals if store.proposals.add(proposal)]
     follow(store, result, now)

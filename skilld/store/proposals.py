@@ -94,6 +94,17 @@ class Proposals:
         """Record that the staging branch was rebuilt and the proposal is another commit now."""
         self._db.execute('UPDATE proposals SET "commit" = ?, base = ? WHERE id = ?', (commit, base, proposal_id))
 
+    def support(self, proposal_id: str, evidence: Evidence) -> None:
+        """Add to an open proposal that a person said it again, in whichever session; once for each turn."""
+        proposal = self.get(proposal_id)
+        if proposal is None or proposal.state is not State.OPEN:
+            return
+        if evidence.turn not in {known.turn for known in proposal.evidence}:
+            self._db.execute(
+                "UPDATE proposals SET evidence = ? WHERE id = ?",
+                (_to_row("evidence", (*proposal.evidence, evidence)), proposal_id),
+            )
+
     def commit(self, proposal: Proposal) -> None:
         """Record that a proposal that had waited is a commit now."""
         self._db.execute(

@@ -61,6 +61,7 @@ class Analysis:
         self._staged = Staged()
         self._told = Usage()  # what the daemon has booked with the plan
         self._learnings: list[dict[str, Any]] = []
+        self._supported: list[tuple[str, str, str]] = []  # open proposals that were said again: id, turn, quote
         self.refused: list[str] = []
         self._dropped: list[str] = []
 
@@ -111,6 +112,8 @@ class Analysis:
             session = self._job["session_id"]
             why = known.why_known(item.update, loaded.ref.path, session, self._standing, self._job["decided"])
             least = self._job["thresholds"].get(loaded.ref.path, {}).get(item.update.kind.value, 0.0)
+            if (standing := known.said_by(item.update, loaded.ref.path, self._standing)) is not None:
+                self._supported.append((standing.id, self._key(item.update.turn), item.update.quote))
             if why:
                 self._dropped.append(why)
             elif item.update.confidence < least:
@@ -212,6 +215,7 @@ class Analysis:
             "usage": asdict(self._backend.usage - self._told),
             "proposals": [proposal_to_json(proposal) for proposal in self._staged.made],
             "learnings": self._learnings,
+            "supported": self._supported,
             **self._staged.changes(),
         }
 

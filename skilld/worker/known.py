@@ -18,15 +18,20 @@ def why_known(
     A learning that was rejected or reverted comes again only when the person says it anew: in a later session and in
     other words.
     """
-    for proposal in standing:
-        if proposal.path == path and _says(update.change, [operation.text for operation in proposal.operations]):
-            return f"the open proposal {proposal.id} says it already"
+    if (proposal := said_by(update, path, standing)) is not None:
+        return f"the open proposal {proposal.id} says it already"
     for decision in decided:
         if decision["path"] == path and _says(update.change, decision["changes"]):
             anew = decision["session"] != session_id and fold(update.quote).casefold() not in decision["quotes"]
             if not anew:
                 return f"it was {decision['state']} before"
     return ""
+
+
+def said_by(update: Update, path: str, standing: Sequence[Proposal]) -> Proposal | None:
+    """Return the open proposal for the skill at `path` that says what an update says, if there is one."""
+    same = (proposal for proposal in standing if proposal.path == path)
+    return next((p for p in same if _says(update.change, [operation.text for operation in p.operations])), None)
 
 
 def _says(change: str, texts: Sequence[str]) -> bool:
