@@ -5,6 +5,7 @@ Bytes and values in, plain values out. Knows no agent.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -54,3 +55,8 @@ def mapping(value: object) -> Mapping[str, Any]:
 def objects(value: object) -> list[Mapping[str, Any]]:
     """Return the objects of a JSON array, anything else as an empty list."""
     return [element for element in value if isinstance(element, dict)] if isinstance(value, list) else []
+
+
+def named_by(*values: object) -> str:
+    """Return a name for what has no id of its own: the same for the same values, told apart by any of them."""
+    return hashlib.sha256("\0".join(string(value) or str(value) for value in values).encode()).hexdigest()[:16]
