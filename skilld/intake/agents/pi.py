@@ -1,0 +1,137 @@
+"""The adapter for Pi: one JSONL file per session, a tree of entries of which all branches count.
+
+Lines of a session in, events out. Seen: 0.73.1 (version 3, entries with ids) and files of late 2025 (no ids). A typed
+`/skill:name arguments` stands expanded, with the skill's absolute path; other expansions carry no mark. Whether someone
+sat at the terminal is not written down: see pi_presence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from skilld.intake.agents.base import AgentInfo
+from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string, utc
+from skilld.intake.agents.pi_presence import Presence
+from skilld.intake.agents.tool_reads import Use, Waiting, uses_of
+from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+
+INFO = AgentInfo(
+    name="pi",
+    title="Pi",
+    home=".pi/agent",
+    home_variables=("PI_CODING_AGENT_DIR",),
+    stores=("sessions",),
+    project_skills=(".pi/skills", ".agents/skills"),
+    user_skills=(".agents/skills",),
+    skill_homes=("skills",),
+    instructions=("AGENTS.md", "CLAUDE.md"),
+    verified="0.73.1 on 2026-11-20",
+    typed_by="messages of the role `user`; the arguments behind an expanded `/skill:`",
+    unattended="a session that begins with its prompt; what is continued later cannot be told",
+    skill_use="the `<skill>` block, or a call that reads a SKILL.md",
+    own_runs="`--no-session`, which writes nothing",
+)
+
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)
+# badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock
+_SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n(.*?)\n</skill>(?:\n\n(.+))?', re.DOTALL)
+
+
+def is_transcript(path: PurePath) -> bool:
+    """Whether this is a session file, by its name."""
+    return _NAME.fullmatch(path.name) is not None
+
+
+def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> PiParser:
+    """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
+    return PiParser(path, state or {})
+
+
+class PiParser:
+    """Reads one session, line by line."""
+
+    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        self._session = short(state.get("session")) or path.stem.rpartition("_")[2]
+        self._cwd = string(state.get("cwd")) or None
+        self._presence = Presence(mapping(state.get("presence")))
+        self._calls = Waiting(state.get("calls"))
+        self._roles: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], Span], list[Event]]] = {
+            "user": self._on_user,
+            "assistant": self._on_assistant,
+            "toolResult": self._on_result,
+        }
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return the events of one line; a line that is no record gives Malformed."""
+        span = Span(line.start, line.end)
+        entry = read_object(line.data)
+        if entry is None:
+            return [Malformed(span)] if line.data.strip() else []
+        message = mapping(entry.get("message"))
+        if entry.get("type") == "session":
+            self._session = short(entry.get("id")) or self._session
+            self._cwd = string(entry.get("cwd")) or None
+        handle = self._roles.get(string(message.get("role"))) if entry.get("type") == "message" else None
+        events = handle(entry, message, span) if handle else []
+        self._presence.see(entry)
+        return events
+
+    def flush(self) -> list[Event]:
+        """Return nothing: no line waits for another."""
+        return []
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, and the state."""
+        return end, {
+            "session": self._session,
+            "cwd": self._cwd,
+            "presence": self._presence.state(),
+            "calls": self._calls.state(),
+        }
+
+    def _on_user(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
+        text, at = _text(message.get("content")), utc(entry.get("timestamp"))
+        skill = _SKILL.fullmatch(text)
+        events: list[Event] = []
+        if skill:
+            events = self._used([(skill[1], skill[2])], at, span)
+            text = skill[4] or ""
+        reason = self._presence.not_a_person(entry)
+        if reason or not text.strip():
+            return [*events, Ignored(reason or ("bare-command" if skill else "empty"), span)]
+        how = How.COMMAND if skill else How.QUEUED if self._presence.was_busy(entry) else How.TYPED
+        return [*events, Turn(_key(entry, text), INFO.name, self._session, text, at, how, span, self._cwd)]
+
+    def _on_assistant(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
+        parts = objects(message.get("content"))
+        for part in parts:
+            if part.get("type") == "toolCall":
+                uses = uses_of(string(part.get("name")), mapping(part.get("arguments")), self._cwd)
+                self._calls.add(short(part.get("id")), list(uses))
+        text = _text(message.get("content"))
+        return [Reply(self._session, text, utc(entry.get("timestamp")), span)] if text.strip() else []
+
+    def _on_result(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
+        uses = self._calls.end(short(message.get("toolCallId")), well=message.get("isError") is not True)
+        return self._used(uses, utc(entry.get("timestamp")), span)
+
+    def _used(self, uses: list[Use], at: str | None, span: Span) -> list[Event]:
+        return [SkillUse(self._session, short(name), path, at, span, self._cwd) for name, path in uses]
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return string(content)
+    return "".join(string(part.get("text")) for part in objects(content) if part.get("type") == "text")
+
+
+def _key(entry: Mapping[str, Any], text: str) -> str:
+    """Name a prompt alike in every copy: ids have eight digits and are only unique within a file, times help."""
+    moment = mapping(entry.get("message")).get("timestamp")
+    moment = moment if isinstance(moment, int) else short(entry.get("timestamp"))
+    native = short(entry.get("id")) or named_by(text)
+    return f"{INFO.name}:{native}.{moment}"

@@ -1,0 +1,118 @@
+"""Whole Pi sessions, written by hand, read as what they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+from typing import Any
+
+import pytest
+
+from skilld.intake.agents import pi
+from skilld.types import Turn
+from support.reading import ignored, keys, replies, said, skills
+from support.truth import events_of, events_of_records
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "pi"
+TYPED = FIXTURES / "2026-11-03T09-00-00-000Z_0f000000-0000-7000-8000-000000000001.jsonl"
+HEADLESS = FIXTURES / "2026-11-03T10-00-00-000Z_0f000000-0000-7000-8000-000000000002.jsonl"
+START = 1_793_696_400_000  # milliseconds; 2026-11-03T09:00:00Z
+MENU = ("menu", "/w/shop/.pi/skills/menu/SKILL.md")
+
+
+def header(**more: Any) -> dict[str, Any]:
+    return {"type": "session", "version": 3, "id": "s", "timestamp": "2026-11-03T09:00:00.000Z", "cwd": "/w", **more}
+
+
+def user(text: str, after: float, *, taken: float | None = None, number: str = "a1") -> dict[str, Any]:
+    """Write a prompt typed `after` seconds from the header and taken when it was typed, or at `taken`."""
+    moment = 9 * 3600 + (after if taken is None else taken)
+    at = f"2026-11-03T{int(moment // 3600):02}:{int(moment // 60 % 60):02}:{moment % 60:06.3f}Z"
+    message = {"role": "user", "content": text, "timestamp": START + round(after * 1000)}
+    return {"type": "message", "id": number, "timestamp": at, "message": message}
+
+
+def test_a_session_at_the_terminal() -> None:
+    events = events_of(pi, TYPED)
+    assert said(events) == [
+        ("typed", "draft the menu"),
+        ("command", "prices without cents"),
+        ("queued", "and no allergens"),
+        ("typed", "日本語で 🙏"),
+    ]
+    assert skills(events) == [MENU, MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"), MENU]
+    assert replies(events) == ["Here it is.", "Done.", "Read it.", "はい。"]
+    assert ignored(events) == {"bare-command": 1}
+
+
+def test_a_turn_carries_its_session_time_place_and_record() -> None:
+    first = next(event for event in events_of(pi, TYPED) if isinstance(event, Turn))
+    assert first.key == "pi:00000003.1793696404000"
+    assert first.session_id == "0f000000-0000-7000-8000-000000000001"
+    assert first.at == "2026-11-03T09:00:04.002Z"
+    assert first.cwd == "/w/shop"
+    assert b"draft the menu" in TYPED.read_bytes()[first.span.start : first.span.end]
+
+
+def test_a_session_that_began_with_its_prompt_is_nobodys_until_someone_acts_in_its_terminal() -> None:
+    events = events_of(pi, HEADLESS)
+    assert said(events) == [("typed", "taken up by a person")]
+    assert ignored(events) == {"headless": 2}
+
+
+@pytest.mark.parametrize(("after", "turns"), [(0.05, 0), (0.9, 0), (1.5, 1), (-60, 1)])
+def test_who_typed_the_first_prompt_is_told_by_how_soon_it_came(after: float, turns: int) -> None:
+    assert len(said(events_of_records(pi, header(), user("hello", after)))) == turns
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"type": "message", "message": {"role": "bashExecution", "command": "ls"}},
+        {"type": "model_change", "modelId": "m"},
+        {"type": "label", "label": "here"},
+    ],
+)
+def test_what_only_a_terminal_writes_ends_the_doubt(entry: dict[str, Any]) -> None:
+    events = events_of_records(pi, header(), user("one", 0.05), entry, user("two", 60))
+    assert said(events) == [("typed", "two")]
+
+
+def test_a_prompt_that_had_to_wait_was_typed() -> None:
+    events = events_of_records(pi, header(), user("one", 0.05), user("two", 20, taken=25), user("three", 60))
+    assert said(events) == [("queued", "two"), ("typed", "three")]
+
+
+def test_the_settings_a_session_begins_with_are_no_sign_of_a_person() -> None:
+    change = {"type": "model_change", "modelId": "m"}
+    assert said(events_of_records(pi, header(), change, user("one", 0.05), user("two", 60))) == []
+
+
+def test_a_copy_in_a_forked_session_has_the_same_key() -> None:
+    prompt = user("hello", 5)
+    fork = header(id="other", timestamp="2026-11-03T12:00:00.000Z", parentSession="/x/s.jsonl")
+    assert keys(events_of_records(pi, header(), prompt)) == keys(events_of_records(pi, fork, prompt))
+
+
+def test_entries_without_ids_are_told_apart_by_time_and_words() -> None:
+    prompts = [user("same", 5), user("same", 50), user("other", 50)]
+    events = events_of_records(pi, header(), *({k: v for k, v in p.items() if k != "id"} for p in prompts))
+    assert len(set(keys(events))) == 3
+
+
+def test_a_skill_block_that_does_not_begin_the_prompt_is_words() -> None:
+    text = 'see <skill name="a" location="/x/a/SKILL.md">\nbody\n</skill>'
+    events = events_of_records(pi, header(), user(text, 5))
+    assert said(events) == [("typed", text)]
+    assert skills(events) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("2026-11-03T09-00-00-000Z_0f000000-0000-7000-8000-000000000001.jsonl", True),
+        ("sessions.json", False),
+        ("pi-debug.jsonl", False),
+    ],
+)
+def test_session_files_are_known_by_their_names(name: str, *, expected: bool) -> None:
+    assert pi.is_transcript(PurePath("/h/.pi/agent/sessions/--w--") / name) is expected
