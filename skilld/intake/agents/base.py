@@ -116,10 +116,10 @@ class Listener(Protocol):
     """A parser that needs the client's own list of what a person typed to tell typed words from others."""
 
     def listen(self, typed: bytes | None) -> None:
-        """Take in the whole list as it is now; None where there is none, or where it has forgotten what is read.
+        """Take in the whole list as it is now; None where there is none (what that means is the agent's to know).
 
-        Called before lines are fed. With None, what might have been typed counts as typed: either nothing can be
-        known, or the reader looks for turns that were found by the list before, and by their keys.
+        Called before lines are fed. A parser that is never told takes for typed what might be: its reader looks for
+        turns that were found by the list before, and by their keys.
         """
 
 
