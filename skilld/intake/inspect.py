@@ -80,12 +80,21 @@ def inspect(path: Path, adapter: Adapter) -> View:
 
 def guess_agent(path: Path) -> str | None:
     """Return the agent whose transcript this seems to be: by its place, else by which adapter makes sense of it."""
+    place = path.absolute().as_posix()
     for name, adapter in ADAPTERS.items():
-        if set(adapter.INFO.stores) & set(path.parts) and adapter.is_transcript(path):
+        stores = [f"/{adapter.INFO.home}/{store}/" for store in adapter.INFO.stores]
+        if any(store in place for store in stores) and adapter.is_transcript(path):
             return name
     scores = {name: _sense(path, adapter) for name, adapter in ADAPTERS.items()}
     best = max(scores, key=lambda name: scores[name])
-    return best if scores[best] > 0 else None
+    if scores[best] > 0:
+        return best
+    # By the names of store and file alone: the agent's own folder may have been moved.
+    return next((name for name, it in ADAPTERS.items() if it.is_transcript(path) and _has_store(path, it)), None)
+
+
+def _has_store(path: Path, adapter: Adapter) -> bool:
+    return bool(set(adapter.INFO.stores) & set(path.parts))
 
 
 def _sense(path: Path, adapter: Adapter) -> int:

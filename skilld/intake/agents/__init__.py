@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from skilld.intake.agents import claude_code, codex, opencode, pi
+from skilld.intake.agents import claude_code, codex, gemini, opencode, pi
 from skilld.intake.agents.base import Adapter
 
 ADAPTERS: dict[str, Adapter] = {
     claude_code.INFO.name: claude_code,
     codex.INFO.name: codex,
     opencode.INFO.name: opencode,
+    gemini.INFO.name: gemini,
     pi.INFO.name: pi,
 }

@@ -1,0 +1,129 @@
+"""Whole Gemini CLI sessions of both kinds of files, written by hand, read as what they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+from typing import Any
+
+import pytest
+
+from skilld.intake.agents import gemini
+from skilld.intake.agents.gemini_lists import read_log
+from skilld.types import Malformed, RawLine, Turn
+from support.reading import ignored, keys, replies, said, skills
+from support.truth import events_of, events_of_records, events_with_restarts, raw_lines
+
+FIXTURES = Path(__file__).parents[1] / "fixtures" / "gemini-cli" / "chats"
+LINES = FIXTURES / "session-2026-11-03T09-00-1a000000.jsonl"
+DOCUMENT = FIXTURES / "session-2026-11-03T11-00-1a000000.json"
+SUBAGENT = FIXTURES / "session-2026-11-03T12-00-1b000000.jsonl"
+MENU = ("menu", "/w/shop/.gemini/skills/menu/SKILL.md")
+
+
+def test_a_session_with_all_that_looks_typed_and_is_not() -> None:
+    events = events_of(gemini, LINES)
+    assert said(events) == [
+        ("typed", "draft the menu"),
+        ("typed", "look at @prices.md"),
+        ("queued", "drinks last, please"),
+        ("command", "without cents"),
+        ("typed", "ok"),
+        ("typed", "ok"),
+    ]
+    assert keys(events) == [f"gemini-cli:u{number}" for number in (1, 2, 3, 4, 7, 9)]
+    assert skills(events) == [MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md")]
+    assert replies(events) == ["Here it is.", "Seen.", "Understood.", "Fine.", "Going on.", "Good.", "Yes.", "Yes."]
+    # "Please continue.", a shell command's echo, two of history written again, one of a headless run
+    assert ignored(events) == {"not-typed": 5}
+
+
+def test_a_turn_carries_its_session_time_and_place() -> None:
+    first = next(event for event in events_of(gemini, LINES) if isinstance(event, Turn))
+    assert first.session_id == "1a000000-0000-4000-8000-000000000001"
+    assert (first.at, first.cwd) == ("2026-11-03T09:00:05.000Z", "/w/shop")
+    assert b'"u1"' in LINES.read_bytes()[first.span.start : first.span.end]
+
+
+def test_an_older_file_is_one_document_whose_last_line_never_ends() -> None:
+    events = events_of(gemini, DOCUMENT)
+    assert said(events) == [("typed", "soup first"), ("typed", "and bread")]
+    assert skills(events) == [MENU]
+    assert replies(events) == ["Soup, then?", "I see."]
+    turn = next(event for event in events if isinstance(event, Turn))
+    assert turn.session_id == "1a000000-0000-4000-8000-000000000002"
+    assert b'"o1"' in DOCUMENT.read_bytes()[turn.span.start : turn.span.end]
+
+
+def test_a_document_on_one_line_is_read_and_a_broken_message_counted() -> None:
+    whole = b'{"sessionId":"s","messages":[{"id":"m","type":"user","content":"hi"}]}'
+    assert said(events_of_records(gemini, whole, name="chats/session-a.json")) == [("typed", "hi")]
+    events = events_of_records(gemini, b"{", b'  "messages": [', b"    {", b'      "type": ', b"    },", name="a.json")
+    assert [type(event) for event in events] == [Malformed]
+
+
+def test_a_document_resumes_before_a_message_that_is_not_whole() -> None:
+    parser = gemini.parser(DOCUMENT)
+    lines = list(raw_lines(DOCUMENT.read_bytes()))
+    start = next(line.start for line in lines if line.data == b"    {")
+    for line in lines:
+        parser.feed(line)
+        if line.start > start:
+            break
+    assert parser.checkpoint(line.end)[0] == start
+
+
+def test_a_subagent_has_no_turns() -> None:
+    events = events_of(gemini, SUBAGENT)
+    assert (said(events), replies(events)) == ([], [])
+    assert ignored(events) == {"subagent": 1}
+
+
+@pytest.mark.parametrize("path", [LINES, DOCUMENT])
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_killed_and_resumed_reader_reads_the_same(path: Path, every: int) -> None:
+    turns = [event for event in events_of(gemini, path) if isinstance(event, Turn)]
+    resumed = [event for event in events_with_restarts(gemini, path, every) if isinstance(event, Turn)]
+    assert list(dict.fromkeys(resumed)) == turns
+
+
+@pytest.mark.parametrize(
+    "display", ["/deploy to staging", [{"text": "/deploy to staging"}], {"text": "/deploy to staging"}]
+)
+def test_the_shown_text_wins_in_every_shape(display: Any) -> None:
+    record = {
+        "type": "user",
+        "id": "a",
+        "content": [{"text": "Run the deployment. to staging"}],
+        "displayContent": display,
+    }
+    assert said(events_of_records(gemini, record)) == [("command", "to staging")]
+
+
+def test_a_skill_that_was_refused_or_only_listed_is_not_in_use() -> None:
+    call = {"id": "c", "name": "activate_skill", "args": {"name": "menu"}, "status": "cancelled"}
+    listing = {"id": "d", "name": "run_shell_command", "args": {"command": "ls .gemini/skills/menu/SKILL.md"}}
+    record = {"type": "gemini", "id": "a", "content": "", "toolCalls": [call, {**listing, "status": "success"}]}
+    assert skills(events_of_records(gemini, record)) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("tmp/shop/chats/session-2026-11-03T09-00-1a000000.jsonl", True),
+        ("tmp/shop/chats/session-2026-01-03T09-00-1a000000.json", True),
+        ("tmp/shop/chats/1a000000-0000-4000-8000-000000000001/1b.jsonl", False),
+        ("tmp/shop/logs.json", False),
+        ("tmp/shop/chats/session-a.jsonl.unreadable-1", False),
+    ],
+)
+def test_session_files_are_known_by_their_place(path: str, *, expected: bool) -> None:
+    assert gemini.is_transcript(PurePath("/h/.gemini") / path) is expected
+
+
+@pytest.mark.parametrize("data", [b"[", b'[{"type": "user", "mess', b"[" * 100_000])
+def test_a_log_that_is_being_written_says_nothing(data: bytes) -> None:
+    assert read_log(data) is None
+
+
+def test_a_line_that_is_no_record_is_counted() -> None:
+    assert gemini.parser(PurePath("s.jsonl")).feed(RawLine(0, 2, b"{")) != []
