@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilld.intake.agents import claude_code, codex, gemini, opencode, pi
+from skilld.intake.agents import claude_code, codex, copilot, gemini, opencode, pi
 from skilld.intake.agents.base import Adapter
 
 ADAPTERS: dict[str, Adapter] = {
@@ -10,5 +10,6 @@ ADAPTERS: dict[str, Adapter] = {
     codex.INFO.name: codex,
     opencode.INFO.name: opencode,
     gemini.INFO.name: gemini,
+    copilot.INFO.name: copilot,
     pi.INFO.name: pi,
 }

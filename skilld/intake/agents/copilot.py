@@ -1,0 +1,152 @@
+"""The adapter for GitHub Copilot CLI: one events.jsonl per session.
+
+Lines of a session in, events out. Seen: 1.0.102. `content` of a `user.message` is what was typed, `transformedContent`
+what the model got. Nothing tells `-p` from a typed prompt, so each is a claim that the client's list of submitted
+prompts must prove; the list keeps the last 50. Withdrawn prompts (Esc Esc) vanish: the file is replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from skilld.intake.agents.base import AgentInfo
+from skilld.intake.agents.fields import mapping, read_object, short, string, utc
+from skilld.intake.agents.tool_reads import Use, Waiting, uses_of
+from skilld.intake.agents.typed_list import Claim, Entry, Proving
+from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
+
+INFO = AgentInfo(
+    name="copilot-cli",
+    title="Copilot CLI",
+    home=".copilot",
+    home_variables=("COPILOT_HOME",),
+    stores=("session-state",),
+    typed_list=("../../command-history-state.json",),
+    project_skills=(".github/skills", ".claude/skills", ".agents/skills"),
+    user_skills=(".claude/skills", ".agents/skills"),
+    skill_homes=("skills",),
+    instructions=(".github/copilot-instructions.md", "AGENTS.md"),
+    verified="1.0.102 on 2026-11-20",
+    typed_by="`user.message` events that stand in `command-history-state.json`, too",
+    unattended="prompts missing from that list; messages with an `agentId` or a `source`",
+    skill_use="`skill.invoked` and `skill.invoked_ref`, or a call that reads a SKILL.md",
+    own_runs="a `COPILOT_HOME` of their own",
+)
+
+_EVENTS = "events.jsonl"
+_HOW = {"steering": How.QUEUED, "queued": How.QUEUED}
+
+
+def is_transcript(path: PurePath) -> bool:
+    """Whether this is the event file of a session."""
+    return path.name == _EVENTS
+
+
+def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> Proving:
+    """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
+    known = state or {}
+    return Proving(CopilotParser(path, known), read_history, known)
+
+
+def read_history(data: bytes) -> Sequence[Entry] | None:
+    """Return the entries of command-history-state.json (its newest come first), None if it is half written."""
+    if not data:
+        return []
+    history = (read_object(data) or {}).get("commandHistory")
+    if not isinstance(history, list):
+        return None
+    return [Entry(text) for text in reversed(history) if isinstance(text, str)]
+
+
+class CopilotParser:
+    """Reads one session, line by line."""
+
+    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        self._session = short(state.get("session")) or path.parent.name
+        self._cwd = string(state.get("cwd")) or None
+        self._calls = Waiting(state.get("calls"))
+        self._handlers: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], Span], list[Event | Claim]]] = {
+            "session.start": self._on_start,
+            "session.resume": self._on_start,
+            "session.shutdown": self._on_shutdown,
+            "user.message": self._on_user,
+            "assistant.message": self._on_reply,
+            "skill.invoked": self._on_skill,
+            "skill.invoked_ref": self._on_skill,
+            "tool.execution_start": self._on_call,
+            "tool.execution_complete": self._on_result,
+        }
+
+    def feed(self, line: RawLine) -> list[Event | Claim]:
+        """Return the events of one line; a line that is no record gives Malformed."""
+        span = Span(line.start, line.end)
+        record = read_object(line.data)
+        if record is None:
+            return [Malformed(span)] if line.data.strip() else []
+        handle = self._handlers.get(string(record.get("type")))
+        return handle(record, mapping(record.get("data")), span) if handle else []
+
+    def flush(self) -> list[Event | Claim]:
+        """Return nothing: no line waits for another."""
+        return []
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, and the state."""
+        return end, {"session": self._session, "cwd": self._cwd, "calls": self._calls.state()}
+
+    def _on_start(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        del record, span
+        self._session = short(data.get("sessionId")) or self._session
+        self._cwd = string(mapping(data.get("context")).get("cwd")) or self._cwd
+        return []
+
+    def _on_shutdown(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        del record, data
+        return [SessionEnd(self._session, span)]
+
+    def _on_user(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        text = string(data.get("content"))
+        if _is_of_a_subagent(record):
+            return [Ignored("subagent", span)]
+        if string(data.get("source")) not in {"", "user"}:
+            return [Ignored("injected", span)]
+        if not text.strip():
+            return [Ignored("empty", span)]
+        key = short(data.get("messageId")) or short(record.get("id")) or str(span.start)
+        how = _HOW.get(string(data.get("delivery")), How.TYPED)
+        at = utc(record.get("timestamp"))
+        return [Claim(Turn(f"{INFO.name}:{key}", INFO.name, self._session, text, at, how, span, self._cwd))]
+
+    def _on_reply(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        text = string(data.get("content"))
+        if not text.strip() or _is_of_a_subagent(record):
+            return []
+        return [Reply(self._session, text, utc(record.get("timestamp")), span)]
+
+    def _on_skill(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        name, path = short(data.get("name")), string(data.get("path")) or None
+        return self._used([(name, path)] if name else [], record, span)
+
+    def _on_call(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        del record, span
+        uses = uses_of(string(data.get("toolName")), mapping(data.get("arguments")), self._cwd)
+        self._calls.add(short(data.get("toolCallId")), list(uses))
+        return []
+
+    def _on_result(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        uses = self._calls.end(short(data.get("toolCallId")), well=data.get("success") is True)
+        return self._used(uses, record, span)
+
+    def _used(self, uses: Sequence[Use], record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        if _is_of_a_subagent(record):
+            return []
+        at = utc(record.get("timestamp"))
+        return [SkillUse(self._session, short(name), path, at, span, self._cwd) for name, path in uses]
+
+
+def _is_of_a_subagent(record: Mapping[str, Any]) -> bool:
+    data = mapping(record.get("data"))
+    return bool(record.get("agentId") or data.get("parentToolCallId"))

@@ -1,0 +1,70 @@
+"""Whole Copilot CLI sessions, written by hand, read as what they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+from typing import Any
+
+import pytest
+
+from skilld.intake.agents import copilot
+from skilld.intake.agents.copilot import read_history
+from skilld.types import SessionEnd, Turn
+from support.reading import ignored, keys, replies, said, skills
+from support.truth import events_of, events_of_records
+
+SESSION = "2a000000-0000-4000-8000-000000000001"
+FILE = Path(__file__).parents[1] / "fixtures" / "copilot-cli" / "session-state" / SESSION / "events.jsonl"
+MENU = ("menu", "/w/shop/.github/skills/menu/SKILL.md")
+
+
+def user(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "user.message", "id": "e", "data": {"content": text, "messageId": "m", **more}}
+
+
+def test_a_session_that_was_left_and_taken_up() -> None:
+    events = events_of(copilot, FILE)
+    assert said(events) == [
+        ("typed", "draft the menu"),
+        ("queued", "drinks last"),
+        ("command", "without cents"),
+        ("queued", "ありがとう 🙏"),
+    ]
+    assert keys(events) == ["copilot-cli:m2", "copilot-cli:m12", "copilot-cli:m16", "copilot-cli:m28"]
+    assert skills(events) == [MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"), MENU]
+    assert replies(events) == ["Here it is.", "Done.", "Read.", "Yes.", "どうも"]
+    assert ignored(events) == {"injected": 1, "bare-command": 1, "not-typed": 1}
+    assert sum(isinstance(event, SessionEnd) for event in events) == 2
+
+
+def test_a_turn_carries_its_session_time_and_place() -> None:
+    *_, last = [event for event in events_of(copilot, FILE) if isinstance(event, Turn)]
+    assert (last.session_id, last.at, last.cwd) == (SESSION, "2026-11-03T09:20:05.000Z", "/w/shop/api")
+
+
+@pytest.mark.parametrize("more", [{"parentToolCallId": "t1"}, {"source": "skill-menu"}])
+def test_what_the_client_says_to_itself_is_no_turn(more: dict[str, Any]) -> None:
+    assert said(events_of_records(copilot, user("do it", **more))) == []
+
+
+def test_what_the_model_got_is_not_what_was_typed() -> None:
+    assert said(events_of_records(copilot, user("hi", transformedContent="<reminder>never</reminder> hi"))) == [
+        ("typed", "hi")
+    ]
+
+
+@pytest.mark.parametrize("data", [b"{", b'{"commandHistory": ["a', b"[]", b'{"commandHistory": {}}'])
+def test_a_history_that_is_being_written_says_nothing(data: bytes) -> None:
+    assert read_history(data) is None
+
+
+def test_the_history_is_read_oldest_first() -> None:
+    entries = read_history(b'{"commandHistory": ["new", 7, "old"]}')
+    assert entries is not None
+    assert [entry.text for entry in entries] == ["old", "new"]
+
+
+def test_session_files_are_known_by_their_name() -> None:
+    folder = PurePath("/h/.copilot/session-state/x")
+    assert copilot.is_transcript(folder / "events.jsonl")
+    assert not copilot.is_transcript(folder / "rewind-file-snapshots" / "index.json")

@@ -1,0 +1,143 @@
+"""A prompt counts when the client's list has it: at once, when the list comes late, and once only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+import pytest
+
+from skilld.intake.agents import copilot, gemini
+from skilld.intake.agents.typed_list import Proving
+from skilld.types import Event, Ignored, RawLine, Reply, Turn
+from support.reading import ignored, replies, said
+
+SESSION = "s"
+
+
+def at(second: int) -> str:
+    return f"2026-11-03T09:{second // 60:02}:{second % 60:02}.000Z"
+
+
+def prompt(text: str, second: int) -> dict[str, Any]:
+    return {"type": "user", "id": f"u{second}", "timestamp": at(second), "content": text}
+
+
+def answer(second: int) -> dict[str, Any]:
+    return {"type": "gemini", "id": f"g{second}", "timestamp": at(second), "content": f"answer {second}"}
+
+
+def log(*lines: tuple[str, int], session: str = SESSION) -> bytes:
+    keys = ("sessionId", "message", "timestamp", "type")
+    return json.dumps(
+        [dict(zip(keys, (session, text, at(second), "user"), strict=True)) for text, second in lines]
+    ).encode()
+
+
+class Reader:
+    """Feeds records to a Gemini parser as the daemon does: the list is told before the lines of each reading."""
+
+    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+        self.parser: Proving = gemini.parser(PurePath("s.jsonl"), state)
+        self.end = 0
+
+    def read(self, typed: bytes | None, *records: Mapping[str, Any]) -> list[Event]:
+        self.parser.listen(typed)
+        return [event for record in records for event in self.feed(record)]
+
+    def feed(self, record: Mapping[str, Any]) -> Sequence[Event]:
+        data = json.dumps({"sessionId": SESSION, **record}).encode()
+        line = RawLine(self.end, self.end + len(data) + 1, data)
+        self.end = line.end
+        return self.parser.feed(line)
+
+
+def test_a_prompt_in_the_list_is_a_turn_at_once() -> None:
+    assert said(Reader().read(log(("hello", 1)), prompt("hello", 2))) == [("typed", "hello")]
+
+
+def test_white_space_does_not_matter() -> None:
+    assert said(Reader().read(log(("a\n\nb", 1)), prompt("a b\n", 2))) == [("typed", "a b\n")]
+
+
+@pytest.mark.parametrize("typed", [None, b"[]", log(("hello", 1), session="other"), log(("hello", 60))])
+def test_a_prompt_that_was_answered_without_being_in_the_list_is_nobodys(typed: bytes | None) -> None:
+    events = Reader().read(typed, prompt("hello", 2), answer(3))
+    assert said(events) == []
+    assert ignored(events) == {"not-typed": 1}
+    assert replies(events) == ["answer 3"]
+
+
+def test_a_list_that_comes_after_the_transcript_is_waited_for_and_the_order_kept() -> None:
+    reader = Reader()
+    assert reader.read(None, prompt("hello", 2)) == []
+    assert reader.parser.checkpoint(reader.end)[0] == 0
+    events = reader.read(log(("hello", 1)), answer(3))
+    assert [type(event) for event in events] == [Turn, Reply]
+    assert reader.parser.checkpoint(reader.end)[0] == reader.end
+
+
+def test_a_half_written_list_decides_nothing() -> None:
+    reader = Reader()
+    assert reader.read(log(("hello", 1))[:-5], prompt("hello", 2), answer(3)) == []
+    assert said(reader.read(log(("hello", 1)), answer(4))) == [("typed", "hello")]
+
+
+def test_what_no_list_ever_proved_is_given_up_when_the_file_is_idle() -> None:
+    reader = Reader()
+    assert reader.read(b"[", prompt("hello", 2)) == []
+    assert ignored(reader.parser.flush()) == {"not-typed": 1}
+    assert reader.parser.flush() == []
+
+
+def test_an_entry_proves_one_prompt_only() -> None:
+    typed = log(("ok", 1), ("ok", 50))
+    records = [prompt("ok", 2), answer(3), prompt("ok", 20), answer(21), prompt("ok", 51)]
+    events = Reader().read(typed, *records)
+    assert [event.key for event in events if isinstance(event, Turn)] == ["gemini-cli:u2", "gemini-cli:u51"]
+    assert ignored(events) == {"not-typed": 1}
+
+
+def test_a_restart_does_not_forget_which_entries_were_used() -> None:
+    typed = log(("ok", 1))
+    reader = Reader()
+    reader.read(typed, prompt("ok", 2), answer(3))
+    _, state = reader.parser.checkpoint(reader.end)
+    later = Reader(json.loads(json.dumps(state)))
+    assert said(later.read(typed, prompt("ok", 20), answer(21))) == []
+
+
+def test_what_waits_is_bounded() -> None:
+    reader = Reader()
+    events = reader.read(b"[", *(prompt(f"prompt {second}", second) for second in range(1200)))
+    assert len(events) > 900
+    assert all(isinstance(event, Ignored) for event in events)
+
+
+def test_without_any_list_what_might_be_typed_is() -> None:
+    reader = Reader()
+    assert said(reader.feed(prompt("hello", 2))) == [("typed", "hello")]
+
+
+def test_a_list_without_sessions_and_times_proves_by_the_words_alone() -> None:
+    parser = copilot.parser(PurePath("session-state/s/events.jsonl"))
+    parser.listen(b'{"commandHistory": ["hello"]}')
+    for number in (1, 2):
+        data = json.dumps({"type": "user.message", "data": {"content": "hello", "messageId": f"m{number}"}}).encode()
+        assert said(parser.feed(RawLine(number, number + 1, data))) == [("typed", "hello")]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("/menu without cents", [("command", "without cents")]),
+        ("/team:menu\nwithout cents", [("command", "without cents")]),
+        ("/menu", []),
+        ("/w/shop is full", [("typed", "/w/shop is full")]),
+        ("/ is full", [("typed", "/ is full")]),
+    ],
+)
+def test_a_slash_command_counts_as_its_arguments(text: str, expected: list[tuple[str, str]]) -> None:
+    assert said(Reader().read(log((text, 1)), prompt(text, 2), answer(3))) == expected
