@@ -1,0 +1,163 @@
+"""The adapter for Qwen Code: one JSONL file per session below its project's folder.
+
+Lines of a session in, events out. Seen: 0.15.10. Who asked is told by the first request after a prompt: its telemetry
+names the prompt by session and number where a terminal was there, and by a random word where none was. A slash command
+is a record of its own, its expansion the user record right behind it. Words typed while a tool ran are written nowhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from skilld.intake.agents.base import AgentInfo
+from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string, utc
+from skilld.intake.agents.qwen_skills import Skills
+from skilld.intake.agents.typed_list import COMMAND
+from skilld.times import seconds
+from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+
+INFO = AgentInfo(
+    name="qwen-code",
+    title="Qwen Code",
+    home=".qwen",
+    home_variables=("QWEN_RUNTIME_DIR", "QWEN_HOME"),
+    stores=("projects",),
+    project_skills=(".qwen/skills", ".agents/skills"),
+    user_skills=(".agents/skills",),
+    skill_homes=("skills",),
+    instructions=("QWEN.md", "AGENTS.md"),
+    verified="0.15.10 on 2026-11-20",
+    typed_by="`user` records; the arguments in a `slash_command` record",
+    unattended="the `prompt_id` of the request that follows",
+    skill_use="the result of the `skill` tool, which names the folder, or a call that reads a SKILL.md",
+    own_runs="a `QWEN_HOME` of their own",
+)
+
+_AT_ONCE = 0.5  # seconds between a slash command and its expansion: 0.01 measured
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """A slash command that was typed; `span` is the record's."""
+
+    raw: str
+    at: float | None
+    span: Span
+
+
+def is_transcript(path: PurePath) -> bool:
+    """Whether this is a session's file, by its folder."""
+    return path.parent.name == "chats" and path.suffix == ".jsonl"
+
+
+def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> QwenParser:
+    """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
+    return QwenParser(path, state or {})
+
+
+class QwenParser:
+    """Reads one session, line by line."""
+
+    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        self._session = short(state.get("session")) or path.stem
+        self._cwd = string(state.get("cwd")) or None
+        self._skills = Skills(state.get("calls"))
+        self._command: _Command | None = None
+        self._open: list[Turn | Ignored] = []  # prompts that wait for the request that tells who asked
+        self._handlers: dict[str, Callable[[Mapping[str, Any], Span], list[Event]]] = {
+            "user": self._on_user,
+            "assistant": self._on_assistant,
+            "tool_result": self._on_result,
+            "system": self._on_system,
+        }
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return the events of one line; a line that is no record gives Malformed."""
+        span = Span(line.start, line.end)
+        record = read_object(line.data)
+        if record is None:
+            return [Malformed(span)] if line.data.strip() else []
+        self._session = short(record.get("sessionId")) or self._session
+        self._cwd = string(record.get("cwd")) or self._cwd
+        handle = self._handlers.get(string(record.get("type")))
+        return handle(record, span) if handle else []
+
+    def flush(self) -> list[Event]:
+        """Give up prompts that no request followed: nothing tells who asked."""
+        self._command = None
+        return self._settle(typed=False)
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, no later than a prompt that waits, and the state."""
+        waiting = [self._command.span] if self._command else []
+        waiting += [event.span for event in self._open]
+        offset = min((span.start for span in waiting), default=end)
+        return offset, {"session": self._session, "cwd": self._cwd, "calls": self._skills.state()}
+
+    def _on_user(self, record: Mapping[str, Any], span: Span) -> list[Event]:
+        text = _text(record)
+        if not text.strip():
+            return self._on_result(record, span)  # up to 0.1x tool results were user records
+        command, self._command = self._command, None
+        at = utc(record.get("timestamp"))
+        turn = Turn(_key(record, text), INFO.name, self._session, text, at, How.TYPED, span, self._cwd)
+        if command is not None and _expands(command, turn):
+            words = COMMAND.fullmatch(command.raw)
+            arguments = (words[1] or "").strip() if words else ""
+            turn = Turn(turn.key, INFO.name, self._session, arguments, at, How.COMMAND, command.span, self._cwd)
+        self._open.append(turn if turn.text else Ignored("bare-command", turn.span))
+        return []
+
+    def _on_system(self, record: Mapping[str, Any], span: Span) -> list[Event]:
+        body = mapping(record.get("systemPayload"))
+        if record.get("subtype") == "slash_command" and body.get("phase") == "invocation":
+            self._command = _Command(
+                string(body.get("rawCommand")).strip(), seconds(utc(record.get("timestamp"))), span
+            )
+        event = mapping(body.get("uiEvent"))
+        prompt = string(event.get("prompt_id"))
+        if record.get("subtype") != "ui_telemetry" or not prompt or event.get("subagent_name"):
+            return []
+        return self._settle(typed=re.fullmatch(re.escape(self._session) + r"#{8}\d+", prompt) is not None)
+
+    def _settle(self, *, typed: bool) -> list[Event]:
+        decided, self._open = self._open, []
+        if typed:
+            return [*decided]
+        return [event if isinstance(event, Ignored) else Ignored("headless", event.span) for event in decided]
+
+    def _on_assistant(self, record: Mapping[str, Any], span: Span) -> list[Event]:
+        self._skills.call(_parts(record), self._cwd)
+        text = _text(record)
+        return [Reply(self._session, text, utc(record.get("timestamp")), span)] if text.strip() else []
+
+    def _on_result(self, record: Mapping[str, Any], span: Span) -> list[Event]:
+        failed = string(mapping(record.get("toolCallResult")).get("status")) not in {"", "success"}
+        at = utc(record.get("timestamp"))
+        used = self._skills.result(_parts(record), failed=failed)
+        return [SkillUse(self._session, name, path, at, span, self._cwd) for name, path in used]
+
+
+def _expands(command: _Command, turn: Turn) -> bool:
+    """Whether a user record is what a slash command became, not the next prompt after one that asked no model."""
+    at = seconds(turn.at)
+    is_prompt = command.at is not None and at is not None and at - command.at < _AT_ONCE
+    return is_prompt or turn.text.rstrip().endswith(command.raw)
+
+
+def _parts(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return objects(mapping(record.get("message")).get("parts"))
+
+
+def _text(record: Mapping[str, Any]) -> str:
+    return "".join(string(part.get("text")) for part in _parts(record) if not part.get("thought"))
+
+
+def _key(record: Mapping[str, Any], text: str) -> str:
+    native = short(record.get("uuid")) or named_by(record.get("sessionId"), record.get("timestamp"), text)
+    return f"{INFO.name}:{native}"

@@ -1,0 +1,102 @@
+"""Whole Qwen Code sessions, written by hand, read as what they hold."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePath
+from typing import Any
+
+import pytest
+
+from skilld.intake.agents import qwen
+from skilld.types import RawLine, Turn
+from support.reading import ignored, keys, replies, said, skills
+from support.truth import events_of, events_of_records, events_with_restarts
+
+SESSION = "3a000000-0000-4000-8000-000000000001"
+FILE = Path(__file__).parents[1] / "fixtures" / "qwen-code" / "chats" / f"{SESSION}.jsonl"
+
+
+def record(kind: str, second: float, **more: Any) -> dict[str, Any]:
+    at = f"2026-11-03T09:00:{second:06.3f}Z"
+    return {"type": kind, "uuid": f"{kind}{second}", "sessionId": "s", "timestamp": at, "cwd": "/w", **more}
+
+
+def user(text: str, second: float) -> dict[str, Any]:
+    return record("user", second, message={"role": "user", "parts": [{"text": text}]})
+
+
+def request(prompt_id: str, second: float, **more: Any) -> dict[str, Any]:
+    event = {"event.name": "qwen-code.api_response", "prompt_id": prompt_id, **more}
+    return record("system", second, subtype="ui_telemetry", systemPayload={"uiEvent": event})
+
+
+def command(raw: str, second: float) -> dict[str, Any]:
+    payload = {"phase": "invocation", "rawCommand": raw}
+    return record("system", second, subtype="slash_command", systemPayload=payload)
+
+
+def test_a_session_with_commands_an_interruption_and_a_headless_prompt() -> None:
+    events = events_of(qwen, FILE)
+    assert said(events) == [
+        ("typed", "draft the menu"),
+        ("typed", "stop that"),
+        ("command", "without cents"),
+        ("typed", "drinks last"),
+        ("typed", "ありがとう 🙏"),
+    ]
+    assert keys(events) == [f"qwen-code:q{number}" for number in (1, 10, 14, 20, 31)]
+    assert skills(events) == [
+        ("menu", "/w/shop/.qwen/skills/menu/SKILL.md"),
+        ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"),
+    ]
+    assert replies(events) == ["Here it is.", "Done.", "Fine.", "Read.", "Yes.", "どうも"]
+    assert ignored(events) == {"bare-command": 1, "headless": 1}
+
+
+def test_a_turn_carries_its_session_time_and_place() -> None:
+    first = next(event for event in events_of(qwen, FILE) if isinstance(event, Turn))
+    assert (first.session_id, first.at, first.cwd) == (SESSION, "2026-11-03T09:00:04.000Z", "/w/shop")
+
+
+@pytest.mark.parametrize("every", [1, 3])
+def test_a_killed_and_resumed_reader_reads_the_same(every: int) -> None:
+    turns = [event for event in events_of(qwen, FILE) if isinstance(event, Turn)]
+    resumed = [event for event in events_with_restarts(qwen, FILE, every) if isinstance(event, Turn)]
+    assert list(dict.fromkeys(resumed)) == turns
+
+
+@pytest.mark.parametrize("prompt_id", ["54ccc96884692", "other########0", "s#extractor-x#0", "s########x"])
+def test_a_request_that_no_terminal_made_proves_nothing(prompt_id: str) -> None:
+    assert said(events_of_records(qwen, user("hello", 1), request(prompt_id, 2))) == []
+
+
+def test_a_prompt_waits_for_the_request_that_tells_who_asked() -> None:
+    assert said(events_of_records(qwen, user("hello", 1))) == []
+    assert said(events_of_records(qwen, user("hello", 1), request("s########0", 2))) == [("typed", "hello")]
+    side_call = request("s########0", 2, subagent_name="extractor")
+    assert said(events_of_records(qwen, user("hello", 1), side_call)) == []
+
+
+def test_a_custom_command_whose_expansion_does_not_repeat_it_counts_as_its_arguments() -> None:
+    records = [command("/triage the login bug", 1), user("Look into: the login bug.", 1.02), request("s########0", 2)]
+    assert said(events_of_records(qwen, *records)) == [("command", "the login bug")]
+
+
+def test_what_is_typed_after_a_command_that_asks_no_model_is_typed() -> None:
+    records = [command("/stats", 1), user("hello", 9), request("s########0", 10)]
+    assert said(events_of_records(qwen, *records)) == [("typed", "hello")]
+
+
+def test_no_words_go_into_the_state() -> None:
+    parser = qwen.parser(PurePath("s.jsonl"))
+    for number, each in enumerate([command("/triage private", 1), user("private words", 1.01)]):
+        parser.feed(RawLine(number, number + 1, str(each).replace("'", '"').encode()))
+    offset, state = parser.checkpoint(2)
+    assert offset == 0
+    assert "private" not in str(state)
+
+
+def test_session_files_are_known_by_their_folder() -> None:
+    project = PurePath("/h/.qwen/projects/-w-shop")
+    assert qwen.is_transcript(project / "chats" / f"{SESSION}.jsonl")
+    assert not qwen.is_transcript(project / "memory" / "x.jsonl")
