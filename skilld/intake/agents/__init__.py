@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilld.intake.agents import claude_code, codex, copilot, gemini, opencode, pi, qwen
+from skilld.intake.agents import claude_code, codex, copilot, cursor, gemini, opencode, pi, qwen
 from skilld.intake.agents.base import Adapter
 
 ADAPTERS: dict[str, Adapter] = {
@@ -13,4 +13,5 @@ ADAPTERS: dict[str, Adapter] = {
     copilot.INFO.name: copilot,
     pi.INFO.name: pi,
     qwen.INFO.name: qwen,
+    cursor.INFO.name: cursor,
 }
