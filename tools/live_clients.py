@@ -18,7 +18,7 @@ from pathlib import Path
 
 SKIPPED = 77
 FOLDER_VARIABLE = "LIVE_CLIENTS_DIR"
-INSTALL_LIMIT = 300  # seconds; the packages are about 250 MB together
+INSTALL_LIMIT = 300  # seconds; for one package; all are about 800 MB together
 NEEDED = ("npm", "node", "tmux", "git")
 
 
@@ -44,7 +44,11 @@ class Client:
 CLAUDE_CODE = Client("@anthropic-ai/claude-code", "2.1.197", "claude")
 CODEX = Client("@openai/codex", "0.169.0", "codex")
 OPENCODE = Client("opencode-ai", "1.18.33", "opencode")
-CLIENTS = (CLAUDE_CODE, CODEX, OPENCODE)
+GEMINI_CLI = Client("@google/gemini-cli", "0.61.0", "gemini")
+COPILOT_CLI = Client("@github/copilot", "1.0.102", "copilot")
+PI = Client("@mariozechner/pi-coding-agent", "0.73.1", "pi")
+QWEN_CODE = Client("@qwen-code/qwen-code", "0.15.10", "qwen")
+CLIENTS = (CLAUDE_CODE, CODEX, OPENCODE, GEMINI_CLI, COPILOT_CLI, PI, QWEN_CODE)
 
 
 def clients_folder() -> Path:

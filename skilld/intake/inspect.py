@@ -82,7 +82,7 @@ def guess_agent(path: Path) -> str | None:
     """Return the agent whose transcript this seems to be: by its place, else by which adapter makes sense of it."""
     place = path.absolute().as_posix()
     for name, adapter in ADAPTERS.items():
-        stores = [f"/{adapter.INFO.home}/{store}/" for store in adapter.INFO.stores]
+        stores = [f"/{adapter.INFO.home}/{store}".rstrip("/") + "/" for store in adapter.INFO.stores]
         if any(store in place for store in stores) and adapter.is_transcript(path):
             return name
     scores = {name: _sense(path, adapter) for name, adapter in ADAPTERS.items()}

@@ -1,8 +1,8 @@
-"""A loopback stand-in for the model APIs of real agent clients: Anthropic Messages and OpenAI Responses, streamed.
+"""A loopback stand-in for the model APIs of real agent clients, streamed: Anthropic's, OpenAI's two and Gemini's.
 
     with StubAgents() as stub:
         stub.rules = [Rule("release notes", Call("Skill", {"skill": "release-notes"}), Say("Done."))]
-        ...  # start a client with stub.origin (Claude Code) or stub.origin + "/v1" (Codex)
+        ...  # start a client with stub.origin (Claude Code, Gemini CLI) or stub.origin + "/v1"
 
 A rule's first step answers a prompt that contains its words, each further step answers the next tool result of the
 same thread. Prompts without a rule get a short text, and so do requests that offer no tools: those are the clients'
@@ -12,22 +12,25 @@ own side calls (titles, summaries) and consume nothing.
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 
-from support import wire_chat, wire_messages, wire_responses
+from support import wire_chat, wire_gemini, wire_messages, wire_responses
 from support.loopback import Handler, LoopbackServer
 from support.wire import Asked, Call, Say, Step
 
 __all__ = ["Call", "Rule", "Say", "Step", "StubAgents"]
 
+# By the last word of the path: Gemini's has the name of a model before it.
 _WIRES: Mapping[str, ModuleType] = {
-    "/v1/messages": wire_messages,
-    "/v1/responses": wire_responses,
-    "/v1/chat/completions": wire_chat,
+    "messages": wire_messages,
+    "responses": wire_responses,
+    "completions": wire_chat,
+    "streamGenerateContent": wire_gemini,
 }
 _UNSCRIPTED = Say("Understood.")
 _HOLD_LIMIT = 60.0  # seconds
@@ -47,7 +50,7 @@ class Rule:
 
 
 class StubAgents(LoopbackServer):
-    """Answers both wire formats by `rules`, which a test may change at any time; `log` keeps every request."""
+    """Answers all wire formats by `rules`, which a test may change at any time; `log` keeps every request."""
 
     def __init__(self, *rules: Rule) -> None:
         super().__init__()
@@ -78,7 +81,10 @@ class StubAgents(LoopbackServer):
         if path == "/v1/messages/count_tokens":
             request.send_body(200, json.dumps({"input_tokens": 100}).encode())
             return
-        wire = _WIRES.get(path)
+        if path.endswith(":generateContent"):
+            request.send_body(200, wire_gemini.side_answer(_SIDE_CALL.text))
+            return
+        wire = _WIRES.get(re.split("[/:]", path)[-1])
         if wire is None:
             request.send_body(200, b"{}")
             return

@@ -1,4 +1,4 @@
-"""The Chat Completions format, as far as opencode speaks it to its model."""
+"""The Chat Completions format, as far as opencode, Copilot CLI, Pi and Qwen Code speak it to their model."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ def read(body: dict[str, Any]) -> Asked:
     """Read a request of POST /v1/chat/completions."""
     messages = [message for message in body.get("messages", []) if message["role"] != "system"]
     said = [message for message in messages if message["role"] == "user"]
+    # The newest things stand behind the last thing that the model did; some clients add words to a tool's result.
+    newest = list(itertools.takewhile(lambda message: message["role"] != "assistant", reversed(messages)))
     return Asked(
         thread=thread_of(_text(said[0]) if said else ""),
-        newest=_text(said[-1]) if said else "",
-        after_tool=bool(messages) and messages[-1]["role"] == "tool",
+        newest="\n".join(_text(message) for message in reversed(newest) if message["role"] == "user"),
+        after_tool=any(message["role"] == "tool" for message in newest),
         has_tools=bool(body.get("tools")),
         body=body,
     )
