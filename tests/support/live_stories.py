@@ -20,22 +20,14 @@ HOSTNAME_RULE = "Never mention internal hostnames in the release notes again."
 CHATTER = ["thanks", "ok go on", "rename the heading to 1.4.0 just this once", "looks good to me"]
 
 
-class SharedStories(ABC):
-    """Inherited by the test class of a client, which provides the fixture `bench`."""
+class LeanStories(ABC):
+    """The two stories that every client must pass; inherited by its test class, which provides the fixture `bench`."""
 
     first_prompt: str  # brings the skill into the session
 
     @abstractmethod
     def first_answer(self, bench: Bench) -> list[Step]:
         """Return what the model does at the first prompt: use the skill, read a page that gives orders, answer."""
-
-    @abstractmethod
-    def undo(self, bench: Bench, proposal: dict[str, Any], merge: str) -> None:
-        """Take the merged proposal back with plain git."""
-
-    @abstractmethod
-    def continue_headless(self, bench: Bench, prompt: str) -> None:
-        """Put a prompt without a terminal into the session that the person has left."""
 
     def test_two_corrections_become_one_proposal(self, bench: Bench) -> None:
         bench.stub.rules = [Rule("version 1.4", *self.first_answer(bench))]
@@ -54,36 +46,10 @@ class SharedStories(ABC):
 
             self.check_proposal(bench, proposals)
             self.check_transcript(bench)
-            self.check_decisions(bench, proposals[0])
+            self.go_on(bench, proposals[0])
 
-    def test_chatter_becomes_nothing_and_asks_no_model(self, bench: Bench, model: StubModel) -> None:
-        bench.skilld.environment.update(
-            SKILLD_MODEL="openai/stub", SKILLD_MODEL_BASE_URL=model.base_url, SKILLD_MODEL_API_KEY="x"
-        )
-        bench.stub.rules = [Rule("version 1.4", *self.first_answer(bench))]
-        before = bench.project.fingerprint()
-        with bench.skilld.daemon(), bench.agent:
-            for prompt in [self.first_prompt, *CHATTER]:
-                bench.agent.say(prompt)
-            bench.wait_until_seen(5)
-        assert bench.skilld.run("run", "--once").returncode == 0  # finishes whatever the daemon had not
-        assert bench.skilld.json("status")["batches"]["pending"] == 0
-        assert model.bodies == []
-        assert bench.proposals() == []
-        assert bench.project.fingerprint() == before
-        assert bench.project.git("branch", "--list", "skilld/*") == ""
-        self.check_transcript(bench)
-
-    def test_a_prompt_typed_while_it_works_is_a_turn(self, bench: Bench) -> None:
-        bench.stub.rules = [Rule("version 1.4", *self.first_answer(bench))]
-        with bench.agent:
-            with bench.stub.held():
-                bench.agent.send(self.first_prompt)
-                bench.agent.wait_until_asked()
-                bench.agent.send("and keep it short")
-            bench.agent.wait_for_answer()
-            bench.agent.say("fine")
-        self.check_transcript(bench)
+    def go_on(self, bench: Bench, proposal: dict[str, Any]) -> None:  # noqa: B027 - most stories end here
+        """Do more with the proposal while the daemon runs."""
 
     def test_a_headless_run_has_no_turns(self, bench: Bench) -> None:
         with bench.skilld.daemon():
@@ -94,15 +60,6 @@ class SharedStories(ABC):
         assert bench.inspect(transcript)["turns"] == []
         assert bench.agent_status()["files"] == 1
         assert bench.agent_status()["turns"] == 0
-
-    def test_a_headless_prompt_in_a_typed_session_is_no_turn(self, bench: Bench) -> None:
-        with bench.agent:
-            bench.agent.say("good morning")
-            bench.agent.quit()
-        self.continue_headless(bench, TICKET_RULE)
-        (transcript,) = bench.agent.transcripts()
-        assert bench.agent.recorded(TICKET_RULE)
-        assert [turn["text"] for turn in bench.inspect(transcript)["turns"]] == ["good morning"]
 
     def check_proposal(self, bench: Bench, proposals: list[dict[str, Any]]) -> None:
         (proposal,) = proposals
@@ -136,6 +93,64 @@ class SharedStories(ABC):
         assert seen["malformed"] == 0
         assert [turn["text"] for turn in seen["turns"]] == bench.agent.typed
         assert [(used["name"], used["path"]) for used in seen["skills"]] == [(SKILL, str(bench.project.skill_path))]
+
+
+class ContinuedStories(ABC):
+    """The story of a session that a person leaves and a program goes on with."""
+
+    @abstractmethod
+    def continue_headless(self, bench: Bench, prompt: str) -> None:
+        """Put a prompt without a terminal into the session that the person has left."""
+
+    def test_a_headless_prompt_in_a_typed_session_is_no_turn(self, bench: Bench) -> None:
+        with bench.agent:
+            bench.agent.say("good morning")
+            bench.agent.quit()
+        self.continue_headless(bench, TICKET_RULE)
+        (transcript,) = bench.agent.transcripts()
+        assert bench.agent.recorded(TICKET_RULE)
+        assert [turn["text"] for turn in bench.inspect(transcript)["turns"]] == ["good morning"]
+
+
+class SharedStories(LeanStories, ContinuedStories):
+    """All stories."""
+
+    @abstractmethod
+    def undo(self, bench: Bench, proposal: dict[str, Any], merge: str) -> None:
+        """Take the merged proposal back with plain git."""
+
+    def go_on(self, bench: Bench, proposal: dict[str, Any]) -> None:
+        """Merge the proposal, and take it back."""
+        self.check_decisions(bench, proposal)
+
+    def test_chatter_becomes_nothing_and_asks_no_model(self, bench: Bench, model: StubModel) -> None:
+        bench.skilld.environment.update(
+            SKILLD_MODEL="openai/stub", SKILLD_MODEL_BASE_URL=model.base_url, SKILLD_MODEL_API_KEY="x"
+        )
+        bench.stub.rules = [Rule("version 1.4", *self.first_answer(bench))]
+        before = bench.project.fingerprint()
+        with bench.skilld.daemon(), bench.agent:
+            for prompt in [self.first_prompt, *CHATTER]:
+                bench.agent.say(prompt)
+            bench.wait_until_seen(5)
+        assert bench.skilld.run("run", "--once").returncode == 0  # finishes whatever the daemon had not
+        assert bench.skilld.json("status")["batches"]["pending"] == 0
+        assert model.bodies == []
+        assert bench.proposals() == []
+        assert bench.project.fingerprint() == before
+        assert bench.project.git("branch", "--list", "skilld/*") == ""
+        self.check_transcript(bench)
+
+    def test_a_prompt_typed_while_it_works_is_a_turn(self, bench: Bench) -> None:
+        bench.stub.rules = [Rule("version 1.4", *self.first_answer(bench))]
+        with bench.agent:
+            with bench.stub.held():
+                bench.agent.send(self.first_prompt)
+                bench.agent.wait_until_asked()
+                bench.agent.send("and keep it short")
+            bench.agent.wait_for_answer()
+            bench.agent.say("fine")
+        self.check_transcript(bench)
 
     def check_decisions(self, bench: Bench, proposal: dict[str, Any]) -> None:
         bench.project.git("merge", "--quiet", "--no-edit", "skilld/staging")

@@ -33,9 +33,10 @@ COLLECTED = [
 EVERY = pytest.mark.parametrize("agent", AGENTS.values(), ids=AGENTS)
 
 _KEYS = """type role message content text parts data id uuid timestamp sessionId kind $set messages displayContent
-    toolCalls args arguments name status result resultDisplay functionCall functionResponse response output systemPayload
-    phase rawCommand uiEvent prompt_id subtype subagent_name toolCallId toolName isError success path file_path command cwd
-    directories messageId source delivery context agentId input toolCallResult callId location skill"""
+    toolCalls args arguments name status result resultDisplay functionCall functionResponse response output
+    systemPayload phase rawCommand uiEvent prompt_id subtype subagent_name toolCallId toolName isError success path
+    file_path command cwd directories messageId source delivery context agentId input toolCallResult callId location
+    skill"""
 _WORDS = """user assistant gemini system session message tool_result toolResult bashExecution model_change user.message
     assistant.message skill.invoked tool.execution_start tool.execution_complete session.start session.shutdown text
     toolCall tool_use read read_file view bash skill activate_skill slash_command ui_telemetry invocation success main
