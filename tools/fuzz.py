@@ -21,7 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MISSING = "atheris is not installed: it has wheels for Linux on x86_64 only"
-_TARGETS = ("adapter-claude-code", "adapter-codex", "replies", "front-matter", "edits", "redactor")
+_AGENTS = ("claude-code", "codex", "gemini-cli", "copilot-cli", "pi", "qwen-code", "cursor")
+_TARGETS = (*(f"adapter-{agent}" for agent in _AGENTS), "replies", "front-matter", "edits", "redactor")
 _START = 60.0  # seconds that a child may need besides, to start and to read its seeds
 _SHOWN = 2000  # bytes of a failing input that are shown
 _COVERED = re.compile(rb"\bcov: (\d+)")

@@ -154,7 +154,7 @@ def redaction(data: bytes) -> list[str]:
 
 def transcripts(agent: str) -> list[Path]:
     """Return the recorded sessions of an agent."""
-    return sorted((FIXTURES / agent).glob("*.jsonl"))
+    return sorted((FIXTURES / agent).rglob("*.jsonl"))
 
 
 def _targets() -> dict[str, Target]:
