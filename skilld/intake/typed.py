@@ -23,10 +23,10 @@ def tell(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, 
 
 
 def read(path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> bytes | None:
-    """Return the bytes of the list that belongs to the transcript at `path`; None where there is none of our own."""
+    """Return the bytes of the list that belongs to the transcript at `path`; None where its owner has none."""
     for place in info.typed_list:
         found = _place(place, path, environment)
-        if found is not None and (data := _own_bytes(found)) is not None:
+        if found is not None and (data := _bytes_of_owner(found, path)) is not None:
             return data
     return None
 
@@ -39,13 +39,14 @@ def _place(place: str, path: Path, environment: Mapping[str, str]) -> Path | Non
     return Path(os.path.normpath(path.parent / place))  # by name, not by link: that is how the client found it
 
 
-def _own_bytes(path: Path) -> bytes | None:
+def _bytes_of_owner(path: Path, transcript: Path) -> bytes | None:
     try:
+        owner = transcript.stat().st_uid  # not always us: `inspect` may look at another's
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return None
     with os.fdopen(fd, "rb") as file:
         facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid() or facts.st_size > _LONGEST:
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != owner or facts.st_size > _LONGEST:
             return None
         return file.read(_LONGEST)

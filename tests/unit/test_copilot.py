@@ -33,7 +33,7 @@ def test_a_session_that_was_left_and_taken_up() -> None:
     assert keys(events) == ["copilot-cli:m2", "copilot-cli:m12", "copilot-cli:m16", "copilot-cli:m28"]
     assert skills(events) == [MENU, ("deploy", "/w/shop/.agents/skills/deploy/SKILL.md"), MENU]
     assert replies(events) == ["Here it is.", "Done.", "Read.", "Yes.", "どうも"]
-    assert ignored(events) == {"injected": 1, "bare-command": 1, "not-typed": 1}
+    assert ignored(events) == {"injected": 1, "bare-command": 1, "subagent": 1, "not-typed": 1}
     assert sum(isinstance(event, SessionEnd) for event in events) == 2
 
 

@@ -46,3 +46,13 @@ def test_what_is_no_file_of_our_own_is_no_list(tmp_path: Path) -> None:
     (tmp_path / "data" / "list.jsonl").unlink()
     os.mkfifo(tmp_path / "data" / "list.jsonl")
     assert typed.read(transcript, INFO, {}) is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_list_must_belong_to_the_owner_of_the_transcript(tmp_path: Path) -> None:
+    transcript = put(tmp_path / "data" / "store" / "t.jsonl", "")
+    written = put(tmp_path / "data" / "list.jsonl", "x")
+    os.chown(written, 65534, 65534)
+    assert typed.read(transcript, INFO, {}) is None
+    os.chown(transcript, 65534, 65534)
+    assert typed.read(transcript, INFO, {}) == b"x"

@@ -32,7 +32,7 @@ INFO = AgentInfo(
     typed_by="`user.message` events that stand in `command-history-state.json`, too",
     unattended="prompts missing from that list; messages with an `agentId` or a `source`",
     skill_use="`skill.invoked` and `skill.invoked_ref`, or a call that reads a SKILL.md",
-    own_runs="a `COPILOT_HOME` of their own",
+    own_runs="nothing is started; `COPILOT_HOME` would keep it apart",
 )
 
 _EVENTS = "events.jsonl"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from skilld.intake.agents.base import AgentInfo
+from skilld.intake.agents.base import AgentInfo, Folder
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string, utc
 from skilld.intake.agents.qwen_skills import Skills
 from skilld.intake.agents.typed_list import COMMAND
@@ -28,13 +28,14 @@ INFO = AgentInfo(
     stores=("projects",),
     project_skills=(".qwen/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
-    skill_homes=("skills",),
+    skill_homes=(),
+    skill_folders=(Folder(".qwen/skills", (("QWEN_HOME", "skills"),)),),
     instructions=("QWEN.md", "AGENTS.md"),
     verified="0.15.10 on 2026-11-20",
     typed_by="`user` records; the arguments in a `slash_command` record",
     unattended="the `prompt_id` of the request that follows",
     skill_use="the result of the `skill` tool, which names the folder, or a call that reads a SKILL.md",
-    own_runs="a `QWEN_HOME` of their own",
+    own_runs="nothing is started; `QWEN_HOME` would keep it apart",
 )
 
 _AT_ONCE = 0.5  # seconds between a slash command and its expansion: 0.01 measured
