@@ -23,6 +23,7 @@ from skilld.cli import (
     recommend,
     record,
     retry,
+    review,
     run,
     service,
     show,
@@ -43,6 +44,7 @@ VERBS: dict[str, ModuleType] = {
     "proposals": proposals,
     "show": show,
     "why": why,
+    "review": review,
     "decide": decide,  # accept, reject, revert
     "git": git,
     "learnings": learnings,

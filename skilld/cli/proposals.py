@@ -29,6 +29,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.deciding.refresh import refresh
     from skilld.times import ago, seconds
 
     states = _states(arguments.state)
@@ -53,20 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
         merge = "; or with git: git merge skilld/staging" if all(_mergeable(store, item) for item in found) else ""
         console.line(f"skilld show ID, accept ID, reject ID{merge}")
     return 0
-
-
-def refresh(store: Store) -> None:
-    """Take in what was decided with plain git since the last look. Trouble with a repository is not ours to raise."""
-    from skilld.daemon.observing import lately, observation, record
-
-    now = time.time()
-    proposals = lately(store, now)
-    if proposals:
-        from skilld.git.environment import scrub_environment
-        from skilld.worker.observe import observe
-
-        scrub_environment()
-        record(store, observe(observation(store, proposals, now)), now)
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Iterator
-from difflib import unified_diff
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.proposals import as_json, refresh, rests_on
+from skilld.cli.proposals import as_json, rests_on
 
 if TYPE_CHECKING:
     from skilld.types import Proposal
@@ -25,10 +24,13 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.deciding.refresh import refresh
+    from skilld.deciding.versions import diff
+
     store = common.store()
     refresh(store)
     proposal = common.the_proposal(store, arguments.id)
-    lines = list(diff_of(proposal))
+    lines = list(diff(proposal))
     if arguments.json:
         return common.write_json(as_json(store, proposal) | {"diff": "\n".join(lines)})
     present(proposal, lines, rests_on(store, proposal))
@@ -71,34 +73,3 @@ def _ways(proposal: Proposal, warning: str) -> Iterator[tuple[str, str]]:
     yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, in plain git"
     if not warning:
         yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "take everything that is proposed"
-
-
-def diff_of(proposal: Proposal) -> Iterator[str]:
-    """Yield the proposal's diff against the commit it rests on, or against the file while it waits for a commit."""
-    from skilld.errors import SkilldError
-    from skilld.git.environment import scrub_environment
-    from skilld.git.objects import read_blob, read_commit
-    from skilld.git.private import open_any
-    from skilld.worker.staging import applier, private_repositories
-
-    before = after = None
-    if proposal.commit:
-        scrub_environment()
-        try:
-            git = open_any(Path(proposal.repo), private_repositories()).git
-            commit = read_commit(git, proposal.commit)
-            before = read_blob(git, commit.parents[0], proposal.relpath) if commit and commit.parents else None
-            after = read_blob(git, proposal.commit, proposal.relpath)
-        except SkilldError:
-            before = after = None
-    try:
-        if before is None or after is None:
-            before = Path(proposal.path).read_bytes()
-            after = applier(proposal)(before)
-    except (OSError, SkilldError):
-        for operation in proposal.operations:
-            yield from (f"+{line}" for line in operation.text.split("\n"))
-        return
-    name = proposal.relpath or Path(proposal.path).name
-    old, new = (data.decode("utf-8", "replace").splitlines() for data in (before, after))
-    yield from unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")

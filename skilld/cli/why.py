@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.proposals import refresh
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
@@ -26,6 +25,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.decide.why import why
+    from skilld.deciding.refresh import refresh
     from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.worker.staging import private_repositories

@@ -48,7 +48,7 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
     """Return the whole job: the fixed part, with the back-end and the proposals that are open now."""
     return {
         **batch.job,
-        "sources": _where_they_are(store, batch),
+        "sources": where_they_are(store, batch),
         "umask": around.umask,
         "memory_mb": settings.worker.memory_mb,
         "closed_at": batch.created_at,
@@ -120,7 +120,7 @@ def _sources(store: Store, agent: str, session_id: str, closing: Closing[Any]) -
     return sources
 
 
-def _where_they_are(store: Store, batch: StoredBatch) -> list[dict[str, Any]]:
+def where_they_are(store: Store, batch: StoredBatch) -> list[dict[str, Any]]:
     """Return the sources of a batch, those that were moved since it was closed under their new names."""
     now = store.batches.transcripts(batch.id)
     sources: list[dict[str, Any]] = batch.job["sources"]

@@ -58,6 +58,11 @@ class Batches:
         )
         self._db.executemany("UPDATE turns SET batch_id = ? WHERE key = ?", [(batch.id, key) for key in turn_keys])
 
+    def get(self, batch_id: str) -> StoredBatch | None:
+        """Return one by its id."""
+        row = self._db.execute("SELECT * FROM batches WHERE id = ?", (batch_id,)).fetchone()
+        return None if row is None else _from_row(row)
+
     def next_due(self, now: float) -> StoredBatch | None:
         """Return the oldest batch whose time has come (Unix seconds), or None."""
         row = self._db.execute(

@@ -15,6 +15,7 @@ from skilld.store.batches import Batches
 from skilld.store.learnings import Learnings
 from skilld.store.meta import Meta
 from skilld.store.notices import Notices
+from skilld.store.overview import Overview
 from skilld.store.proposals import Proposals
 from skilld.store.rebuilding import Rebuild
 from skilld.store.records import Records
@@ -80,6 +81,7 @@ class Store:
         self.records = Records(db)
         self.usage = UsageLog(db)
         self.notices = Notices(db)
+        self.overview = Overview(db)
         self.rebuild = Rebuild(db)
 
     @property

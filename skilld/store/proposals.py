@@ -120,6 +120,12 @@ class Proposals:
             ),
         )
 
+    def amend(self, proposal: Proposal) -> None:
+        """Record that a proposal says something else now, and is another commit."""
+        values = [_to_row("operations", proposal.operations), proposal.summary, proposal.id]
+        self._db.execute("UPDATE proposals SET operations = ?, summary = ? WHERE id = ?", values)
+        self.commit(proposal)
+
     def missing_since(self, proposal_id: str) -> str:
         """Return since when an open proposal has been gone from the staging branch; empty: it is not."""
         row = self._db.execute("SELECT missing_since FROM proposals WHERE id = ?", (proposal_id,)).fetchone()

@@ -25,7 +25,15 @@ _TARGET = "=pane:"
 class Terminal:
     """Runs `command` in `cwd` while the context lasts. Waits fail with the last screen in the message."""
 
-    def __init__(self, command: Sequence[str | Path], *, cwd: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        command: Sequence[str | Path],
+        *,
+        cwd: Path,
+        environment: Mapping[str, str],
+        size: tuple[int, int] = (COLUMNS, ROWS),
+    ) -> None:
+        self._size = size
         self._home = environment["HOME"]
         self._environment = dict(environment)
         self._command = [str(part) for part in command]
@@ -38,7 +46,7 @@ class Terminal:
         command = shlex.join(["env", "-i", *variables, *self._command])
         configuration = self._folder / "tmux.conf"
         configuration.write_text("set -g remain-on-exit on\nset -g status off\nset -sg escape-time 10\n")
-        size = ["-x", str(COLUMNS), "-y", str(ROWS)]
+        size = ["-x", str(self._size[0]), "-y", str(self._size[1])]
         place = ["-s", "pane", "-c", str(self._cwd)]
         self._tmux("-f", str(configuration), "new-session", "-d", *size, *place, f"exec {command}")
         return self

@@ -22,7 +22,8 @@ LAYERS = (
     ("settings", "paths", "logs", "store", "wire"),
     ("crash", "console", "memory"),
     ("worker", "daemon", "demo", "mcp", "service"),
-    ("evaluate", "doctor"),
+    ("deciding",),
+    ("evaluate", "doctor", "review"),
     ("cli",),
     ("__main__",),
 )
@@ -40,6 +41,7 @@ DOORS = {
     "pydantic": ("skilld.settings",),
     "pydantic_settings": ("skilld.settings",),
     "sqlite3": ("skilld.store", "skilld.intake.rows"),
+    "textual": ("skilld.review",),
     "watchdog": ("skilld.intake",),
 }
 IMPORT_NAMES = {"gitpython": "git"}  # where it is not the project's name with underscores
@@ -170,6 +172,12 @@ def test_the_daemon_loads_nothing_heavy() -> None:
     loaded = loaded_by("import " + ", ".join(every))
     assert "skilld" in loaded
     assert loaded & HEAVY == set()
+
+
+def test_only_the_verb_review_imports_the_review_and_only_when_it_runs() -> None:
+    outside = {module for module, name in edges(modules()) if part(name) == "review"}
+    assert outside == {"skilld.cli.review"}
+    assert "textual" not in loaded_by("import skilld.cli.review")
 
 
 def test_help_loads_nothing_heavy() -> None:

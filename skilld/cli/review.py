@@ -1,0 +1,99 @@
+"""`skilld review [ID...] [--plain]`: look at what is proposed and decide, in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import Exit
+
+if TYPE_CHECKING:
+    from skilld.review.sitting import Sitting
+    from skilld.store import Store
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "review", run, "look at what is proposed and decide: accept, reject, edit, undo")
+    parser.add_argument("ids", metavar="ID", nargs="*")
+    parser.add_argument("--plain", action="store_true", help="by questions and answers, without a screen")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.cli.decide import begin
+    from skilld.review.sitting import Sitting, Surroundings
+
+    removed = begin()
+    where = common.places()
+    store = common.store()
+    ids = [common.the_proposal(store, given).id for given in arguments.ids]
+    store.close()
+    around = Surroundings(
+        open_store=_open_store(where.database),
+        removed=removed,
+        home=common.home(),
+        environment=dict(os.environ),
+        data=where.data,
+        redaction_key=where.redaction_key,
+    )
+    sitting = Sitting(around)
+    if arguments.plain or not _has_screen():
+        _plain(sitting, ids)
+        return Exit.OK
+    from skilld.review.app import ReviewApp
+
+    app = ReviewApp(sitting, ids, common.settings().batch.turns, edit)
+    app.run()
+    return Exit.BUG if app.return_code else Exit.OK
+
+
+def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullcontext) -> str:
+    """Return `text` as the person's editor leaves it: `$VISUAL`, `$EDITOR`, or vi; unchanged where that fails."""
+    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    with tempfile.TemporaryDirectory(prefix="skilld-") as folder:
+        file = Path(folder) / "SKILL.md"
+        file.write_bytes(text.encode("utf-8", "replace"))
+        with around():
+            try:
+                code = subprocess.run([*editor, str(file)], check=False).returncode
+            except OSError:
+                return text
+        return file.read_bytes().decode("utf-8", "replace") if code == 0 else text
+
+
+def _open_store(path: Path) -> Callable[[], Store]:
+    from skilld.store import Store
+
+    return lambda: Store.open(path)
+
+
+def _has_screen() -> bool:
+    """Whether there is a terminal that a screen can be drawn on."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+
+
+def _plain(sitting: Sitting, ids: list[str]) -> None:
+    from skilld.review.plain import Plain
+
+    sitting.take_in()
+    Plain(sitting, console.line, _ask, edit).run(ids)
+
+
+def _ask(question: str) -> str | None:
+    sys.stdout.write(question)
+    sys.stdout.flush()
+    line = sys.stdin.readline()
+    if not sys.stdin.isatty():
+        console.line()
+    return common.as_text(line.rstrip("\n")) if line else None

@@ -1,0 +1,9 @@
+"""A person's decision from start to end, for every way it is made: the verbs, the review, a button of a notice.
+
+- `carry_out`: accept, reject, revert: git first, then the store, then the staging branch.
+- `amend`: another text for an open proposal, single parts of it, a rejected one back.
+- `versions`: a proposal's skill before and after, and its diff.
+- `refresh`: what was decided with plain git since the last look.
+
+Takes a store and proposals, gives sentences to tell. Knows no terminal and no argument of a command line.
+"""

@@ -1,0 +1,149 @@
+"""Another text for an open proposal, single parts of it, and a rejected one back on the staging branch.
+
+The proposal itself changes, in the store and on the branch, before it is accepted: what git shows of it later is then
+judged against what the person chose.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from skilld.daemon.results import follow
+from skilld.decide.judge import EDITED
+from skilld.deciding.carry_out import Told, accepting, decide, remake
+from skilld.deciding.parts import only
+from skilld.deciding.versions import versions
+from skilld.edit.from_file import operations_from
+from skilld.edit.operations import apply
+from skilld.errors import RefusedError, SkilldError
+from skilld.git import lines
+from skilld.store import Store
+from skilld.text import cut, fold
+from skilld.times import rfc3339
+from skilld.types import Operation, Proposal, State
+from skilld.worker.staging import Staged, restage, stage
+
+_TITLE = "The proposal was not changed"
+_SUMMARY = 300
+
+
+def accept_edited(store: Store, proposal: Proposal, text: str, removed: Mapping[str, str]) -> Told:
+    """Accept a proposal with the person's own text of the whole skill in place of what was proposed.
+
+    Raises SkilldError, with the proposal as it was, where the text is none an edit may come to or accepting is refused.
+    """
+    before, after = _versions(proposal)
+    if text == after.decode("utf-8", "replace"):
+        return decide(store, proposal, accepting(removed))
+    changed = _as_edited(proposal, operations_from(before, text), before)
+    return _accept_instead(store, proposal, changed, removed)
+
+
+def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], removed: Mapping[str, str]) -> Told:
+    """Accept the operations of a proposal with these numbers (from 0); the others stay open as a proposal of their own.
+
+    Raises SkilldError, with the proposal as it was, where the parts cannot be told apart or accepting is refused.
+    """
+    numbers = set(range(len(proposal.operations)))
+    if numbers <= set(chosen):
+        return decide(store, proposal, accepting(removed))
+    before, _ = _versions(proposal)
+    taken = _part(proposal, before, chosen)
+    rest = replace(_part(proposal, before, numbers - set(chosen)), id=_rest_id(proposal, chosen), commit="", note="")
+    told = _accept_instead(store, proposal, taken, removed)
+    try:
+        _stage_new(store, rest)
+    except SkilldError as error:
+        return Told(told.lines, (*told.warnings, f"the rest could not be kept: {error}"))
+    return Told((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
+
+
+def reopen(store: Store, proposal: Proposal) -> Told:
+    """Put a rejected proposal back: open, and on the staging branch again. Raises SkilldError where it cannot be."""
+    if proposal.state is not State.REJECTED:
+        raise SkilldError(f"{proposal.id} was not put back", f"it is {proposal.state.value}")
+    if proposal.commit:
+        _restore(store, replace(proposal, state=State.OPEN))
+    current = store.proposals.get(proposal.id) or proposal
+    with store.transaction():
+        store.proposals.decide(current, State.OPEN, rfc3339(time.time()), who="command", why="undone")
+    return Told((f"{proposal.id} is open again: {proposal.summary}",))
+
+
+def _accept_instead(store: Store, proposal: Proposal, changed: Proposal, removed: Mapping[str, str]) -> Told:
+    """Put `changed` in the place of a proposal and accept it; put the proposal back where that is refused."""
+    _replace(store, proposal, changed)
+    try:
+        return decide(store, store.proposals.get(proposal.id) or changed, accepting(removed))
+    except SkilldError:
+        _replace(store, changed, proposal)
+        raise
+
+
+def _versions(proposal: Proposal) -> tuple[bytes, bytes]:
+    found = versions(proposal)
+    if found is None or not proposal.commit:
+        raise RefusedError(_TITLE, proposal.note or "its skill cannot be read any more")
+    return found
+
+
+def _as_edited(proposal: Proposal, operations: list[Operation], before: bytes) -> Proposal:
+    _, added = lines.signature(before, apply(before, operations))
+    said = cut(fold("; ".join(line.strip().lstrip("-*+ ") for line in added if line.strip())), _SUMMARY)
+    return replace(proposal, operations=tuple(operations), summary=said or proposal.summary, note=EDITED)
+
+
+def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposal:
+    if not chosen:
+        raise SkilldError(_TITLE, "no part of it was chosen")
+    text = only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
+    return _as_edited(proposal, operations_from(before, text), before)
+
+
+def _rest_id(proposal: Proposal, chosen: Collection[int]) -> str:
+    return hashlib.sha256(f"{proposal.id}\nwithout {sorted(chosen)}".encode()).hexdigest()[:8]
+
+
+def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
+    """Take an open proposal off the staging branch and put it there with other operations."""
+    others = [other for other in store.proposals.in_states([State.OPEN], proposal.repo) if other.id != proposal.id]
+    staged = Staged()
+    held = restage(proposal.repo, others, staged, [*store.proposals.closed_ids(), proposal.id])
+    with store.transaction():
+        follow(store, staged.changes(), time.time())
+    if held:
+        raise RefusedError(_TITLE, held)
+    try:
+        _restore(store, changed)
+    except SkilldError:
+        _restore(store, proposal)
+        raise
+
+
+def _restore(store: Store, proposal: Proposal) -> None:
+    """Put a proposal that is not on the staging branch there, and write down what it is now."""
+    made = _staged(store, proposal)
+    with store.transaction():
+        store.proposals.amend(made)
+
+
+def _stage_new(store: Store, proposal: Proposal) -> None:
+    made = _staged(store, proposal)
+    with store.transaction():
+        store.proposals.add(made)
+    remake(store, proposal.repo)
+
+
+def _staged(store: Store, proposal: Proposal) -> Proposal:
+    others = [other for other in store.proposals.in_states([State.OPEN], proposal.repo) if other.id != proposal.id]
+    closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
+    staged = Staged()
+    if not stage(proposal, others, staged, closed):
+        raise SkilldError(_TITLE, "the skill, or another open proposal, says it already")
+    (made,) = staged.made
+    with store.transaction():
+        follow(store, staged.changes(), time.time())
+    return replace(made, note=made.note or proposal.note)

@@ -1,0 +1,97 @@
+"""Accepting, rejecting and reverting one proposal: git first, then the store, then the staging branch made again.
+
+The outcome is sentences for the person; whoever shows them makes them harmless for a terminal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from skilld.daemon.results import follow
+from skilld.decide.accept import accept as land
+from skilld.decide.accept import accept_worktree
+from skilld.decide.revert import revert as take_out
+from skilld.errors import RefusedError, SkilldError
+from skilld.store import Store
+from skilld.times import rfc3339
+from skilld.types import Proposal, State
+from skilld.worker.staging import Staged, applier, private_repositories, restage
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came of a decision: sentences, and warnings about what was left as it was."""
+
+    lines: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """From which states it may be made, to which it leads, how it is carried out (giving a commit), and why."""
+
+    allowed: frozenset[State]
+    after: State
+    carry_out: Callable[[Proposal], str]
+    why: str = ""
+
+
+def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision:
+    """Return the decision to take a proposal into the branch that is checked out, or only into the file."""
+
+    def carry_out(proposal: Proposal) -> str:
+        if worktree:
+            accept_worktree(proposal, applier(proposal))
+            return ""
+        if not proposal.commit:
+            raise RefusedError("Not accepted", f"{proposal.id} {proposal.note}", "Or only write the file: --worktree")
+        return land(proposal, applier(proposal), removed, private_repositories()).commit
+
+    return Decision(frozenset({State.OPEN, State.REJECTED, State.STALE}), State.ACCEPTED, carry_out)
+
+
+def rejecting(why: str = "") -> Decision:
+    """Return the decision to drop a proposal."""
+    return Decision(frozenset({State.OPEN}), State.REJECTED, lambda _: "", why)
+
+
+def reverting(removed: Mapping[str, str]) -> Decision:
+    """Return the decision to take an accepted proposal out again."""
+
+    def carry_out(proposal: Proposal) -> str:
+        return take_out(proposal, removed, private_repositories()).commit
+
+    return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out)
+
+
+def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
+    """Carry a decision out and write it down. Raises SkilldError, with nothing changed, where that cannot be."""
+    after = decision.after
+    if proposal.state is after:
+        return Told((f"{proposal.id} was {after.value} already.",))
+    if proposal.state not in decision.allowed:
+        raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
+    commit = decision.carry_out(proposal)
+    with store.transaction():
+        now = rfc3339(time.time())
+        store.proposals.decide(proposal, after, now, who="command", why=decision.why, commit=commit)
+    said = f"{proposal.id} {after.value}: {proposal.summary}"
+    if not proposal.repo:
+        return Told((said,))
+    then = remake(store, proposal.repo)
+    return Told((said, *then.lines), then.warnings)
+
+
+def remake(store: Store, repo: str) -> Told:
+    """Make the staging branch of a repository again from what is still open."""
+    staged = Staged()
+    try:
+        held = restage(repo, store.proposals.in_states([State.OPEN], repo), staged, store.proposals.closed_ids())
+    except SkilldError as error:
+        return Told(warnings=(f"the staging branch was left as it is: {error}",))
+    with store.transaction():
+        follow(store, staged.changes(), time.time())
+    lines = [f"{name} is {state} now: {note}" for name, _, state, _, note in staged.decisions]
+    return Told((*lines, *([f"The staging branch was left as it is: {held}"] if held else [])))

@@ -1,0 +1,33 @@
+"""Taking in what was decided with plain git since the last look. Reading git may take a while; the store is quick."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from skilld.daemon.observing import lately, observation, record
+from skilld.store import Store
+
+
+def refresh(store: Store) -> None:
+    """Look, and write down what was found. Trouble with a repository is not ours to raise."""
+    if (read := look(store)) is not None:
+        record(store, read(), time.time())
+
+
+def look(store: Store) -> Callable[[], Mapping[str, Any]] | None:
+    """Return the look itself, which reads git and no store, so that it may be taken on another thread.
+
+    None where there is nothing to look at: GitPython is not even imported then.
+    """
+    now = time.time()
+    proposals = lately(store, now)
+    if not proposals:
+        return None
+    from skilld.git.environment import scrub_environment
+    from skilld.worker.observe import observe
+
+    job = observation(store, proposals, now)
+    scrub_environment()
+    return lambda: observe(job)

@@ -1,0 +1,73 @@
+"""The review on a screen: three tabs over one sitting. Follows the terminal's own colours.
+
+Whatever reads git, transcripts or the disk runs on threads; the screen only shows what comes back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
+from typing import ClassVar
+
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import Footer, TabbedContent, TabPane
+
+from skilld.review.dialogs import CSS as DIALOGS
+from skilld.review.pane import Pane
+from skilld.review.proposals_pane import ProposalsPane
+from skilld.review.sessions_pane import SessionsPane
+from skilld.review.sitting import Sitting
+from skilld.review.skills_pane import SkillsPane
+
+Editor = Callable[[str, Callable[[], AbstractContextManager[object]]], str]
+
+
+class ReviewApp(App[None]):
+    """The whole review. `turns` is the size of a batch; `editor` opens a text in the person's editor."""
+
+    TITLE = "skilld review"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = f"""
+    TabbedContent {{ height: 1fr; }}
+    TabPane {{ padding: 0; }}
+    DataTable {{ overflow-x: hidden; height: 1fr; }}
+    #list {{ height: auto; min-height: 3; max-height: 40%; }}
+    #detail {{ height: 1fr; border-top: solid ansi_bright_black; }}
+    #search, #search:focus {{ border: none; padding: 0; height: 1; background: ansi_default; }}
+    {DIALOGS}
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "tab('proposals')", "Proposals", show=False),
+        Binding("2", "tab('skills')", "Skills", show=False),
+        Binding("3", "tab('sessions')", "Sessions", show=False),
+        Binding("q", "quit", "Quit"),
+    ]
+
+    def __init__(self, sitting: Sitting, ids: Collection[str], turns: int, editor: Editor) -> None:
+        super().__init__()
+        self.sitting = sitting
+        self._ids = ids
+        self._turns = turns
+        self._editor = editor
+        self.theme = "ansi-dark"
+
+    def compose(self) -> ComposeResult:
+        """Put the three tabs on the screen."""
+        with TabbedContent(id="tabs"):
+            with TabPane("1 Proposals", id="proposals"):
+                yield ProposalsPane(self.sitting, self._ids)
+            with TabPane("2 Skills", id="skills"):
+                yield SkillsPane(self.sitting)
+            with TabPane("3 Sessions", id="sessions"):
+                yield SessionsPane(self.sitting, self._turns)
+        yield Footer(compact=True)
+
+    def action_tab(self, name: str) -> None:
+        """Show a tab, the keys going to it."""
+        self.query_one("#tabs", TabbedContent).active = name
+        self.query_one(f"#{name}").query(Pane).first(Pane).enter()
+
+    def edit_outside(self, text: str) -> str:
+        """Return a text as the person's own editor leaves it; the screen is theirs meanwhile."""
+        return self._editor(text, self.suspend)

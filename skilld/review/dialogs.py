@@ -1,0 +1,149 @@
+"""The questions of the review: a reason, another text, which parts, are you sure. Escape takes each of them back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Footer, Input, Label, OptionList, TextArea
+
+from skilld.deciding.parts import Part
+from skilld.review.marks import Row
+from skilld.text import safe_text
+
+_CANCEL = Binding("escape", "cancel", "Cancel", priority=True)
+T = TypeVar("T")
+
+CSS = """
+Dialog { align: center middle; }
+Dialog > Vertical { width: 90%; max-width: 100; height: auto; max-height: 90%; }
+Dialog > Vertical { border: round ansi_cyan; padding: 0 1; }
+Dialog Input, Dialog Input:focus { border: none; padding: 0; height: 1; background: ansi_default; }
+Dialog OptionList, Dialog OptionList:focus { border: none; padding: 0; height: auto; max-height: 14; }
+Dialog.-large > Vertical { width: 100%; max-width: 100%; height: 1fr; max-height: 100%; border: none; padding: 0; }
+Dialog TextArea, Dialog TextArea:focus { height: 1fr; border: none; padding: 0; }
+"""
+
+
+class Dialog(ModalScreen[T | None]):
+    """A question that may be left unanswered."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [_CANCEL]
+
+    def action_cancel(self) -> None:
+        """Leave it."""
+        self.dismiss(None)
+
+
+class ReasonDialog(Dialog[str]):
+    """Asks why a proposal is rejected; an empty answer is one."""
+
+    def __init__(self, summary: str) -> None:
+        super().__init__()
+        self._summary = summary
+
+    def compose(self) -> ComposeResult:
+        """Put the question on the screen."""
+        with Vertical():
+            yield Label(f"Reject: {safe_text(self._summary)}", markup=False)
+            yield Input(placeholder="why (Enter: no reason, Esc: do not reject)", id="why")
+
+    @on(Input.Submitted)
+    def _answer(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value)
+
+
+class EditDialog(Dialog[str]):
+    """Shows the whole skill as proposed, to be changed and accepted; the cursor is on the first changed line."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [_CANCEL, Binding("ctrl+s", "accept", "Accept this text", priority=True)]
+
+    def __init__(self, text: str, rows: Sequence[Row]) -> None:
+        super().__init__(classes="-large")
+        self._text = text
+        self._first = next((row.text for row in rows if row.kind == "+"), "")
+
+    def compose(self) -> ComposeResult:
+        """Put the text on the screen."""
+        with Vertical():
+            yield TextArea(self._text, id="text", soft_wrap=True, show_line_numbers=False, theme="css")
+        yield Footer(compact=True)
+
+    def on_mount(self) -> None:
+        """Put the cursor where the change is."""
+        area = self.query_one(TextArea)
+        lines = area.document.lines
+        at = next((number for number, line in enumerate(lines) if safe_text(line) == self._first), 0)
+        area.move_cursor((at, len(lines[at])), center=True)
+
+    def action_accept(self) -> None:
+        """Accept the text as it stands."""
+        self.dismiss(self.query_one(TextArea).text)
+
+
+class PartsDialog(Dialog[tuple[int, ...]]):
+    """Asks which parts of a proposal to accept; the others stay open."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        _CANCEL,
+        Binding("enter", "accept", "Accept the chosen ones", priority=True),
+        Binding("space", "choose", "Choose"),
+    ]
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        super().__init__()
+        self._parts = parts
+        self._chosen: set[int] = set()
+
+    def compose(self) -> ComposeResult:
+        """Put the parts on the screen, none of them chosen."""
+        with Vertical():
+            yield Label("Accept which parts? Space chooses, Enter accepts; the others stay open.")
+            yield OptionList(*(self._prompt(number) for number in range(len(self._parts))), id="parts")
+        yield Footer(compact=True)
+
+    def action_choose(self) -> None:
+        """Choose the part under the cursor, or no longer."""
+        options = self.query_one(OptionList)
+        if (number := options.highlighted) is not None:
+            self._chosen ^= {number}
+            options.replace_option_prompt_at_index(number, self._prompt(number))
+
+    def action_accept(self) -> None:
+        """Accept what is chosen."""
+        if self._chosen:
+            self.dismiss(tuple(sorted(self._chosen)))
+
+    @on(OptionList.OptionSelected)
+    def _clicked(self) -> None:
+        self.action_choose()
+
+    def _prompt(self, number: int) -> Content:
+        part = self._parts[number]
+        lines = [*(f"- {line.strip()}" for line in part.removed), *(f"+ {line.strip()}" for line in part.added)]
+        return Content(f"[{'x' if number in self._chosen else ' '}] {safe_text('  '.join(lines))}")
+
+
+class ConfirmDialog(Dialog[bool]):
+    """Asks for a word to be typed before something is done that cannot be undone here."""
+
+    def __init__(self, question: str, word: str) -> None:
+        super().__init__()
+        self._question = question
+        self._word = word
+
+    def compose(self) -> ComposeResult:
+        """Put the question on the screen."""
+        with Vertical():
+            yield Label(safe_text(self._question, newlines=True), markup=False)
+            yield Input(placeholder=f"type {safe_text(self._word)}", id="word")
+
+    @on(Input.Submitted)
+    def _answer(self, event: Input.Submitted) -> None:
+        self.dismiss(True if event.value.strip() == self._word else None)

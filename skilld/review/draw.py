@@ -1,0 +1,128 @@
+"""Values as what Textual shows: cells, and the detail of a proposal. Only styles of the terminal's own palette.
+
+Everything from outside is made harmless here, and becomes text, never markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from textual.content import Content
+from textual.widgets import DataTable
+
+from skilld.review.context import Said
+from skilld.review.library import Skill
+from skilld.review.marks import Row
+from skilld.review.sitting import Look
+from skilld.store.overview import LiveSession
+from skilld.text import safe_text
+from skilld.times import seconds
+from skilld.types import Proposal
+
+Cell = Content
+PROPOSAL_COLUMNS = (("skill", 18), ("age", 5), ("sure", 5), ("", 2), ("what", 160))
+SKILL_COLUMNS = (("skill", 26), ("from", 9), ("uses", 5), ("corrected", 10), ("edited", 7), ("where", 160))
+SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("next", 7), ("last", 6), ("skills", 80))
+
+_STYLES = {"-": "red", "+": "green", "@": "dim", " ": ""}
+_UNITS = (("d", 86400), ("h", 3600), ("m", 60))
+
+
+def safe(text: str) -> str:
+    """Return text from outside as one harmless line."""
+    return safe_text(text)
+
+
+def columns(table: DataTable[Cell], wanted: Sequence[tuple[str, int]]) -> None:
+    """Give a table columns of fixed widths: nothing is measured, so that thousands of rows are quick."""
+    for label, width in wanted:
+        table.add_column(label, width=width)
+
+
+def proposal_cells(proposal: Proposal, now: float) -> list[Cell]:
+    """Return the row of a proposal."""
+    return [
+        Content(_fit(proposal.skill, 17)),
+        Content(age(seconds(proposal.created_at), now)),
+        Content(f"{proposal.confidence:.2f}"),
+        Content.styled("!" if proposal.flags else "", "bold yellow"),
+        Content(safe(proposal.summary)),
+    ]
+
+
+def skill_cells(skill: Skill, now: float) -> list[Cell]:
+    """Return the row of a skill."""
+    rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses else str(skill.corrections or "")
+    return [
+        Content(_fit(skill.name, 25)),
+        Content.styled(skill.group, "cyan"),
+        Content(str(skill.uses or "")),
+        Content(rate),
+        Content(age(skill.edited_at or None, now)),
+        Content.styled(safe(skill.path), "dim"),
+    ]
+
+
+def session_cells(session: LiveSession, turns: int, now: float) -> list[Cell]:
+    """Return the row of a session; `turns` make a batch."""
+    folder = (session.cwd or "").rstrip("/").rpartition("/")[2]
+    return [
+        Content(session.agent),
+        Content(_fit(folder, 19)),
+        Content(str(session.turns)),
+        Content.styled("ended" if session.ended else f"{session.waiting}/{turns}", "dim" if session.ended else "bold"),
+        Content(age(session.last_activity, now)),
+        Content(safe(", ".join(reversed(session.skills)))),
+    ]
+
+
+def age(at: float | None, now: float) -> str:
+    """Return how long ago a Unix time was in a few letters; empty where there is none."""
+    if at is None:
+        return ""
+    passed = max(0.0, now - at)
+    return next((f"{int(passed // size)}{unit}" for unit, size in _UNITS if passed >= size), "now")
+
+
+def detail(proposal: Proposal, look: Look | None) -> Content:
+    """Return all there is to see of a proposal; without a `look`, what the store knows."""
+    lines = [Content.styled(safe(proposal.summary), "bold")]
+    remarks = look.remarks if look else proposal.flags
+    lines += [Content.styled(f"! {safe(remark)}", "bold yellow") for remark in remarks]
+    lines.append(Content(""))
+    lines += [_row(row) for row in look.rows] if look else [Content.styled("reading ...", "dim")]
+    lines.append(Content(""))
+    for number, evidence in enumerate(proposal.evidence):
+        said = look.said[number] if look and number < len(look.said) else ()
+        lines += [*_said(said)] if said else [_person("", evidence.quote, "")]
+    if proposal.reason:
+        lines.append(Content(f"why:   {safe(proposal.reason)}"))
+    facts = (proposal.id, proposal.agent, proposal.created_at, proposal.model, f"sure {proposal.confidence:.2f}")
+    lines.append(Content.styled(safe("  ".join(facts)), "dim"))
+    return Content("\n").join(lines)
+
+
+def _said(said: Sequence[Said]) -> Iterator[Content]:
+    for message in said:
+        if message.by_person:
+            yield _person(message.before, message.quote, message.after)
+        else:
+            yield Content.styled(f"agent: {message.before}", "dim")
+
+
+def _person(before: str, quote: str, after: str) -> Content:
+    marked = (safe(quote), "bold underline")
+    return Content.assemble(("you:   ", "cyan"), safe(before), marked, safe(after))
+
+
+def _row(row: Row) -> Content:
+    if row.kind == "@":
+        return Content.styled("  ...", "dim")
+    style = _STYLES[row.kind]
+    parts = [(text, f"{style} bold reverse" if differs else style) for text, differs in row.segments]
+    return Content.assemble((f"{row.kind} ", style), *parts)
+
+
+def _fit(text: str, width: int) -> str:
+    plain = safe(text)
+    return plain if len(plain) <= width else plain[: width - 1] + "…"

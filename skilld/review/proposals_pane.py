@@ -1,0 +1,220 @@
+"""The tab of open proposals: the list above, below it the change and the words behind the chosen one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, TypeVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.timer import Timer
+from textual.widgets import DataTable, Static
+from textual.worker import get_current_worker
+
+from skilld.deciding.carry_out import Told
+from skilld.errors import SkilldError
+from skilld.review import draw
+from skilld.review.dialogs import EditDialog, PartsDialog, ReasonDialog
+from skilld.review.pane import Pane
+from skilld.review.sitting import Look, Sitting
+from skilld.types import Proposal
+
+if TYPE_CHECKING:
+    from skilld.review.app import ReviewApp
+
+
+T = TypeVar("T")
+
+_PAUSE = 0.1  # seconds that the cursor rests before git is asked: rows that are passed over are not read
+
+
+class ProposalsPane(Pane):
+    """What is open. With `ids`, only those."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("a", "accept", "Accept"),
+        Binding("r", "reject", "Reject"),
+        Binding("e", "edit", "Edit"),
+        Binding("p", "parts", "Parts"),
+        Binding("s,n", "skip", "Skip"),
+        Binding("u", "undo", "Undo"),
+        Binding("o", "outside", "$EDITOR"),
+        Binding("space", "page", "Scroll", show=False),
+    ]
+    app: ReviewApp
+
+    def __init__(self, sitting: Sitting, ids: Collection[str]) -> None:
+        super().__init__()
+        self._sitting = sitting
+        self._ids = ids
+        self._items: dict[str, Proposal] = {}
+        self._looks: dict[str, Look] = {}
+        self._soon: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        """Put list and detail on the screen."""
+        yield DataTable(id="list", cursor_type="row", cell_padding=0)
+        with VerticalScroll(id="detail", can_focus=False):
+            yield Static(id="change")
+
+    def on_mount(self) -> None:
+        """Show what the store has, then what git has done since."""
+        draw.columns(self._table, draw.PROPOSAL_COLUMNS)
+        self._fill()
+        self.enter()
+        self._take_in()
+
+    @property
+    def chosen(self) -> Proposal | None:
+        """The proposal that the cursor is on."""
+        keys = list(self._items)
+        row = self._table.cursor_row
+        return self._items[keys[row]] if 0 <= row < len(keys) else None
+
+    @property
+    def _table(self) -> DataTable[draw.Cell]:
+        return self.query_one("#list", DataTable)
+
+    def _fill(self) -> None:
+        """Bring the list up to date; the cursor stays on its row."""
+        found = {item.id: item for item in self._sitting.proposals() if not self._ids or item.id in self._ids}
+        table, now = self._table, time.time()
+        gone = [name for name in self._items if name not in found]
+        if gone and [*found] == [name for name in self._items if name not in gone]:
+            for name in gone:
+                table.remove_row(name)
+        elif [*found] != [*self._items]:
+            row = table.cursor_row
+            table.clear()
+            for item in found.values():
+                table.add_row(*draw.proposal_cells(item, now), key=item.id)
+            table.move_cursor(row=min(row, len(found) - 1))
+        moved = {name for name, item in found.items() if item != self._items.get(name)}
+        self._looks = {name: look for name, look in self._looks.items() if name in found and name not in moved}
+        self._items = found
+        self._show()
+
+    @on(DataTable.RowHighlighted, "#list")
+    def _show(self) -> None:
+        """Show the proposal under the cursor: what is known at once, the rest when it is read."""
+        proposal = self.chosen
+        change = self.query_one("#change", Static)
+        if proposal is None:
+            change.update("Nothing waits for you.")
+            return
+        look = self._looks.get(proposal.id)
+        change.update(draw.detail(proposal, look))
+        self.query_one("#detail").scroll_home(animate=False)
+        if self._soon is not None:
+            self._soon.stop()
+        if look is None:
+            self._soon = self.set_timer(_PAUSE, partial(self._read, proposal))
+
+    @work(thread=True, exclusive=True, group="look")
+    def _read(self, proposal: Proposal) -> None:
+        try:
+            look = self._sitting.look(proposal)
+        except SkilldError as error:
+            self.app.call_from_thread(self._refused, error)
+            return
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(self._seen, proposal, look)
+
+    def _seen(self, proposal: Proposal, look: Look) -> None:
+        if self._items.get(proposal.id) == proposal:
+            self._looks[proposal.id] = look
+            if proposal == self.chosen:
+                self.query_one("#change", Static).update(draw.detail(proposal, look))
+
+    @work(thread=True, group="git")
+    def _take_in(self) -> None:
+        try:
+            self._sitting.take_in()
+        except SkilldError as error:
+            self.app.call_from_thread(self._refused, error)
+        self.app.call_from_thread(self._fill)
+
+    def action_accept(self) -> None:
+        """Accept the chosen one."""
+        if proposal := self.chosen:
+            self._decide(partial(self._sitting.accept, proposal.id))
+
+    def action_reject(self) -> None:
+        """Ask for a reason and reject the chosen one."""
+        if proposal := self.chosen:
+            decided = partial(self._given, lambda why: self._sitting.reject(proposal.id, why))
+            self.app.push_screen(ReasonDialog(proposal.summary), decided)
+
+    def action_edit(self) -> None:
+        """Edit the proposed text here, and accept it."""
+        self._edit(lambda text: text)
+
+    def action_outside(self) -> None:
+        """Edit the proposed text in the person's own editor, look at it, and accept it."""
+        self._edit(self.app.edit_outside)
+
+    def action_parts(self) -> None:
+        """Choose parts of the proposal to accept."""
+        proposal, look = self.chosen, self._look()
+        if proposal is None or look is None:
+            return
+        if len(look.parts) < 2:  # noqa: PLR2004 - one part is the whole
+            self.notify("It is one piece.")
+            return
+        decided = partial(self._given, lambda chosen: self._sitting.accept_parts(proposal.id, chosen))
+        self.app.push_screen(PartsDialog(look.parts), decided)
+
+    def action_skip(self) -> None:
+        """Go on to the next, leaving this one open."""
+        self._table.action_cursor_down()
+
+    def action_undo(self) -> None:
+        """Undo the last decision."""
+        self._decide(self._sitting.undo)
+
+    def action_page(self) -> None:
+        """Scroll the change down by a page."""
+        self.query_one("#detail").scroll_page_down(animate=False)
+
+    def _look(self) -> Look | None:
+        proposal = self.chosen
+        look = self._looks.get(proposal.id) if proposal else None
+        if proposal is not None and look is None:
+            self.notify("It is being read; a moment.")
+        return look
+
+    def _edit(self, editor: Callable[[str], str]) -> None:
+        proposal, look = self.chosen, self._look()
+        if proposal is None or look is None:
+            return
+        if not look.text:
+            self.notify("There is no text to edit.", severity="warning")
+            return
+        decided = partial(self._given, lambda text: self._sitting.accept_edited(proposal.id, text))
+        self.app.push_screen(EditDialog(editor(look.text), look.rows), decided)
+
+    def _given(self, decide: Callable[[T], Told], answer: T | None) -> None:
+        """Decide with what a dialog gave; None: the person thought better of it."""
+        if answer is not None:
+            self._decide(partial(decide, answer))
+
+    @work(thread=True, group="decide")
+    def _decide(self, decide: Callable[[], Told]) -> None:
+        try:
+            told = decide()
+        except SkilldError as error:
+            self.app.call_from_thread(self._refused, error)
+        else:
+            for line in told.lines:
+                self.app.call_from_thread(self.notify, draw.safe(line), markup=False)
+            for line in told.warnings:
+                self.app.call_from_thread(self.notify, draw.safe(line), severity="warning", markup=False)
+        self.app.call_from_thread(self._fill)
+
+    def _refused(self, error: SkilldError) -> None:
+        text = "\n".join(part for part in (error.cause, error.remedy) if part)
+        self.notify(draw.safe(text), title=draw.safe(error.title), severity="error", timeout=12, markup=False)

@@ -1,0 +1,173 @@
+"""One sitting of a review, without a screen: what is open, what it looks like, deciding on it, and undoing that.
+
+Every call opens the store for itself, so that a screen may make it on any thread; decisions go one after the other.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.daemon.jobs import where_they_are
+from skilld.daemon.observing import record
+from skilld.deciding import amend, refresh
+from skilld.deciding.carry_out import Decision, Told, accepting, decide, rejecting, reverting
+from skilld.deciding.parts import Part, parts
+from skilld.deciding.versions import versions
+from skilld.errors import SkilldError
+from skilld.redact import Redactor
+from skilld.review import context, library, marks
+from skilld.store import Store
+from skilld.store.meta import RESTS_ON
+from skilld.store.overview import LiveSession
+from skilld.types import Proposal, State
+from skilld.worker.key import load_key
+
+_LIVE = 86400.0  # a session in which something was said so lately is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where a sitting takes place: how the store is opened, what git is not to see, whose skills these are."""
+
+    open_store: Callable[[], Store]
+    removed: Mapping[str, str]
+    home: Path
+    environment: Mapping[str, str]
+    data: Path
+    redaction_key: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What there is to see of a proposal: its change, its parts, each quote in its context, and what to mind."""
+
+    rows: tuple[marks.Row, ...]
+    parts: tuple[Part, ...]
+    said: tuple[tuple[context.Said, ...], ...]
+    remarks: tuple[str, ...]
+    text: str  # the whole skill as proposed; empty where it cannot be told
+
+
+class Sitting:
+    """A person and their open proposals."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._one_at_a_time = threading.Lock()
+        self._done: list[tuple[State, str]] = []
+
+    def proposals(self) -> list[Proposal]:
+        """Return what is open, newest first."""
+        with self._store() as store:
+            return store.proposals.in_states([State.OPEN])[::-1]
+
+    def take_in(self) -> None:
+        """Take in what was decided with plain git since the last look; slow where many are open."""
+        with self._store() as store:
+            read = refresh.look(store)
+        if read is not None:
+            result = read()
+            with self._one_at_a_time, self._store() as store:
+                record(store, result, time.time())
+
+    def look(self, proposal: Proposal) -> Look:
+        """Return what there is to see of a proposal. Reads git and the transcript."""
+        found = versions(proposal)
+        rests = ""
+        with self._store() as store:
+            if proposal.commit:
+                rests = str(store.meta.get(RESTS_ON, {}).get(proposal.repo, ""))
+            batch = store.batches.get(proposal.batch_id)
+            job = batch.job | {"sources": where_they_are(store, batch)} if batch else None
+        said: Sequence[Sequence[context.Said]] = ()
+        remarks = [remark for remark in (proposal.note, rests, *proposal.flags) if remark]
+        try:
+            if job is not None:
+                said = context.read(job, Redactor(load_key(self._around.redaction_key)).redact, proposal.evidence)
+        except SkilldError as error:
+            remarks.append(str(error))
+        if found is None:
+            return Look((), (), tuple(map(tuple, said)), (*remarks, "its skill cannot be read any more"), "")
+        try:
+            pieces = tuple(parts(found[0], proposal.operations))
+        except SkilldError:
+            pieces = ()  # the person amended its commit: it is one piece
+        text = found[1].decode("utf-8", "replace")
+        return Look(tuple(marks.rows(*found)), pieces, tuple(map(tuple, said)), tuple(remarks), text)
+
+    def accept(self, proposal_id: str) -> Told:
+        """Accept. Raises SkilldError, with nothing changed, where that is refused; so do all that follow."""
+        return self._decide(proposal_id, accepting(self._around.removed))
+
+    def reject(self, proposal_id: str, why: str) -> Told:
+        """Reject, with a reason or none."""
+        return self._decide(proposal_id, rejecting(why))
+
+    def accept_edited(self, proposal_id: str, text: str) -> Told:
+        """Accept the person's own text of the whole skill in place of what was proposed."""
+        with self._deciding(proposal_id) as (store, proposal):
+            told = amend.accept_edited(store, proposal, text, self._around.removed)
+        self._done.append((State.ACCEPTED, proposal_id))
+        return told
+
+    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> Told:
+        """Accept these parts, by number from 0; the others stay open."""
+        with self._deciding(proposal_id) as (store, proposal):
+            told = amend.accept_parts(store, proposal, chosen, self._around.removed)
+        self._done.append((State.ACCEPTED, proposal_id))
+        return told
+
+    def undo(self) -> Told:
+        """Undo the last decision of this sitting: what was rejected is open again, what was accepted is reverted."""
+        if not self._done:
+            return Told(("Nothing was decided yet.",))
+        after, proposal_id = self._done[-1]
+        with self._deciding(proposal_id) as (store, proposal):
+            if after is State.REJECTED:
+                told = amend.reopen(store, proposal)
+            else:
+                told = decide(store, proposal, reverting(self._around.removed))
+        self._done.pop()
+        return told
+
+    def skills(self) -> list[library.Skill]:
+        """Return the person's skills."""
+        with self._store() as store:
+            used, projects = store.overview.used(), store.overview.projects()
+            proposals = store.proposals.in_states([*State])
+        home, environment = self._around.home, self._around.environment
+        return library.skills(used, projects, proposals, home=home, environment=environment, now=time.time())
+
+    def delete_skill(self, skill: library.Skill) -> Path:
+        """Move a skill's folder aside and return where it is now."""
+        return library.put_aside(skill, self._around.data)
+
+    def sessions(self) -> list[LiveSession]:
+        """Return the sessions of the last day, newest first."""
+        with self._store() as store:
+            return store.overview.sessions_since(time.time() - _LIVE)
+
+    def _decide(self, proposal_id: str, decision: Decision) -> Told:
+        with self._deciding(proposal_id) as (store, proposal):
+            told = decide(store, proposal, decision)
+        self._done.append((decision.after, proposal_id))
+        return told
+
+    @contextmanager
+    def _deciding(self, proposal_id: str) -> Iterator[tuple[Store, Proposal]]:
+        """Give the store and the proposal as it is now: deciding on another may have moved it."""
+        with self._one_at_a_time, self._store() as store:
+            proposal = store.proposals.get(proposal_id)
+            if proposal is None:
+                raise SkilldError("No such proposal", proposal_id)
+            yield store, proposal
+
+    @contextmanager
+    def _store(self) -> Iterator[Store]:
+        with closing(self._around.open_store()) as store:
+            yield store

@@ -1,0 +1,152 @@
+"""The tab of skills: found by words, used by copying what to type, edited in the person's editor, moved aside."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.widgets import DataTable, Input
+
+from skilld.decide import files
+from skilld.errors import SkilldError
+from skilld.review import draw
+from skilld.review.dialogs import ConfirmDialog
+from skilld.review.library import Skill, matches
+from skilld.review.pane import Pane
+from skilld.review.sitting import Sitting
+
+if TYPE_CHECKING:
+    from skilld.review.app import ReviewApp
+
+
+class SkillsPane(Pane):
+    """The person's skills."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("slash", "search", "Search"),
+        Binding("c", "use", "Copy what to type"),
+        Binding("y", "path", "Copy path"),
+        Binding("o", "edit", "$EDITOR"),
+        Binding("d", "delete", "Delete"),
+        Binding("escape", "leave", show=False),
+    ]
+    app: ReviewApp
+
+    def __init__(self, sitting: Sitting) -> None:
+        super().__init__()
+        self._sitting = sitting
+        self._all: list[Skill] = []
+        self._shown: list[Skill] = []
+
+    def compose(self) -> ComposeResult:
+        """Put the search and the list on the screen."""
+        yield Input(placeholder="/ to search", id="search")
+        yield DataTable(id="skills-list", cursor_type="row", cell_padding=0)
+
+    def on_mount(self) -> None:
+        """Read the skills."""
+        draw.columns(self._table, draw.SKILL_COLUMNS)
+        self._read()
+
+    def enter(self) -> None:
+        """Take the keys, and look again."""
+        super().enter()
+        self._read()
+
+    @property
+    def chosen(self) -> Skill | None:
+        """The skill that the cursor is on."""
+        row = self._table.cursor_row
+        return self._shown[row] if 0 <= row < len(self._shown) else None
+
+    @property
+    def _table(self) -> DataTable[draw.Cell]:
+        return self.query_one("#skills-list", DataTable)
+
+    @work(thread=True, exclusive=True, group="skills")
+    def _read(self) -> None:
+        found = self._sitting.skills()
+        self.app.call_from_thread(self._take, found)
+
+    def _take(self, found: list[Skill]) -> None:
+        self._all = found
+        self._fill()
+
+    @on(Input.Changed, "#search")
+    def _fill(self) -> None:
+        words = self.query_one("#search", Input).value
+        row, now = self._table.cursor_row, time.time()
+        self._shown = [skill for skill in self._all if matches(skill, words)]
+        self._table.clear()
+        for skill in self._shown:
+            self._table.add_row(*draw.skill_cells(skill, now))
+        self._table.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
+
+    @on(Input.Submitted, "#search")
+    def _found(self) -> None:
+        self._table.focus()
+
+    def action_search(self) -> None:
+        """Take the keys to the search."""
+        self.query_one("#search", Input).focus()
+
+    def action_leave(self) -> None:
+        """Leave the search."""
+        self._table.focus()
+
+    def action_use(self) -> None:
+        """Copy what a person types to use it."""
+        if skill := self.chosen:
+            self._copy(skill.invocation)
+
+    def action_path(self) -> None:
+        """Copy where it lies."""
+        if skill := self.chosen:
+            self._copy(skill.path or skill.name)
+
+    def _copy(self, text: str) -> None:
+        self.app.copy_to_clipboard(text)
+        self.notify(f"Copied {draw.safe(text)}", markup=False)
+
+    def action_edit(self) -> None:
+        """Open it in the person's editor; it is their file, so it is written as they leave it."""
+        skill = self.chosen
+        if skill is None or not skill.path:
+            self.notify("It is not a file of yours.", severity="warning")
+            return
+        path = Path(skill.path)
+        try:
+            before = path.read_bytes().decode("utf-8")
+            after = self.app.edit_outside(before)
+            if after != before:
+                files.replace(path, before.encode("utf-8"), after.encode("utf-8"))
+                self.notify(f"Changed {draw.safe(skill.name)}", markup=False)
+        except (OSError, UnicodeError, SkilldError) as error:
+            self.notify(draw.safe(str(error)), severity="error", markup=False)
+
+    def action_delete(self) -> None:
+        """Ask, and move it aside."""
+        skill = self.chosen
+        if skill is None or not skill.path:
+            self.notify("It is not a file of yours.", severity="warning")
+            return
+        question = f"Move {Path(skill.path).parent} out of the way?\nIt goes to skilld's data folder, uncommitted."
+
+        def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
+            if sure:
+                self._delete(skill)
+
+        self.app.push_screen(ConfirmDialog(question, skill.name), answered)
+
+    def _delete(self, skill: Skill) -> None:
+        try:
+            place = self._sitting.delete_skill(skill)
+        except SkilldError as error:
+            self.notify(draw.safe(str(error)), severity="error", markup=False)
+            return
+        self.notify(f"It is in {draw.safe(str(place))} now.", markup=False)
+        self._read()

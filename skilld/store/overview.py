@@ -1,0 +1,85 @@
+"""Summaries over sessions and skill uses, for people to look at. Reads only."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from skilld.store.transcripts import BEFORE
+
+
+@dataclass(frozen=True, slots=True)
+class LiveSession:
+    """A session and its counters: `turns` that count, `waiting` of them in no batch yet. `skills` newest last."""
+
+    agent: str
+    session_id: str
+    cwd: str | None
+    last_activity: float
+    ended: bool
+    turns: int
+    waiting: int
+    skills: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A skill as logs claim it: in how many sessions it was used, and where. `path` is empty where no log says."""
+
+    agent: str
+    name: str
+    path: str
+    cwd: str | None
+    sessions: int
+
+
+class Overview:
+    """What many tables say together."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def sessions_since(self, since: float) -> list[LiveSession]:
+        """Return the sessions that were active at a Unix time or later, newest first."""
+        rows = self._db.execute(
+            """SELECT agent, session_id, cwd, last_activity, ended,
+               (SELECT count(*) FROM turns WHERE turns.agent = sessions.agent AND turns.session_id =
+                sessions.session_id AND batch_id IS NOT ?) AS turns,
+               (SELECT count(*) FROM turns WHERE turns.agent = sessions.agent AND turns.session_id =
+                sessions.session_id AND batch_id IS NULL) AS waiting
+               FROM sessions WHERE last_activity >= ? ORDER BY last_activity DESC""",
+            (BEFORE, since),
+        )
+        return [
+            LiveSession(
+                row["agent"],
+                row["session_id"],
+                row["cwd"],
+                row["last_activity"],
+                bool(row["ended"]),
+                row["turns"],
+                row["waiting"],
+                self._skills(row["agent"], row["session_id"]),
+            )
+            for row in rows
+        ]
+
+    def _skills(self, agent: str, session_id: str) -> tuple[str, ...]:
+        rows = self._db.execute(
+            "SELECT name, max(rowid) FROM skill_uses WHERE agent = ? AND session_id = ? GROUP BY name ORDER BY 2",
+            (agent, session_id),
+        )
+        return tuple(row["name"] for row in rows)
+
+    def used(self) -> list[Used]:
+        """Return every skill that a session used, as its logs name it."""
+        rows = self._db.execute(
+            """SELECT agent, name, path, cwd, count(DISTINCT session_id) AS sessions FROM skill_uses
+               GROUP BY agent, name, path, cwd ORDER BY name"""
+        )
+        return [Used(row["agent"], row["name"], row["path"], row["cwd"], row["sessions"]) for row in rows]
+
+    def projects(self) -> list[str]:
+        """Return the folders that sessions said they work in."""
+        rows = self._db.execute("SELECT DISTINCT cwd FROM sessions WHERE cwd IS NOT NULL ORDER BY cwd")
+        return [row["cwd"] for row in rows]

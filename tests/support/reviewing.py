@@ -1,0 +1,96 @@
+"""The review driven in this process by Textual's pilot: keys in, the screen as text out."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from skilld.cli.review import edit
+from skilld.paths import places
+from skilld.review.app import ReviewApp
+from skilld.review.proposals_pane import ProposalsPane
+from skilld.review.sitting import Sitting, Surroundings
+from skilld.store import Store
+
+SIZE = (80, 24)
+LIMIT = 20.0
+
+
+class Screen:
+    """What is on the screen, and the keys."""
+
+    def __init__(self, app: ReviewApp, pilot: Pilot[None]) -> None:
+        self.app = app
+        self._pilot = pilot
+
+    @property
+    def text(self) -> str:
+        """The lines of the screen."""
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join("".join(segment.text for segment in strip).rstrip() for strip in strips)
+
+    @property
+    def pane(self) -> ProposalsPane:
+        return self.app.query_one(ProposalsPane)
+
+    @property
+    def open(self) -> list[str]:
+        """The ids in the list."""
+        return list(self.pane._items)
+
+    async def press(self, *keys: str) -> None:
+        await self._pilot.press(*keys)
+        await self._pilot.pause()
+
+    async def click(self, selector: str, offset: tuple[int, int]) -> None:
+        await self._pilot.click(selector, offset=offset)
+        await self._pilot.pause()
+
+    async def until(self, what: str, holds: Callable[[], object]) -> None:
+        """Wait until `holds()`."""
+        end = time.monotonic() + LIMIT
+        while not holds():
+            assert time.monotonic() < end, f"waited for {what}; the screen is\n{self.text}"
+            await self._pilot.pause(0.03)
+
+    async def shows(self, *texts: str) -> None:
+        """Wait until all the texts are on the screen."""
+        await self.until(" and ".join(map(repr, texts)), lambda: all(text in self.text for text in texts))
+
+    async def read(self) -> None:
+        """Wait until the chosen proposal is read."""
+        await self.until("it to be read", lambda: (item := self.pane.chosen) and item.id in self.pane._looks)
+
+
+def sitting(home: Path) -> Sitting:
+    """Return a sitting over the store of the home that HOME names."""
+    where = places()
+    return Sitting(
+        Surroundings(
+            open_store=lambda: Store.open(where.database),
+            removed={},
+            home=home,
+            environment=dict(os.environ),
+            data=where.data,
+            redaction_key=where.redaction_key,
+        )
+    )
+
+
+def review(sitting: Sitting, story: Callable[[Screen], Awaitable[None]], *ids: str) -> None:
+    """Run the review at 80x24 and let `story` drive it."""
+
+    async def run() -> None:
+        app = ReviewApp(sitting, ids, 5, edit)
+        async with app.run_test(size=SIZE) as pilot:
+            screen = Screen(app, pilot)
+            await app.workers.wait_for_complete()
+            await story(screen)
+            await app.workers.wait_for_complete()
+
+    asyncio.run(run())

@@ -1,0 +1,76 @@
+"""A person's home and project in which two things were taught: made once, copied into the same place for each test.
+
+Newest first: one learning from a session of its own, then a proposal of two parts from one session.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from conftest import furnish
+from support.lessons import HOSTS, LINES, LINKS, TICKETS, Lessons
+from support.live_project import SKILL, Project
+from support.program import Program
+from support.session import Session
+
+ONE = LINES[LINKS]
+FIRST, SECOND = LINES[TICKETS], LINES[HOSTS]
+
+
+@dataclass
+class Taught:
+    """The copy a test works on: `one` and `two` are the ids of the proposals of one part and of two."""
+
+    home: Path
+    project: Project
+    program: Program
+    one: str
+    two: str
+
+    @property
+    def skill(self) -> str:
+        """The skill's text in the work tree."""
+        return self.project.skill_path.read_text()
+
+    def states(self) -> dict[str, str]:
+        return {item["id"]: item["state"] for item in self.program.json("proposals", "--state", "all")}
+
+    def shown(self, name: str) -> dict[str, Any]:
+        return dict(self.program.json("show", name))
+
+
+def teach(folder: Path) -> None:
+    """Make what `taught` copies, below `folder`."""
+    there = folder / "there"
+    (there / "home").mkdir(parents=True)
+    furnish(there / "home")
+    project = Project(there / "project", there / "home", ".claude/skills")
+    program = Program(there / "home")
+    lessons = Lessons(there / "home", project, program)
+    session = Session(there / "home", project)
+    session.use_skill(SKILL)
+    session.type("Write the release notes for 2.4.0", TICKETS, "ok, looks good", HOSTS, "thanks")
+    lessons.judge()
+    lessons.teach(LINKS)
+    there.rename(folder / "kept")
+
+
+@contextmanager
+def taught(folder: Path) -> Iterator[Taught]:
+    """Give a fresh copy."""
+    there = folder / "there"
+    shutil.copytree(folder / "kept", there, symlinks=True)
+    project = object.__new__(Project)
+    project.root, project._home = there / "project", there / "home"
+    project.skill_path = there / f"project/.claude/skills/{SKILL}/SKILL.md"
+    program = Program(there / "home")
+    two, one = (item["id"] for item in program.json("proposals"))
+    try:
+        yield Taught(there / "home", project, program, one, two)
+    finally:
+        shutil.rmtree(there)
