@@ -87,7 +87,7 @@ def review(sitting: Sitting, story: Callable[[Screen], Awaitable[None]], *ids: s
 
     async def run() -> None:
         app = ReviewApp(sitting, ids, 5, edit)
-        async with app.run_test(size=SIZE) as pilot:
+        async with app.run_test(size=SIZE, notifications=True) as pilot:
             screen = Screen(app, pilot)
             await app.workers.wait_for_complete()
             await story(screen)
