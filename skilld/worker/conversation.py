@@ -38,6 +38,13 @@ def read(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
     return messages[: last + 1]
 
 
+def as_messages(events: Sequence[Turn | Reply], redact: Callable[[str], str]) -> list[Message]:
+    """Return all turns and replies of one session as messages, the turns numbered from 1 in their order."""
+    turns = dict.fromkeys(event.key for event in events if isinstance(event, Turn))
+    numbers = {key: number for number, key in enumerate(turns, 1)}
+    return [_message(event, numbers, redact) for event in _trim(events)]
+
+
 def _of_source(
     agent: str, session: str, source: Mapping[str, Any], numbers: Mapping[str, int], redact: Callable[[str], str]
 ) -> list[Message]:

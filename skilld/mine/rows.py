@@ -1,0 +1,101 @@
+"""One row for each session: what was asked for, with which skills, and what the person corrected. Without a model.
+
+A session enters, a row of short texts copied from the person's own words leaves.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from skilld.classify.backends.offline import Offline
+from skilld.classify.offline.provenance import own_words
+from skilld.classify.words import content_stems
+from skilld.memory.patterns import work_of
+from skilld.mine.sessions import Session
+from skilld.text import cut, fold
+
+MOST = 6  # texts in a list
+LONGEST = 300  # characters of a text
+_LEAST_STEMS = 3  # of a task: with fewer it is "go on" or "fix them all", which is about something else every time
+_MOST_WORDS = 60  # of a task that is asked for again and again: longer ones are specifications, each of its own
+_FAILED = re.compile(
+    r"\b(?:fail(?:s|ed|ing)?|errors?|broken|crash(?:es|ed)?|does(?:n't| not) work|not found|timed? out|denied)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"[^.!?\n]+[.!?]?")
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """A lasting thing that the person said: `turn` is its key, `change` the instruction, `confidence` 0 to 1."""
+
+    turn: str
+    quote: str
+    change: str
+    kind: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something that the person asked for: `turn` is its key."""
+
+    turn: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one session is worth knowing for."""
+
+    agent: str
+    session_id: str
+    path: str
+    main_dir: str
+    datetime: str
+    n_user_turns: int
+    topics: tuple[str, ...]
+    tasks: tuple[Task, ...]
+    skills_used: tuple[str, ...]
+    env_feedback: tuple[str, ...]
+    user_feedback: tuple[Feedback, ...]
+
+    @property
+    def work(self) -> str:
+        """The kind of work that the session was, by what was asked for first."""
+        return self.topics[0] if self.topics else "other"
+
+
+def distil(session: Session) -> Row:
+    """Return the row of a session, by rules alone."""
+    said = [(turn.turn_key or "", own_words(turn.text)) for turn in session.turns]
+    tasks = [Task(key, cut(fold(text), LONGEST)) for key, text in said if _is_request(text)]
+    failures = [fold(match[0]) for _, text in said for match in _SENTENCE.finditer(text) if _FAILED.search(match[0])]
+    keys = {message.turn: message.turn_key for message in session.turns}
+    updates = Offline().detect(session.messages, [])
+    return Row(
+        agent=session.agent,
+        session_id=session.id,
+        path=str(session.path),
+        main_dir=session.cwd,
+        datetime=session.at,
+        n_user_turns=len(said),
+        topics=tuple(dict.fromkeys(work_of(task.text) for task in tasks)),
+        tasks=tuple(tasks),
+        skills_used=tuple(dict.fromkeys(use.name for use in session.uses)),
+        env_feedback=tuple(cut(text, LONGEST) for text in dict.fromkeys(failures))[:MOST],
+        user_feedback=tuple(
+            Feedback(str(keys.get(one.turn) or ""), cut(one.quote, LONGEST), one.change, one.kind.value, one.confidence)
+            for one in updates
+        ),
+    )
+
+
+def _is_request(text: str) -> bool:
+    """Whether a turn asks for something that can be recognised when it is asked for again."""
+    return (
+        not text.rstrip().endswith("?")
+        and len(text.split()) <= _MOST_WORDS
+        and len(content_stems(text)) >= _LEAST_STEMS
+    )

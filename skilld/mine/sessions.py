@@ -1,0 +1,122 @@
+"""Past sessions, read from the transcripts as they lie: every person's turn once, whatever was forked or resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from skilld.daemon.roots import Root, transcripts
+from skilld.intake import typed
+from skilld.intake.agents import ADAPTERS
+from skilld.intake.source import source_of
+from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
+from skilld.worker.conversation import as_messages
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """A transcript to be read; `changed` is a Unix time."""
+
+    agent: str
+    path: Path
+    changed: float
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One session, its messages redacted; `at` is the time of its last turn, empty where its log has none."""
+
+    agent: str
+    id: str
+    path: Path
+    cwd: str
+    at: str
+    messages: tuple[Message, ...]
+    uses: tuple[SkillUse, ...]
+
+    @property
+    def turns(self) -> list[Message]:
+        """What the person said."""
+        return [message for message in self.messages if message.by_person]
+
+
+@dataclass(slots=True)
+class _Read:
+    """What is known of one session while its transcript is read."""
+
+    events: list[Turn | Reply] = field(default_factory=list)
+    uses: list[SkillUse] = field(default_factory=list)
+
+
+def discover(roots: Iterable[Root], since: float) -> list[Transcript]:
+    """Return the transcripts that changed after `since` (Unix seconds), the newest first."""
+    found = [
+        Transcript(root.agent, path, facts.st_mtime)
+        for root in roots
+        for path, facts in transcripts(root)
+        if facts.st_mtime >= since
+    ]
+    return sorted(found, key=lambda one: -one.changed)
+
+
+class Reader:
+    """Reads transcripts one by one; a turn that was in an earlier one is left out. `unreadable` counts files."""
+
+    def __init__(self, redact: Callable[[str], str]) -> None:
+        self._redact = redact
+        self._known: set[str] = set()
+        self.unreadable = 0
+
+    def sessions(self, transcript: Transcript) -> list[Session]:
+        """Return the sessions of one transcript in which somebody said something new."""
+        by_id: dict[str, _Read] = {}
+        try:
+            for event in _events(transcript):
+                self._take(event, by_id)
+        except OSError:
+            self.unreadable += 1
+        return [
+            self._session(transcript, name, read)
+            for name, read in by_id.items()
+            if any(isinstance(event, Turn) for event in read.events)
+        ]
+
+    def _take(self, event: Event, by_id: dict[str, _Read]) -> None:
+        match event:
+            case Turn() if event.key not in self._known:
+                self._known.add(event.key)
+                by_id.setdefault(event.session_id, _Read()).events.append(event)
+            case Reply():
+                by_id.setdefault(event.session_id, _Read()).events.append(event)
+            case SkillUse():
+                by_id.setdefault(event.session_id, _Read()).uses.append(event)
+            case _:
+                pass
+
+    def _session(self, transcript: Transcript, name: str, read: _Read) -> Session:
+        turns = [event for event in read.events if isinstance(event, Turn)]
+        return Session(
+            agent=transcript.agent,
+            id=name,
+            path=transcript.path,
+            cwd=next((turn.cwd for turn in reversed(turns) if turn.cwd), ""),
+            at=next((turn.at for turn in reversed(turns) if turn.at), ""),
+            messages=tuple(as_messages(read.events, self._redact)),
+            uses=tuple(read.uses),
+        )
+
+
+def _events(transcript: Transcript) -> Iterator[Event]:
+    adapter = ADAPTERS[transcript.agent]
+    parser = adapter.parser(transcript.path)
+    typed.tell(parser, transcript.path, adapter.INFO)
+    for item in source_of(adapter.INFO).whole(transcript.path):
+        if isinstance(item, RawLine):
+            yield from parser.feed(item)
+    yield from parser.flush()
+
+
+def in_project(sessions: Sequence[Session], project: Path) -> list[Session]:
+    """Return the sessions that worked in a folder or below it."""
+    return [one for one in sessions if one.cwd and Path(one.cwd).is_relative_to(project)]
