@@ -1,0 +1,118 @@
+"""The daemon follows agents whose transcripts do not tell who typed, with the client's list beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.daemon.follow import Follower
+from skilld.daemon.roots import Root
+from skilld.store import Store
+from skilld.worker.conversation import read
+
+INSTALLED = 1_793_600_000.0  # before all that is said here
+SESSION = "s1"
+
+
+def at(second: int) -> str:
+    return f"2026-11-03T09:{second // 60:02}:{second % 60:02}.000Z"
+
+
+def prompt(text: str, second: int) -> dict[str, Any]:
+    return {"id": f"u{second}", "timestamp": at(second), "type": "user", "content": text}
+
+
+def answer(second: int) -> dict[str, Any]:
+    return {"id": f"g{second}", "timestamp": at(second), "type": "gemini", "content": "Fine."}
+
+
+class Project:
+    """A project of Gemini CLI: its chats, its log of typed prompts, and a daemon that can be killed."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root / ".gemini" / "tmp"
+        self.chats = self.root / "shop" / "chats"
+        self.chats.mkdir(parents=True)
+        self.lines = self.chats / "session-2026-11-03T09-00-s1.jsonl"
+        self.lines.write_text(json.dumps({"sessionId": SESSION, "kind": "main"}) + "\n")
+        self.document = self.chats / "session-2026-01-03T09-00-s1.json"
+        self.database = root / "skilld.db"
+        self.store = Store.open(self.database)
+
+    def start(self) -> Follower:
+        self.store.close()
+        self.store = Store.open(self.database)
+        return Follower(self.store, [Root("gemini-cli", self.root)], INSTALLED)
+
+    def write(self, *records: dict[str, Any]) -> None:
+        with self.lines.open("a") as file:
+            file.writelines(json.dumps(record) + "\n" for record in records)
+
+    def rewrite(self, *records: dict[str, Any]) -> None:
+        whole = {"sessionId": SESSION, "lastUpdated": records[-1]["timestamp"], "messages": records, "kind": "main"}
+        self.document.write_text(json.dumps(whole, indent=2))
+
+    def log(self, *typed: tuple[str, int]) -> None:
+        entries = [
+            {"sessionId": SESSION, "messageId": i, "type": "user", "message": text, "timestamp": at(second)}
+            for i, (text, second) in enumerate(typed)
+        ]
+        (self.root / "shop" / "logs.json").write_text(json.dumps(entries))
+
+    def waiting(self) -> list[str]:
+        return [turn.key for turn in self.store.transcripts.waiting("gemini-cli", SESSION)]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    made = Project(tmp_path)
+    yield made
+    made.store.close()
+
+
+def test_a_typed_prompt_waits_at_once_and_a_headless_one_never(project: Project) -> None:
+    follower = project.start()
+    project.log(("hello", 1))
+    project.write(prompt("hello", 2))
+    assert follower.sweep() == 1
+    project.write(answer(3), prompt("from a program", 10), answer(11))
+    assert follower.sweep() == 0
+    assert project.waiting() == ["gemini-cli:u2"]
+
+
+def test_a_log_that_comes_after_a_kill_still_proves(project: Project) -> None:
+    follower = project.start()
+    project.write(prompt("hello", 2))
+    assert follower.sweep() == 0
+    follower = project.start()
+    project.log(("hello", 1))
+    project.write(answer(3))
+    assert follower.sweep() == 1
+    project.write(prompt("from a program", 10), answer(11))
+    assert project.start().sweep() == 0
+    assert project.waiting() == ["gemini-cli:u2"]
+
+
+def test_a_document_that_is_rewritten_at_every_message_counts_each_turn_once(project: Project) -> None:
+    project.start()
+    records: list[dict[str, Any]] = []
+    typed = [(f"prompt {second}", second) for second in (1, 11, 21)]
+    for number, (text, second) in enumerate(typed, 1):
+        project.log(*typed[:number])
+        records += [prompt(text, second + 1), answer(second + 2)]
+        project.rewrite(*records)
+        assert project.start().sweep() == 1
+    project.write(*records)  # the client goes on with the session in a file of lines
+    assert project.start().sweep() == 0
+    assert project.waiting() == ["gemini-cli:u2", "gemini-cli:u12", "gemini-cli:u22"]
+
+
+def test_the_worker_finds_the_words_again_when_the_log_is_gone(project: Project) -> None:
+    project.write(prompt("hello", 2), answer(3), prompt("from a program", 10), answer(11))
+    source = {"path": str(project.lines), "start": 0, "end": project.lines.stat().st_size}
+    job = {"agent": "gemini-cli", "session_id": SESSION, "turns": ["gemini-cli:u2"], "sources": [source]}
+    assert [message.text for message in read(job, str)] == ["hello"]
