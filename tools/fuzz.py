@@ -21,8 +21,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 MISSING = "atheris is not installed: it has wheels for Linux on x86_64 only"
-_AGENTS = ("claude-code", "codex", "gemini-cli", "copilot-cli", "pi", "qwen-code", "cursor")
-_TARGETS = (*(f"adapter-{agent}" for agent in _AGENTS), "replies", "front-matter", "edits", "redactor")
+_AGENTS = ("claude-code", "codex", "opencode", "gemini-cli", "copilot-cli", "pi", "qwen-code", "cursor")
+TARGETS = (*(f"adapter-{agent}" for agent in _AGENTS), "replies", "front-matter", "edits", "redactor")
 _START = 60.0  # seconds that a child may need besides, to start and to read its seeds
 _SHOWN = 2000  # bytes of a failing input that are shown
 _COVERED = re.compile(rb"\bcov: (\d+)")
@@ -62,7 +62,7 @@ def fuzz(target: str, seconds: float, keep: Path | None = None) -> Fuzzed:
         return Fuzzed(target, {}, tuple(_finding(target, path, done.stdout) for path in inputs) or (_ended(done),))
 
 
-def run(seconds: float, targets: tuple[str, ...] = _TARGETS, keep: Path | None = None) -> list[Fuzzed]:
+def run(seconds: float, targets: tuple[str, ...] = TARGETS, keep: Path | None = None) -> list[Fuzzed]:
     """Fuzz the targets one after the other, each for its share of the time."""
     return [fuzz(target, seconds / len(targets), keep) for target in targets]
 
@@ -82,7 +82,7 @@ def main() -> int:
     """Fuzz and report."""
     parser = argparse.ArgumentParser(description="coverage-guided fuzzing of everything that reads bytes from outside")
     parser.add_argument("--seconds", type=float, default=60, help="how long, all in all")
-    parser.add_argument("--target", choices=_TARGETS, action="append", help="only this; may be given more than once")
+    parser.add_argument("--target", choices=TARGETS, action="append", help="only this; may be given more than once")
     parser.add_argument("--keep", type=Path, help="a folder for the inputs on which something fails")
     parser.add_argument("--json", action="store_true", help="one JSON document in place of lines")
     arguments = parser.parse_args()
@@ -91,7 +91,7 @@ def main() -> int:
         return 0
     if arguments.keep:
         arguments.keep.mkdir(parents=True, exist_ok=True)
-    results = run(arguments.seconds, tuple(arguments.target or _TARGETS), arguments.keep)
+    results = run(arguments.seconds, tuple(arguments.target or TARGETS), arguments.keep)
     if arguments.json:
         print(json.dumps({one.target: {**one.reached, "findings": list(one.findings)} for one in results}))
     for one in () if arguments.json else results:
