@@ -11,8 +11,10 @@ from typing import Any
 
 from skilld.daemon.recovery import open_store
 from skilld.intake.agents import ADAPTERS
+from skilld.intake.agents.base import read_block
+from skilld.intake.block import Block
 from skilld.store import Store
-from skilld.types import Event, RawLine, State
+from skilld.types import Event, SessionEnd, SkillUse, State, Turn
 from tools.soak_report import Part, dice_for, must
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
@@ -66,19 +68,25 @@ def _lines(folder: Path) -> list[bytes]:
 
 
 def _feed(agent: str, known: list[bytes], dice: random.Random, part: Part) -> None:
-    parser = ADAPTERS[agent].parser(PurePath("s.jsonl"))
-    end = 0
-    for _ in range(_LINES):
-        line = dice.choice(_DAMAGES)(dice.choice(known), known, dice)
-        events = parser.feed(RawLine(end, end + len(line) + 1, line))
-        end += len(line) + 1
-        _check(events, end)
-        part.count("lines")
-    _check(parser.flush(), end)
-    offset, state = parser.checkpoint(end)
-    must(0 <= offset <= end, "the parser resumes outside of what it read")
-    must(len(json.dumps(state)) < _STATE, "its state grows without a bound")
-    ADAPTERS[agent].parser(PurePath("s.jsonl"), json.loads(json.dumps(state)))
+    lines = [dice.choice(_DAMAGES)(dice.choice(known), known, dice) for _ in range(_LINES)]
+    data = bytearray(b"".join(line + b"\n" for line in lines))
+    part.count("lines", len(lines))
+    fed, skimmed = (ADAPTERS[agent].parser(PurePath("s.jsonl")) for _ in range(2))
+    block = Block(data, len(data), 0)
+    one_by_one = [event for line in block.raw_lines() for event in fed.feed(line)] + fed.flush()
+    in_a_block = read_block(skimmed, block) + skimmed.flush()
+    for parser, events in ((fed, one_by_one), (skimmed, in_a_block)):
+        _check(events, len(data))
+        offset, state = parser.checkpoint(len(data))
+        must(0 <= offset <= len(data), "the parser resumes outside of what it read")
+        must(len(json.dumps(state)) < _STATE, "its state grows without a bound")
+        ADAPTERS[agent].parser(PurePath("s.jsonl"), json.loads(json.dumps(state)))
+    lost = [event for event in _that_count(one_by_one) if event not in in_a_block]
+    must(not lost, f"passing over lines loses what was said: {lost}")
+
+
+def _that_count(events: list[Event]) -> list[Event]:
+    return [event for event in events if isinstance(event, Turn | SkillUse | SessionEnd)]
 
 
 def _check(events: list[Event], end: int) -> None:

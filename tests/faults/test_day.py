@@ -38,8 +38,8 @@ def test_a_day_in_a_minute(home: Path) -> None:
             _suspend(day, daemon.pid)
             _noon(day)
             _full_disk(day, daemon.pid, Path(f"{root}{state}"))
+            _settings(day)
             _crash(day, daemon.pid)
-        _settings(day)
         with apart.daemon(day.program):
             _evening(day)
             _settled(day)
@@ -109,6 +109,13 @@ def _full_disk(day: Day, daemon: int, state: Path) -> None:
     assert "full" in day.program.json("status")["last_error"]["message"]
 
 
+def _settings(day: Day) -> None:
+    """From now on a session is idle after a day only."""
+    path = day.home / ".config/skilld/config.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("[batch]\nidle_minutes = 1440\n")
+
+
 def _crash(day: Day, daemon: int) -> None:
     """Four sessions; the daemon is killed in the middle of judging the first, and is away for the others."""
     day.session("", "hello", "Always use tabs, never spaces.", *CHATTER[:3])
@@ -117,13 +124,6 @@ def _crash(day: Day, daemon: int) -> None:
     apart.tell(signal.SIGKILL, daemon)
     wait_for("everything to be gone with it", lambda: not _left(day), 5)
     _chat(day, 2)
-
-
-def _settings(day: Day) -> None:
-    """From now on a session is idle after a day only."""
-    path = day.home / ".config/skilld/config.toml"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("[batch]\nidle_minutes = 1440\n")
 
 
 def _evening(day: Day) -> None:

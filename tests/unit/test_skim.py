@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from skilld.intake.agents import ADAPTERS, claude_code, claude_parser
 from skilld.intake.agents.base import Adapter, skimming
 from skilld.intake.block import Block
-from skilld.types import Event, Ignored, Malformed, RawLine, Reply
+from skilld.types import Event, Ignored, Malformed, RawLine, Reply, Turn
 
 SHARED = Path(__file__).parents[3] / "shared/data/transcripts"
 HOME = {"parentUuid": "p", "isSidechain": False, "userType": "external", "cwd": "/work", "sessionId": "s1"}
@@ -152,6 +152,20 @@ RECORDS = st.one_of(
         st.sampled_from(["s1", "s2", "h"]),
     ),
 )
+
+
+@pytest.mark.parametrize("damage", [b'"p\xb5"', b'"p\x02"'], ids=["no UTF-8", "no JSON"])
+def test_damage_in_a_line_that_is_passed_over_stops_nothing(damage: bytes) -> None:
+    plain = line(claude("assistant", {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}))
+    said = line(claude("user", {"role": "user", "content": "always use tabs"}, uuid="u1", origin={"kind": "human"}))
+    (turn,), *_ = skimmed(claude_code, [[plain.replace(b'"p"', damage), said]])
+    assert isinstance(turn, Turn)
+    assert turn.text == "always use tabs"
+
+
+@pytest.mark.parametrize("sort", [{}, [], {"type": {}}, None])
+def test_a_type_that_is_none_stops_nothing(sort: object) -> None:
+    assert fed(claude_code, [line({"type": sort, "message": {}, "sessionId": "s1"})])[0] == []
 
 
 @given(st.lists(st.lists(RECORDS, max_size=6), max_size=6))

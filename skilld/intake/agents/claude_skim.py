@@ -40,6 +40,7 @@ _PLAIN = re.compile(
 _ENTRY = b'"entrypoint":'
 _ENTRYPOINT = re.compile(rb'"entrypoint":"([\w-]*)"')
 _STANDING = {"cwd", "sessionId", "version"}
+_FOLLOWED = {"user", "assistant", "attachment", "system"}
 _DENIAL = b"toolDenialKind"
 
 
@@ -93,7 +94,10 @@ def standing(data: bytes) -> dict[str, Any] | None:
     end = data.find(b',"message":')
     if end < 0 or data.count(_ENTRY) > 1:
         return None
-    fields: dict[str, Any] = json.loads(data[:end] + b"}")
+    try:
+        fields: dict[str, Any] = json.loads(data[:end] + b"}")
+    except ValueError:  # damaged bytes between quotes
+        return None
     if not fields.keys() >= _STANDING:
         return None
     if entry := _ENTRYPOINT.match(data, data.find(_ENTRY)):
@@ -105,5 +109,6 @@ def standing(data: bytes) -> dict[str, Any] | None:
 
 def stands_alone(fields: Mapping[str, Any]) -> bool:
     """Whether a record tells itself who sits there and where, so that no earlier one is needed for it."""
-    followed = fields.get("type") in {"user", "assistant", "attachment", "system"} and not fields.get("isSidechain")
+    sort = fields.get("type")
+    followed = isinstance(sort, str) and sort in _FOLLOWED and not fields.get("isSidechain")
     return followed and all(isinstance(fields.get(key), str) and fields[key] for key in _STANDING)
