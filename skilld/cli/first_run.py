@@ -49,6 +49,26 @@ def _own_skills(engine: Engine) -> set[Path]:
     return {path.resolve() for folder in folders for path in folder.glob("*/SKILL.md")}
 
 
+def _where_they_are(skills: set[Path]) -> str:
+    """Return how many skills there are, and how many of them lie in repositories."""
+    tops = [top for path in skills if (top := _top(path)) is not None]
+    own = f"{len(skills)} of your own"
+    many = len(set(tops))
+    return f"{own}, {len(tops)} in {many} {'repository' if many == 1 else 'repositories'}" if tops else own
+
+
+def _top(path: Path) -> Path | None:
+    return next((folder for folder in path.parents if (folder / ".git").exists()), None)
+
+
+def _cost(model: str, settings: Settings) -> str:
+    if model == "offline":
+        return "nothing, and nothing leaves this machine"
+    if model.startswith("ollama"):
+        return "nothing but this machine's time"
+    return f"{_A_DAY}; at most {settings.budget.calls} questions a day (budget.calls)"
+
+
 def tell(engine: Engine, *, new_here: bool) -> None:
     """Say what was found on this machine."""
     from skilld.classify.backends.choose import choose
@@ -68,15 +88,20 @@ def tell(engine: Engine, *, new_here: bool) -> None:
         there = any(root.folder.is_dir() for root in engine.roots if root.agent == name)
         shown = f"{files} session file{'' if files == 1 else 's'}" if there else "not here yet; watched for"
         console.line(f"{adapter.INFO.title:12} {shown}")
-    skills = sorted(_own_skills(engine))
-    console.line(f"{'Skills':12} {len(skills)} of your own, beside those of your projects")
+    console.line(f"{'Skills':12} {_where_they_are(_own_skills(engine))}, beside those of your projects")
     console.line(f"{'Back-end':12} {choice.spec.model}: {choice.why}")
+    console.line(f"{'Cost':12} {_cost(choice.spec.model, settings)}")
     for found in choice.found:
         console.line(f"{'':12} {found}")
+    if settings.notify.enabled:
+        console.line(
+            f"{'Notices':12} at most {settings.notify.per_day} a day; fewer: skilld config set notify.per_day 3"
+        )
     if new_here:
+        offline = "" if choice.spec.model == "offline" else "SKILLD_MODEL=offline "
         console.line()
         console.line("What was said before now is left alone. To see what the last week would have taught, offline and")
-        console.line("free:  skilld run --once --backfill 7   (stop this one first with Ctrl-C)")
+        console.line(f"free:  {offline}skilld run --once --backfill 7   (stop this one first with Ctrl-C)")
     console.line()
     if sys.stdout.isatty():
         console.line(

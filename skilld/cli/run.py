@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.cli.progress import Progress
 from skilld.errors import Exit
 
 if TYPE_CHECKING:
@@ -98,22 +99,23 @@ def _once(engine: Engine) -> int:
     from skilld.types import State
 
     engine.store.batches.recover()
-    engine.follower.sweep()
+    _read(engine)
     engine.close_due(time.time())
     if job := engine.recall(time.time()):
         worker = Worker(job, engine.around.environment, engine.settings.worker.seconds)
         engine.recalled(worker.result(lambda _: None), time.time())
     done = 0
+    progress = Progress("Judging batches")
     while batch := engine.next_batch(time.time()):
         waiting = engine.store.batches.counts()["pending"]
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r{done} done, {waiting} to go ")
+        progress.show(done, done + waiting)
         worker = Worker(engine.start(batch), engine.around.environment, engine.settings.worker.seconds)
         result = worker.result(partial(_keep_plan, engine, batch))
-        _tell(engine.finish(batch, result, time.time()))
+        if new := engine.finish(batch, result, time.time()):
+            progress.clear()
+            _tell(new)
         done += 1
-    if done and sys.stderr.isatty():
-        sys.stderr.write("\r" + " " * 40 + "\r")
+    progress.clear()
     look = Observing(engine.store, engine.around.umask)
     if job := look.job(time.time()):
         worker = Worker(job, engine.around.environment, engine.settings.worker.seconds)
@@ -129,6 +131,20 @@ def _once(engine: Engine) -> int:
     if count:
         console.line("See them: skilld proposals")
     return 0
+
+
+def _read(engine: Engine) -> None:
+    """Read what is new, and say how far it is where there is much to read again."""
+    total = engine.store.transcripts.to_read_again()
+    progress = Progress("Reading transcripts")
+
+    def show() -> None:
+        if total and progress.due:
+            progress.show(total - engine.store.transcripts.to_read_again(), total)
+
+    engine.follower.progress = show
+    engine.follower.sweep()
+    progress.clear()
 
 
 def _keep_plan(engine: Engine, batch: StoredBatch, plan: dict[str, Any]) -> None:

@@ -105,6 +105,11 @@ class Files:
             (since, file_id),
         )
 
+    def to_read_again(self) -> int:
+        """Return how many files are still to be read from their start."""
+        (number,) = self._db.execute("SELECT count(*) FROM files WHERE size < 0").fetchone()
+        return int(number)
+
     def drop_baseline(self, file_id: int, *, since: str | None) -> None:
         """Record that a file is not what it was when skilld came: what is said in it at `since` or later counts."""
         self._db.execute("UPDATE files SET baseline = 0, since = ? WHERE id = ?", (since, file_id))

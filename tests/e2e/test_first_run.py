@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 
 from support.claude_lines import typed, write
+from support.live_project import Project
 from support.program import Program
+from support.session import LASTING, Session
 from support.waiting import wait_for
 
 LIMIT = 30.0
@@ -21,10 +23,10 @@ LIMIT = 30.0
 class Terminal:
     """skilld run on a pseudo-terminal."""
 
-    def __init__(self, program: Program, **variables: str) -> None:
+    def __init__(self, program: Program, *arguments: str, **variables: str) -> None:
         self._master, slave = pty.openpty()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "skilld", "run"],
+            [sys.executable, "-m", "skilld", "run", *arguments],
             env=program.environment | {"TERM": "xterm"} | variables,
             cwd=program.home,
             stdin=slave,
@@ -69,6 +71,7 @@ def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     assert terminal.stop() == 130
     assert "Claude Code  not here yet; watched for" in shown
     assert "Back-end     offline" in shown
+    assert "Cost         nothing, and nothing leaves this machine" in shown
     assert "skilld run --once --backfill 7" in shown
     assert "[y/N]" not in shown
 
@@ -116,3 +119,15 @@ def test_turns_that_wait_for_company_are_shown(home: Path) -> None:
     write(home / ".claude/projects/-p/s1.jsonl", typed("t1"), typed("t2"))
     assert program.run("run", "--once").returncode == 0
     assert "turns     2 waiting" in program.run("status").stdout
+
+
+def test_looking_back_shows_how_far_it_is(home: Path, project: Project) -> None:
+    session = Session(home, project)
+    session.use_skill()
+    session.type(*(f"Write the notes for 2.4.{number}" for number in range(4)), LASTING)
+    terminal = Terminal(_fresh(home), "--once", "--backfill", "1", SKILLD_MODEL="offline")
+    shown = terminal.read_until("Judged 1 batch")
+    assert "Skills       0 of your own" in shown
+    assert "Reading 1 transcript of the last 1 days." in shown
+    assert "\rJudging batches: 0 of 1" in shown
+    assert terminal.process.wait(15) == 0

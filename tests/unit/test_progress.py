@@ -1,0 +1,51 @@
+"""The line that says how far long work has come."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import pytest
+
+from skilld.cli.progress import Progress, account
+
+
+@pytest.mark.parametrize(
+    ("done", "passed", "line"),
+    [
+        (0, 100.0, "Judging: 0 of 40"),
+        (1, 2.0, "Judging: 1 of 40"),  # too early for a rate
+        (10, 100.0, "Judging: 10 of 40, 6.0 a minute, about 5 min left"),
+        (1, 600.0, "Judging: 1 of 40, 0.1 a minute, about 6 h left"),
+        (20, 10.0, "Judging: 20 of 40, 2 a second, 10 s left"),
+        (40, 40.0, "Judging: 40 of 40, 1 a second, 0 s left"),
+    ],
+)
+def test_how_far_how_fast_and_how_long_still(done: int, passed: float, line: str) -> None:
+    assert account("Judging", done, 40, passed) == line
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_it_is_drawn_over_itself_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = _Terminal()
+    monkeypatch.setattr(sys, "stderr", shown)
+    progress = Progress("Reading")
+    progress.clear()
+    assert shown.getvalue() == ""
+    progress.show(1, 2)
+    assert not progress.due
+    progress.clear()
+    assert shown.getvalue().split("\r")[1].rstrip() == "Reading: 1 of 2"
+    assert shown.getvalue().endswith(" \r")
+
+
+def test_without_a_terminal_nothing_is_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    progress = Progress("Reading")
+    assert not progress.due
+    progress.show(1, 2)
+    progress.clear()
+    assert capsys.readouterr().err == ""
