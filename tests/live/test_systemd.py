@@ -101,7 +101,7 @@ def test_a_frozen_stage_is_noticed_and_the_daemon_started_again(manager: UserMan
     frozen = manager.home / "frozen"
     manager.write(
         ".config/systemd/user/skilld.service.d/test.conf",
-        "[Service]\nWatchdogSec=2\nRestartSec=0\n"
+        "[Service]\nWatchdogSec=4\nRestartSec=1\n"
         f"Environment=PYTHONPATH={Path(__file__).parent / 'freeze'} PYTHONFROZEN={frozen}\n",
     )
     installed = manager.run(str(PYTHON), "-P", "-m", "skilld", "service", "install")
@@ -111,6 +111,8 @@ def test_a_frozen_stage_is_noticed_and_the_daemon_started_again(manager: UserMan
 
     frozen.touch()
     manager.write(".claude/projects/-p/s1.jsonl", typed("t1").decode())
+    why = wait_for("systemd to end it", lambda: manager.shown(UNIT, "Result")["Result"].replace("success", ""), 30)
+    assert why == "watchdog"
     wait_for("systemd to start it again", lambda: manager.shown(UNIT, "NRestarts")["NRestarts"] != "0", 30)
     frozen.unlink()
     wait_for("it to run again", lambda: manager.shown(UNIT, "SubState")["SubState"] == "running", 30)
