@@ -1,6 +1,6 @@
-"""Installs what the live test of desktop notices drives: a notification server and a screen for it, from Debian.
+"""Installs what the live tests of notices and of the service drive, from Debian: a notification server, systemd.
 
-In: nothing; out: dunst, Xvfb and dbus-daemon on PATH. Does nothing where they are there.
+In: nothing; out: dunst, Xvfb, dbus-daemon and systemctl on PATH. Does nothing where they are there.
 
 Exit codes: 0 they are there, 77 skipped because there is no apt-get or no right to use it.
 """
@@ -15,6 +15,7 @@ import sys
 SKIPPED = 77
 # Program on PATH -> Debian's package of it.
 NEEDED = {"dunst": "dunst", "Xvfb": "xvfb", "dbus-daemon": "dbus-daemon", "xdotool": "xdotool"}
+SERVICE = {"systemctl": "systemd"}
 _LIMIT = 300  # seconds
 
 
@@ -26,6 +27,7 @@ def missing() -> list[str]:
 def main() -> int:
     """Install what is missing and say so; see the module's docstring for the exit codes."""
     wanted = [NEEDED[program] for program in missing()]
+    wanted += [package for program, package in SERVICE.items() if shutil.which(program) is None]
     if not wanted:
         print("live desktop: already installed")
         return 0

@@ -16,6 +16,7 @@ import pytest
 from skilld import __version__
 from skilld.cli.common import store
 from skilld.daemon.lock import Lock
+from skilld.intake.agents import ADAPTERS
 from skilld.store.meta import DAEMON
 from skilld.times import day, rfc3339
 from skilld.types import Usage
@@ -63,7 +64,8 @@ def test_where_all_is_well_nothing_fails_and_looking_changes_nothing(patient: Pa
     with patient.program.daemon():
         said = patient.examine()
     assert failed(said) == set()
-    assert {name for name, check in said.items() if check["verdict"] == "skip"} == {"agent codex", "service", "notices"}
+    absent = {f"agent {name}" for name in ADAPTERS if name != "claude-code"}
+    assert {name for name, check in said.items() if check["verdict"] == "skip"} == absent | {"service", "notices"}
     assert said["agent claude-code"]["detail"].startswith("1 session file, the last event ")
     fresh = patient.home / "fresh"
     fresh.mkdir()

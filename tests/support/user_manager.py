@@ -44,15 +44,11 @@ exec "$@"
 
 
 def why_not() -> str:
-    """Return why no user manager can be had here, empty where one can; missing packages are installed first."""
+    """Return why no user manager can be had here, empty where one can. tools/live_desktop.py installs what it needs."""
     if sys.platform != "linux":
         return "systemd is Linux's"
     if os.geteuid() != 0:
         return "only root can build a user manager of its own"
-    if not SYSTEMD.exists() and shutil.which("apt-get"):
-        environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-        for order in (["update", "-qq"], ["install", "-qq", "--no-install-recommends", "systemd"]):
-            subprocess.run(["apt-get", *order], check=False, capture_output=True, env=environment, timeout=300)
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing or not SYSTEMD.exists():
         return f"not installed: {', '.join(missing or [str(SYSTEMD)])}"
