@@ -17,9 +17,9 @@ from pathlib import Path
 from skilld.classify.reply import BadReplyError, parse_changes, parse_operations, parse_updates
 from skilld.edit.lint import Verdict, lint
 from skilld.edit.operations import apply
-from skilld.edit.skill_file import parse
 from skilld.errors import SkilldError
 from skilld.intake.agents import ADAPTERS
+from skilld.markdown.skill_file import parse
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Malformed, Op, Operation, RawLine, Turn
 from tools.soak_report import must

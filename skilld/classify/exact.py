@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from skilld.classify.words import apart
+from skilld.words import apart
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _EXACT = (

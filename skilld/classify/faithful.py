@@ -9,8 +9,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from skilld.classify.words import comparable, content_stems, denies, share_held
 from skilld.types import Kind, Update
+from skilld.words import comparable, content_stems, denies, share_held
 
 _SAYS = 0.5  # share of a change's content words that the added lines must hold
 _ABOUT = 0.34  # share of a removed line's content words that the changes or the person's words must hold

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from skilld.classify.words import content_stems, denies, share_held
+from skilld.words import content_stems, denies, share_held
 
 _CLAUSE = re.compile(r"[.;,!?\n]+|\b(?:but|instead|rather)\b")
 _HOLDS = 0.5  # share of the change's content words by which a clause is about it

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from skilld.classify.exact import exact_tokens, holds_token
-from skilld.classify.words import comparable, content_stems, holds_name, names, share_held
 from skilld.text import fold
+from skilld.words import comparable, content_stems, holds_name, names, share_held
 
 OWN = 0.5  # share of the change's content words that the quoted turn must hold
 KNOWN = 0.6  # share that the turn and the skill together must hold

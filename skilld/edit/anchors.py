@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from skilld.edit.skill_file import Line, is_blank, join_lines
+from skilld.markdown.skill_file import Line, is_blank, join_lines
 from skilld.types import Op, Operation
 
 _SHORT = 3  # lines of an anchor above a place that are still better than one line below it

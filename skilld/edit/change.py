@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from skilld.edit.differ import compare
-from skilld.edit.skill_file import Line, SkillFile, join_lines, parse
-from skilld.edit.spans import blank_code, code_spans
-from skilld.edit.structure import Role, list_item, roles
+from skilld.markdown.skill_file import Line, SkillFile, join_lines, parse
+from skilld.markdown.spans import blank_code, code_spans
+from skilld.markdown.structure import Role, list_item, roles
 from skilld.text import fold
 
 

@@ -1,24 +1,17 @@
 """Which sections of a skill an instruction fits, judged by words alone.
 
-Body lines, a hint at the section and the instruction go in, sections come out, best first. English endings are cut
-off words; other languages are compared as they are written.
+Body lines, a hint at the section and the instruction go in, sections come out, best first.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
-from skilld.edit.skill_file import Line
-from skilld.edit.structure import Section, sections
+from skilld.markdown.skill_file import Line
+from skilld.markdown.structure import Section, sections
 from skilld.text import fold
+from skilld.words import stems
 
-_WORD = re.compile(r"\w{3,}")
-_COMMON_WORDS = (
-    "all also always and any are but can each every for from have into its just like make must need never not only "
-    "our out should that the them then they this use using want was when with you your"
-)
-_COMMON = frozenset(_COMMON_WORDS.split())
 _HINT_FITS = 0.5  # share of the words of title and hint that both have
 _WORDS_FIT = 2  # words that an instruction shares with a section; one of the title counts for two
 
@@ -33,7 +26,7 @@ def by_fit(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], l
     named = [part for part in found if likeness[part] >= _HINT_FITS]
     if named:
         return sorted(named, key=likeness.__getitem__, reverse=True), [part for part in found if part not in named]
-    words = content_words(text)
+    words = stems(text)
     shared = {part: _shared(words, body, part) for part in found}
     ranked = sorted(found, key=lambda part: (shared[part], part.start), reverse=True)
     if not _plain(hint) and len(found) == 1:
@@ -43,16 +36,10 @@ def by_fit(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], l
     return fitting, ranked[len(fitting) :]
 
 
-def content_words(text: str) -> set[str]:
-    """Return the words that carry meaning, in small letters, without the endings of English verbs and nouns."""
-    stems = (re.sub(r"(?:ing|ed|es|s)$", "", word) for word in _WORD.findall(text.casefold()))
-    return {stem for stem in stems if stem} - _COMMON
-
-
 def _likeness(hint: str, title: str) -> float:
     if _plain(hint) and _plain(hint) == _plain(title):
         return 1.0
-    wanted, words = content_words(hint), content_words(title)
+    wanted, words = stems(hint), stems(title)
     return len(wanted & words) / len(wanted | words) if wanted and words else 0.0
 
 
@@ -60,6 +47,6 @@ def _plain(title: str) -> str:
     return fold(title).strip("# :").casefold()
 
 
-def _shared(words: set[str], body: Sequence[Line], section: Section) -> int:
-    own = content_words(" ".join(line.text for line in body[section.start : section.own_end]))
-    return len(words & own) + 2 * len(words & content_words(section.title))
+def _shared(words: frozenset[str], body: Sequence[Line], section: Section) -> int:
+    own = stems(" ".join(line.text for line in body[section.start : section.own_end]))
+    return len(words & own) + 2 * len(words & stems(section.title))

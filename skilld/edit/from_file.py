@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from skilld.edit.anchors import anchored
 from skilld.edit.differ import compare
 from skilld.edit.operations import apply
-from skilld.edit.skill_file import Line, parse, split_lines
 from skilld.errors import RefusedError
+from skilld.markdown.skill_file import Line, parse, split_lines
 from skilld.types import Operation
 
 

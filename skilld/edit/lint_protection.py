@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from skilld.edit.change import Change, folded
 from skilld.edit.findings import Finding, Verdict, flag
 from skilld.edit.phrases import SET_ASIDE, find, near, nouns, phrase, verbs
-from skilld.edit.structure import sections
+from skilld.markdown.structure import sections
 
 _FLAG = Verdict.FLAG
 _SKIP = verbs("disable skip bypass remove omit ignore suppress relax loosen weaken drop avoid deactivate") + (

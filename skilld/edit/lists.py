@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.edit.skill_file import Line, is_blank
-from skilld.edit.structure import Item, Role, list_item
+from skilld.markdown.skill_file import Line, is_blank
+from skilld.markdown.structure import Item, Role, list_item
 
 _INDENTED_CODE = 4
 

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skilld.edit.anchors import anchored, places
-from skilld.edit.skill_file import Line, SkillFile, is_blank, parse, split_lines
 from skilld.errors import RefusedError, SkilldError
+from skilld.markdown.skill_file import Line, SkillFile, is_blank, parse, split_lines
 from skilld.types import Op, Operation
 
 MAX_CHANGED_LINES = 40

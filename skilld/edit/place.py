@@ -11,15 +11,16 @@ from collections import Counter
 from collections.abc import Sequence
 
 from skilld.edit.anchors import anchored
-from skilld.edit.fit import by_fit, content_words
+from skilld.edit.fit import by_fit
 from skilld.edit.lists import BulletList, lists
-from skilld.edit.skill_file import Line, parse
-from skilld.edit.spans import blank_code
-from skilld.edit.structure import Role, Section, list_item, roles, sections
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import RefusedError, SkilldError
+from skilld.markdown.skill_file import Line, parse
+from skilld.markdown.spans import blank_code
+from skilld.markdown.structure import Role, Section, list_item, roles, sections
 from skilld.text import ended_like, fold
 from skilld.types import Operation
+from skilld.words import stems
 
 DEFAULT_TITLE = "Preferences"
 
@@ -79,7 +80,7 @@ def _into(body: Sequence[Line], kinds: Sequence[Role], section: Section, said: l
     """Return the line before which the instruction goes into the section, and its lines."""
     found = lists(body, kinds, section.start, section.own_end)
     if found:
-        words = content_words(" ".join(said))
+        words = stems(" ".join(said))
         best = max(reversed(found), key=lambda part: len(words & _list_words(body, part)))
         if len(said) == 1:
             said = [ended_like(said[0], _ends(body, best))]
@@ -97,8 +98,8 @@ def _ends(body: Sequence[Line], part: BulletList) -> list[str]:
     return [line for line, below in zip(said, [*said[1:], said[0]], strict=True) if list_item(below) is not None]
 
 
-def _list_words(body: Sequence[Line], part: BulletList) -> set[str]:
-    return content_words(" ".join(line.text for line in body[part.start : part.end]))
+def _list_words(body: Sequence[Line], part: BulletList) -> frozenset[str]:
+    return stems(" ".join(line.text for line in body[part.start : part.end]))
 
 
 def _is_read(body: Sequence[Line], at: int, lines: list[str]) -> bool:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from skilld.classify.words import content_stems, share_held
 from skilld.evaluate.loader import BatchCase, GoldUpdate
 from skilld.text import fold
 from skilld.types import Update
+from skilld.words import content_stems, share_held
 
 SAME = 0.5
 _TURN_ALONE = 0.4  # ranks below every match by meaning

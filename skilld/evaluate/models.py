@@ -15,9 +15,9 @@ from enum import StrEnum
 from skilld.classify import prompt
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.reply import parse_operations, parse_updates
-from skilld.edit.skill_file import parse
 from skilld.evaluate.loader import GoldUpdate
 from skilld.evaluate.matching import held
+from skilld.markdown.skill_file import parse
 from skilld.text import fold
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 from skilld.worker.edits import placed

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skilld.classify.words import content_stems
 from skilld.memory.confidence import Piece
+from skilld.words import content_stems
 
 # Share of common stems from which on two instructions are taken for one. Two that differ in what they are about
 # ("use pnpm" and "use yarn") share too little; the same in other words shares more (tests/unit/test_memory.py).

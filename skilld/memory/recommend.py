@@ -10,10 +10,10 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from skilld.classify.words import content_stems
 from skilld.memory.asks import Ask, Said, asks
 from skilld.memory.confidence import acceptance, confidence
 from skilld.skills import Skill
+from skilld.words import content_stems
 
 TOP = 10
 _ELSEWHERE = 0.6  # weight of what was said in another project, where one is named

@@ -11,11 +11,11 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from skilld.classify.words import content_stems
+from skilld.words import content_stems
 
 _MOST_STEMS = 40  # of a question; a longer text has said what it is about by then
 _KEY = "searched_"
-_PREFIX = 4  # letters of a stem from which on its longer forms count too, as in skilld.classify.words.same_stem
+_PREFIX = 4  # letters of a stem from which on its longer forms count too, as in skilld.words.same_stem
 
 
 @dataclass(frozen=True, slots=True)

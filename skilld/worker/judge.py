@@ -11,9 +11,9 @@ from dataclasses import replace
 from skilld.classify.backends import Backend
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict, verify
-from skilld.classify.words import content_stems
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Message, SkillDoc, Update
+from skilld.words import content_stems
 from skilld.worker.documents import Loaded
 from skilld.worker.edits import Composed, check, compose, placed
 

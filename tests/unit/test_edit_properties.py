@@ -16,8 +16,8 @@ from skilld.edit.lint import lint
 from skilld.edit.low_risk import is_low_risk
 from skilld.edit.operations import apply, inverse
 from skilld.edit.place import insert_bullet
-from skilld.edit.skill_file import parse
 from skilld.errors import SkilldError
+from skilld.markdown.skill_file import parse
 from skilld.types import Op, Operation
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "500"))  # of each property; a long run sets more

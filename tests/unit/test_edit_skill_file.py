@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.edit.skill_file import MAX_BYTES, MAX_LINES, Line, parse
-from skilld.edit.spans import blank_code, code_spans
-from skilld.edit.structure import Role, roles, sections
 from skilld.errors import SkilldError
+from skilld.markdown.skill_file import MAX_BYTES, MAX_LINES, Line, parse
+from skilld.markdown.spans import blank_code, code_spans
+from skilld.markdown.structure import Role, roles, sections
 
 
 def body(text: str) -> list[Line]:

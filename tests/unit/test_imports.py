@@ -16,8 +16,8 @@ ROOT = Path(__file__).parents[2]
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
-    ("types", "errors", "text", "times", "files"),
-    ("git", "redact", "skills"),
+    ("types", "errors", "text", "times", "words", "files"),
+    ("git", "markdown", "redact", "skills"),
     ("intake", "window", "classify", "edit", "propose", "decide", "notify", "sync"),
     ("settings", "paths", "logs", "store", "wire"),
     ("crash", "console", "memory"),

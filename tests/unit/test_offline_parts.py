@@ -4,9 +4,9 @@ import pytest
 
 from skilld.classify.offline.choices import changed_choice, swapped
 from skilld.classify.offline.said import contradicted, opposed, says_already
-from skilld.classify.offline.sections import Block, body_start, lines_of, sections
+from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.offline.sentences import clauses
-from skilld.classify.words import denies, measures, stems
+from skilld.words import denies, measures, stems
 
 
 def test_stems_join_the_forms_of_a_word_and_leave_function_words_out() -> None:
@@ -76,7 +76,7 @@ def test_a_choice_is_swapped_word_for_word() -> None:
 
 def test_sections_know_lists_code_and_front_matter() -> None:
     text = "---\na: 1\n---\nIntro\nmore\n\n# One\n- x\n  - y\n- z\n~~~\n# not a heading\n~~~\n| t |\n"
-    assert body_start(lines_of(text)) == 3
+    assert body_of(text)[:3] == ["Intro", "more", ""]
     first, one = sections(text)
     assert [block.text for block in first.blocks] == ["Intro more"]
     assert (one.heading, one.level) == ("One", 1)

@@ -13,7 +13,7 @@ from skilld.classify.assent import is_bare_assent
 from skilld.classify.exact import exact_tokens, holds_token
 from skilld.classify.polarity import turns_round
 from skilld.classify.support import Support, adds_only, stands_in, supports
-from skilld.classify.words import comparable, content_stems, names, same_stem, stem
+from skilld.words import comparable, content_stems, names, same_stem, stem
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
 SKILL = "# Release notes\n\n- One line per entry, at most 80 characters.\n- Run `make notes` first."

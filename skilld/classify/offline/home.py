@@ -10,10 +10,10 @@ import re
 
 from skilld.classify.offline.choices import swapped
 from skilld.classify.offline.said import contradicted, renumbered, topic
-from skilld.classify.offline.sections import Block, Lines, Section, body_start, lines_of, sections
-from skilld.classify.words import stems
+from skilld.classify.offline.sections import Block, Lines, Section, body_of, sections
 from skilld.text import ended_like
 from skilld.types import Op, Operation
+from skilld.words import stems
 
 _RULE_HEADING = re.compile(
     r"rule|guideline|convention|style|prefer|note|important|instruction|workflow|step|process|"
@@ -63,7 +63,7 @@ def replacement(change: str, text: str) -> Operation | None:
     old = contradicted(change, text)
     if old is None:
         return None
-    lines = lines_of(text)
+    lines = body_of(text)
     mine, theirs = topic(change), topic(old.text)
     if not _stands_once(old, lines) or len(mine - theirs) > _OWN_WORDS < len(theirs - mine):
         return None
@@ -85,4 +85,4 @@ def _in_place_of(old: Lines, change: str) -> str:
 
 def _stands_once(block: Lines, lines: list[str]) -> bool:
     wanted = lines[block.first : block.last + 1]
-    return sum(lines[i : i + len(wanted)] == wanted for i in range(body_start(lines), len(lines))) == 1
+    return sum(lines[i : i + len(wanted)] == wanted for i in range(len(lines))) == 1

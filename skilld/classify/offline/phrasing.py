@@ -14,8 +14,8 @@ from typing import Any
 
 from skilld.classify.offline.cues import Cue, compiled
 from skilld.classify.offline.listen import Heard
-from skilld.classify.words import denies, stems
 from skilld.text import fold
+from skilld.words import denies, stems
 
 _LONGEST = 280  # characters
 _FEWEST = 2  # stems: "always do it" is no rule

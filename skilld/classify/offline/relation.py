@@ -13,8 +13,8 @@ from skilld.classify.offline.cues import Cue
 from skilld.classify.offline.listen import Heard
 from skilld.classify.offline.sections import Block, sections
 from skilld.classify.offline.topics import TOPICS
-from skilld.classify.words import stems
 from skilld.types import SkillDoc
+from skilld.words import stems
 
 _FAMILIES = tuple(stems(family) for family in TOPICS["near"])
 _WEAK = stems(TOPICS["weak"])

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 from skilld.classify.offline.choices import changed_choice, choices, chosen_part, same_choice
-from skilld.classify.offline.sections import Block, Lines, lines_of, sections
-from skilld.classify.words import denies, measures, numbers, stems
+from skilld.classify.offline.sections import Block, Lines, sections
+from skilld.words import denies, measures, numbers, stems
 
 _COVERED = 0.8  # share of an instruction's stems that one line must hold to have said it
 _SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about one thing
@@ -90,7 +90,7 @@ def _rules(text: str) -> Iterator[str]:
     for section in sections(text):
         for block in section.blocks:
             yield f"{section.heading} {block.text}"
-    yield from lines_of(text)
+    yield from text.splitlines()
 
 
 def _likeness(change: str, line: str) -> float:

@@ -1,21 +1,22 @@
-"""A SKILL.md as sections of blocks: where an instruction can stand.
+"""The sections of a SKILL.md as blocks of prose: where an instruction can stand, and which blocks say one.
 
-The text of a skill in, sections out. Front matter, code and tables are kept apart: nothing is ever put into them.
+The text of a skill in, sections out. What is a heading, a list item or code is `markdown.structure`'s word; tables,
+quotations and HTML are kept apart here, as nothing is ever put into them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
-_HEADING = re.compile(r"^(#{1,6})\s+(.*?)\s*#*\s*$")
-_ITEM = re.compile(
-    r"^(?P<indent>[ \t]*)(?P<marker>[-*+•]|\d{1,3}[.)])(?P<gap>[ \t]+(?:\[[ xX]\][ \t]+)?)(?P<text>\S.*)$"
-)
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)")
-_OTHER = re.compile(r"^\s*(?:\||<|!\[|\[[^\]]+\]:|---+\s*$|\*\*\*+\s*$|___+\s*$|>)")
+from skilld.errors import SkilldError
+from skilld.markdown import structure
+from skilld.markdown.skill_file import Line, parse
+from skilld.markdown.structure import Role, list_item, roles
+
+_OTHER = re.compile(r"\s*(?:\||<|!\[|\[[^\]]+\]:|---+\s*$|\*\*\*+\s*$|___+\s*$|>)")
 
 
 class Block(StrEnum):
@@ -28,7 +29,7 @@ class Block(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Lines [first, last] of the skill (from 0), with their kind and, for a list item, its marker."""
+    """Lines [first, last] of the skill's body (from 0), with their kind and, for a list item, what stands before it."""
 
     kind: Block
     first: int
@@ -39,14 +40,14 @@ class Lines:
     gap: str = " "
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Section:
     """A heading and the blocks below it, up to the next heading of any level. The first has no heading, level 0."""
 
     heading: str
     level: int
     line: int
-    blocks: list[Lines] = field(default_factory=list)
+    blocks: tuple[Lines, ...]
 
     @property
     def text(self) -> str:
@@ -60,69 +61,54 @@ class Section:
         return [block for block in found if len(block.indent) == least]
 
 
-def lines_of(text: str) -> list[str]:
-    """Return the lines of `text` as operations are anchored on them: cut at newlines only, without carriage returns."""
-    return [line.removesuffix("\r") for line in text.split("\n")]
-
-
-def body_start(lines: list[str]) -> int:
-    """Return the index of the first line behind the front matter."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    for i, line in enumerate(lines[1:], 1):
-        if line.rstrip() in {"---", "..."}:
-            return i + 1
-    return len(lines)
+def body_of(text: str) -> list[str]:
+    """Return the lines of a skill behind its front matter; none where it cannot be taken apart."""
+    return [line.text for line in _body(text)]
 
 
 def sections(text: str) -> list[Section]:
-    """Return the sections of a skill's body in order."""
-    lines = lines_of(text)
-    out = [Section("", 0, -1)]
-    for block in _blocks(lines, body_start(lines)):
-        heading = _HEADING.match(lines[block.first]) if block.kind is Block.PARAGRAPH else None
-        if heading:
-            out.append(Section(heading[2], len(heading[1]), block.first))
-        else:
-            out[-1].blocks.append(block)
-    return out
+    """Return the sections of a skill's body in order; one without a heading where it has none."""
+    body = _body(text)
+    kinds = roles(body)
+    return [
+        Section(part.title, part.level, part.start, tuple(_blocks(body, kinds, part.start, part.own_end)))
+        for part in structure.sections(body)
+    ]
 
 
-def _blocks(lines: list[str], start: int) -> Iterator[Lines]:
-    i = start
-    while i < len(lines):
-        line = lines[i]
-        fence = _FENCE.match(line)
-        if fence:
-            last = next((j for j in range(i + 1, len(lines)) if lines[j].lstrip().startswith(fence[1])), len(lines) - 1)
-            yield _lines(Block.OTHER, lines, i, last)
-        elif not line.strip():
-            last = i
-        elif _HEADING.match(line):
-            last = i
-            yield Lines(Block.PARAGRAPH, i, i, line)
-        elif item := _ITEM.match(line):
-            last = _continued(lines, i, len(item["indent"]))
-            words = " ".join([item["text"], *(more.strip() for more in lines[i + 1 : last + 1])])
-            yield Lines(Block.ITEM, i, last, words, item["indent"], item["marker"], item["gap"])
-        else:
-            kind = Block.OTHER if _OTHER.match(line) else Block.PARAGRAPH
-            last = _continued(lines, i, -1)
-            yield _lines(kind, lines, i, last)
-        i = last + 1
+def _body(text: str) -> Sequence[Line]:
+    try:
+        return parse(text.encode("utf-8", "replace")).body
+    except SkilldError:
+        return ()
 
 
-def _continued(lines: list[str], first: int, indent: int) -> int:
-    last = first
-    for j in range(first + 1, len(lines)):
-        line = lines[j]
-        if not line.strip() or _HEADING.match(line) or _ITEM.match(line) or _FENCE.match(line):
-            break
-        if indent >= 0 and len(line) - len(line.lstrip()) <= indent:
-            break
-        last = j
-    return last
+def _blocks(body: Sequence[Line], kinds: Sequence[Role], start: int, end: int) -> Iterator[Lines]:
+    at = start
+    while at < end:
+        last = _last(body, kinds, at, end)
+        words = " ".join(line.text.strip() for line in body[at : last + 1])
+        item = list_item(body[at].text) if kinds[at] is Role.TEXT else None
+        if item:
+            before = item.indent + item.marker + item.gap + item.box
+            words = words[len(item.marker + item.gap + item.box) :]
+            yield Lines(Block.ITEM, at, last, words, item.indent, item.marker, before[len(item.indent + item.marker) :])
+        elif body[at].key:
+            other = kinds[at] is not Role.TEXT or _OTHER.match(body[at].text)
+            yield Lines(Block.OTHER if other else Block.PARAGRAPH, at, last, words)
+        at = last + 1
 
 
-def _lines(kind: Block, lines: list[str], first: int, last: int) -> Lines:
-    return Lines(kind, first, last, " ".join(line.strip() for line in lines[first : last + 1]))
+def _last(body: Sequence[Line], kinds: Sequence[Role], first: int, end: int) -> int:
+    """Return the last line of the block that begins at `first`: to a blank line, a list item or another role."""
+    if kinds[first] is not Role.TEXT:
+        return next((at - 1 for at in range(first + 1, end) if kinds[at] is Role.TEXT), end - 1)
+    if not body[first].key:
+        return first
+    item = list_item(body[first].text)
+    for at in range(first + 1, end):
+        text = body[at].text
+        ends = not body[at].key or kinds[at] is not Role.TEXT or list_item(text) is not None
+        if ends or (item and len(text) - len(text.lstrip()) <= len(item.indent)):
+            return at - 1
+    return end - 1

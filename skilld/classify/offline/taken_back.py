@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from skilld.classify.offline.listen import retractions
 from skilld.classify.offline.said import opposed
 from skilld.classify.offline.topics import TOPICS
-from skilld.classify.words import stems
 from skilld.types import Message, Update
+from skilld.words import stems
 
 _REACH = 2  # turns back that "scratch that" can mean when it names nothing
 _TALK = stems(TOPICS["talk"])

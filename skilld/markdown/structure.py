@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from skilld.edit.skill_file import Line
-from skilld.edit.spans import blank_code
+from skilld.markdown.skill_file import Line
+from skilld.markdown.spans import blank_code
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
 _SETEXT = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*")
