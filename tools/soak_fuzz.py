@@ -11,7 +11,7 @@ from typing import Any
 
 from skilld.daemon.recovery import open_store
 from skilld.intake.agents import ADAPTERS
-from skilld.intake.agents.base import read_block
+from skilld.intake.agents.base import skimming
 from skilld.intake.block import Block
 from skilld.store import Store
 from skilld.types import Event, SessionEnd, SkillUse, State, Turn
@@ -74,7 +74,7 @@ def _feed(agent: str, known: list[bytes], dice: random.Random, part: Part) -> No
     fed, skimmed = (ADAPTERS[agent].parser(PurePath("s.jsonl")) for _ in range(2))
     block = Block(data, len(data), 0)
     one_by_one = [event for line in block.raw_lines() for event in fed.feed(line)] + fed.flush()
-    in_a_block = read_block(skimmed, block) + skimmed.flush()
+    in_a_block = skimming(skimmed)(block) + skimmed.flush()
     for parser, events in ((fed, one_by_one), (skimmed, in_a_block)):
         _check(events, len(data))
         offset, state = parser.checkpoint(len(data))

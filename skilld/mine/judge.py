@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.classify.offline.said import says_already
-from skilld.classify.words import content_stems
 from skilld.memory.asks import Ask, Said, asks
 from skilld.memory.confidence import Piece, confidence
 from skilld.memory.recommend import likeness
 from skilld.mine.rows import Row
 from skilld.skills import Skill
 from skilld.times import seconds
+from skilld.words import content_stems
 
 MOST = 5  # skills created or changed by one run
 SEVERAL = 2

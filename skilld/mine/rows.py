@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.words import content_stems
 from skilld.memory.patterns import work_of
 from skilld.mine.sessions import Session
 from skilld.text import cut, fold
+from skilld.words import content_stems
 
 MOST = 6  # texts in a list
 LONGEST = 300  # characters of a text
