@@ -45,7 +45,7 @@ def _own_skills(engine: Engine) -> set[Path]:
     from skilld.intake.agents import ADAPTERS
 
     around = engine.around
-    folders = {folder for name in ADAPTERS for folder in skill_places(name, around.home, around.environment).absolute}
+    folders = {folder for name in ADAPTERS for folder in skill_places(name, around).absolute}
     return {path.resolve() for folder in folders for path in folder.glob("*/SKILL.md")}
 
 

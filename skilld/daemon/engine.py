@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -40,7 +41,7 @@ class Engine:
     def __init__(self, store: Store, settings: Settings, around: Surroundings, now: float) -> None:
         self.store = store
         self.settings = settings
-        self.around = around
+        self.around = replace(around, roots=settings.roots)
         self.roots = roots(around.home, around.environment, settings.roots)
         self.follower = Follower(store, self.roots, now)
         self._idle_limit = settings.batch.idle_minutes * 60

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from skilld.intake.agents import ADAPTERS
@@ -17,11 +17,15 @@ from skilld.skills import Places
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Whose machine this is: the home folder, the environment and the person's umask, read once by the program."""
+    """Whose machine this is: the home folder, the environment and the person's umask, read once by the program.
+
+    `roots` are the folders that the settings name in place of an agent's usual ones.
+    """
 
     home: Path
     environment: Mapping[str, str]
     umask: int = 0o022
+    roots: Mapping[str, Sequence[Path]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +101,18 @@ def roots(
     return found
 
 
-def skill_places(agent: str, home: Path, environment: Mapping[str, str]) -> Places:
+def _home_of(root: Path, info: AgentInfo) -> Path:
+    """Return the agent's folder of a configured root, which may be a store in it, or one transcript."""
+    folder = root.parent if root.name.endswith(info.suffixes) else root
+    return folder.parent if folder.name in info.stores else folder
+
+
+def skill_places(agent: str, around: Surroundings) -> Places:
     """Return where the skills of an agent live."""
     info = ADAPTERS[agent].INFO
-    own = [base / sub for base in agent_homes(info, home, environment) for sub in info.skill_homes]
+    home, environment = around.home, around.environment
+    homes = [_home_of(root, info) for root in around.roots.get(agent, ())] or agent_homes(info, home, environment)
+    own = [base / sub for base in homes for sub in info.skill_homes]
     own += [_skill_folder(folder, home, environment) for folder in info.skill_folders]
     linked = {sub for adapter in ADAPTERS.values() for sub in adapter.INFO.project_skills}
     return Places(info.project_skills, (*own, *(home / sub for sub in info.user_skills)), tuple(sorted(linked)))

@@ -1,0 +1,186 @@
+"""What is common to all agents: a new one is a file, a line, fixtures and a section; a relative is a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path, PurePath
+from typing import Any
+
+import pytest
+
+from skilld import settings
+from skilld.daemon import jobs
+from skilld.daemon.engine import Engine
+from skilld.daemon.roots import Root, Surroundings, roots, skill_places, transcripts
+from skilld.intake.agents import ADAPTERS
+from skilld.intake.agents.base import AgentInfo
+from skilld.intake.inspect import guess_agent, inspect
+from skilld.settings import Settings
+from skilld.store import Store
+from skilld.types import Event, How, Malformed, RawLine, SkillUse, Span, Turn
+from support.truth import SHARED, events_of
+from tools.agents_table import tables
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+PAGE = Path(__file__).parents[2] / "docs" / "adding-an-agent.md"
+NOW = 1_795_000_000.0
+
+
+class Toy:
+    """An agent made up here: lines `SESSION|WHO|TEXT` in ~/.toy/talks/*.talk."""
+
+    INFO = AgentInfo(
+        name="toy",
+        title="Toy",
+        home=".toy",
+        home_variables=("TOY_HOME",),
+        stores=("talks",),
+        project_skills=(".toy/skills",),
+        user_skills=(),
+        skill_homes=("skills",),
+        instructions=("TOY.md",),
+        verified="1 on 2026-11-20",
+        suffixes=(".talk",),
+    )
+
+    @staticmethod
+    def is_transcript(path: PurePath) -> bool:
+        return path.suffix == ".talk"
+
+    @staticmethod
+    def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ToyParser:
+        del path, state
+        return ToyParser()
+
+
+class ToyParser:
+    def feed(self, line: RawLine) -> list[Event]:
+        span = Span(line.start, line.end)
+        match line.data.decode().split("|"):
+            case [session, "person", text]:
+                return [Turn(f"toy:{session}/{line.start}", "toy", session, text, None, How.TYPED, span, "/w")]
+            case [session, "skill", path]:
+                return [SkillUse(session, Path(path).parent.name, path, None, span, "/w")]
+        return [Malformed(span)]
+
+    def flush(self) -> list[Event]:
+        return []
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        return end, {}
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a home of a person who works with the toy, which is registered."""
+    monkeypatch.setitem(ADAPTERS, "toy", Toy)
+    (tmp_path / ".toy" / "talks").mkdir(parents=True)
+    return tmp_path
+
+
+def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path) -> None:
+    skill = home / ".toy" / "skills" / "notes" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: notes\ndescription: x\n---\n")
+    with_store = Store.open(home / "skilld.db")
+    around = Surroundings(home, {})
+    engine = Engine(with_store, Settings(), around, NOW)
+    talk = home / ".toy" / "talks" / "s1.talk"
+    said = [f"s1|skill|{skill}", *(f"s1|person|always use tabs, part {n}" for n in range(5)), "garbage"]
+    talk.write_text("".join(f"{line}\n" for line in said))
+    assert engine.follower.sweep() == 5
+    assert engine.close_due(NOW) == 1
+    batch = engine.next_batch(NOW)
+    assert batch is not None
+    assert batch.job["skills"] == [{"name": "notes", "path": str(skill)}]
+    assert batch.job["instructions"] == ["TOY.md"]
+    assert jobs.complete(with_store, Settings(), around, batch)["agent"] == "toy"
+    assert with_store.transcripts.summary()["toy"]["malformed"] == 1
+    with_store.close()
+    assert guess_agent(talk) == "toy"
+    assert len(inspect(talk, ADAPTERS["toy"]).turns) == 5
+    assert "roots.toy" in dict(settings.keys())
+    assert "| Toy | `~/.toy/talks` | `TOY_HOME` |" in tables([ADAPTERS["toy"].INFO])
+
+
+@pytest.mark.parametrize("name", ADAPTERS)
+def test_every_agent_has_its_fixtures_and_its_section(name: str) -> None:
+    info = ADAPTERS[name].INFO
+    assert info.name == name
+    assert [*(FIXTURES / name).glob("*.jsonl")]
+    assert f"\n## {info.title}\n" in PAGE.read_text(encoding="utf-8")
+    assert all((info.verified, info.kept_as, info.typed_by, info.unattended, info.skill_use, info.own_runs))
+
+
+class TestRoots:
+    def test_several_folders_at_once_by_the_variable_or_the_settings(self, home: Path) -> None:
+        found = roots(home, {"TOY_HOME": f"{home}/work, ~/play,not/absolute"})
+        assert [root.folder for root in found if root.agent == "toy"] == [home / "work/talks", home / "play/talks"]
+        given = {"toy": [home / "a", home / "b" / "talks", home / "c" / "one.talk"]}
+        found = [root for root in roots(home, {"TOY_HOME": "/elsewhere"}, given) if root.agent == "toy"]
+        assert found == [
+            Root("toy", home / "a/talks"),
+            Root("toy", home / "b/talks"),
+            Root("toy", home / "c", "one.talk"),
+        ]
+
+    def test_the_skills_of_every_configured_folder_are_known(self, home: Path) -> None:
+        given = {"toy": [home / "a", home / "b" / "talks", home / "c" / "talks" / "one.talk"]}
+        places = skill_places("toy", Surroundings(home, {}, roots=given))
+        assert places.absolute == (home / "a/skills", home / "b/skills", home / "c/skills")
+
+    def test_a_file_of_a_root_is_followed_and_its_neighbours_are_not(self, home: Path) -> None:
+        folder = home / ".toy" / "talks"
+        for name in ("one.talk", "two.talk", "three.txt"):
+            (folder / name).touch()
+        assert sorted(path.name for path, _ in transcripts(Root("toy", folder))) == ["one.talk", "two.talk"]
+        only = Root("toy", folder, "one.talk")
+        assert [path.name for path, _ in transcripts(only)] == ["one.talk"]
+        assert only.transcript(folder / "one.talk") == folder / "one.talk"
+        assert only.transcript(folder / "two.talk") is None
+        assert Root("toy", folder).transcript(folder / "three.txt") is None
+        assert Root("toy", folder).transcript(home / "one.talk") is None
+
+    def test_where_opencode_keeps_its_database(self, tmp_path: Path) -> None:
+        def folders(**environment: str) -> list[tuple[Path, str]]:
+            return [(r.folder, r.file) for r in roots(tmp_path, environment) if r.agent == "opencode"]
+
+        usual = tmp_path / ".local/share/opencode"
+        assert folders() == [(usual, "")]
+        assert folders(XDG_DATA_HOME="/data") == [(Path("/data/opencode"), "")]
+        assert folders(OPENCODE_DB="/x/my.sqlite") == [(usual, ""), (Path("/x"), "my.sqlite")]
+        assert folders(OPENCODE_DB=":memory:") == [(usual, "")]
+
+    def test_of_a_database_only_its_own_folder_is_looked_at(self, tmp_path: Path) -> None:
+        root = Root("opencode", tmp_path)
+        (tmp_path / "snapshot").mkdir()
+        for name in ("opencode.db", "opencode-beta.db", "other.db", "snapshot/opencode.db", "opencode.db-wal"):
+            (tmp_path / name).touch()
+        assert sorted(path.name for path, _ in transcripts(root)) == ["opencode-beta.db", "opencode.db"]
+        assert root.transcript(tmp_path / "opencode.db-wal") == tmp_path / "opencode.db"
+        assert root.transcript(tmp_path / "snapshot" / "opencode.db") is None
+
+    def test_where_opencode_keeps_a_persons_skills(self, tmp_path: Path) -> None:
+        around = Surroundings(tmp_path, {"XDG_CONFIG_HOME": "/c"})
+        absolute = skill_places("opencode", around).absolute
+        assert {Path("/c/opencode/skills"), Path("/c/opencode/skill"), tmp_path / ".claude/skills"} <= set(absolute)
+
+
+def test_a_relative_writes_what_its_kin_writes_and_its_turns_are_its_own() -> None:
+    (path,) = (FIXTURES / "traex").glob("*.jsonl")
+    (turn,) = [event for event in events_of(ADAPTERS["traex"], path) if isinstance(event, Turn)]
+    (same,) = [event for event in events_of(ADAPTERS["codex"], path) if isinstance(event, Turn)]
+    assert (turn.agent, turn.text, turn.cwd) == ("traex", "always put the price last", "/w/shop")
+    assert turn.key == same.key.replace("codex:", "traex:")
+
+
+COLLECTED = [path for path in sorted((SHARED / "transcripts").glob("*/**/*")) if path.is_file()]
+
+
+@pytest.mark.skipif(not COLLECTED, reason="no collected transcripts beside the repository")
+def test_no_collected_file_is_too_much_for_any_look_at_it() -> None:
+    small = [path for path in COLLECTED if path.stat().st_size < 200_000]
+    for path in small:
+        if (agent := guess_agent(path)) is not None:
+            json.dumps(inspect(path, ADAPTERS[agent]).as_json())
