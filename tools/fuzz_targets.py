@@ -19,6 +19,7 @@ from skilld.edit.lint import Verdict, lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.intake.agents import ADAPTERS
+from skilld.intake.agents.relatives import Relative
 from skilld.markdown.skill_file import parse
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Malformed, Op, Operation, RawLine, Turn
@@ -163,7 +164,7 @@ def _targets() -> dict[str, Target]:
             partial(adapter, agent, transcripts(agent)[0]), tuple(path.read_bytes() for path in transcripts(agent))
         )
         for agent in ADAPTERS
-        if transcripts(agent)
+        if transcripts(agent) and not isinstance(ADAPTERS[agent], Relative)
     }
     steps = APART.join((b"- a", b"- new", b"- b", b""))
     return found | {

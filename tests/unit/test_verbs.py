@@ -114,10 +114,10 @@ def test_a_file_without_an_adapter_is_named_as_one(tmp_path: Path, capsys: pytes
     path = tmp_path / "session.db"
     path.write_bytes(b"SQLite format 3\x00" + bytes(100))
     assert _run("inspect", str(path)) == 1
-    assert _run("inspect", str(path), "--agent", "opencode") == 1
+    assert _run("inspect", str(path), "--agent", "aider") == 1
     told = capsys.readouterr().err
     assert f"no adapter for {path}" in told
-    assert "no adapter for opencode" in told
+    assert "no adapter for aider" in told
 
 
 def test_what_is_no_file_is_called_what_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
