@@ -73,12 +73,12 @@ def project_skills(project: Path) -> list[Skill]:
 
 def all_skills(projects: Sequence[Path]) -> list[Skill]:
     """Return the skills of the person, of these projects and of plugins."""
-    from skilld.daemon.roots import Surroundings, agent_homes, skill_places
+    from skilld.daemon.roots import agent_homes, skill_places
     from skilld.intake.agents import ADAPTERS
     from skilld.skills import inventory
 
-    around = Surroundings(home(), os.environ, roots=settings().roots)
-    places = {name: skill_places(name, around) for name in ADAPTERS}
+    roots = settings().roots
+    places = {name: skill_places(name, home(), os.environ, roots) for name in ADAPTERS}
     plugins = {
         name: [folder / "plugins" for folder in agent_homes(adapter.INFO, home(), os.environ)]
         for name, adapter in ADAPTERS.items()

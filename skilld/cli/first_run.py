@@ -45,7 +45,8 @@ def _own_skills(engine: Engine) -> set[Path]:
     from skilld.intake.agents import ADAPTERS
 
     around = engine.around
-    folders = {folder for name in ADAPTERS for folder in skill_places(name, around).absolute}
+    places = [skill_places(name, around.home, around.environment, around.roots) for name in ADAPTERS]
+    folders = {folder for place in places for folder in place.absolute}
     return {path.resolve() for folder in folders for path in folder.glob("*/SKILL.md")}
 
 

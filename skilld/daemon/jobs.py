@@ -87,7 +87,7 @@ def skills(
     store: Store, around: Surroundings, agent: str, session_id: str, until_seq: int
 ) -> tuple[list[SkillRef], list[Unusable]]:
     """Return the newest skills in use before or during a turn of a session, and those that cannot be edited."""
-    places = skill_places(agent, around)
+    places = skill_places(agent, around.home, around.environment, around.roots)
     usable: dict[str, SkillRef] = {}
     unusable: dict[str, Unusable] = {}
     for use in store.transcripts.uses(agent, session_id, until_seq):

@@ -107,11 +107,13 @@ def _home_of(root: Path, info: AgentInfo) -> Path:
     return folder.parent if folder.name in info.stores else folder
 
 
-def skill_places(agent: str, around: Surroundings) -> Places:
-    """Return where the skills of an agent live."""
+def skill_places(
+    agent: str, home: Path, environment: Mapping[str, str], configured: Mapping[str, Sequence[Path]] | None = None
+) -> Places:
+    """Return where the skills of an agent live; `configured` are the roots that the settings name."""
     info = ADAPTERS[agent].INFO
-    home, environment = around.home, around.environment
-    homes = [_home_of(root, info) for root in around.roots.get(agent, ())] or agent_homes(info, home, environment)
+    homes = [_home_of(root, info) for root in (configured or {}).get(agent, ())]
+    homes = homes or agent_homes(info, home, environment)
     own = [base / sub for base in homes for sub in info.skill_homes]
     own += [_skill_folder(folder, home, environment) for folder in info.skill_folders]
     linked = {sub for adapter in ADAPTERS.values() for sub in adapter.INFO.project_skills}

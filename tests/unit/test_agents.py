@@ -108,7 +108,7 @@ def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path)
 def test_every_agent_has_its_fixtures_and_its_section(name: str) -> None:
     info = ADAPTERS[name].INFO
     assert info.name == name
-    assert [*(FIXTURES / name).glob("*.jsonl")]
+    assert [*(FIXTURES / name).rglob("*.jsonl")]
     assert f"\n## {info.title}\n" in PAGE.read_text(encoding="utf-8")
     assert all((info.verified, info.kept_as, info.typed_by, info.unattended, info.skill_use, info.own_runs))
 
@@ -127,7 +127,7 @@ class TestRoots:
 
     def test_the_skills_of_every_configured_folder_are_known(self, home: Path) -> None:
         given = {"toy": [home / "a", home / "b" / "talks", home / "c" / "talks" / "one.talk"]}
-        places = skill_places("toy", Surroundings(home, {}, roots=given))
+        places = skill_places("toy", home, {}, given)
         assert places.absolute == (home / "a/skills", home / "b/skills", home / "c/skills")
 
     def test_a_file_of_a_root_is_followed_and_its_neighbours_are_not(self, home: Path) -> None:
@@ -162,8 +162,7 @@ class TestRoots:
         assert root.transcript(tmp_path / "snapshot" / "opencode.db") is None
 
     def test_where_opencode_keeps_a_persons_skills(self, tmp_path: Path) -> None:
-        around = Surroundings(tmp_path, {"XDG_CONFIG_HOME": "/c"})
-        absolute = skill_places("opencode", around).absolute
+        absolute = skill_places("opencode", tmp_path, {"XDG_CONFIG_HOME": "/c"}).absolute
         assert {Path("/c/opencode/skills"), Path("/c/opencode/skill"), tmp_path / ".claude/skills"} <= set(absolute)
 
 

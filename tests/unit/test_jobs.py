@@ -116,8 +116,8 @@ def test_a_configured_folder_may_be_the_agents_or_the_store_in_it(tmp_path: Path
 
 
 def test_the_persons_own_skills_lie_in_the_agents_folder(tmp_path: Path) -> None:
-    assert tmp_path / ".claude/skills" in skill_places("claude-code", Surroundings(tmp_path, {})).absolute
-    moved = skill_places("claude-code", Surroundings(tmp_path, {"CLAUDE_CONFIG_DIR": "/c"}))
+    assert tmp_path / ".claude/skills" in skill_places("claude-code", tmp_path, {}).absolute
+    moved = skill_places("claude-code", tmp_path, {"CLAUDE_CONFIG_DIR": "/c"})
     assert Path("/c/skills") in moved.absolute
 
 
