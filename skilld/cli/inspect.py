@@ -39,6 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json(shown)
     console.line(f"{agent} session {console.plain(str(shown['session_id']))} in {console.plain(str(shown['cwd']))}")
+    if shown["main_dir"] != shown["cwd"]:
+        console.line(f"most of its work was in {console.plain(shown['main_dir'])}")
     console.line(console.paint(f"{len(shown['turns'])} human turns", "bold"))
     for number, turn in enumerate(shown["turns"], 1):
         console.line(

@@ -10,6 +10,7 @@ from typing import Any
 from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.agents.base import Adapter, Parser
+from skilld.intake.main_dir import Work
 from skilld.intake.source import source_of
 from skilld.intake.tail import MAX_LINE, UnreadableError
 from skilld.types import Event, Ignored, Malformed, RawLine, SkillUse, Span, Turn
@@ -28,6 +29,7 @@ class View:
     skills: list[tuple[SkillUse, str | None]] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
     malformed: int = 0
+    work: Work = field(default_factory=Work)
 
     def add(self, event: Event) -> None:
         """Take in one event."""
@@ -55,6 +57,7 @@ class View:
             "agent": self.agent,
             "session_id": self.session_id,
             "cwd": self.cwd,
+            "main_dir": self.work.main_dir(self.cwd),
             "turns": [{"id": t.key, "text": t.text, "at": t.at, "how": t.how.value} for t in self.turns.values()],
             "skills": [{"name": use.name, "path": use.path, "after_turn": after} for use, after in self.skills],
             "ignored": dict(sorted(self.ignored.items())),
@@ -69,6 +72,7 @@ def inspect(path: Path, adapter: Adapter) -> View:
     typed.tell(parser, path, adapter.INFO)
     for item in source_of(adapter.INFO).whole(path):
         if isinstance(item, RawLine):
+            view.work.see(item.data)
             for event in parser.feed(item):
                 view.add(event)
         if isinstance(item, Span) or item.end - item.start > MAX_LINE + 1:

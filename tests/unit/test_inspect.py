@@ -17,6 +17,7 @@ def test_the_promised_shape_with_the_words_as_they_were_typed(tmp_path: Path) ->
         "agent": "claude-code",
         "session_id": "s1",
         "cwd": "/somewhere",
+        "main_dir": "/somewhere",
         "turns": [
             {"id": "claude-code:t1", "text": "always  use\ttabs\n", "at": "2026-03-03T10:00:00.000Z", "how": "typed"},
             {"id": "claude-code:t2", "text": "ok", "at": "2026-03-03T10:00:00.000Z", "how": "typed"},

@@ -1,0 +1,66 @@
+"""The folder in which most of a session's work was done, for the ways in which agents name files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skilld.intake.agents import ADAPTERS
+from skilld.intake.inspect import inspect
+from skilld.intake.main_dir import Work, deepest
+from support.opencode_db import OpenCodeDb
+
+
+def work(*records: bytes) -> Work:
+    made = Work()
+    for record in records:
+        made.see(record)
+    return made
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"type": "tool_use", "name": "Edit", "input": {"file_path": "/w/api/src/a.py"}},
+        {"name": "read_file", "args": {"absolute_path": "/w/api/src/a.py"}},
+        {"type": "toolCall", "name": "edit", "arguments": {"path": "src/a.py"}},
+        {"type": "function_call", "arguments": json.dumps({"cmd": "make", "workdir": "/w/api/src"})},
+        {"type": "custom_tool_call", "input": "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** End Patch"},
+        {"parts": [{"tool": "read", "input": json.dumps({"filePath": "/w/api/src/a.py"})}]},
+    ],
+)
+def test_every_way_to_name_a_file_is_known(call: dict[str, object]) -> None:
+    assert work(json.dumps(call).encode()).main_dir("/w/api") == "/w/api/src"
+
+
+def test_most_is_more_than_half_and_deeper_is_better() -> None:
+    assert deepest({"/w/api/src": 3, "/w/api/tests": 1, "/w": 1}, "/w") == "/w/api/src"
+    assert deepest({"/w/api/src": 2, "/w/api/tests": 2, "/w/web": 1}, "/w") == "/w/api"
+    assert deepest({"/w/api": 1, "/w/web": 1}, "/w/api") == "/w"
+    assert deepest({"/other/repo/x": 5, "/w": 1}, "/w") == "/other/repo/x"
+
+
+def test_without_a_folder_it_is_where_the_session_was_started() -> None:
+    assert work(b'{"text": "nothing touched"}').main_dir("/w") == "/w"
+    assert deepest({"/a": 1, "/b": 1}, "/w") is None
+    assert deepest({"a": 1}, None) is None
+    assert deepest({"../../../..": 1}, "/w") is None
+
+
+def test_reading_a_skill_is_no_work() -> None:
+    assert work(b'{"file_path": "/w/.agents/skills/x/SKILL.md"}').main_dir("/w") == "/w"
+
+
+def test_inspect_says_it_beside_where_the_session_was_started(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with OpenCodeDb(path) as client:
+        client.session("s1", "/w")
+        client.prompt("s1", "look at it")
+        message = client.message("s1", {"role": "assistant"})
+        for name in ("a.py", "b.py"):
+            state = {"status": "completed", "input": {"filePath": f"/w/api/src/{name}"}}
+            client.part(message, {"type": "tool", "tool": "edit", "state": state})
+        shown = inspect(path, ADAPTERS["opencode"]).as_json()
+    assert (shown["cwd"], shown["main_dir"]) == ("/w", "/w/api/src")
