@@ -6,6 +6,7 @@ follows by it, `inspect` and the worker read whole transcripts by it; none of th
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -85,6 +86,9 @@ class Source(Protocol):
     def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[Look]:
         """Look at what is new behind `cursor`."""
 
+    def session(self, record: RawLine) -> str | None:
+        """Return the session that a record belongs to, where that can be told without an adapter."""
+
     def whole(
         self, path: Path, *, end: int | None = None, session: str | None = None, own: bool = False
     ) -> Iterator[RawLine | Span]:
@@ -121,6 +125,9 @@ class Lines:
     def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[Look]:
         """Open the file for the new complete lines."""
         return tail.look(path, cursor if isinstance(cursor, tail.Cursor) else None)
+
+    def session(self, record: RawLine) -> None:
+        """Return nothing: of lines only their adapter knows."""
 
     def whole(
         self, path: Path, *, end: int | None = None, session: str | None = None, own: bool = False
@@ -171,6 +178,12 @@ class Rows:
     def look(self, path: Path, cursor: Cursor | None) -> AbstractContextManager[Look]:
         """Read the new records; the database is closed before anything is made of them."""
         return nullcontext(rows.read(path, cursor if isinstance(cursor, RowCursor) else None, self.queries))
+
+    def session(self, record: RawLine) -> str | None:
+        """Return what a column `session` of the record says."""
+        fields = json.loads(record.data)
+        found = (row["session"] for rows_ in fields.values() for row in rows_ if "session" in row)
+        return next((name for name in found if isinstance(name, str)), None)
 
     def whole(
         self, path: Path, *, end: int | None = None, session: str | None = None, own: bool = False

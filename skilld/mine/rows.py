@@ -78,7 +78,7 @@ def distil(session: Session) -> Row:
         agent=session.agent,
         session_id=session.id,
         path=str(session.path),
-        main_dir=session.cwd,
+        main_dir=session.main_dir,
         datetime=session.at,
         n_user_turns=len(said),
         topics=tuple(dict.fromkeys(work_of(task.text) for task in tasks)),

@@ -9,6 +9,7 @@ from pathlib import Path
 from skilld.daemon.roots import Root, transcripts
 from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
+from skilld.intake.main_dir import Work
 from skilld.intake.source import source_of
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
 from skilld.worker.conversation import as_messages
@@ -25,12 +26,16 @@ class Transcript:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session, its messages redacted; `at` is the time of its last turn, empty where its log has none."""
+    """One session, its messages redacted; `at` is the time of its last turn, empty where its log has none.
+
+    `cwd` is where it was started, `main_dir` the folder in which most of its work was done.
+    """
 
     agent: str
     id: str
     path: Path
     cwd: str
+    main_dir: str
     at: str
     messages: tuple[Message, ...]
     uses: tuple[SkillUse, ...]
@@ -47,6 +52,7 @@ class _Read:
 
     events: list[Turn | Reply] = field(default_factory=list)
     uses: list[SkillUse] = field(default_factory=list)
+    work: Work = field(default_factory=Work)
 
 
 def discover(roots: Iterable[Root], since: float) -> list[Transcript]:
@@ -72,7 +78,7 @@ class Reader:
         """Return the sessions of one transcript in which somebody said something new."""
         by_id: dict[str, _Read] = {}
         try:
-            for event in _events(transcript):
+            for event in _events(transcript, by_id):
                 self._take(event, by_id)
         except OSError:
             self.unreadable += 1
@@ -96,24 +102,33 @@ class Reader:
 
     def _session(self, transcript: Transcript, name: str, read: _Read) -> Session:
         turns = [event for event in read.events if isinstance(event, Turn)]
+        cwd = next((turn.cwd for turn in reversed(turns) if turn.cwd), "")
         return Session(
             agent=transcript.agent,
             id=name,
             path=transcript.path,
-            cwd=next((turn.cwd for turn in reversed(turns) if turn.cwd), ""),
+            cwd=cwd,
+            main_dir=read.work.main_dir(cwd or None) or "",
             at=next((turn.at for turn in reversed(turns) if turn.at), ""),
             messages=tuple(as_messages(read.events, self._redact)),
             uses=tuple(read.uses),
         )
 
 
-def _events(transcript: Transcript) -> Iterator[Event]:
+def _events(transcript: Transcript, by_id: dict[str, _Read]) -> Iterator[Event]:
+    """Yield the events of a transcript, and note under the session of each record what was worked on."""
     adapter = ADAPTERS[transcript.agent]
+    source = source_of(adapter.INFO)
+    session = ""
     parser = adapter.parser(transcript.path)
     typed.tell(parser, transcript.path, adapter.INFO)
-    for item in source_of(adapter.INFO).whole(transcript.path):
+    for item in source.whole(transcript.path):
         if isinstance(item, RawLine):
-            yield from parser.feed(item)
+            for event in parser.feed(item):
+                session = getattr(event, "session_id", session)
+                yield event
+            if session := source.session(item) or session:
+                by_id.setdefault(session, _Read()).work.see(item.data)
     yield from parser.flush()
 
 

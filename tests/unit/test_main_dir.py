@@ -10,6 +10,7 @@ import pytest
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.inspect import inspect
 from skilld.intake.main_dir import Work, deepest
+from skilld.mine.sessions import Reader, Transcript
 from support.opencode_db import OpenCodeDb
 
 
@@ -64,3 +65,20 @@ def test_inspect_says_it_beside_where_the_session_was_started(tmp_path: Path) ->
             client.part(message, {"type": "tool", "tool": "edit", "state": state})
         shown = inspect(path, ADAPTERS["opencode"]).as_json()
     assert (shown["cwd"], shown["main_dir"]) == ("/w", "/w/api/src")
+
+
+def test_the_miner_tells_the_sessions_of_one_database_apart(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    with OpenCodeDb(path) as client:
+        for session in ("s1", "s2"):
+            client.session(session, "/w")
+            client.prompt(session, f"look at {session}")
+            message = client.message(session, {"role": "assistant"})
+            state = {"status": "completed", "input": {"filePath": f"/w/{session}/src/a.py"}}
+            client.part(message, {"type": "tool", "tool": "edit", "state": state})
+        client.prompt("s1", "and again")
+        found = Reader(lambda text: text).sessions(Transcript("opencode", path, 0.0))
+    assert {session.id: (session.cwd, session.main_dir) for session in found} == {
+        "s1": ("/w", "/w/s1/src"),
+        "s2": ("/w", "/w/s2/src"),
+    }
