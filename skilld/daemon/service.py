@@ -156,7 +156,10 @@ class Service:
                 message = self._inbox.get_nowait()
             except queue.Empty:
                 message = None
+        unreadable = dict(self._engine.follower.unreadable)
         self._engine.follower.take_up_all(filter(None, map(self._transcript, paths)))
+        if unreadable != self._engine.follower.unreadable:
+            self._say(time.time())
         busy = bool(self._due)
         while self._due:
             self._handle(self._due[0])

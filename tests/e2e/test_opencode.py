@@ -1,0 +1,70 @@
+"""The daemon beside a database that its client writes, locks and migrates."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.lessons import TICKETS
+from support.live_project import Project
+from support.opencode_db import SECRET, OpenCodeDb
+from support.program import Program
+from support.waiting import wait_for
+
+
+class Client:
+    """opencode in a project, with the skill in use."""
+
+    def __init__(self, home: Path, project: Project) -> None:
+        self._list = home / ".local" / "state" / "opencode" / "prompt-history.jsonl"
+        self._list.parent.mkdir(parents=True)
+        self.path = home / ".local" / "share" / "opencode" / "opencode.db"
+        self.database = OpenCodeDb(self.path, now=int(time.time() * 1000))
+        self.database.session("s1", str(project.root))
+        self.database.skill("s1", project.skill_path.parent)
+
+    def type(self, *texts: str) -> None:
+        for text in texts:
+            with self._list.open("a") as file:
+                file.write(json.dumps({"input": text, "parts": [], "mode": "normal"}) + "\n")
+            self.database.prompt("s1", text)
+            self.database.answer("s1")
+
+
+@pytest.fixture
+def client(home: Path, project: Project) -> Iterator[Client]:
+    made = Client(home, project)
+    yield made
+    made.database.db.close()
+
+
+def unreadable(program: Program) -> dict[str, str]:
+    told = program.json("status")["daemon"]
+    return dict(told["unreadable"]) if told else {}
+
+
+def test_turns_become_a_proposal_over_a_migration_that_hides_them(
+    home: Path, project: Project, program: Program, client: Client
+) -> None:
+    before = project.fingerprint()
+    with program.daemon():
+        client.type("Write the release notes for 2.4.0", TICKETS)
+        wait_for("two turns", lambda: program.json("status")["agents"]["opencode"]["turns"] == 2, 20, every=0.3)
+        client.type("ok, looks good", "thanks")
+        client.database.db.execute("ALTER TABLE part RENAME TO part_old")
+        wait_for("a line in status", lambda: unreadable(program), 60, every=0.5, context=program.output)
+        assert list(unreadable(program).values()) == ["its tables are not those of a version that skilld knows"]
+        assert f"cannot read {client.path}: its tables are not those" in program.run("status").stdout
+        client.database.db.execute("ALTER TABLE part_old RENAME TO part")
+        client.type("go on")
+        (proposal,) = wait_for("a proposal", lambda: program.json("proposals"), 60, every=0.5, context=program.output)
+    assert (proposal["agent"], proposal["skill"]) == ("opencode", "release-notes")
+    assert [evidence["quote"] for evidence in proposal["evidence"]] == [TICKETS]
+    assert program.json("status")["agents"]["opencode"]["turns"] == 5
+    assert project.fingerprint() == before
+    kept = [path for path in home.rglob("*") if path.is_file() and "/opencode/" not in str(path)]
+    assert [path for path in kept if SECRET.encode() in path.read_bytes()] == []
