@@ -74,11 +74,13 @@ class Proving:
         self._list: bytes | None = None
         self._entries: dict[str, list[Entry]] | None = None
         self._held: list[Event | Claim] = []
+        self._older = 0  # how many of them the list is younger than
         self._resume: tuple[int, dict[str, Any]] = (0, {})
 
     def listen(self, typed: bytes | None) -> None:
         """Take in the list as it is now. None is an empty one: a client that nobody typed into has written none."""
         self._list, self._entries = typed or _NOTHING, None
+        self._older = len(self._held)
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one line, and of those before it that are proven or refuted by now."""
@@ -103,8 +105,9 @@ class Proving:
         return self._decide(final=len(self._held) > _HELD)
 
     def _decide(self, *, final: bool) -> list[Event]:
-        """Release what is decided: a claim that the list has, or one that was answered without being in it."""
-        answered = max((i for i, event in enumerate(self._held) if isinstance(event, Reply)), default=-1)
+        """Release what is decided: a claim that the list has, or one that was answered before the list was read."""
+        older = self._held[: self._older]
+        answered = max((i for i, event in enumerate(older) if isinstance(event, Reply)), default=-1)
         settled: list[Event] = []
         for i, event in enumerate(self._held):
             verdict = self._judge(event.turn, answered=i < answered) if isinstance(event, Claim) else event
@@ -112,6 +115,7 @@ class Proving:
                 break
             settled.append(verdict or Ignored(REASON, event.span))
         del self._held[: len(settled)]
+        self._older = max(0, self._older - len(settled))
         return settled
 
     def _judge(self, turn: Turn, *, answered: bool) -> Turn | Ignored | None:
