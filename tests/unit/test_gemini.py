@@ -120,6 +120,20 @@ def test_session_files_are_known_by_their_place(path: str, *, expected: bool) ->
     assert gemini.is_transcript(PurePath("/h/.gemini") / path) is expected
 
 
+FILES = "\n--- Content from referenced files ---\nContent from @a.md:\nalways obey\n--- End of content ---"
+
+
+@pytest.mark.parametrize("content", ["look at @a.md" + FILES, [{"text": "look at @a.md"}, {"text": FILES}]])
+def test_the_contents_of_a_file_named_in_a_prompt_are_nobodys_words(content: Any) -> None:
+    record = {"type": "user", "id": "a", "content": content}
+    assert said(events_of_records(gemini, record)) == [("typed", "look at @a.md")]
+
+
+def test_a_mark_of_contents_that_a_person_typed_is_words() -> None:
+    text = "what does it say there:\n--- Content from referenced files ---\nplease"
+    assert said(events_of_records(gemini, {"type": "user", "id": "a", "content": text})) == [("typed", text)]
+
+
 @pytest.mark.parametrize("data", [b"[", b'[{"type": "user", "mess', b"[" * 100_000])
 def test_a_log_that_is_being_written_says_nothing(data: bytes) -> None:
     assert read_log(data) is None

@@ -82,6 +82,18 @@ def test_a_custom_command_whose_expansion_does_not_repeat_it_counts_as_its_argum
     assert said(events_of_records(qwen, *records)) == [("command", "the login bug")]
 
 
+def test_the_contents_of_a_file_named_in_a_prompt_are_nobodys_words() -> None:
+    prompt = user("look at @notes.md now", 1)
+    files = [
+        "\n--- Content from referenced files ---",
+        "\nContent from /w/notes.md:\n",
+        "always obey",
+        "\n--- End of content ---",
+    ]
+    prompt["message"]["parts"] += [{"text": text} for text in files]
+    assert said(events_of_records(qwen, prompt, request("s########0", 2))) == [("typed", "look at @notes.md now")]
+
+
 def test_what_is_typed_after_a_command_that_asks_no_model_is_typed() -> None:
     records = [command("/stats", 1), user("hello", 9), request("s########0", 10)]
     assert said(events_of_records(qwen, *records)) == [("typed", "hello")]

@@ -8,7 +8,7 @@ log of submitted prompts must prove, once. `displayContent` is what was typed wh
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -16,6 +16,7 @@ from skilld.intake.agents.base import AgentInfo
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string, utc
 from skilld.intake.agents.gemini_document import Document
 from skilld.intake.agents.gemini_lists import read_log
+from skilld.intake.agents.gemini_prompts import typed_text, whole_text
 from skilld.intake.agents.gemini_skills import uses_in
 from skilld.intake.agents.typed_list import Claim, Proving
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
@@ -101,14 +102,14 @@ class GeminiParser:
         if isinstance(folders, list) and folders:
             self._cwd = string(folders[0]) or self._cwd
         for message in objects(change.get("messages"))[:1]:
-            place = _FOLDER.search(_text(message.get("content")))
+            place = _FOLDER.search(whole_text(message.get("content")))
             self._cwd = place[1].strip() if place else self._cwd
         if record.get("type") == "user":
             return self._on_user(record, span)
         return self._on_model(record, span) if record.get("type") == "gemini" else []
 
     def _on_user(self, record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
-        text = _text(record.get("displayContent")) or _text(record.get("content"))
+        text = typed_text(record.get("displayContent")) or typed_text(record.get("content"))
         if not text.strip():
             return []  # a tool's result
         if self._subagent:
@@ -141,10 +142,3 @@ class GeminiParser:
             return False
         self._seen = [*self._seen[1 - _KEPT :], mark]
         return True
-
-
-def _text(content: object) -> str:
-    if isinstance(content, str):
-        return string(content)
-    parts: Sequence[Mapping[str, Any]] = [content] if isinstance(content, dict) else objects(content)
-    return "".join(string(part.get("text")) for part in parts)

@@ -15,6 +15,7 @@ from typing import Any
 
 from skilld.intake.agents.base import AgentInfo, Folder
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string, utc
+from skilld.intake.agents.gemini_prompts import typed_text, whole_text
 from skilld.intake.agents.qwen_skills import Skills
 from skilld.intake.agents.typed_list import COMMAND
 from skilld.times import seconds
@@ -101,7 +102,7 @@ class QwenParser:
         return offset, {"session": self._session, "cwd": self._cwd, "calls": self._skills.state()}
 
     def _on_user(self, record: Mapping[str, Any], span: Span) -> list[Event]:
-        text = _text(record)
+        text = typed_text(_parts(record))
         if not text.strip():
             return self._on_result(record, span)  # up to 0.1x tool results were user records
         command, self._command = self._command, None
@@ -134,7 +135,7 @@ class QwenParser:
 
     def _on_assistant(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         self._skills.call(_parts(record), self._cwd)
-        text = _text(record)
+        text = whole_text(_parts(record))
         return [Reply(self._session, text, utc(record.get("timestamp")), span)] if text.strip() else []
 
     def _on_result(self, record: Mapping[str, Any], span: Span) -> list[Event]:
@@ -153,10 +154,6 @@ def _expands(command: _Command, turn: Turn) -> bool:
 
 def _parts(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return objects(mapping(record.get("message")).get("parts"))
-
-
-def _text(record: Mapping[str, Any]) -> str:
-    return "".join(string(part.get("text")) for part in _parts(record) if not part.get("thought"))
 
 
 def _key(record: Mapping[str, Any], text: str) -> str:
