@@ -1,8 +1,9 @@
-"""Writing a file whole or not at all."""
+"""Writing a file whole or not at all, and whether others have a hand in one."""
 
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -27,3 +28,16 @@ def write_whole(path: Path, data: bytes, mode: int, check: Callable[[], None] | 
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def open_to_others(facts: os.stat_result, *, secret: bool) -> str:
+    """Return what lets others decide what a file says, or read it where it holds a `secret`; empty where nothing does.
+
+    A file of root's that nobody else may write is trusted: some systems keep settings so.
+    """
+    mode = stat.S_IMODE(facts.st_mode)
+    if facts.st_uid not in {os.geteuid(), 0}:
+        return "belongs to another user"
+    if mode & 0o022:
+        return "can be written by other users"
+    return "holds a key and can be read by other users" if secret and mode & 0o044 else ""

@@ -18,6 +18,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from skilld.errors import UsageError
+from skilld.files import open_to_others
 from skilld.intake.agents import ADAPTERS
 
 _PREFIX = "SKILLD_"
@@ -203,13 +204,18 @@ def checked(values: Mapping[str, Any], remedy: str) -> Settings:
 
 
 def read_file(path: Path) -> dict[str, Any]:
-    """Return the settings file as written; UsageError where it is not TOML."""
+    """Return the settings file as written; UsageError where it is not TOML, or others decide or read what it says."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        with path.open(encoding="utf-8-sig") as file:
+            facts = os.fstat(file.fileno())
+            values = tomllib.loads(file.read())
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError("The settings file cannot be read", f"{path}: {error}", f"Mend or remove {path}.") from error
+    if others := open_to_others(facts, secret="model_api_key" in values):
+        raise UsageError("The settings file cannot be trusted", f"{path} {others}", f"chown it, or chmod 600 {path}")
+    return values
 
 
 def from_text(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML

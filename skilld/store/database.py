@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +98,7 @@ class Store:
         Raises SkilldError where it was written by a newer skilld, is damaged, or cannot be opened.
         """
         try:
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+            _make_private(path)
             db = sqlite3.connect(path, timeout=10, isolation_level=None, factory=_Connection)
         except (sqlite3.DatabaseError, OSError) as error:
             raise StoreError("The database cannot be opened", f"{path}: {error}") from error
@@ -154,6 +154,16 @@ class Store:
     def close(self) -> None:
         """Close the database."""
         self._db.close()
+
+
+def _make_private(path: Path) -> None:
+    """Create an empty database that is ours alone where there is none.
+
+    One that is there is not opened: closing any descriptor of it drops the locks of all of this process's connections
+    (sqlite.org/howtocorrupt.html, 2.2), and another process then overwrites what one of them relies on.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _migrate(db: sqlite3.Connection, path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -115,3 +116,35 @@ def test_t37_what_was_reverted_is_not_believed_again(home: Path, project: Projec
     assert program.json("proposals") == []
     assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["reverted"]
     assert project.skill_path.read_bytes() == original
+
+
+@pytest.mark.parametrize(
+    ("mode", "text", "why"),
+    [
+        (0o660, 'model = "offline"', "can be written by other users"),
+        (0o646, 'model = "offline"', "can be written by other users"),
+        (0o640, 'model_api_key = "k"', "holds a key and can be read by other users"),
+        (0o644, 'model = "offline"', ""),
+        (0o600, 'model_api_key = "k"', ""),
+    ],
+)
+def test_t34_settings_that_others_decide_or_a_key_that_others_read_are_refused(
+    home: Path, program: Program, mode: int, text: str, why: str
+) -> None:
+    config = home / ".config/skilld/config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(f"{text}\n")
+    config.chmod(mode)
+    done = program.run("status")
+    assert done.returncode == (2 if why else 0), done.stderr
+    assert why in done.stderr
+    assert not why or f"chmod 600 {config}" in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_t34_settings_of_another_user_are_refused(home: Path, program: Program) -> None:
+    config = home / ".config/skilld/config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('apply = "auto"\n')
+    os.chown(config, 12345, 12345)
+    assert program.run("status").returncode == 2

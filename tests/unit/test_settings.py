@@ -101,6 +101,7 @@ def test_a_byte_order_mark_is_no_obstacle(file: Path) -> None:
 
 def test_a_key_never_shows_in_what_is_printed_of_the_settings(file: Path) -> None:
     file.write_text('model_api_key = "sk-very-secret"\n')
+    file.chmod(0o600)
     assert "sk-very-secret" not in repr(load(file))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -154,6 +156,19 @@ def test_another_process_sees_only_what_is_committed(store: Store) -> None:
         assert other.meta.get("a") is None
     assert other.meta.get("a") == 1
     other.close()
+
+
+def test_opening_it_again_in_one_process_drops_no_lock_of_the_first(tmp_path: Path) -> None:
+    path = tmp_path / "skilld.db"
+    first = Store.open(path)
+    first.meta.set("fact", 1)
+    second = Store.open(path)
+    log = path.with_name("skilld.db-wal").stat().st_ino
+    code = "import sqlite3, sys; db = sqlite3.connect(sys.argv[1]); list(db.execute('SELECT * FROM meta')); db.close()"
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
+    assert path.with_name("skilld.db-wal").stat().st_ino == log, "the other process thought that it was the last"
+    second.close()
+    first.close()
 
 
 def test_wrong_sql_stays_a_bug(store: Store) -> None:
