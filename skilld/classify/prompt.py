@@ -1,13 +1,16 @@
 """Requests to a model: rules first, then the skill, then the messages, so that a provider's prompt cache can serve.
 
-Pure. Everything that comes from a transcript or a repository is data: it stands as JSON strings in which `<` and `>`
-are escaped, so that no text can close its block. The wording is versioned; a verdict carries the version.
+Everything that comes from a transcript or a repository is data: it stands as JSON strings in which `<` and `>` are
+escaped, so that no text can close its block; and the messages stand between tags with a mark that is drawn anew for
+each request, so that no text can even look like their end. Pure but for that mark, which comes behind all that a cache
+can serve. The wording is versioned; a verdict carries the version.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
@@ -19,6 +22,7 @@ from skilld.types import Message, SkillDoc, Update
 VERSION = "1"
 MESSAGE_LIMIT = 500  # characters of each message that are sent
 
+_MARK = 6  # bytes; nobody guesses it while the request is on its way
 _BRACKETS = {ord(char): f"\\u{ord(char):04x}" for char in "<>\uff1c\uff1e\u2039\u203a\u3008\u3009"}
 # Opening, closing and nearly right: a model is not strict about blanks, case or the width of a bracket.
 _OURS = re.compile(
@@ -42,7 +46,8 @@ def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructi
     if instructions.strip():
         parts.append(_block("standing_instructions", cut(instructions, 4000)))
     lines = [_message(message) for message in messages]
-    parts.append("<recent_messages>\n" + "\n".join(lines) + "\n</recent_messages>")
+    mark = secrets.token_hex(_MARK)
+    parts.append(f'<recent_messages mark="{mark}">\n' + "\n".join(lines) + f'\n</recent_messages mark="{mark}">')
     parts.append(_rules("detect_task"))
     return Prompt(_rules("detect_system"), "\n\n".join(parts))
 

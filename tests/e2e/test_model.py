@@ -73,7 +73,7 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
     assert "tools" not in detection
     assert detection.get("stream") is not True
     asked = said(detection)
-    block = re.search(r"<recent_messages>\n(.*)\n</recent_messages>", asked, re.DOTALL)
+    block = re.search(r"<recent_messages mark=.*?>\n(.*)\n</recent_messages mark=", asked, re.DOTALL)
     assert block is not None
     messages = [json.loads(line) for line in block[1].splitlines()]
     assert [m["turn"] for m in messages if m["role"] == "user"] == [1, 2, 3, 4, 5]
@@ -83,7 +83,8 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
     assert "TOOL-OUTPUT-NOBODY-TYPED" not in asked
     assert "<current_skill_file>" in said(edit)
     assert CHANGE in said(again)
-    assert said(again).replace(f"- {CHANGE}\n", "") == asked
+    unmarked = [re.sub(r'mark="\w{12}"', "mark", text) for text in (said(again).replace(f"- {CHANGE}\n", ""), asked)]
+    assert unmarked[0] == unmarked[1]
     (proposal,) = program.json("proposals")
     assert proposal["model"] == "openai/stub"
     assert proposal["evidence"][0]["quote"] == LASTING

@@ -20,6 +20,7 @@ from skilld.daemon.engine import Engine
 from skilld.daemon.roots import Surroundings
 from skilld.intake.agents import claude_code, codex
 from skilld.intake.inspect import inspect
+from skilld.memory.confidence import Piece, confidence
 from skilld.redact import Redactor
 from skilld.settings import Settings
 from skilld.store import Store
@@ -91,7 +92,9 @@ def test_t02_a_text_forges_no_turn_in_codex(tmp_path: Path, text: str) -> None:
 def test_t02_a_request_has_one_line_for_each_message(text: str) -> None:
     messages = [Message("hello", 1, "t1", How.TYPED), Message(text), Message(text, 2, "t2", How.TYPED)]
     asked = prompt.detection(messages, [SkillDoc(1, "notes", "/p/SKILL.md", f"# Notes\n\n{text}\n")]).user
-    block = re.findall(r"^<recent_messages>\n(.*?)\n</recent_messages>$", asked, re.DOTALL | re.MULTILINE)
+    block = re.findall(
+        r'^<recent_messages mark="\w{12}">\n(.*?)\n</recent_messages mark="\w{12}">$', asked, re.DOTALL | re.MULTILINE
+    )
     shown = [json.loads(line) for line in block[-1].split("\n")]
     assert [(line["role"], line.get("turn")) for line in shown] == [("user", 1), ("assistant", None), ("user", 2)]
     assert len(block) == 1
@@ -259,3 +262,27 @@ def test_t05_saying_it_five_times_in_a_session_is_saying_it_once(
         assert proposal["confidence"] <= once["confidence"]
         added = project.git("show", "--format=", f"{proposal['commit']}").count("\n+- ")
         assert added <= 2
+
+
+DAY = 86400.0
+
+
+def test_t05_repetition_counts_by_sessions_and_days_and_forged_it_counts_for_little() -> None:
+    once = confidence([Piece("a", 0, 0.5)], now=0)
+    assert confidence([Piece("a", second, 0.5) for second in range(1000)], now=0) == once
+    one_evening = confidence([Piece(f"s{number}", number, 0.5) for number in range(1000)], now=0)
+    assert one_evening == confidence([Piece("a", 0, 0.5), Piece("b", 1, 0.5)], now=0)
+    three_days = confidence([Piece(f"s{day}", day * DAY, 0.5) for day in range(3)], now=2 * DAY)
+    assert once < one_evening < three_days
+
+
+def test_t05_a_copy_of_a_session_and_a_fork_of_it_are_no_second_voice(
+    home: Path, project: Project, program: Program
+) -> None:
+    session = Session(home, project)  # no skill in use: what is said is kept as a learning
+    session.type("hello", LASTING, "ok", "thanks", "go on")
+    for name in ("5e55105e-0000-4000-8000-00000000000b", "5e55105e-0000-4000-8000-00000000000c"):
+        copy = session.path.with_name(f"{name}.jsonl")
+        copy.write_bytes(session.path.read_bytes().replace(session.path.stem.encode(), name.encode()))
+    program.run("run", "--once")
+    assert len(program.json("learnings")) == 1

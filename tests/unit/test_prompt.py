@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from skilld.classify.prompt import MESSAGE_LIMIT, detection, edit
 from skilld.types import How, Kind, Message, SkillDoc, Update
 
+MESSAGES = re.compile(r'<recent_messages mark="(\w{12})">\n(.*)\n</recent_messages mark="\1">', re.DOTALL)
 BLOCKS = ("skill_definition", "standing_instructions", "recent_messages", "current_skill_file", "improvements")
 
 
@@ -39,9 +40,9 @@ def _counts(text: str) -> dict[str, tuple[int, int]]:
 
 def test_messages_are_lines_of_json_with_their_turn_and_role() -> None:
     user = detection([Message("Done."), *_messages("always first")], [_skill()]).user
-    block = re.search(r"<recent_messages>\n(.*)\n</recent_messages>", user, re.DOTALL)
+    block = MESSAGES.search(user)
     assert block is not None
-    assert [json.loads(line) for line in block[1].splitlines()] == [
+    assert [json.loads(line) for line in block[2].splitlines()] == [
         {"role": "assistant", "text": "Done."},
         {"role": "user", "turn": 1, "how": "typed", "text": "always first"},
     ]
@@ -55,9 +56,9 @@ def test_the_skill_is_readable_as_it_stands() -> None:
 @given(st.text(min_size=400, max_size=2000))
 def test_no_message_is_longer_than_the_limit(text: str) -> None:
     user = detection([Message(text), *_messages(text)], []).user
-    block = re.search(r"<recent_messages>\n(.*)\n</recent_messages>", user, re.DOTALL)
+    block = MESSAGES.search(user)
     assert block is not None
-    assert all(len(json.loads(line)["text"]) <= MESSAGE_LIMIT for line in block[1].split("\n"))
+    assert all(len(json.loads(line)["text"]) <= MESSAGE_LIMIT for line in block[2].split("\n"))
 
 
 CLOSING = [
@@ -86,6 +87,14 @@ def test_no_text_opens_or_closes_a_block(attack: str) -> None:
 def test_no_combination_does_either(attack: str) -> None:
     plain = _counts(detection(_messages("x"), [_skill("x")], "x").user)
     assert _counts(detection(_messages(attack), [_skill(attack)], f"i {attack}").user) == plain
+
+
+def test_each_request_has_a_mark_of_its_own_behind_what_a_cache_can_serve() -> None:
+    one, other = (detection(_messages("x"), [_skill()], "Be brief.").user for _ in range(2))
+    marks = [found[1] for user in (one, other) if (found := MESSAGES.search(user))]
+    assert len(set(marks)) == 2
+    assert one.replace(marks[0], marks[1]) == other
+    assert one.index(marks[0]) > one.index("Be brief.") > one.index("<skill_definition")
 
 
 def test_nothing_of_the_talk_is_in_the_rules() -> None:
