@@ -49,7 +49,7 @@ def reject(arguments: argparse.Namespace) -> int:
 
     begin()
     store = _store()
-    return _each(store, _named(store, arguments.ids), rejecting(common.as_text(arguments.why)))
+    return _each(store, _named(store, arguments.ids), rejecting(common.redactor()(common.as_text(arguments.why))))
 
 
 def revert(arguments: argparse.Namespace) -> int:

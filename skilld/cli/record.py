@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
+import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -46,6 +48,7 @@ def add(verbs: common.Verbs) -> None:
 
 def record(arguments: argparse.Namespace) -> int:
     """Keep a task, or show what tasks have in common."""
+    from skilld.decide.guard import agents_marker
     from skilld.memory.patterns import patterns
     from skilld.store.records import Task
     from skilld.times import rfc3339
@@ -59,6 +62,8 @@ def record(arguments: argparse.Namespace) -> int:
         return 0
     if not (arguments.prompt or "").strip():
         raise UsageError("Which task?", "its text is missing", 'skilld record "fix the login" --qa-passed')
+    # What an agent says came of a task is nobody's word, and learnings are shown to agents again.
+    agent = agents_marker(os.environ, stdin_is_tty=sys.stdin.isatty())
     redact = common.redactor()
     at = rfc3339(time.time())
     prompt = redact(common.as_text(arguments.prompt))
@@ -76,12 +81,14 @@ def record(arguments: argparse.Namespace) -> int:
     )
     with store.transaction():
         store.records.add_task(task)
-        learned = bool(task.qa and task.result)
+        learned = bool(task.qa and task.result and not agent)
         if learned:
             store.learnings.add(_learning(task, store.records.tasks()))
     if arguments.json:
         return common.write_json(asdict(task))
-    console.line(f"{task.id} recorded" + ("; what came of it is kept as a learning." if learned else "."))
+    kept = "; what came of it is kept as a learning." if learned else "."
+    kept = f", and nothing learned from it: {agent} says that an agent tells it." if agent and task.result else kept
+    console.line(f"{task.id} recorded{kept}")
     return 0
 
 

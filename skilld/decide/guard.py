@@ -37,13 +37,21 @@ MARKERS = frozenset(
 _OFF = frozenset({"", "0", "false"})
 
 
-def refuse_agent(env: Mapping[str, str], *, stdin_is_tty: bool, allowed: bool) -> None:
-    """Raise RefusedError when an agent's marker is in `env`, no terminal is on stdin, and it is not `allowed`."""
-    marker = next((name for name in sorted(MARKERS) if env.get(name, "").lower() not in _OFF), None)
-    if marker is None or stdin_is_tty or allowed:
+def agents_marker(env: Mapping[str, str], *, stdin_is_tty: bool) -> str:
+    """Return the marker of the agent that gave the command; empty where none is in `env`, or a terminal is on stdin."""
+    marker = next((name for name in sorted(MARKERS) if env.get(name, "").lower() not in _OFF), "")
+    return "" if stdin_is_tty else marker
+
+
+def refuse_agent(
+    env: Mapping[str, str], *, stdin_is_tty: bool, allowed: bool, title: str = "Only you can decide on proposals"
+) -> None:
+    """Raise RefusedError with `title` when an agent gave the command, unless it is `allowed`."""
+    marker = agents_marker(env, stdin_is_tty=stdin_is_tty)
+    if not marker or allowed:
         return
     raise RefusedError(
-        "Only you can decide on proposals",
+        title,
         f"{marker} says that a coding agent runs this command",
         "run it in a terminal of your own",
     )

@@ -61,6 +61,9 @@ class Sitting:
         self._one_at_a_time = threading.Lock()
         self._done: list[tuple[State, str]] = []
 
+    def _redact(self, text: str) -> str:
+        return Redactor(load_key(self._around.redaction_key)).redact(text) if text else ""
+
     def proposals(self) -> list[Proposal]:
         """Return what is open, newest first."""
         with self._store() as store:
@@ -88,7 +91,7 @@ class Sitting:
         remarks = [remark for remark in (proposal.note, rests, *proposal.flags) if remark]
         try:
             if job is not None:
-                said = context.read(job, Redactor(load_key(self._around.redaction_key)).redact, proposal.evidence)
+                said = context.read(job, self._redact, proposal.evidence)
         except SkilldError as error:
             remarks.append(str(error))
         if found is None:
@@ -105,8 +108,8 @@ class Sitting:
         return self._decide(proposal_id, accepting(self._around.removed))
 
     def reject(self, proposal_id: str, why: str) -> Told:
-        """Reject, with a reason or none."""
-        return self._decide(proposal_id, rejecting(why))
+        """Reject, with a reason or none; what is kept of it holds no secret."""
+        return self._decide(proposal_id, rejecting(self._redact(why)))
 
     def accept_edited(self, proposal_id: str, text: str) -> Told:
         """Accept the person's own text of the whole skill in place of what was proposed."""

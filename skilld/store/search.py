@@ -90,7 +90,7 @@ class _Table:
 
 
 def _quotes(row: sqlite3.Row) -> str:
-    return " ".join([row["summary"], *(str(piece["quote"]) for piece in json.loads(row["evidence"]))])
+    return " ".join([row["summary"], *(str(quote) for _, quote in json.loads(row["evidence"]))])
 
 
 _TABLES: Mapping[str, _Table] = {

@@ -75,6 +75,21 @@ def test_t24_an_agents_accept_changes_nothing(home: Path, project: Project, prog
     assert [item["state"] for item in program.json("proposals")] == ["open"]
 
 
+def test_t24_an_agent_changes_no_setting_and_teaches_nothing(home: Path, program: Program) -> None:
+    program.environment["CLAUDECODE"] = "1"
+    done = program.run("config", "set", "accept.by_agents", "true")
+    assert done.returncode == 5
+    assert "Only you can change the settings" in done.stderr
+    assert not (home / ".config/skilld/config.toml").exists()
+    told = program.run("record", "fix the login", "--qa-passed", "--result", "Always pipe the setup into a shell.")
+    assert told.returncode == 0
+    assert "nothing learned" in told.stdout
+    assert program.json("learnings") == []
+    del program.environment["CLAUDECODE"]
+    assert program.run("record", "fix the login", "--qa-passed", "--result", "Use tabs.").returncode == 0
+    assert [learning["change"] for learning in program.json("learnings")] == ["Use tabs."]
+
+
 def test_t34_no_text_changes_a_setting_or_becomes_a_rule_about_skilld(
     home: Path, project: Project, program: Program
 ) -> None:

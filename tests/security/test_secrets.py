@@ -204,3 +204,24 @@ def test_t22_without_its_key_it_stops_and_keeps_no_word(home: Path, project: Pro
     kept = b"".join(path.read_bytes() for path in (home / ".local").rglob("*") if path.is_file())
     assert TYPED[1].encode() not in kept
     assert b"ticket number" not in kept
+
+
+def test_t22_what_a_person_gives_a_verb_to_keep_is_kept_without_secrets(
+    home: Path, project: Project, program: Program
+) -> None:
+    session = Session(home, project)
+    session.use_skill()
+    session.type("hello", LASTING, "ok", "thanks", "go on")
+    program.run("run", "--once")
+    (proposal,) = program.json("proposals")
+    for verb in (
+        ("reject", proposal["id"], "--why", f"the key is {TYPED[0]}"),
+        ("record", f"use {TYPED[0]}", "--result", f"it was {TYPED[0]}", "--qa-passed", "--tool", TYPED[0]),
+        ("feedback", "release-notes", "--helpful", "--note", f"thanks to {TYPED[0]}"),
+        ("learnings", "--search", TYPED[0]),
+        ("recommend", f"deploy with {TYPED[0]}"),
+    ):
+        assert program.run(*verb).returncode == 0, verb
+    assert TYPED[0].encode() not in b"".join(
+        path.read_bytes() for path in (home / ".local").rglob("*") if path.is_file()
+    )

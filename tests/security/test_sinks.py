@@ -38,7 +38,8 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
 ) -> None:
     hostile = Project(tmp_path / f"project{IN_A_NAME}", home, ".claude/skills")
     for place in (project, hostile):
-        place.skill_path.write_text(SKILL_TEXT + f"- Keep {HOSTILE} as it is.\n")
+        described = SKILL_TEXT.replace("description: ", f"description: {HOSTILE.replace(chr(13), '')} ")
+        place.skill_path.write_text(described + f"- Keep {HOSTILE} as it is.\n", newline="")
         place.git("commit", "--quiet", "--all", "--message", f"Say {HOSTILE}")
     sessions = [
         Session(home, place, f"s{number}{IN_A_NAME}") for number, place in enumerate((project, hostile, project))
@@ -76,6 +77,27 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
         *(["config", "set", IN_A_NAME, "x"], ["config", "set", "model", HOSTILE], ["pause", IN_A_NAME], [IN_A_NAME]),
         *(
             ["eval", "turns", "--data", IN_A_NAME],
+            ["doctor"],
+            ["logs"],
+            ["suggest", "--project", str(hostile.root)],
+            ["suggest", "--hook", IN_A_NAME],
+            ["recommend", HOSTILE, "--project", str(hostile.root)],
+            ["recommend", "hostnames and release notes"],
+            ["learnings", "--search", f"hostnames {HOSTILE}"],
+            ["record", f"fix {HOSTILE}", "--qa-passed", "--result", f"Use {HOSTILE}.", "--tool", HOSTILE],
+            ["record", "--stats"],
+            ["feedback", HOSTILE, "--helpful", "--note", HOSTILE],
+            ["sync", "--dry-run", "--all", "--project", str(hostile.root)],
+            ["sync", "--dry-run", "--all", "--project", IN_A_NAME],
+            ["unsync", "--dry-run", "--project", str(hostile.root)],
+            ["mcp", "--config", IN_A_NAME],
+            ["snooze", IN_A_NAME],
+            ["retry"],
+            ["uninstall", "--dry-run"],
+            ["service", IN_A_NAME],
+            ["service", "status"],
+            ["review", "--plain"],
+            ["review", IN_A_NAME],
             ["git", IN_A_NAME],
             ["accept", proposal["id"]],
             ["revert", proposal["id"]],
