@@ -93,12 +93,13 @@ class Day:
         return int(agent["turns"]) == self.turns
 
     def proposed(self) -> list[tuple[str, str]]:
-        """Return skill and quote of every open proposal there is."""
+        """Return skill and quote of every proposal there is; all are open. What was said again is told once."""
         proposals = self.program.json("proposals", "--state", "all")
         assert {proposal["state"] for proposal in proposals} <= {"open"}
-        return sorted(
-            (proposal["skill"], evidence["quote"]) for proposal in proposals for evidence in proposal["evidence"]
-        )
+        quotes = [
+            (proposal["skill"], {evidence["quote"] for evidence in proposal["evidence"]}) for proposal in proposals
+        ]
+        return sorted((skill, quote) for skill, said in quotes for quote in said)
 
     def committed(self) -> list[str]:
         """Return the ids on the staging branch."""
