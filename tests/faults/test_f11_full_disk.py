@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import resource
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,9 @@ import pytest
 from faults import apart
 from faults.clock import Clock
 from faults.disk import MOUNT, PROBE, TRIED, fill, has_read
+from skilld.notify.words import CANNOT_STORE
 from support.live_project import Project
+from support.notifications import notification_server
 from support.program import Program
 from support.session import LASTING, Session
 from support.waiting import LIMIT, wait_for
@@ -27,6 +32,17 @@ def _begin(home: Path, project: Project) -> Session:
 def _go_on(session: Session) -> None:
     session.tool_output("x" * TRIED)
     session.type(LASTING, "ok", "thanks", "go on")
+
+
+@contextmanager
+def _notices(program: Program) -> Iterator[list[dict[str, Any]] | None]:
+    """Have notices shown, if there is a bus to be had; yields them."""
+    if shutil.which("dbus-daemon") is None:
+        yield None
+        return
+    with notification_server() as server:
+        program.environment |= {"DBUS_SESSION_BUS_ADDRESS": server.address, "SKILLD_NOTIFY__ENABLED": "true"}
+        yield server.shown
 
 
 def _turns(status: dict[str, Any]) -> int:
@@ -61,7 +77,7 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
 @pytest.mark.skipif(not hasattr(resource, "prlimit"), reason="only Linux sets the limits of another process")
 def test_f11_a_disk_that_takes_nothing_for_a_while(home: Path, project: Project, program: Program) -> None:
     # A limit on the size of files, lifted later: SQLite is told of an input/output error, on any account.
-    with apart.daemon(program) as process:
+    with _notices(program) as shown, apart.daemon(program) as process:
         session = _begin(home, project)
         wait_for("a turn", lambda: _turns(program.json("status")) == 1, LIMIT, every=0.5)
         _, most = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
@@ -70,8 +86,12 @@ def test_f11_a_disk_that_takes_nothing_for_a_while(home: Path, project: Project,
         _go_on(session)
         wait_for("it to try", lambda: has_read(process.pid) > read + TRIED, LIMIT)
         assert _turns(program.json("status")) == 1
+        if shown is not None:
+            wait_for("a notice", lambda: shown, LIMIT)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
         wait_for("a proposal", lambda: program.json("proposals"), LIMIT, every=0.5, context=program.output)
+        if shown is not None:
+            assert sum(CANNOT_STORE in notice["body"] for notice in shown) == 1
     assert len(program.json("proposals")) == 1
     assert "disk I/O error" in program.json("status")["last_error"]["message"]
 
