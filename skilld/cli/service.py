@@ -116,6 +116,7 @@ def _refuse_a_second(state: ServiceState) -> None:
 
 def uninstall(arguments: argparse.Namespace) -> int:
     """Uninstall."""
+    from skilld.daemon.lock import holder, is_held
     from skilld.service.install import uninstall
 
     del arguments
@@ -124,6 +125,9 @@ def uninstall(arguments: argparse.Namespace) -> int:
         console.line(f"Removed {console.plain(str(path))}")
     if not removed:
         console.line("The service is not installed.")
+    lock = common.places().lock
+    if is_held(lock):
+        console.line(f"A daemon still runs: process {holder(lock) or 'unknown'}.")
     return 0
 
 

@@ -85,20 +85,32 @@ def _batches(facts: Daemon) -> Check:
 
 
 def service(facts: Service) -> Check:
-    """Return the check of the service."""
-    if not facts.installed:
-        return Check("service", Verdict.SKIP, "not installed; to have it always: skilld service install")
-    if not facts.program_there:
-        detail = f"it starts {facts.program}, which is gone"
-        return Check("service", Verdict.FAIL, detail, "skilld service install")
-    if facts.state == "unknown":
-        return Check("service", Verdict.WARN, f"{facts.manager} does not answer: {facts.says}")
-    if not facts.running and facts.state.startswith("failed"):
-        return Check("service", Verdict.FAIL, f"it {facts.state}", "See why: skilld logs")
-    if facts.restarts > _OFTEN:
-        return Check("service", Verdict.WARN, f"it was started again {facts.restarts} times", "See why: skilld logs")
-    if not facts.running:
-        return Check("service", Verdict.WARN, f"it is {facts.state or 'stopped'}", "skilld service start")
-    if not facts.enabled:
-        return Check("service", Verdict.WARN, "it does not start by itself", "skilld service install")
-    return Check("service", Verdict.OK, f"{facts.manager} runs it")
+    """Return the check of the service: the first of these that holds."""
+    state = facts.state or "stopped"
+    rules = (
+        (not facts.installed, Verdict.SKIP, "not installed; to have it always: skilld service install", ""),
+        (
+            not facts.program_there,
+            Verdict.FAIL,
+            f"it starts {facts.program}, which is gone",
+            "skilld service install",
+        ),
+        (state == "unknown", Verdict.WARN, f"{facts.manager} does not answer: {facts.says}", ""),
+        (not facts.running and state.startswith("failed"), Verdict.FAIL, f"it {state}", "See why: skilld logs"),
+        (
+            facts.restarts > _OFTEN,
+            Verdict.WARN,
+            f"it was started again {facts.restarts} times",
+            "See why: skilld logs",
+        ),
+        (not facts.running, Verdict.WARN, f"it is {state}", "skilld service start"),
+        (
+            bool(facts.misses),
+            Verdict.WARN,
+            f"it runs without {', '.join(facts.misses)}, which this shell has",
+            "skilld service install --environment keep",
+        ),
+        (not facts.enabled, Verdict.WARN, "it does not start by itself", "skilld service install"),
+        (True, Verdict.OK, f"{facts.manager} runs it", ""),
+    )
+    return next(Check("service", verdict, detail, remedy) for holds, verdict, detail, remedy in rules if holds)

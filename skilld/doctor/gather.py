@@ -18,6 +18,7 @@ from skilld.doctor.gather_model import model
 from skilld.doctor.values import Counts, Daemon, Facts, Service, Trouble
 from skilld.errors import SkilldError
 from skilld.paths import Places
+from skilld.service.environment import needed, only_here
 from skilld.service.values import ServiceManager
 from skilld.settings import Settings, load
 from skilld.store import Store
@@ -58,7 +59,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")) if store else "",
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()) if store else (),
             ),
-            service=_service(here.manager),
+            service=_service(here, settings),
             model=model(settings, here.around.environment, store, now, ask=ask) if settings else None,
             spent=why_spent(store.usage.on(day(now)), settings.budget) if store and settings else "",
             notices=_notices(settings, store, here),
@@ -80,8 +81,8 @@ def _paused(store: Store | None, now: float) -> str:
     return FOREVER if until == FOREVER else f"until {rfc3339(float(until))}"
 
 
-def _service(manager: ServiceManager) -> Service:
-    state = manager.state()
+def _service(here: Here, settings: Settings | None) -> Service:
+    state = here.manager.state()
     return Service(
         manager=state.manager,
         installed=state.installed,
@@ -92,7 +93,17 @@ def _service(manager: ServiceManager) -> Service:
         program=state.program,
         program_there=Path(state.program).is_file() if state.program else True,
         says=state.says,
+        misses=_misses(here, settings) if state.running and settings else (),
     )
+
+
+def _misses(here: Here, settings: Settings) -> tuple[str, ...]:
+    wanted = needed(here.around.environment, settings.model, has_key=settings.model_api_key is not None)
+    try:
+        given = {**here.manager.variables(wanted), **here.manager.own_variables()}
+    except SkilldError:
+        return ()
+    return tuple(only_here(wanted, given))
 
 
 def _notices(settings: Settings | None, store: Store | None, here: Here) -> str | None:

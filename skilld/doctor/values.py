@@ -90,7 +90,10 @@ class Daemon:
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The installed service as its manager tells it; `program_there` is whether what it starts exists."""
+    """The installed service as its manager tells it; `program_there` is whether what it starts exists.
+
+    `misses` names the variables that matter to the daemon and that this shell has and the service does not.
+    """
 
     manager: str
     installed: bool
@@ -101,6 +104,7 @@ class Service:
     program: str
     program_there: bool
     says: str
+    misses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

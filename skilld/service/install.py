@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.files import write_whole
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
-from skilld.service.values import ServiceFile, ServiceManager, Start
+from skilld.service.values import ManagerError, ServiceFile, ServiceManager, Start
 
 
 def manager(platform: str, environment: Mapping[str, str], home: Path, config: Path) -> ServiceManager:
@@ -35,13 +36,15 @@ def install(manager: ServiceManager, start: Start) -> list[Path]:
 
 
 def uninstall(manager: ServiceManager) -> list[Path]:
-    """Stop the service and remove its files. Returns those that were there."""
+    """Stop the service and remove its files, those of a manager that does not answer too. Returns what was there."""
     there = [path for path in manager.own_files() if path.exists() or path.is_symlink()]
     if there:
-        manager.let_go()
+        with suppress(ManagerError):
+            manager.let_go()
         for path in there:
             path.unlink(missing_ok=True)
-        manager.forget()
+        with suppress(ManagerError):
+            manager.forget()
     return there
 
 

@@ -41,6 +41,10 @@ class Launchd:
         given = {name: self._ask("getenv", name).out for name in names if name != "HOME"}
         return {"HOME": str(self._home), **{name: value for name, value in given.items() if value}}
 
+    def own_variables(self) -> Mapping[str, str]:
+        """Return what stands in the property list."""
+        return plist.variables_of(self._file.read_bytes()) if self._file.is_file() else {}
+
     def take_up(self, *, changed: bool) -> None:
         """Load it, which starts it; one whose file changed is unloaded before."""
         if changed and self._loaded():

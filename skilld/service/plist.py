@@ -8,6 +8,7 @@ from xml.parsers.expat import ExpatError
 from skilld.service.environment import plain, service_path
 from skilld.service.values import Start
 
+_NONE = (plistlib.InvalidFileException, ExpatError, ValueError, LookupError, TypeError, AttributeError)
 LABEL = "dev.skilld.daemon"
 
 
@@ -31,5 +32,13 @@ def program_of(data: bytes) -> str:
     """Return the program that an agent's property list starts, empty where it is none of ours."""
     try:
         return str(plistlib.loads(data)["ProgramArguments"][0])
-    except (plistlib.InvalidFileException, ExpatError, ValueError, LookupError, TypeError):
+    except _NONE:
         return ""
+
+
+def variables_of(data: bytes) -> dict[str, str]:
+    """Return the variables that an agent's property list gives, none where it is none of ours."""
+    try:
+        return {str(name): str(value) for name, value in plistlib.loads(data)["EnvironmentVariables"].items()}
+    except _NONE:
+        return {}

@@ -55,6 +55,13 @@ class Systemd:
         """Return what the manager gives to its services."""
         return {name: self._given[name] for name in names if name in self._given}
 
+    def own_variables(self) -> Mapping[str, str]:
+        """Return what stands in the file of variables."""
+        try:
+            return unit.variables_of(self._variables_file.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError):
+            return {}
+
     def take_up(self, *, changed: bool) -> None:
         """Enable and start it; restart it where its file changed."""
         self._call("daemon-reload")
@@ -67,7 +74,8 @@ class Systemd:
             self._call("disable", "--quiet", "--now", unit.NAME)
 
     def forget(self) -> None:
-        """Have the manager see that the files are gone."""
+        """Have the manager see that the files are gone; where there is none, take away the link that enabled it."""
+        (self._file.parent / "default.target.wants" / unit.NAME).unlink(missing_ok=True)
         self._call("daemon-reload")
         self._ask("reset-failed", unit.NAME)
 

@@ -18,6 +18,8 @@ from skilld.service.values import Start
 NAME = "skilld.service"
 _EXEC = re.compile(r'^ExecStart=:?"([^"]*)"', re.MULTILINE)
 
+_VARIABLE = re.compile(r'^(\w+)="((?:[^"\\]|\\.)*)"$', re.MULTILINE)
+
 
 def render(template: str, start: Start, variables_file: Path) -> str:
     """Return the unit. `variables_file` is named in it where the start has variables.
@@ -50,6 +52,11 @@ def program_of(unit: str) -> str:
 def variables_text(variables: Mapping[str, str]) -> str:
     """Return the file that EnvironmentFile= names. Raises RefusedError for a value that it cannot hold."""
     return "".join(f'{name}="{_escaped(plain(value, name), _IN_FILE)}"\n' for name, value in sorted(variables.items()))
+
+
+def variables_of(text: str) -> dict[str, str]:
+    """Return the variables of a file that `variables_text` made."""
+    return {name: re.sub(r"\\(.)", r"\1", value) for name, value in _VARIABLE.findall(text)}
 
 
 _IN_FILE = r'["\\`$]'

@@ -69,6 +69,9 @@ class ServiceManager(Protocol):
     def variables(self, names: Collection[str]) -> Mapping[str, str]:
         """Return those of the named variables that the manager gives to every service. Raises ManagerError."""
 
+    def own_variables(self) -> Mapping[str, str]:
+        """Return the variables that the installed files give to the service besides."""
+
     def take_up(self, *, changed: bool) -> None:
         """Have the installed file start now, and whenever the person's session does. Raises ManagerError."""
 
@@ -76,7 +79,7 @@ class ServiceManager(Protocol):
         """Stop the service and have it not start again; called before its files are removed. Raises ManagerError."""
 
     def forget(self) -> None:
-        """Take note that the files are gone. Raises ManagerError."""
+        """Take note that the files are gone, and leave nothing that led to them. Raises ManagerError."""
 
     def start(self) -> None:
         """Start it, and return when it runs. Raises ManagerError."""

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from skilld.__main__ import main
-from skilld.cli import service
+from skilld.cli import doctor, service
 from skilld.daemon.lock import Lock
 from skilld.paths import places, private_dir
 from skilld.service.environment import needed, only_here, service_path
@@ -80,6 +80,16 @@ def test_removal_stops_it_first_and_takes_only_its_own_files(systemctl: Fake, ho
     assert list(others.parent.iterdir()) == [others]
     assert main(["service", "uninstall"]) == 0
     assert systemctl.asked() == []
+
+
+def test_a_service_whose_manager_is_gone_is_removed_all_the_same(systemctl: Fake, home: Path) -> None:
+    assert main(["service", "install"]) == 0
+    wanted = home / ".config/systemd/user/default.target.wants/skilld.service"
+    wanted.parent.mkdir()
+    wanted.symlink_to("../skilld.service")
+    (systemctl.folder / "fails").write_text("Failed to connect to bus: No medium found", encoding="utf-8")
+    assert main(["service", "uninstall"]) == 0
+    assert list((home / ".config/systemd").rglob("*skilld*")) == []
 
 
 def test_a_link_in_the_place_of_the_unit_is_replaced_and_not_written_through(systemctl: Fake, home: Path) -> None:
@@ -153,6 +163,25 @@ def test_what_only_the_shell_has_is_refused_kept_or_left(
     assert main(["service", "install", "--environment", "leave"]) == 0
     assert not file.exists()
     assert systemctl.asked()
+
+
+def test_the_doctor_names_what_the_service_lacks(
+    systemctl: Fake, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(doctor, "the_manager", service.the_manager)
+    monkeypatch.setenv("SKILLD_MODEL", "offline")
+    (systemctl.folder / "shown").write_text(RUNNING, encoding="utf-8")
+
+    def said() -> str:
+        capsys.readouterr()
+        assert main(["doctor", "--json"]) == 0
+        (check,) = (check for check in json.loads(capsys.readouterr().out)["checks"] if check["name"] == "service")
+        return str(check["detail"])
+
+    assert main(["service", "install", "--environment", "leave"]) == 0
+    assert said() == "it runs without SKILLD_MODEL, which this shell has"
+    assert main(["service", "install", "--environment", "keep"]) == 0
+    assert said() == "systemd runs it"
 
 
 def test_launchd_loads_reloads_and_unloads_it(launchctl: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

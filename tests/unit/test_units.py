@@ -156,6 +156,12 @@ def test_the_program_is_read_back(start: Start) -> None:
     assert plist.program_of(plist.render(AGENT, start)) == start.program[0]
 
 
+def test_variables_are_read_back() -> None:
+    assert unit.variables_of(unit.variables_text(ODD.variables)) == ODD.variables
+    assert ODD.variables.items() <= plist.variables_of(plist.render(AGENT, ODD)).items()
+    assert plist.variables_of(b"nonsense") == {}
+
+
 def test_no_program_is_read_out_of_what_is_none_of_ours() -> None:
     assert unit.program_of("[Service]\nExecStart=/bin/true\n") == ""
     for data in (b"", b"<plist>", b"bplist00", b"\0\1", plistlib.dumps([1]), plistlib.dumps({"ProgramArguments": 1})):

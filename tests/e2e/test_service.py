@@ -1,0 +1,51 @@
+"""What the daemon tells a service manager from start to end, on the socket that systemd would give it."""
+
+from __future__ import annotations
+
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.program import Program
+from support.waiting import wait_for
+
+
+class Heard:
+    """The manager's end of the socket, and all that was said."""
+
+    def __init__(self, channel: socket.socket) -> None:
+        self._channel = channel
+        self.lines: list[str] = []
+
+    def has(self, line: str) -> bool:
+        """Take in what came, and tell whether a line of it begins so."""
+        try:
+            while True:
+                self.lines += self._channel.recv(4096).decode().splitlines()
+        except BlockingIOError:
+            return any(said.startswith(line) for said in self.lines)
+
+
+@pytest.fixture
+def heard(tmp_path: Path) -> Iterator[Heard]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as channel:
+        channel.bind(str(tmp_path / "notify"))
+        channel.settimeout(0)
+        yield Heard(channel)
+
+
+def test_ready_well_and_stopping_are_told_in_that_order(heard: Heard, program: Program, tmp_path: Path) -> None:
+    program.environment |= {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "2000000"}
+    with program.daemon() as process:
+        wait_for("READY", lambda: heard.has("READY=1"), 20)
+        wait_for("WATCHDOG", lambda: heard.has("WATCHDOG=1"), 20)
+        assert program.run("pause").returncode == 0
+        wait_for("the pause", lambda: heard.has("STATUS=paused; batches waiting: 0"), 20)
+        process.send_signal(signal.SIGTERM)
+        wait_for("STOPPING", lambda: heard.has("STOPPING=1"), 20)
+        assert process.wait(15) == 0
+    order = [heard.lines.index(line) for line in ("READY=1", "WATCHDOG=1", "STOPPING=1")]
+    assert order == sorted(order)
