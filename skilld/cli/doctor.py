@@ -30,8 +30,12 @@ def run(arguments: argparse.Namespace) -> int:
     checks, reasons = collect(ask=arguments.ask)
     if arguments.json:
         return common.write_json({"checks": [asdict(check) for check in checks], "why_nothing": reasons})
+    absent = [check for check in checks if check.verdict == "skip" and check.name.startswith("agent ")]
     for check in checks:
-        _print(check)
+        if check not in absent:
+            _print(check)
+    if absent:
+        console.line(console.paint(f"not here: {', '.join(check.name for check in absent)}", "dim"))
     if reasons:
         console.line()
         console.line(console.paint("Why nothing was proposed", "bold"))

@@ -84,11 +84,15 @@ def tell(engine: Engine, *, new_here: bool) -> None:
         settings.worker.seconds,
         engine.around.environment,
     )
+    absent = []
     for name, adapter in ADAPTERS.items():
         files = summary.get(name, {}).get("files", 0)
-        there = any(root.folder.is_dir() for root in engine.roots if root.agent == name)
-        shown = f"{files} session file{'' if files == 1 else 's'}" if there else "not here yet; watched for"
-        console.line(f"{adapter.INFO.title:12} {shown}")
+        if any(root.folder.is_dir() for root in engine.roots if root.agent == name):
+            console.line(f"{adapter.INFO.title:12} {files} session file{'' if files == 1 else 's'}")
+        else:
+            absent.append(adapter.INFO.title)
+    if absent:
+        console.line(f"{'Watched for':12} {', '.join(absent)}: not here yet")
     console.line(f"{'Skills':12} {_where_they_are(_own_skills(engine))}, beside those of your projects")
     console.line(f"{'Back-end':12} {choice.spec.model}: {choice.why}")
     console.line(f"{'Cost':12} {_cost(choice.spec.model, settings)}")

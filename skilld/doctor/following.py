@@ -17,12 +17,12 @@ def agents(found: Sequence[Agent], now: float) -> list[Check]:
     checks = [_agent(agent, now) for agent in found]
     if any(agent.there or agent.chosen for agent in found):
         return checks
-    titles = " or ".join(agent.title for agent in found)
+    titles = ", ".join(agent.title for agent in found)
     nobody = Check(
         "agents",
         Verdict.FAIL,
         "no folder with sessions of a coding agent is here",
-        f"Use {titles} once, or say where its folder is: skilld config set roots.{found[0].name} FOLDER",
+        f"Use one ({titles}), or say where its folder is: skilld config set roots.{found[0].name} FOLDER",
     )
     return [nobody, *checks]
 

@@ -21,7 +21,8 @@ def agents(around: Surroundings, configured: Mapping[str, Sequence[Path]], store
         stores = [root for root in roots(around.home, around.environment, configured) if root.agent == name]
         there = [root for root in stores if os.path.lexists(root.folder)]
         seen = [facts.st_mtime for root in there for _, facts in transcripts(root)]
-        variable = next((variable for variable in info.home_variables if around.environment.get(variable)), "")
+        own = (variable for variable in info.variables if not variable.startswith("XDG_"))
+        variable = next((variable for variable in own if around.environment.get(variable)), "")
         found.append(
             Agent(
                 name=name,
@@ -35,6 +36,7 @@ def agents(around: Surroundings, configured: Mapping[str, Sequence[Path]], store
                 turns=read.get(name, {}).get("turns") or 0,
                 malformed=read.get(name, {}).get("malformed") or 0,
                 verified=info.verified,
+                watched=sum(1 if root.is_flat else sum(1 for _ in os.walk(root.folder)) for root in there),
             )
         )
     return found

@@ -30,7 +30,7 @@ def machine(
         git=_git(),
         free=_free(places.state),
         watch_limit=_watch_limit(),
-        folders=sum(1 for folder in folders for _ in os.walk(folder)),
+        folders=sum(agent.watched for agent in agents),
         remote=tuple(folder for folder in folders if is_remote(folder)),
     )
 

@@ -59,7 +59,8 @@ class Machine:
 class Agent:
     """One agent. `chosen` says by which setting or variable its folders are not the usual ones, empty: they are.
 
-    `newest` is the Unix time at which its newest transcript last grew. `turns` and `malformed` are what was read.
+    `newest` is the Unix time at which its newest transcript last grew. `turns` and `malformed` are what was read,
+    `watched` is how many folders are to be watched for it.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Agent:
     turns: int
     malformed: int
     verified: str
+    watched: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ def plain(text: str, what: str) -> str:
 
 
 def _agents() -> list[str]:
-    return [name for adapter in ADAPTERS.values() for name in adapter.INFO.home_variables]
+    return [name for adapter in ADAPTERS.values() for name in adapter.INFO.variables]
 
 
 def _of_model(model: str, *, has_key: bool) -> tuple[str, ...]:

@@ -69,7 +69,7 @@ def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     terminal = Terminal(program)
     shown = terminal.read_until("Following.")
     assert terminal.stop() == 130
-    assert "Claude Code  not here yet; watched for" in shown
+    assert "Watched for  Claude Code, Codex, " in shown
     assert "Back-end     offline" in shown
     assert "Cost         nothing, and nothing leaves this machine" in shown
     assert "skilld run --once --backfill 7" in shown

@@ -89,6 +89,13 @@ class AgentInfo:
     skill_use: str = ""
     own_runs: str = ""
 
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every environment variable that moves its folders, its transcripts or its skills."""
+        parents = (name for name, _ in self.home_parents)
+        skills = (name for folder in self.skill_folders for name, _ in folder.variables)
+        return tuple(dict.fromkeys([*self.home_variables, *self.file_variables, *parents, *skills]))
+
 
 class Parser(Protocol):
     """Turns the lines of one file, in order, into events. One parser per file; it keeps what later lines need."""
