@@ -34,7 +34,7 @@ test-faults: ## faults built for real, the slow ones too: kills, full disks, clo
 	$(install) test
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal tests/faults $(ARGS)
 
-test-live: ## real agent clients in a terminal, a real desktop; needs npm and tmux
+test-live: ## real agent clients in a terminal, a real desktop, a real service manager; needs npm and tmux
 	$(install) test
 	@$(BIN)/python tools/live_desktop.py || [ $$? -eq 77 ]
 	@$(BIN)/python tools/live_clients.py || code=$$?; \

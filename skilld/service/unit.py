@@ -18,6 +18,7 @@ from skilld.service.values import Start
 NAME = "skilld.service"
 _EXEC = re.compile(r'^ExecStart=:?"([^"]*)"', re.MULTILINE)
 
+_OPTIONAL = "#EnvironmentFile=@VARIABLES@\n"
 _VARIABLE = re.compile(r'^(\w+)="((?:[^"\\]|\\.)*)"$', re.MULTILINE)
 
 
@@ -34,13 +35,12 @@ def render(template: str, start: Start, variables_file: Path) -> str:
         )
     words = {
         "@SKILLD@": " ".join(_quoted(part, "the program's path") for part in start.program),
-        "@PATH@": _quoted(f"PATH={start.path}", "PATH"),
+        "@PATH@": _in_quotes(start.path, "PATH"),
         "@VARIABLES@": _rest_of_line(variables_file),
     }
-    lines = template.splitlines(keepends=True)
-    kept = [line for line in lines if start.variables or not line.startswith("EnvironmentFile=")]
+    text = template.replace(_OPTIONAL, _OPTIONAL[1:] if start.variables else "")
     # In one go: what is put in may hold such a word itself.
-    return re.sub("|".join(words), lambda match: words[match[0]], "".join(kept))
+    return re.sub("|".join(words), lambda match: words[match[0]], text)
 
 
 def program_of(unit: str) -> str:
@@ -64,7 +64,11 @@ _IN_UNIT = r'["\\]'
 
 
 def _quoted(text: str, what: str) -> str:
-    return '"' + _escaped(plain(text, what), _IN_UNIT).replace("%", "%%") + '"'
+    return f'"{_in_quotes(text, what)}"'
+
+
+def _in_quotes(text: str, what: str) -> str:
+    return _escaped(plain(text, what), _IN_UNIT).replace("%", "%%")
 
 
 def _escaped(text: str, special: str) -> str:

@@ -109,26 +109,33 @@ def test_the_unit_starts_the_daemon_and_waits_for_its_word() -> None:
     assert (service["Restart"], service["RestartPreventExitStatus"]) == ("on-failure", "2 4")
 
 
+def test_the_shipped_file_is_a_unit_once_it_names_a_program(tmp_path: Path) -> None:
+    assert _complaints(tmp_path, UNIT.replace("@SKILLD@", sys.executable)) == ""
+
+
 def test_stopping_leaves_the_daemon_time_to_end_its_worker() -> None:
     service = parsed(unit.render(UNIT, PLAIN, VARIABLES))["Service"]
     assert int(service["TimeoutStopSec"]) > 10  # what the daemon gives a worker
     assert service["KillMode"] == "mixed"
 
 
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed")
 @pytest.mark.parametrize("folder", ["plain", "o dd %h $HOME ${x} = <é>&"])
-def test_systemd_itself_has_nothing_to_say(tmp_path: Path, home: Path, folder: str) -> None:
+def test_systemd_itself_has_nothing_to_say(tmp_path: Path, folder: str) -> None:
     program = tmp_path / folder / "python"
     program.parent.mkdir()
     program.symlink_to(sys.executable)
     start = Start((str(program), *ODD.program[1:]), ODD.path, ODD.variables)
-    rendered = tmp_path / "skilld.service"
-    rendered.write_text(unit.render(UNIT, start, VARIABLES), encoding="utf-8")
-    environment = {**os.environ, "XDG_RUNTIME_DIR": str(home / ".runtime")}
-    command = ["systemd-analyze", "verify", "--user", "--man=no", str(rendered)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, env=environment)
-    # It exits with 0 for unknown keys and bad values too: only its words count.
-    assert (done.returncode, done.stderr) == (0, "")
+    assert _complaints(tmp_path, unit.render(UNIT, start, VARIABLES)) == ""
+
+
+def _complaints(folder: Path, text: str) -> str:
+    """Return what systemd says of a unit; it exits with 0 for unknown keys and bad values too, so only words count."""
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    (folder / "skilld.service").write_text(text, encoding="utf-8")
+    command = ["systemd-analyze", "verify", "--user", "--man=no", str(folder / "skilld.service")]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=dict(os.environ))
+    return done.stderr if done.returncode == 0 else f"exit {done.returncode}: {done.stderr}"
 
 
 @pytest.mark.parametrize("start", [PLAIN, ODD])
