@@ -1,4 +1,4 @@
-"""`skilld eval KIND`: scores the detector, the redactor or the guard on labelled cases."""
+"""`skilld eval KIND`: scores the detector, the redactor or the guard on labelled cases, or on your own decisions."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from skilld.errors import UsageError
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
     from skilld.evaluate.pipeline import Pipeline
+    from skilld.evaluate.rows import LabelledTurn
+    from skilld.evaluate.turns import Judged
     from skilld.redact import Redactor
 
 Case = TypeVar("Case")
 Scored = tuple[dict[str, Any], list[dict[str, Any]]]  # figures, and the outcome of each case
 
 GOLD = "gold"
+DECISIONS = "decisions"
 _EVERY = 5.0  # seconds between two lines of progress
 
 
@@ -34,7 +37,12 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("kind", choices=tuple(_KINDS), metavar="KIND", help=", ".join(_KINDS))
     parser.add_argument(
-        "--data", type=Path, metavar="FILE", action="append", required=True, help="cases, one JSON object a line"
+        "--data",
+        type=Path,
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="cases, one JSON object a line (all kinds but decisions: these are in the store)",
     )
     parser.add_argument(
         "--backend",
@@ -50,6 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.evaluate import report
 
+    _check_data(arguments.kind, arguments.data)
     if arguments.out:
         report.check_target(arguments.out, arguments.data)
     figures, rows = _KINDS[arguments.kind](arguments.data, arguments.backend)
@@ -66,17 +75,34 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _turns(data: list[Path], backend: str) -> Scored:
-    from skilld.evaluate import batches, loader, rows, turns
+    from skilld.evaluate import loader, rows, turns
+
+    _not_gold(backend)
+    judged, spent = _judged_turns(loader.load(data, rows.labelled_turn), backend)
+    return turns.score(judged) | spent, turns.rows_out(judged)
+
+
+def _decisions(_: list[Path], backend: str) -> Scored:
+    from skilld.evaluate import decisions
+
+    _not_gold(backend)
+    store = common.store()
+    try:
+        decided = store.proposals.in_states(decisions.DECIDED)
+    finally:
+        store.close()
+    judged, spent = _judged_turns(decisions.cases(decided), backend)
+    return decisions.figures(decided, judged) | spent, decisions.rows_out(decided, judged)
+
+
+def _judged_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[Judged], dict[str, int]]:
+    """Return each turn with what the back-end makes of it, and what that cost."""
+    from skilld.evaluate import batches
     from skilld.types import Usage
 
-    if backend == GOLD:
-        raise UsageError("No such back-end for turns", "gold answers for batches only")
-    cases = loader.load(data, rows.labelled_turn)
     results = list(_progress(batches.judge_turns(cases, _maker(backend), _pipeline()), len(cases)))
-    judged = [turn for turn, _ in results]
     usage = sum((used for _, used in results), Usage())
-    spent = {"calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out}
-    return turns.score(judged) | spent, turns.rows_out(judged)
+    return [turn for turn, _ in results], {"calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out}
 
 
 def _batches(data: list[Path], backend: str) -> Scored:
@@ -116,9 +142,25 @@ def _secrets(data: list[Path], backend: str) -> Scored:
 _KINDS: dict[str, Callable[[list[Path], str], Scored]] = {
     "turns": _turns,
     "batches": _batches,
+    DECISIONS: _decisions,
     "secrets": _secrets,
     "injection": _injection,
 }
+
+
+def _check_data(kind: str, data: list[Path]) -> None:
+    """Raise UsageError where files of cases are missing, or named where the cases are in the store."""
+    if kind == DECISIONS and data:
+        raise UsageError("No file is read here", f"--data {data[0]} has no meaning for {kind}", "Leave it out.")
+    if kind != DECISIONS and not data:
+        raise UsageError(
+            "There is nothing to score", f"{kind} needs a file of cases", f"skilld eval {kind} --data FILE"
+        )
+
+
+def _not_gold(backend: str) -> None:
+    if backend == GOLD:
+        raise UsageError("No such back-end here", "gold answers for batches only")
 
 
 def _only_built_in(kind: str, backend: str) -> None:

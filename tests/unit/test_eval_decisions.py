@@ -1,0 +1,105 @@
+"""`skilld eval decisions`: what the person accepted and took back, as labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skilld.__main__ import main
+from skilld.cli import common
+from skilld.store import Store
+from skilld.store.batches import StoredBatch
+from skilld.types import ClosedBy, Evidence, Kind, Proposal, State
+
+AT = "2026-03-02T09:00:00Z"
+ACCEPTED = Proposal(
+    id="a1",
+    batch_id="b1",
+    state=State.ACCEPTED,
+    skill="bread",
+    path="/p/SKILL.md",
+    repo="/p",
+    relpath="SKILL.md",
+    base="1" * 40,
+    commit="2" * 40,
+    branch="refs/heads/skilld/staging",
+    operations=(),
+    summary="Weigh twice",
+    reason="asked",
+    kind=Kind.PREFERENCE,
+    evidence=(Evidence("t1", "always weigh the flour twice"),),
+    confidence=0.8,
+    agent="codex",
+    session_id="s1",
+    model="offline",
+    created_at=AT,
+)
+PROPOSALS = (
+    ACCEPTED,
+    replace(
+        ACCEPTED, id="a2", skill="soup", evidence=(Evidence("t2", "the broth was a bit thin"),), model="some/model"
+    ),
+    replace(ACCEPTED, id="r1", state=State.REJECTED, evidence=(Evidence("t3", "never salt the dough"),)),
+    replace(ACCEPTED, id="r2", state=State.REVERTED, kind=Kind.FACT, evidence=(Evidence("t4", "it is Monday"),)),
+    replace(ACCEPTED, id="o1", state=State.OPEN),
+    replace(ACCEPTED, id="s1", state=State.STALE),
+)
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    opened = common.store()
+    opened.batches.add(StoredBatch("b1", "codex", "s1", ClosedBy.FULL, "pending", {}, 0, 0.0, AT), [])
+    yield opened
+    opened.close()
+
+
+def test_decisions_are_labels_and_what_is_undecided_is_none(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for proposal in PROPOSALS:
+        store.proposals.add(proposal)
+    out = tmp_path / "out.jsonl"
+    assert main(["eval", "decisions", "--json", "--out", str(out)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["kind"], found["n"], found["calls"], found["tokens"]) == ("decisions", 4, 0, 0)
+    assert (found["accepted"], found["rejected"], found["reverted"], found["accepted_share"]) == (2, 1, 1, 0.5)
+    # Heard today: the flour and the salt, of which one was accepted; the broth, accepted too, was not heard.
+    assert (found["precision"], found["recall"], found["f1"]) == (0.5, 0.5, 0.5)
+    assert found["by_kind"]["fact"]["accepted_share"] == 0.0
+    assert {model: group["n"] for model, group in found["by_model"].items()} == {"offline": 3, "some/model": 1}
+    assert found["by_skill"]["soup"]["accepted_share"] == 1.0
+    assert found["by_agent"]["codex"]["n"] == 4
+    rows = [json.loads(line) for line in out.read_text(encoding="ascii").splitlines()]
+    assert [(row["id"], row["state"], row["found"]) for row in rows] == [
+        ("a1", "accepted", True),
+        ("a2", "accepted", False),
+        ("r1", "rejected", True),
+        ("r2", "reverted", False),
+    ]
+    assert "flour" not in out.read_text(encoding="ascii")
+
+
+def test_nothing_decided_gives_no_shares(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", "decisions", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["n"], found["accepted_share"], found["precision"], found["by_skill"]) == (0, None, None, {})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["decisions", "--data", "cases.jsonl"], "Leave it out"),
+        (["turns"], "turns needs a file of cases"),
+        (["decisions", "--backend", "gold"], "gold answers for batches only"),
+    ],
+)
+def test_files_are_for_the_kinds_that_read_some(
+    arguments: list[str], why: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["eval", *arguments]) == 2
+    assert why in capsys.readouterr().err
