@@ -88,7 +88,9 @@ class Guard:
         views = [inspect(path, adapter) for path in paths]
         sources = [{"path": str(path), "start": 0, "end": path.stat().st_size} for path in paths]
         turns = [key for view in views for key in view.turns]
-        messages = conversation.read({"agent": AGENT, "sources": sources, "turns": turns}, self._redact)
+        session = next(view.session_id for view in views if view.turns)
+        job = {"agent": AGENT, "session_id": session, "sources": sources, "turns": turns}
+        messages = conversation.read(job, self._redact)
         places = Places(adapter.INFO.project_skills, ())
         found = [find(use.name, use.path, use.cwd, places) for view in views for use, _ in view.skills]
         skills, _ = load_skills([ref for ref in found if isinstance(ref, SkillRef)])
