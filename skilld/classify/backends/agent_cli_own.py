@@ -13,13 +13,14 @@ from pathlib import PurePath
 ROOM_PREFIX = "skilld-ask-"
 
 # Random, so that code and pages that speak of the mark do not carry it.
-_MARK = re.compile(r"\bskilld-ask:[0-9a-f]{32}\b")
+_MARK_PREFIX = "skilld-ask:"
+_MARK = re.compile(rf"\b{_MARK_PREFIX}[0-9a-f]{{32}}\b")
 _ROOM = re.compile(re.escape(ROOM_PREFIX) + r"\w{8,}", re.ASCII)  # what tempfile.mkdtemp makes of the prefix
 
 
 def new_mark() -> str:
     """Return a mark for one question."""
-    return f"skilld-ask:{os.urandom(16).hex()}"
+    return f"{_MARK_PREFIX}{os.urandom(16).hex()}"
 
 
 def is_own(text: str, cwd: str | None) -> bool:
@@ -27,4 +28,6 @@ def is_own(text: str, cwd: str | None) -> bool:
 
     A turn or skill use for which it holds is nobody's; for the latter `text` is empty. Pure.
     """
-    return bool(_MARK.search(text)) or any(_ROOM.fullmatch(part) for part in PurePath(cwd or "").parts)
+    if _MARK_PREFIX in text and _MARK.search(text):
+        return True
+    return ROOM_PREFIX in (cwd or "") and any(_ROOM.fullmatch(part) for part in PurePath(cwd or "").parts)

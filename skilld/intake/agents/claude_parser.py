@@ -16,7 +16,7 @@ from skilld.intake.agents.claude_prompts import attached, blocked_prompt, flagge
 from skilld.intake.agents.claude_queue import Delivery, Queue
 from skilld.intake.agents.claude_records import Record, blocks, mapping, string, texts
 from skilld.intake.agents.claude_skills import TOOLS, Skills
-from skilld.intake.agents.claude_skim import Plain, has_denials, plain, standing, stands_alone
+from skilld.intake.agents.claude_skim import Plain, has_denials, plain, session, standing, stands_alone
 from skilld.intake.agents.claude_wrappers import Words, bash_input
 from skilld.intake.block import Block
 from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, Span
@@ -55,7 +55,8 @@ class Parser:
     def skim(self, block: Block) -> list[Event]:
         """Return the events of a block; of replies only that there were some. See base.Skimmer."""
         events: list[Event] = []
-        sure = not has_denials(block)
+        denials = has_denials(block)
+        sure = not denials and not self._waits()
         last: tuple[int, int] | None = None
         spoke = False
         for start, stop in block.lines():
@@ -68,13 +69,17 @@ class Parser:
                 events += self._leave(block.raw(*last), spoke=spoke)
                 last, spoke = None, False
             events += self.feed(block.raw(start, stop))
+            sure = not denials and not self._waits()
         return [*events, *self._leave(block.raw(*last), spoke=spoke)] if last else events
+
+    def _waits(self) -> bool:
+        """Whether lines must be counted because something waits for one."""
+        return self._queue.waits or self._skills.waits
 
     def _pass_over(self, block: Block, start: int, stop: int) -> Plain | None:
         """Return what a line is that need not be parsed; None where it must be."""
-        if self._queue.waits or self._skills.waits or (seen := plain(block, start, stop)) is None:
-            return None
-        if seen.tool in TOOLS or self._calls.get(seen.result) in _WATCHED:
+        seen = plain(block, start, stop)
+        if seen is None or seen.tool in TOOLS or self._calls.get(seen.result) in _WATCHED:
             return None
         if seen.call:
             self._called(seen.call, seen.tool, {})
@@ -83,8 +88,10 @@ class Parser:
     def _leave(self, line: RawLine, *, spoke: bool) -> list[Event]:
         """Keep the last of the records passed over for who sits there; return that the agent spoke in them."""
         self._passed = line
-        session = self._standing(line).session_id if spoke else ""
-        return [Reply(session, "", None, Span(line.start, line.end))] if session else []
+        if not spoke:
+            return []
+        named = session(line.data) or self._standing(line).session_id
+        return [Reply(named, "", None, Span(line.start, line.end))]
 
     def _standing(self, line: RawLine) -> Record:
         """Return the record of a line that was passed over, without its words."""

@@ -11,8 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from skilld.intake.block import Block
 
@@ -37,6 +36,7 @@ _TYPE = b'"type":"'
 _PLAIN = re.compile(
     rb'"type":"(?:image/[\w+.-]+"|base64"|direct"|message"|assistant","|(?:text|image)","file":\{|(?:create|update)","filePath":)'
 )
+_SESSION_KEY = b'"sessionId":"'
 _ENTRY = b'"entrypoint":'
 _ENTRYPOINT = re.compile(rb'"entrypoint":"([\w-]*)"')
 _STANDING = {"cwd", "sessionId", "version"}
@@ -44,8 +44,7 @@ _FOLLOWED = {"user", "assistant", "attachment", "system"}
 _DENIAL = b"toolDenialKind"
 
 
-@dataclass(frozen=True, slots=True)
-class Plain:
+class Plain(NamedTuple):
     """A line that carries nothing for a person's words: what of it must be remembered all the same.
 
     `result` is the id of the call that a result answers; `call` and `tool` are a call of the agent. `stands` says that
@@ -87,6 +86,15 @@ def plain(block: Block, start: int, stop: int) -> Plain | None:
     if result or other:
         return Plain(result=(result or other).decode(), stands=True)
     return Plain(call=call.decode(), tool=tool.decode(), stands=True, spoke=True) if call else _SPOKEN
+
+
+def session(data: bytes) -> str:
+    """Return the session that a plain line names in its head; empty where it names none there."""
+    at = data.find(_SESSION_KEY)
+    if not 0 < at < data.find(b',"message":'):
+        return ""
+    start = at + len(_SESSION_KEY)
+    return data[start : data.index(b'"', start)].decode()
 
 
 def standing(data: bytes) -> dict[str, Any] | None:
