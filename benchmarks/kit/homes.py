@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import random
+import time
 from pathlib import Path
 
 from benchmarks.kit.corpus import Session
 
 STORE = Path(".claude/projects")
+_MONTH = 30 * 86400.0
 
 
 def furnish(home: Path, files: int, *, per_folder: int = 10, turns: int = 2) -> None:
-    """Write `files` small sessions of `turns` prompts each below `home`, `per_folder` to a project."""
+    """Write `files` small sessions of `turns` prompts each below `home`, `per_folder` to a project, over a month."""
     for number in range(files):
         folder = home / STORE / f"-work-project-{number // per_folder}"
         if number % per_folder == 0:
@@ -19,6 +22,8 @@ def furnish(home: Path, files: int, *, per_folder: int = 10, turns: int = 2) -> 
         session = Session(folder, random.Random(f"home/{number}"))
         lines = [line for _ in range(turns) for line in (session.prompt("ok go on"), session.reply("Done."))]
         session.path.write_bytes(b"".join(lines))
+        written = time.time() - 300 - (number + 1) * _MONTH / files  # as sessions come: not all of them just now
+        os.utime(session.path, (written, written))
 
 
 def person(home: Path) -> None:

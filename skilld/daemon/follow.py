@@ -10,6 +10,7 @@ from pathlib import Path
 
 import structlog
 
+from skilld.daemon.folders import Folders
 from skilld.daemon.opened import Opened, OpenFiles, ParsingError
 from skilld.daemon.recording import record
 from skilld.daemon.roots import Root, transcripts
@@ -28,6 +29,7 @@ log = structlog.get_logger()
 
 # Seconds of reading that are written down in one transaction: each costs a sync of the disk.
 _TOGETHER = 0.1
+_NO_TEXT = "its name is not UTF-8"
 
 
 class Follower:
@@ -45,6 +47,7 @@ class Follower:
         self._rows = store.transcripts
         self._roots = roots
         self._open = OpenFiles()
+        self._folders = Folders()
         self._seen: dict[str, tuple[int, float]] = {}
         self.unreadable: dict[str, str] = {}
         self.touched: set[tuple[str, str]] = set()
@@ -71,17 +74,27 @@ class Follower:
                 if _is_text(path):
                     yield root.agent, path, facts
                 else:
-                    self.unreadable[str(path)] = "its name is not UTF-8"
+                    self.unreadable[str(path)] = _NO_TEXT
 
-    def sweep(self) -> int:
-        """Look at every transcript by stat and read what changed. Returns the number of new turns."""
-        return self.take_up_all(self._changed())
+    def sweep(self, quiet_since: float | None = None) -> int:
+        """Look at every transcript by stat and read what changed. Returns the number of new turns.
 
-    def _changed(self) -> Iterator[tuple[str, Path]]:
-        for agent, path, facts in self._transcripts():
-            self.progress()
-            if self._seen.get(str(path)) != _state(facts):
-                yield agent, path
+        With a Unix time, folders in which nothing happened since are passed over (see folders.py).
+        """
+        return self.take_up_all(self._changed(quiet_since))
+
+    def _changed(self, quiet_since: float | None) -> Iterator[tuple[str, Path]]:
+        for root in self._roots:
+            adapter = ADAPTERS[root.agent]
+            for name in self._folders.changed(root.folder, self._seen, time.time(), quiet_since=quiet_since):
+                self.progress()
+                path = Path(name)
+                if not adapter.is_transcript(path):
+                    continue
+                if _is_text(path):
+                    yield root.agent, path
+                else:
+                    self.unreadable[str(path)] = _NO_TEXT
 
     def take_up_all(self, files: Iterable[tuple[str, Path]]) -> int:
         """Read what is new in files, many looks to a transaction. Returns the number of new turns."""

@@ -39,6 +39,8 @@ log = structlog.get_logger()
 
 # Seconds between looks. Events make things quick; these make them sure.
 _SWEEP = 30
+_FULL_SWEEP = 600  # of folders in which nothing happened lately, too
+_LATELY = 300.0
 _LOOK = 5  # for new folders, due batches, the person's decisions, a resumed pause
 _HEARTBEAT = 20
 _COUNT = 600  # of the folders that are watched; the copy of the day is seen to as well
@@ -84,11 +86,11 @@ class Service:
         self._engine.follower.progress = lambda: self._watchdog.beat("intake")
         self._watching = Watching(self._engine.roots, self._inbox.put)
         heartbeat = min(_HEARTBEAT, self._watchdog.patience / 3)
-        periods = {"sweep": _SWEEP, "look": _LOOK, "heartbeat": heartbeat, "count": _COUNT}
+        periods = {"sweep": _SWEEP, "full sweep": _FULL_SWEEP, "look": _LOOK, "heartbeat": heartbeat, "count": _COUNT}
         schedule = Schedule(lambda name: self._inbox.put(Tick(name)), periods)
         log.info("daemon started", version=__version__, pid=os.getpid(), folders=self._watching.folders)
         self._inbox.put(Tick("count"))
-        self._serve(Tick("sweep"))
+        self._serve(Tick("full sweep"))
         self._watchdog.ready()
         try:
             while not self._stopping:
@@ -140,8 +142,8 @@ class Service:
                 with suppress(StoreError):
                     self._notices.trouble("store", CANNOT_STORE, time.time())
             self._trouble = str(error)
-            if Tick("sweep") not in self._due:
-                self._due.append(Tick("sweep"))
+            if Tick("full sweep") not in self._due:
+                self._due.append(Tick("full sweep"))
 
     def _handle_all(self, first: Message) -> None:
         """Handle what has come in; many events of one file are one look at it."""
@@ -210,7 +212,9 @@ class Service:
     def _tick(self, name: str, now: float) -> None:
         match name:
             case "sweep":
-                self._sweep(now)
+                self._sweep(now, full=False)
+            case "full sweep":
+                self._sweep(now, full=True)
             case "look":
                 self._look(now)
             case "count":
@@ -225,8 +229,9 @@ class Service:
                     self._watchdog.beat("worker")
                 self._say(now)
 
-    def _sweep(self, now: float) -> None:
-        self._engine.follower.sweep()
+    def _sweep(self, now: float, *, full: bool) -> None:
+        quick = self._watching is not None and self._watching.reliable and not full
+        self._engine.follower.sweep(now - _LATELY if quick else None)
         self._watchdog.beat("intake")
         self._engine.close_due(now)
         self._say(now)

@@ -33,6 +33,11 @@ class Watching:
         """How many folders are watched (with all below them)."""
         return self._watcher.folders
 
+    @property
+    def reliable(self) -> bool:
+        """Whether all folders are watched and events come from each of them, as far as can be told."""
+        return self.folders > 0 and not self._unwatched and not self._silent
+
     def look(self) -> bool:
         """Watch what has come since; whether there was something."""
         if not self._watcher.alive:
@@ -70,4 +75,4 @@ class Watching:
     def _lost(self) -> None:
         """Look at everything. Runs on the observer's thread."""
         self._overflows += 1
-        self._post(Tick("sweep"))
+        self._post(Tick("full sweep"))

@@ -1,0 +1,96 @@
+"""What a quick look passes over, and what it must not."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skilld.daemon.folders import Folders
+
+NOW = 1772442000.0
+LONG_AGO = NOW - 90_000
+HOUR_AGO = NOW - 3600
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for name in ("a/one.jsonl", "b/c/two.jsonl", "b/notes.txt"):
+        write(tmp_path / name)
+    for folder in (tmp_path / "a", tmp_path / "b/c", tmp_path / "b", tmp_path):
+        os.utime(folder, (LONG_AGO, LONG_AGO))
+    return tmp_path
+
+
+def write(path: Path, text: str = "x", at: float = LONG_AGO) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    os.utime(path, (at, at))
+
+
+class Looker:
+    """Looks again and again at one folder, and has seen what it was told."""
+
+    def __init__(self, root: Path) -> None:
+        self._folders, self._root = Folders(), root
+        self._seen: dict[str, tuple[int, float]] = {}
+
+    def look(self, quiet_since: float | None = HOUR_AGO, now: float = NOW) -> list[str]:
+        found = list(self._folders.changed(self._root, self._seen, now, quiet_since=quiet_since))
+        for path in found:
+            facts = Path(path).stat()
+            self._seen[path] = (facts.st_size, facts.st_mtime)
+        return sorted(str(Path(path).relative_to(self._root)) for path in found)
+
+
+def test_the_first_look_sees_all_transcripts_and_the_next_what_changed(root: Path) -> None:
+    looker = Looker(root)
+    assert looker.look() == ["a/one.jsonl", "b/c/two.jsonl"]
+    assert looker.look(None) == []
+    write(root / "a/one.jsonl", "longer")
+    assert looker.look(None) == ["a/one.jsonl"]
+
+
+def test_a_quiet_folder_is_passed_over_until_a_full_look(root: Path) -> None:
+    looker = Looker(root)
+    looker.look()
+    write(root / "a/one.jsonl", "longer")  # a file that grows leaves its folder as it was
+    assert looker.look() == []
+    assert looker.look(None) == ["a/one.jsonl"]
+
+
+def test_a_folder_in_which_something_grew_lately_is_looked_at(root: Path) -> None:
+    looker = Looker(root)
+    write(root / "b/c/two.jsonl", at=NOW - 60)
+    looker.look()
+    write(root / "b/c/two.jsonl", "longer", at=NOW - 30)
+    assert looker.look() == ["b/c/two.jsonl"]
+
+
+def test_what_comes_is_seen_at_once_and_below_what_is_quiet_too(root: Path) -> None:
+    looker = Looker(root)
+    looker.look()
+    write(root / "b/c/new.jsonl")
+    write(root / "b/d/e/newer.jsonl")
+    assert looker.look() == ["b/c/new.jsonl", "b/d/e/newer.jsonl"]
+
+
+def test_a_folder_that_had_just_changed_is_looked_at_again(root: Path) -> None:
+    looker = Looker(root)
+    os.utime(root / "a", (NOW, NOW))
+    looker.look()
+    write(root / "a/new.jsonl")
+    os.utime(root / "a", (NOW, NOW))  # within the same tick of the clock
+    assert looker.look(now=NOW + 10) == ["a/new.jsonl"]
+
+
+def test_a_folder_that_goes_and_comes_back_is_a_new_one(root: Path) -> None:
+    looker = Looker(root)
+    looker.look()
+    (root / "a").rename(root.parent / "away")
+    assert looker.look() == []
+    (root.parent / "away").rename(root / "a")
+    write(root / "a/one.jsonl", "longer")
+    assert looker.look() == ["a/one.jsonl"]
+    assert Looker(root / "nowhere").look() == []
