@@ -33,6 +33,12 @@ def result(call: str, content: object, number: int = 0, *beside: object, error: 
     return claude("user", {"role": "user", "content": [block, *beside]}, number, **more)
 
 
+def late_id(call: str, content: str, *, error: bool = False, **more: object) -> Any:
+    """Return the record of a result that names its call last, as those of errors do."""
+    block = {"type": "tool_result", "content": content, "is_error": error, "tool_use_id": call}
+    return claude("user", {"role": "user", "content": [block]}, 30, **more)
+
+
 def agent(block: object, number: int = 0, *others: object, **more: object) -> dict[str, Any]:
     """Return a record of the agent's."""
     message = {"model": "m", "id": "msg", "type": "message", "role": "assistant", "content": [block, *others]}
@@ -84,6 +90,7 @@ PASTED = {"type": "text", "text": "use tabs in here, always"}
 IMAGE = [{"type": "image", "source": {"type": "base64", "data": "QUJD" * 600, "media_type": "image/png"}}]
 REFUSED = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse uv"
 QUESTION = {"questions": [{"question": "Which?", "options": [{"label": "A"}]}], "answers": {"Which?": "neither, use C"}}
+BLOCKED = "UserPromptSubmit operation blocked by hook:\nno\n\nOriginal prompt: name the ticket"
 SAID = claude("user", {"role": "user", "content": "rename it to read_config"}, 40)
 PLAIN = [
     result("t1", BULK, 1, toolUseResult={"stdout": BULK, "stderr": ""}),
@@ -95,6 +102,8 @@ PLAIN = [
     agent(call("Bash", "t5", command="ls"), 7),
     {**HOME, "version": "2.1.20", "type": "progress", "data": {"message": BULK}, "uuid": "u", "timestamp": ""},
     {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
+    {**HOME, "version": "2.1.20", "type": "system", "subtype": "turn_duration", "durationMs": 5, "uuid": "u"},
+    late_id("t8", BULK),
 ]
 NOT_PLAIN = [
     result("t1", BULK, 10, PASTED),
@@ -103,6 +112,9 @@ NOT_PLAIN = [
     result("ask", "answered", 13, toolUseResult=QUESTION),
     result("skill", "Launching skill: notes", 14, toolUseResult={"commandName": "notes", "success": True}),
     result("t1", BULK, 15, {"type": "tool_result", "tool_use_id": "ask", "content": "x"}, toolUseResult=QUESTION),
+    late_id("ask", "answered", toolUseResult=QUESTION),
+    late_id("t1", REFUSED, error=True, toolUseResult="Error: " + REFUSED),
+    {**HOME, "version": "2.1.20", "type": "system", "subtype": "informational", "uuid": "u9", "content": BLOCKED},
     agent(call("Skill", "skill", skill="notes"), 16),
     agent(call("Bash", "t6", command="ls"), 17, call("AskUserQuestion", "ask")),
     agent({"type": "text", "text": "and"}, 18, call("Edit", "t7")),

@@ -22,10 +22,12 @@ _KEYS = rb'(?:"(?!type"|message"|content"|role"|is[A-Z]|tool|userF|data"|snapsho
 _HEAD = re.compile(
     rb'\{"parentUuid":(?:%(scalar)b),(?:"logicalParentUuid":(?:%(scalar)b),)?"isSidechain":false,%(keys)b(?:'
     rb'(?:"type":"user",)?"message":\{"role":"user","content":\[\{'
-    rb'(?:"tool_use_id":"(?P<result>[\w-]+)","type":"tool_result",|"type":"tool_result","tool_use_id":"(?P<other>[\w-]+)",)'
+    rb'(?:"tool_use_id":"(?P<result>[\w-]+)","type":"tool_result",'
+    rb'|"type":"tool_result",(?:"tool_use_id":"(?P<other>[\w-]+)",|(?P<late>)))'
     rb'"content":(?:"(?!The user|Error: The user)|\[\{"type":"image","source":\{"type":"base64",)'
     rb'|(?:"type":"assistant",)?%(keys)b"message":\{%(keys)b(?:"type":"message",)?%(keys)b"role":"assistant",'
     rb'%(keys)b"content":\[\{"type":"(?:thinking"|text",|tool_use","id":"(?P<call>[\w-]+)","name":"(?P<tool>[\w.:-]+)",)'
+    rb'|"type":"system","subtype":"(?!informational)(?P<note>\w+)",'
     rb'|"type":"(?P<idle>progress)",)'
     % {b"scalar": _SCALAR, b"keys": _KEYS}
     + rb'|\{"type":"(?P<bare>file-history-snapshot|file-history-delta|summary|last-prompt|ai-title)",'
@@ -41,6 +43,8 @@ _ENTRY = b'"entrypoint":'
 _ENTRYPOINT = re.compile(rb'"entrypoint":"([\w-]*)"')
 _STANDING = {"cwd", "sessionId", "version"}
 _FOLLOWED = {"user", "assistant", "attachment", "system"}
+_ANSWERED_KEY = b'"tool_use_id":'
+_ANSWERED = re.compile(rb'"tool_use_id":"([\w-]+)"')
 _DENIAL = b"toolDenialKind"
 
 
@@ -59,6 +63,7 @@ class Plain(NamedTuple):
 
 
 _IDLE = Plain()
+_NOTE = Plain(stands=True)
 _SPOKEN = Plain(stands=True, spoke=True)
 
 
@@ -82,7 +87,12 @@ def plain(block: Block, start: int, stop: int) -> Plain | None:
         if (known := _PLAIN.match(data, at, stop)) is None:
             return None
         at = block.find(_TYPE, known.end() - 1, stop)
-    result, other, call, tool = head.group("result", "other", "call", "tool")
+    result, other, late, note, call, tool = head.group("result", "other", "late", "note", "call", "tool")
+    if note:
+        return _NOTE
+    if late is not None:
+        answered = _ANSWERED.match(data, block.find(_ANSWERED_KEY, end, stop), stop)
+        return Plain(result=answered[1].decode(), stands=True) if answered else None
     if result or other:
         return Plain(result=(result or other).decode(), stands=True)
     return Plain(call=call.decode(), tool=tool.decode(), stands=True, spoke=True) if call else _SPOKEN
