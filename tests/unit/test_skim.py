@@ -91,6 +91,7 @@ IMAGE = [{"type": "image", "source": {"type": "base64", "data": "QUJD" * 600, "m
 REFUSED = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse uv"
 QUESTION = {"questions": [{"question": "Which?", "options": [{"label": "A"}]}], "answers": {"Which?": "neither, use C"}}
 BLOCKED = "UserPromptSubmit operation blocked by hook:\nno\n\nOriginal prompt: name the ticket"
+QUEUED = {"type": "queue-operation", "operation": "enqueue", "timestamp": "t", "sessionId": "s1", "content": "use ruff"}
 SAID = claude("user", {"role": "user", "content": "rename it to read_config"}, 40)
 PLAIN = [
     result("t1", BULK, 1, toolUseResult={"stdout": BULK, "stderr": ""}),
@@ -120,13 +121,7 @@ NOT_PLAIN = [
     agent({"type": "text", "text": "and"}, 18, call("Edit", "t7")),
     SAID,
     claude("user", {"role": "user", "content": [PASTED]}, 19),
-    {
-        "type": "queue-operation",
-        "operation": "enqueue",
-        "timestamp": "t",
-        "sessionId": "s1",
-        "content": "also use ruff",
-    },
+    QUEUED,
     {**HOME, "type": "attachment", "attachment": {"type": "queued_command", "prompt": "go", "commandMode": "prompt"}},
     {"type": "ended", "sessionId": "s1"},
 ]
@@ -134,7 +129,7 @@ SPLICED = [
     line(PLAIN[0])[:900] + line(SAID),
     line(PLAIN[0])[:-40] + line(SAID),
     line(PLAIN[4])[:1500] + line(NOT_PLAIN[0]),
-    line(PLAIN[4])[:1500] + line(NOT_PLAIN[11]),
+    line(PLAIN[4])[:1500] + line(QUEUED),
     line(PLAIN[7])[:900] + line(SAID),
     line(PLAIN[1])[:1200],
     line(PLAIN[0])[:1200] + b"\0" * 40 + line(SAID),
