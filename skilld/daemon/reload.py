@@ -10,7 +10,10 @@ from pathlib import Path
 
 import structlog
 
+from skilld.daemon.engine import Engine
+from skilld.daemon.notices import Notices
 from skilld.errors import UsageError
+from skilld.notify.words import SETTINGS_CHANGED
 from skilld.settings import Settings, load
 
 log = structlog.get_logger()
@@ -24,6 +27,15 @@ class SettingsFile:
         self._started_with = settings
         self._stamp = _stamp(path)
         self.said = ""
+
+    def follow(self, engine: Engine, notices: Notices, now: float) -> bool:
+        """Have a changed file taken over, and told; whether there is something else to be said of it now."""
+        before = self.said
+        if settings := self.changed():
+            engine.follow_settings(settings)
+            notices.follow(settings.notify)
+            notices.trouble("settings", SETTINGS_CHANGED, now)
+        return self.said != before
 
     def changed(self) -> Settings | None:
         """Return the new settings where the file was changed and makes sense, else None."""

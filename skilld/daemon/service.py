@@ -28,7 +28,7 @@ from skilld.daemon.spawn import Worker
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import Watching
 from skilld.notify.desktop import Desktop
-from skilld.notify.words import CANNOT_STORE, SETTINGS_CHANGED, about_budget, about_dead
+from skilld.notify.words import CANNOT_STORE, about_budget, about_dead
 from skilld.store.batches import StoredBatch
 from skilld.store.database import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
@@ -240,10 +240,8 @@ class Service:
         self._watchdog.beat("look")
         if self._watching and self._watching.look():
             self._engine.follower.sweep()
-        if settings := self._settings_file.changed():
-            self._engine.follow_settings(settings)
-            self._notices.follow(settings.notify)
-            self._notices.trouble("settings", SETTINGS_CHANGED, now)
+        if self._settings_file.follow(self._engine, self._notices, now):
+            self._say(now)
         self._engine.close_due(now)
         self._notices.consider(now)
 

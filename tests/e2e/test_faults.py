@@ -113,6 +113,20 @@ def test_a_broken_settings_file_is_explained(home: Path, program: Program) -> No
     assert "batch.turn is no setting (did you mean batch.turns?)" in done.stderr
 
 
+def test_settings_changed_under_the_daemon_hold_from_the_next_batch_on(
+    home: Path, project: Project, program: Program
+) -> None:
+    path = home / ".config/skilld/config.toml"
+    path.parent.mkdir(parents=True)
+    session = Session(home, project)
+    with program.daemon():
+        path.write_text('[batch]\nturns = 2\n[roots]\ncodex = ["/elsewhere"]\n')
+        wait_for("the change to be seen", lambda: program.json("status")["daemon"]["settings"], 30, every=0.2)
+        assert program.json("status")["daemon"]["settings"] == "changed; roots only after a restart"
+        session.type("ok", "thanks")
+        wait_for("a batch of two", lambda: program.json("status")["batches"]["done"] == 1, 30, every=0.2)
+
+
 def test_a_second_daemon_is_refused(home: Path, program: Program) -> None:
     del home
     with program.daemon():
