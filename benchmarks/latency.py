@@ -12,6 +12,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from benchmarks.kit import children
@@ -45,25 +47,42 @@ def measure(scale: Scale) -> dict[str, Figure]:
     }
 
 
-def _append(home: Path, store: Path, length: float) -> subprocess.Popen[str]:
+@contextmanager
+def _append(home: Path, store: Path, length: float) -> Iterator[subprocess.Popen[bytes]]:
+    """Append while the context lasts; `_appended` has the times when it is over."""
     command = [sys.executable, "-m", "benchmarks.kit.appending", str(store), str(_FILES), str(_RATE), str(length)]
-    return subprocess.Popen(command, env=children.environment(home), stdout=subprocess.PIPE, text=True)
+    with (
+        _times(home).open("wb") as out,
+        subprocess.Popen(command, env=children.environment(home), stdout=out) as appender,
+    ):
+        yield appender
+
+
+def _appended(home: Path) -> dict[str, float]:
+    times: dict[str, float] = json.loads(_times(home).read_bytes())
+    return times
+
+
+def _times(home: Path) -> Path:
+    return home / "appended.json"
 
 
 def _latencies(home: Path, store: Path, length: float) -> list[float]:
     """Return how long after its append each turn had a row."""
     rows: dict[str, float] = {}
     db = sqlite3.connect(f"file:{database(home)}?mode=ro", uri=True)
-    appender = _append(home, store, length)
-    wanted, last, end = int(_RATE * length), 0, time.monotonic() + length + _LATE
-    while len(rows) < wanted and time.monotonic() < end:
-        found = db.execute("SELECT rowid, key FROM turns WHERE rowid > ?", (last,)).fetchall()
-        now = time.monotonic()
-        for last, key in found:  # noqa: B007 - the last one is where the next look begins
-            rows[key.partition(":")[2]] = now
-        time.sleep(_EVERY)
+    wanted, last, end = int(_RATE * length), 0, 0.0
+    with _append(home, store, length) as appender:
+        while len(rows) < wanted and (not end or time.monotonic() < end):
+            found = db.execute("SELECT rowid, key FROM turns WHERE rowid > ?", (last,)).fetchall()
+            now = time.monotonic()
+            for last, key in found:  # noqa: B007 - the last one is where the next look begins
+                rows[key.partition(":")[2]] = now
+            if not end and appender.poll() is not None:
+                end = now + _LATE
+            time.sleep(_EVERY)
     db.close()
-    times = json.loads(appender.communicate(timeout=_LATE)[0])
+    times = _appended(home)
     if missing := times.keys() - rows.keys():
         raise RuntimeError(f"{len(missing)} of {len(times)} turns were not recorded")
     return [rows[key] - at for key, at in times.items()]
@@ -80,7 +99,9 @@ def _seen(home: Path, store: Path, length: float) -> list[float]:
     )
     assert observer.stdout is not None
     observer.stdout.readline()  # it watches
-    times = json.loads(_append(home, store, length).communicate()[0])
+    with _append(home, store, length):
+        pass
+    times = _appended(home)
     events: dict[str, list[float]] = json.loads(observer.communicate("stop\n")[0])
     written: dict[str, list[float]] = {}
     for number, at in enumerate(times.values()):

@@ -27,6 +27,7 @@ from skilld.types import State
 if TYPE_CHECKING:
     from skilld.store.search import Search
 
+_TROUBLES = {sqlite3.OperationalError, sqlite3.DatabaseError}  # not their subclasses
 _PRIMARY = 0xFF  # of an error code; the rest of it says more
 
 
@@ -38,17 +39,34 @@ class DamagedError(StoreError):
     """The file is no sound database any more."""
 
 
+class _Told:
+    """Turns SQLite's errors into ours; a context of its own kind, since every statement goes through it twice."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, sqlite3.DatabaseError) or type(error) not in _TROUBLES:
+            return
+        if error.sqlite_errorcode & _PRIMARY in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            raise _damaged(str(error)) from error
+        raise StoreError("The database could not be used", str(error)) from error
+
+
+_TOLD = _Told()
+
+
 class _Cursor(sqlite3.Cursor):
     def fetchone(self) -> Any:  # noqa: ANN401 - sqlite3's signature
-        with _told():
+        with _TOLD:
             return super().fetchone()
 
     def fetchall(self) -> list[Any]:
-        with _told():
+        with _TOLD:
             return super().fetchall()
 
     def __next__(self) -> Any:  # noqa: ANN401 - sqlite3's signature
-        with _told():
+        with _TOLD:
             return super().__next__()
 
 
@@ -59,11 +77,11 @@ class _Connection(sqlite3.Connection):
         return super().cursor(factory)
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401 - sqlite3's signature
-        with _told():
+        with _TOLD:
             return super().execute(*arguments)
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401 - sqlite3's signature
-        with _told():
+        with _TOLD:
             return super().executemany(*arguments)
 
 
@@ -207,18 +225,6 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
         if db.in_transaction:  # where the disk is full SQLite has rolled back by itself
             db.execute("ROLLBACK")
         raise
-
-
-@contextmanager
-def _told() -> Iterator[None]:
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        if type(error) not in {sqlite3.OperationalError, sqlite3.DatabaseError}:
-            raise
-        if error.sqlite_errorcode & _PRIMARY in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-            raise _damaged(str(error)) from error
-        raise StoreError("The database could not be used", str(error)) from error
 
 
 def _damaged(cause: str) -> DamagedError:
