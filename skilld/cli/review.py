@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     store.close()
     around = Surroundings(
         open_store=_open_store(where.database),
+        find_skills=common.all_skills,
         removed=removed,
         home=common.home(),
         environment=dict(os.environ),

@@ -31,8 +31,7 @@ class ReviewApp(App[None]):
     CSS = f"""
     TabbedContent {{ height: 1fr; }}
     TabPane {{ padding: 0; }}
-    DataTable {{ overflow-x: hidden; height: 1fr; }}
-    #list {{ height: auto; min-height: 3; max-height: 40%; }}
+    Rows {{ overflow-x: hidden; height: 1fr; }}
     #detail {{ height: 1fr; border-top: solid ansi_bright_black; }}
     #search, #search:focus {{ border: none; padding: 0; height: 1; background: ansi_default; }}
     {DIALOGS}

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from textual.content import Content
-from textual.widgets import DataTable
 
 from skilld.review.context import Said
-from skilld.review.library import Skill
+from skilld.review.library import Shelved
 from skilld.review.marks import Row
 from skilld.review.sitting import Look
 from skilld.store.overview import LiveSession
@@ -19,7 +18,6 @@ from skilld.text import safe_text
 from skilld.times import seconds
 from skilld.types import Proposal
 
-Cell = Content
 PROPOSAL_COLUMNS = (("skill", 18), ("age", 5), ("sure", 5), ("", 2), ("what", 160))
 SKILL_COLUMNS = (("skill", 26), ("from", 9), ("uses", 5), ("corrected", 10), ("edited", 7), ("where", 160))
 SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("next", 7), ("last", 6), ("skills", 80))
@@ -33,13 +31,7 @@ def safe(text: str) -> str:
     return safe_text(text)
 
 
-def columns(table: DataTable[Cell], wanted: Sequence[tuple[str, int]]) -> None:
-    """Give a table columns of fixed widths: nothing is measured, so that thousands of rows are quick."""
-    for label, width in wanted:
-        table.add_column(label, width=width)
-
-
-def proposal_cells(proposal: Proposal, now: float) -> list[Cell]:
+def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
     """Return the row of a proposal."""
     return [
         Content(_fit(proposal.skill, 17)),
@@ -50,7 +42,7 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Cell]:
     ]
 
 
-def skill_cells(skill: Skill, now: float) -> list[Cell]:
+def skill_cells(skill: Shelved, now: float) -> list[Content]:
     """Return the row of a skill."""
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses else str(skill.corrections or "")
     return [
@@ -63,7 +55,7 @@ def skill_cells(skill: Skill, now: float) -> list[Cell]:
     ]
 
 
-def session_cells(session: LiveSession, turns: int, now: float) -> list[Cell]:
+def session_cells(session: LiveSession, turns: int, now: float) -> list[Content]:
     """Return the row of a session; `turns` make a batch."""
     folder = (session.cwd or "").rstrip("/").rpartition("/")[2]
     return [

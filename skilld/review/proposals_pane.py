@@ -12,14 +12,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.timer import Timer
-from textual.widgets import DataTable, Static
+from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from skilld.deciding.carry_out import Told
 from skilld.errors import SkilldError
 from skilld.review import draw
 from skilld.review.dialogs import EditDialog, PartsDialog, ReasonDialog
-from skilld.review.pane import Pane
+from skilld.review.pane import Pane, Rows
 from skilld.review.sitting import Look, Sitting
 from skilld.types import Proposal
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_LEAST = 3  # lines of the list
 _PAUSE = 0.1  # seconds that the cursor rests before git is asked: rows that are passed over are not read
 
 
@@ -57,32 +58,32 @@ class ProposalsPane(Pane):
 
     def compose(self) -> ComposeResult:
         """Put list and detail on the screen."""
-        yield DataTable(id="list", cursor_type="row", cell_padding=0)
+        yield Rows("list")
         with VerticalScroll(id="detail", can_focus=False):
             yield Static(id="change")
 
     def on_mount(self) -> None:
         """Show what the store has, then what git has done since."""
-        draw.columns(self._table, draw.PROPOSAL_COLUMNS)
+        self.rows.take_columns(draw.PROPOSAL_COLUMNS)
         self._fill()
         self.enter()
         self._take_in()
+
+    def on_resize(self) -> None:
+        """Give the list as many lines as it has rows, and two fifths of the tab at most."""
+        self.rows.styles.height = min(len(self._items) + 1, max(_LEAST, self.size.height * 2 // 5))
 
     @property
     def chosen(self) -> Proposal | None:
         """The proposal that the cursor is on."""
         keys = list(self._items)
-        row = self._table.cursor_row
+        row = self.rows.cursor_row
         return self._items[keys[row]] if 0 <= row < len(keys) else None
-
-    @property
-    def _table(self) -> DataTable[draw.Cell]:
-        return self.query_one("#list", DataTable)
 
     def _fill(self) -> None:
         """Bring the list up to date; the cursor stays on its row."""
         found = {item.id: item for item in self._sitting.proposals() if not self._ids or item.id in self._ids}
-        table, now = self._table, time.time()
+        table, now = self.rows, time.time()
         gone = [name for name in self._items if name not in found]
         if gone and [*found] == [name for name in self._items if name not in gone]:
             for name in gone:
@@ -96,9 +97,10 @@ class ProposalsPane(Pane):
         moved = {name for name, item in found.items() if item != self._items.get(name)}
         self._looks = {name: look for name, look in self._looks.items() if name in found and name not in moved}
         self._items = found
+        self.on_resize()
         self._show()
 
-    @on(DataTable.RowHighlighted, "#list")
+    @on(Rows.RowHighlighted, "#list")
     def _show(self) -> None:
         """Show the proposal under the cursor: what is known at once, the rest when it is read."""
         proposal = self.chosen
@@ -170,7 +172,7 @@ class ProposalsPane(Pane):
 
     def action_skip(self) -> None:
         """Go on to the next, leaving this one open."""
-        self._table.action_cursor_down()
+        self.rows.action_cursor_down()
 
     def action_undo(self) -> None:
         """Undo the last decision."""

@@ -6,10 +6,9 @@ import time
 
 from textual import work
 from textual.app import ComposeResult
-from textual.widgets import DataTable
 
 from skilld.review import draw
-from skilld.review.pane import Pane
+from skilld.review.pane import Pane, Rows
 from skilld.review.sitting import Sitting
 from skilld.store.overview import LiveSession
 
@@ -26,17 +25,13 @@ class SessionsPane(Pane):
 
     def compose(self) -> ComposeResult:
         """Put the list on the screen."""
-        yield DataTable(id="sessions-list", cursor_type="row", cell_padding=0)
+        yield Rows("sessions-list")
 
     def on_mount(self) -> None:
         """Read the sessions, and again every few seconds."""
-        draw.columns(self._table, draw.SESSION_COLUMNS)
+        self.rows.take_columns(draw.SESSION_COLUMNS)
         self._read()
         self.set_interval(_AGAIN, self._read)
-
-    @property
-    def _table(self) -> DataTable[draw.Cell]:
-        return self.query_one("#sessions-list", DataTable)
 
     @work(thread=True, exclusive=True, group="sessions")
     def _read(self) -> None:
@@ -44,8 +39,8 @@ class SessionsPane(Pane):
         self.app.call_from_thread(self._fill, found)
 
     def _fill(self, found: list[LiveSession]) -> None:
-        row, now = self._table.cursor_row, time.time()
-        self._table.clear()
+        row, now = self.rows.cursor_row, time.time()
+        self.rows.clear()
         for session in found:
-            self._table.add_row(*draw.session_cells(session, self._turns, now))
-        self._table.move_cursor(row=max(0, min(row, len(found) - 1)))
+            self.rows.add_row(*draw.session_cells(session, self._turns, now))
+        self.rows.move_cursor(row=max(0, min(row, len(found) - 1)))

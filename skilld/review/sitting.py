@@ -14,6 +14,7 @@ from pathlib import Path
 
 from skilld.daemon.jobs import where_they_are
 from skilld.daemon.observing import record
+from skilld.daemon.roots import skill_places
 from skilld.deciding import amend, refresh
 from skilld.deciding.carry_out import Decision, Told, accepting, decide, rejecting, reverting
 from skilld.deciding.parts import Part, parts
@@ -21,10 +22,11 @@ from skilld.deciding.versions import versions
 from skilld.errors import SkilldError
 from skilld.redact import Redactor
 from skilld.review import context, library, marks
+from skilld.skills import Skill, find
 from skilld.store import Store
 from skilld.store.meta import RESTS_ON
-from skilld.store.overview import LiveSession
-from skilld.types import Proposal, State
+from skilld.store.overview import LiveSession, Used
+from skilld.types import Proposal, SkillRef, State
 from skilld.worker.key import load_key
 
 _LIVE = 86400.0  # a session in which something was said so lately is shown
@@ -32,9 +34,13 @@ _LIVE = 86400.0  # a session in which something was said so lately is shown
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a sitting takes place: how the store is opened, what git is not to see, whose skills these are."""
+    """Where a sitting takes place: how the store is opened, and whose folders these are.
+
+    `find_skills` gives the skills of some projects and of the person; `removed` is what git is not to see.
+    """
 
     open_store: Callable[[], Store]
+    find_skills: Callable[[Sequence[Path]], list[Skill]]
     removed: Mapping[str, str]
     home: Path
     environment: Mapping[str, str]
@@ -138,15 +144,21 @@ class Sitting:
         self._done.pop()
         return told
 
-    def skills(self) -> list[library.Skill]:
-        """Return the person's skills."""
+    def skills(self) -> list[library.Shelved]:
+        """Return the person's skills. Reads the disk."""
         with self._store() as store:
             used, projects = store.overview.used(), store.overview.projects()
             proposals = store.proposals.in_states([*State])
-        home, environment = self._around.home, self._around.environment
-        return library.skills(used, projects, proposals, home=home, environment=environment, now=time.time())
+        found = self._around.find_skills([Path(project) for project in projects if Path(project).is_absolute()])
+        counts = library.sessions_by_path(found, used, self._path_of)
+        return library.shelf(found, counts, proposals, time.time())
 
-    def delete_skill(self, skill: library.Skill) -> Path:
+    def _path_of(self, use: Used) -> str:
+        places = skill_places(use.agent, self._around.home, self._around.environment)
+        claimed = find(use.name, use.path or None, use.cwd, places)
+        return claimed.path if isinstance(claimed, SkillRef) else ""
+
+    def delete_skill(self, skill: library.Shelved) -> Path:
         """Move a skill's folder aside and return where it is now."""
         return library.put_aside(skill, self._around.data)
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import DataTable, Input
+from textual.widgets import Input
 
 from skilld.decide import files
 from skilld.errors import SkilldError
 from skilld.review import draw
 from skilld.review.dialogs import ConfirmDialog
-from skilld.review.library import Skill, matches
-from skilld.review.pane import Pane
+from skilld.review.library import Shelved, matches
+from skilld.review.pane import Pane, Rows
 from skilld.review.sitting import Sitting
 
 if TYPE_CHECKING:
@@ -39,17 +39,17 @@ class SkillsPane(Pane):
     def __init__(self, sitting: Sitting) -> None:
         super().__init__()
         self._sitting = sitting
-        self._all: list[Skill] = []
-        self._shown: list[Skill] = []
+        self._all: list[Shelved] = []
+        self._shown: list[Shelved] = []
 
     def compose(self) -> ComposeResult:
         """Put the search and the list on the screen."""
         yield Input(placeholder="/ to search", id="search")
-        yield DataTable(id="skills-list", cursor_type="row", cell_padding=0)
+        yield Rows("skills-list")
 
     def on_mount(self) -> None:
         """Read the skills."""
-        draw.columns(self._table, draw.SKILL_COLUMNS)
+        self.rows.take_columns(draw.SKILL_COLUMNS)
         self._read()
 
     def enter(self) -> None:
@@ -58,37 +58,33 @@ class SkillsPane(Pane):
         self._read()
 
     @property
-    def chosen(self) -> Skill | None:
+    def chosen(self) -> Shelved | None:
         """The skill that the cursor is on."""
-        row = self._table.cursor_row
+        row = self.rows.cursor_row
         return self._shown[row] if 0 <= row < len(self._shown) else None
-
-    @property
-    def _table(self) -> DataTable[draw.Cell]:
-        return self.query_one("#skills-list", DataTable)
 
     @work(thread=True, exclusive=True, group="skills")
     def _read(self) -> None:
         found = self._sitting.skills()
         self.app.call_from_thread(self._take, found)
 
-    def _take(self, found: list[Skill]) -> None:
+    def _take(self, found: list[Shelved]) -> None:
         self._all = found
         self._fill()
 
     @on(Input.Changed, "#search")
     def _fill(self) -> None:
         words = self.query_one("#search", Input).value
-        row, now = self._table.cursor_row, time.time()
+        row, now = self.rows.cursor_row, time.time()
         self._shown = [skill for skill in self._all if matches(skill, words)]
-        self._table.clear()
+        self.rows.clear()
         for skill in self._shown:
-            self._table.add_row(*draw.skill_cells(skill, now))
-        self._table.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
+            self.rows.add_row(*draw.skill_cells(skill, now))
+        self.rows.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
 
     @on(Input.Submitted, "#search")
     def _found(self) -> None:
-        self._table.focus()
+        self.rows.focus()
 
     def action_search(self) -> None:
         """Take the keys to the search."""
@@ -96,7 +92,7 @@ class SkillsPane(Pane):
 
     def action_leave(self) -> None:
         """Leave the search."""
-        self._table.focus()
+        self.rows.focus()
 
     def action_use(self) -> None:
         """Copy what a person types to use it."""
@@ -142,7 +138,7 @@ class SkillsPane(Pane):
 
         self.app.push_screen(ConfirmDialog(question, skill.name), answered)
 
-    def _delete(self, skill: Skill) -> None:
+    def _delete(self, skill: Shelved) -> None:
         try:
             place = self._sitting.delete_skill(skill)
         except SkilldError as error:

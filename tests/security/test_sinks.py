@@ -76,6 +76,8 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
         ),
         *(["config", "set", IN_A_NAME, "x"], ["config", "set", "model", HOSTILE], ["pause", IN_A_NAME], [IN_A_NAME]),
         *(
+            ["review", "--plain"],
+            ["review", IN_A_NAME],
             ["eval", "turns", "--data", IN_A_NAME],
             ["doctor"],
             ["logs"],
@@ -110,6 +112,7 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
     } == {}
     assert [name for name, done in shown.items() if done.returncode == 3] == []
     assert "Keep \\x1b]0;owned" in shown[f"show {proposal['id']}"].stdout
+    assert "Keep \\x1b]0;owned" in shown["review --plain"].stdout
     assert "hello \\x1b]0;owned" in shown[inspected].stdout
     assert shown[f"accept {proposal['id']}"].returncode == 0
 

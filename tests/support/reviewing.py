@@ -10,6 +10,7 @@ from pathlib import Path
 
 from textual.pilot import Pilot
 
+from skilld.cli.common import all_skills
 from skilld.cli.review import edit
 from skilld.paths import places
 from skilld.review.app import ReviewApp
@@ -73,6 +74,7 @@ def sitting(home: Path) -> Sitting:
     return Sitting(
         Surroundings(
             open_store=lambda: Store.open(where.database),
+            find_skills=all_skills,
             removed={},
             home=home,
             environment=dict(os.environ),

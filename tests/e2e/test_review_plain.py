@@ -1,0 +1,151 @@
+"""The review by questions and answers, through a pipe; and that many proposals are not read before they are shown."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from skilld.paths import places, private_dir
+from skilld.review.sitting import Look, Sitting
+from skilld.store import Store
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from support.reviewing import Screen, review, sitting
+from support.taught import FIRST, ONE, SECOND, Taught, taught, teach
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("plain")
+    teach(folder)
+    return folder
+
+
+@pytest.fixture
+def world(kept: Path) -> Iterator[Taught]:
+    with taught(kept) as world:
+        yield world
+
+
+def _answer(world: Taught, *answers: str, **variables: str) -> str:
+    """Give the answers through a pipe and return what was said."""
+    done = subprocess.run(
+        [sys.executable, "-m", "skilld", "review"],
+        input="".join(f"{answer}\n" for answer in answers),
+        env=world.program.environment | variables,
+        cwd=world.home,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    return done.stdout
+
+
+def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None:
+    said = _answer(world, "what", "r", "not here", "a")
+    assert f"{world.one}, skill release-notes, just now, confidence 0.70" in said
+    assert "  you: [[Remember to link every entry to its pull request.]]" in said
+    assert f"  add:    {ONE}" in said
+    assert f"{world.one} rejected: Link every entry to its pull request." in said
+    assert said.endswith("Nothing more waits for you.\n")
+    assert world.states() == {world.one: "rejected", world.two: "accepted"}
+    assert FIRST in world.skill
+
+
+def test_undo_brings_it_back_and_asks_again(world: Taught) -> None:
+    said = _answer(world, "r", "", "u", "s", "q")
+    assert f"{world.one} is open again" in said
+    assert said.count(f"{world.one}, skill release-notes") == 2
+    assert world.states() == {world.one: "open", world.two: "open"}
+
+
+def test_a_part_is_accepted_and_the_rest_asked_about(world: Taught) -> None:
+    said = _answer(world, "p", "s", "p", "7", "p", "2", "a")
+    assert "It is one piece." in said
+    assert f"  part 2, add: {SECOND}" in said
+    assert "That names no parts; nothing was decided." in said
+    states = world.states()
+    assert (states.pop(world.one), states.pop(world.two), *states.values()) == ("open", "accepted", "accepted")
+    assert FIRST in world.skill
+    assert SECOND in world.skill
+
+
+def test_edited_with_ones_own_editor(world: Taught) -> None:
+    said = _answer(world, "e", "e", EDITOR="sed -i s/pull/merge/")
+    assert f"{world.one} accepted: Link every entry to its merge request." in said
+    assert "Nothing was changed." in said
+    assert "- Link every entry to its merge request." in world.skill
+
+
+def test_the_end_of_the_input_is_the_end(world: Taught) -> None:
+    assert _answer(world).count("[a/r/e/p/s/u/q]") == 1
+    assert world.states() == {world.one: "open", world.two: "open"}
+
+
+MANY = 2000
+PROPOSAL = Proposal(
+    id="",
+    batch_id="b",
+    state=State.OPEN,
+    skill="",
+    path="/nowhere/SKILL.md",
+    repo="",
+    relpath="",
+    base="",
+    commit="",
+    branch="",
+    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
+    summary="Say b",
+    reason="",
+    kind=Kind.FACT,
+    evidence=(Evidence("t1", "always b"),),
+    confidence=0.9,
+    agent="claude-code",
+    session_id="s1",
+    model="m",
+    created_at="2026-03-02T09:00:00Z",
+)
+
+
+class Counting(Sitting):
+    """Counts what is read for the screen."""
+
+    looks: list[str]
+
+    def look(self, proposal: Proposal) -> Look:
+        self.looks.append(proposal.id)
+        return super().look(proposal)
+
+
+def test_of_two_thousand_only_those_that_are_looked_at_are_read(home: Path) -> None:
+    where = places()
+    private_dir(where.state)
+    store = Store.open(where.database)
+    with store.transaction():
+        for number in range(MANY):
+            store.proposals.add(replace(PROPOSAL, id=f"{number:08x}", skill=f"skill-{number}"))
+    store.close()
+    counting = Counting(sitting(home)._around)
+    counting.looks = []
+
+    async def story(screen: Screen) -> None:
+        assert len(screen.open) == MANY
+        await screen.read()
+        await screen.press(*["pagedown"] * 40)
+        await screen.press("end")
+        await screen.shows("skill-0 ")
+        await screen.read()
+        assert len(counting.looks) < 40, "rows that were passed over were read"
+        await screen.press("r", "enter")
+        await screen.until("it to be gone", lambda: len(screen.open) == MANY - 1)
+        await screen.shows("skill-1 ")
+
+    review(counting, story)
+    assert counting.looks[0] == f"{MANY - 1:08x}"

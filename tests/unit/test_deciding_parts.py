@@ -1,0 +1,49 @@
+"""A proposal of several operations, taken apart."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from skilld.deciding.parts import Part, only, parts
+from skilld.errors import SkilldError
+from skilld.types import Op, Operation
+
+BEFORE = b"# Notes\n\n- Past tense.\n- Short.\n\n## More\n\nText.\n"
+# The second is anchored on what the first adds, the third stands elsewhere, the fourth rewrites a line.
+OPERATIONS = (
+    Operation(Op.INSERT_AFTER, "- Short.", "- First."),
+    Operation(Op.INSERT_AFTER, "- First.", "- Second."),
+    Operation(Op.INSERT_AFTER, "Text.", "\nThird."),
+    Operation(Op.REPLACE, "- Past tense.", "- Present tense."),
+)
+
+
+def test_each_part_is_what_it_adds_and_takes_away() -> None:
+    assert parts(BEFORE, OPERATIONS) == [
+        Part((), ("- First.",)),
+        Part((), ("- Second.",)),
+        Part((), ("Third.",)),
+        Part(("- Past tense.",), ("- Present tense.",)),
+    ]
+
+
+def test_every_choice_of_parts_has_the_chosen_lines_and_no_others() -> None:
+    lines = ["- First.", "- Second.", "Third.", "- Present tense."]
+    for count in range(5):
+        for chosen in itertools.combinations(range(4), count):
+            text = only(BEFORE, OPERATIONS, chosen).decode().splitlines()
+            assert [number for number, line in enumerate(lines) if line in text] == list(chosen)
+            assert ("- Past tense." in text) == (3 not in chosen)
+            assert "- Short." in text
+
+
+def test_no_part_is_the_text_before_and_all_of_them_the_text_after() -> None:
+    assert only(BEFORE, OPERATIONS, ()) == BEFORE
+    assert only(BEFORE, OPERATIONS, range(4)).endswith(b"Text.\n\nThird.\n")
+
+
+def test_operations_that_do_not_fit_the_text_are_refused() -> None:
+    with pytest.raises(SkilldError):
+        parts(b"# Other\n", OPERATIONS)

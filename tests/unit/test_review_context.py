@@ -1,0 +1,170 @@
+"""A quote in its context, redacted before anything is shown; and the skills as rows."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.redact import KEY_BYTES, Redactor
+from skilld.review import context
+from skilld.review.context import Said
+from skilld.review.library import Shelved, matches, put_aside, sessions_by_path, shelf
+from skilld.skills import Skill, Source
+from skilld.skills.front import Front, front
+from skilld.store.overview import Used
+from skilld.types import Evidence, Kind, Message, Op, Operation, Proposal, State
+from support.claude_lines import typed, write
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+MESSAGES = [
+    Message("Done. \x1b[2J"),
+    Message("hm, ok. From  now on say it.\nThanks", turn=1, turn_key="k1"),
+    Message("I will."),
+    Message("bye", turn=2, turn_key="k2"),
+]
+
+
+def test_the_quote_stands_between_what_was_said_before_and_after() -> None:
+    assert context.around(MESSAGES, Evidence("k1", "From now on say it.")) == [
+        Said(by_person=False, before="Done. \\x1b[2J"),
+        Said(by_person=True, before="hm, ok. ", quote="From now on say it.", after=" Thanks"),
+        Said(by_person=False, before="I will."),
+    ]
+
+
+def test_a_quote_that_is_not_found_as_it_was_leaves_the_whole_message() -> None:
+    (_, said) = context.around(MESSAGES, Evidence("k2", "something else"))
+    assert said == Said(by_person=True, before="bye")
+    assert context.around(MESSAGES, Evidence("gone", "bye")) == []
+
+
+def test_a_long_message_is_cut_around_its_quote() -> None:
+    text = "a" * 3000 + " keep it " + "b" * 3000
+    (said,) = context.around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
+    assert said.quote == "keep it"
+    assert len(said.before) + len(said.after) < 900
+
+
+def test_words_are_read_from_the_transcript_and_secrets_taken_out(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    line = typed("first", f"Never use {TOKEN} here again.")
+    write(path, line)
+    job: dict[str, Any] = {
+        "agent": "claude-code",
+        "turns": [_key(path)],
+        "sources": [{"path": str(path), "start": 0, "end": path.stat().st_size}],
+    }
+    redact = Redactor(bytes(KEY_BYTES)).redact
+    ((said,),) = context.read(job, redact, [Evidence(_key(path), "here again")])
+    assert TOKEN not in said.before
+    assert "[REDACTED:" in said.before
+    path.unlink()
+    with pytest.raises(SkilldError, match="The words are gone"):
+        context.read(job, redact, [])
+
+
+def _key(path: Path) -> str:
+    from skilld.intake.agents import ADAPTERS
+    from skilld.intake.tail import read_lines
+    from skilld.types import RawLine, Turn
+
+    parser = ADAPTERS["claude-code"].parser(path)
+    with path.open("rb") as file:
+        events = [
+            event
+            for line in read_lines(file.fileno(), end=path.stat().st_size)
+            if isinstance(line, RawLine)
+            for event in parser.feed(line)
+        ]
+    (key,) = (event.key for event in [*events, *parser.flush()] if isinstance(event, Turn))
+    return key
+
+
+NOW = 1772442000.0  # 2026-03-02 09:00 UTC
+
+
+def _skill(name: str, source: Source, agents: tuple[str, ...] = ("claude-code",), said: Front | None = None) -> Skill:
+    return Skill(name, Path(f"/{source.value}/{name}/SKILL.md"), source, None, agents, said or front(""))
+
+
+def _proposal(path: str, state: State, decided_at: str = "") -> Proposal:
+    return Proposal(
+        id="0123abcd",
+        batch_id="b",
+        state=state,
+        skill="x",
+        path=path,
+        repo="",
+        relpath="",
+        base="",
+        commit="",
+        branch="",
+        operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
+        summary="Say b",
+        reason="",
+        kind=Kind.FACT,
+        evidence=(Evidence("t1", "always b"),),
+        confidence=0.9,
+        agent="claude-code",
+        session_id="s1",
+        model="m",
+        created_at="2026-03-01T09:00:00Z",
+        decided_at=decided_at,
+    )
+
+
+def test_skills_are_grouped_and_counted() -> None:
+    skills = [
+        _skill("deploy", Source.PROJECT),
+        _skill("notes", Source.USER),
+        _skill("old", Source.USER, ("codex",)),
+        _skill("pdf", Source.PLUGIN),
+    ]
+    used = [
+        Used("claude-code", "notes", "/user/notes/SKILL.md", None, 4),
+        Used("claude-code", "docs:pdf", "", None, 2),
+        Used("claude-code", "gone", "", None, 9),
+    ]
+    counts = sessions_by_path(skills, used, lambda use: use.path)
+    proposals = [
+        _proposal("/user/notes/SKILL.md", State.ACCEPTED, "2026-02-20T00:00:00Z"),
+        _proposal("/user/notes/SKILL.md", State.REJECTED, "2026-02-21T00:00:00Z"),
+        _proposal("/user/old/SKILL.md", State.ACCEPTED, "2025-01-01T00:00:00Z"),
+        _proposal("/project/deploy/SKILL.md", State.SUPERSEDED),
+    ]
+    rows = [
+        (row.name, row.group, row.uses, row.corrections, row.rate, row.invocation)
+        for row in shelf(skills, counts, proposals, NOW)
+    ]
+    assert rows == [
+        ("notes", "evolving", 4, 2, 0.5, "/notes"),
+        ("deploy", "project", 0, 0, 0.0, "/deploy"),
+        ("old", "user", 0, 1, 0.0, "$old"),
+        ("pdf", "plugin", 2, 0, 0.0, "/pdf"),
+    ]
+
+
+ROW = Shelved("notes", "user", "/home/me/.claude/skills/notes/SKILL.md", 0, 0, 0.0, "/notes")
+
+
+@pytest.mark.parametrize(("words", "found"), [("", True), ("NOTES", True), ("user not", True), ("notes plugin", False)])
+def test_a_search_finds_every_word(words: str, found: bool) -> None:  # noqa: FBT001 - a case
+    assert matches(ROW, words) is found
+
+
+def test_deleting_moves_the_folder_aside_whole(tmp_path: Path) -> None:
+    folder = tmp_path / "skills/notes"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("text")
+    (folder / "script.sh").write_text("run")
+    place = put_aside(Shelved("notes", "user", str(folder / "SKILL.md"), 0, 0, 0.0, "/notes"), tmp_path / "data")
+    assert sorted(path.name for path in place.iterdir()) == ["SKILL.md", "script.sh"]
+    assert not folder.exists()
+    shutil.copytree(place, folder)
+    with pytest.raises(SkilldError, match="not a folder of your own"):
+        put_aside(Shelved("notes", "plugin", str(folder / "SKILL.md"), 0, 0, 0.0, "/notes"), tmp_path / "data")
+    assert folder.exists()
