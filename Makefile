@@ -12,7 +12,7 @@ define install
 @$(PYTHON) tools/install.py
 endef
 
-.PHONY: help run demo test test-faults test-live soak check bench docs lock clean
+.PHONY: help run demo test test-faults test-live soak check bench docs pictures lock clean
 .NOTPARALLEL:
 
 help:
@@ -60,6 +60,10 @@ bench: ## measurements, as JSON
 docs: ## write the generated parts of README.md and docs/agents.md
 	$(install) run
 	@$(BIN)/python -m tools.docs write
+
+pictures: ## draw docs/pictures from a throw-away home
+	$(install) test
+	@PYTHONPATH=.:tests $(BIN)/python -m tools.pictures
 
 lock: ## write requirements/*.txt from pyproject.toml (ARGS=--upgrade for newer versions); needs uv
 	@$(PYTHON) tools/lock.py $(ARGS)

@@ -6,6 +6,7 @@ Everything from outside is made harmless here, and becomes text, never markup.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from textual.content import Content
 
@@ -42,8 +43,10 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
     ]
 
 
-def skill_cells(skill: Shelved, now: float) -> list[Content]:
-    """Return the row of a skill."""
+def skill_cells(skill: Shelved, home: Path, now: float) -> list[Content]:
+    """Return the row of a skill; `home` is the person's, which is written as they write it."""
+    path = Path(skill.path)
+    where = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else skill.path
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses else str(skill.corrections or "")
     return [
         Content(_fit(skill.name, 25)),
@@ -51,7 +54,7 @@ def skill_cells(skill: Shelved, now: float) -> list[Content]:
         Content(str(skill.uses or "")),
         Content(rate),
         Content(age(skill.edited_at or None, now)),
-        Content.styled(safe(skill.path), "dim"),
+        Content.styled(safe(where), "dim"),
     ]
 
 

@@ -70,6 +70,11 @@ class Sitting:
     def _redact(self, text: str) -> str:
         return Redactor(load_key(self._around.redaction_key)).redact(text) if text else ""
 
+    @property
+    def home(self) -> Path:
+        """The person's home folder."""
+        return self._around.home
+
     def proposals(self) -> list[Proposal]:
         """Return what is open, newest first."""
         with self._store() as store:

@@ -79,7 +79,7 @@ class SkillsPane(Pane):
         self._shown = [skill for skill in self._all if matches(skill, words)]
         self.rows.clear()
         for skill in self._shown:
-            self.rows.add_row(*draw.skill_cells(skill, now))
+            self.rows.add_row(*draw.skill_cells(skill, self._sitting.home, now))
         self.rows.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
 
     @on(Input.Submitted, "#search")
