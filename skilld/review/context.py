@@ -1,14 +1,12 @@
-"""A quote in its context: the messages around it, read again from the transcript, redacted, and never kept."""
+"""A quote in its context: the messages around it. Pure: redacted messages in, what is shown out; nothing is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from skilld.text import cut, fold, safe_text
 from skilld.types import Evidence, Message
-from skilld.worker import conversation
 
 _LONGEST = 400  # characters of a message around the quote
 _BESIDE = 240  # and of one before or after it
@@ -22,15 +20,6 @@ class Said:
     before: str
     quote: str = ""
     after: str = ""
-
-
-def read(job: Mapping[str, Any], redact: Callable[[str], str], evidence: Sequence[Evidence]) -> list[list[Said]]:
-    """Return for each quote the message it stands in with the ones before and after; empty where it is not found.
-
-    `job` is that of the batch. Raises SkilldError where the transcript is gone.
-    """
-    messages = conversation.read(job, redact)
-    return [around(messages, item) for item in evidence]
 
 
 def around(messages: Sequence[Message], evidence: Evidence) -> list[Said]:

@@ -26,7 +26,8 @@ from skilld.skills import Skill, find
 from skilld.store import Store
 from skilld.store.meta import RESTS_ON
 from skilld.store.overview import LiveSession, Used
-from skilld.types import Proposal, SkillRef, State
+from skilld.types import Message, Proposal, SkillRef, State
+from skilld.worker import conversation
 from skilld.worker.key import load_key
 
 _LIVE = 86400.0  # a session in which something was said so lately is shown
@@ -90,29 +91,38 @@ class Sitting:
                 record(store, result, time.time())
 
     def look(self, proposal: Proposal) -> Look:
-        """Return what there is to see of a proposal. Reads git and the transcript."""
+        """Return what there is to see of a proposal. Reads git and the transcripts."""
         found = versions(proposal)
-        rests = ""
+        said, gone = self._said(proposal)
         with self._store() as store:
-            if proposal.commit:
-                rests = str(store.meta.get(RESTS_ON, {}).get(proposal.repo, ""))
-            batch = store.batches.get(proposal.batch_id)
-            job = batch.job | {"sources": where_they_are(store, batch)} if batch else None
-        said: Sequence[Sequence[context.Said]] = ()
-        remarks = [remark for remark in (proposal.note, rests, *proposal.flags) if remark]
-        try:
-            if job is not None:
-                said = context.read(job, self._redact, proposal.evidence)
-        except SkilldError as error:
-            remarks.append(str(error))
+            rests = str(store.meta.get(RESTS_ON, {}).get(proposal.repo, "")) if proposal.commit else ""
+        remarks = tuple(remark for remark in (proposal.note, rests, *proposal.flags, gone) if remark)
         if found is None:
-            return Look((), (), tuple(map(tuple, said)), (*remarks, "its skill cannot be read any more"), "")
+            return Look((), (), said, (*remarks, "its skill cannot be read any more"), "")
         try:
             pieces = tuple(parts(found[0], proposal.operations))
         except SkilldError:
             pieces = ()  # the person amended its commit: it is one piece
-        text = found[1].decode("utf-8", "replace")
-        return Look(tuple(marks.rows(*found)), pieces, tuple(map(tuple, said)), tuple(remarks), text)
+        return Look(tuple(marks.rows(*found)), pieces, said, remarks, found[1].decode("utf-8", "replace"))
+
+    def _said(self, proposal: Proposal) -> tuple[tuple[tuple[context.Said, ...], ...], str]:
+        """Return each quote in its context, as far as it can be read again, and why not all of them could."""
+        with self._store() as store:
+            batches = [store.batches.of_turn(evidence.turn) for evidence in proposal.evidence]
+            jobs = [batch.job | {"sources": where_they_are(store, batch)} if batch else None for batch in batches]
+        read: dict[str, Sequence[Message]] = {}
+        said: list[tuple[context.Said, ...]] = []
+        gone = ""
+        for evidence, job in zip(proposal.evidence, jobs, strict=True):
+            try:
+                if job and job["batch"] not in read:
+                    redact = Redactor(load_key(self._around.redaction_key)).redact
+                    read[job["batch"]] = conversation.read(job, redact)
+                said.append(tuple(context.around(read[job["batch"]], evidence)) if job else ())
+            except SkilldError as error:
+                said.append(())
+                gone = str(error)
+        return tuple(said), gone
 
     def accept(self, proposal_id: str) -> Told:
         """Accept. Raises SkilldError, with nothing changed, where that is refused; so do all that follow."""

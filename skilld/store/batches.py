@@ -58,9 +58,11 @@ class Batches:
         )
         self._db.executemany("UPDATE turns SET batch_id = ? WHERE key = ?", [(batch.id, key) for key in turn_keys])
 
-    def get(self, batch_id: str) -> StoredBatch | None:
-        """Return one by its id."""
-        row = self._db.execute("SELECT * FROM batches WHERE id = ?", (batch_id,)).fetchone()
+    def of_turn(self, turn_key: str) -> StoredBatch | None:
+        """Return the batch that took a turn, None where none did."""
+        row = self._db.execute(
+            "SELECT batches.* FROM batches JOIN turns ON batch_id = batches.id WHERE key = ?", (turn_key,)
+        ).fetchone()
         return None if row is None else _from_row(row)
 
     def next_due(self, now: float) -> StoredBatch | None:

@@ -65,11 +65,12 @@ def test_accept_on_the_notice_accepts_in_git_in_the_persons_name(home: Path, pro
 
 
 @needs_bus
-def test_reject_on_the_notice_rejects(home: Path, project: Project) -> None:
+def test_reject_on_the_notice_rejects_whatever_another_program_says_was_pressed(home: Path, project: Project) -> None:
     head = project.git("rev-parse", "HEAD")
     with _running(home) as (server, program):
         _teach(home, project, program)
         server.wait(1)
+        server.forge("accept")
         server.press("reject")
         wait_for("it to be rejected", lambda: _state(program) == "rejected", 15, every=0.2, context=program.output)
     assert project.git("rev-parse", "HEAD") == head

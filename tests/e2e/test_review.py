@@ -56,6 +56,25 @@ def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(wo
     review(sitting(world.home), story)
 
 
+def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(world: Taught) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    at = sitting(world.home)
+    proposal = next(item for item in at.proposals() if item.id == world.one)
+    transcripts = [path for path in world.home.rglob("*.jsonl") if "link every entry" in path.read_text()]
+    for path in transcripts:
+        path.write_text(path.read_text().replace("Done (49)", f"Done with {token}"))
+    ((before, quoted, after),) = at.look(proposal).said
+    assert (before.by_person, quoted.quote) == (False, proposal.evidence[0].quote)
+    assert after.before.startswith("Done with [REDACTED:")
+    (database,) = world.home.rglob("skilld.db")
+    assert b"REDACTED" not in database.read_bytes()
+    for path in transcripts:
+        path.unlink()
+    look = at.look(proposal)
+    assert look.said == ((),)
+    assert any("the transcript was deleted" in remark for remark in look.remarks)
+
+
 def test_accept_and_undo_it(world: Taught) -> None:
     before = world.skill
 

@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 from dbus_fast.service import ServiceInterface, dbus_method, signal
 
 from support.waiting import wait_for
 
 NAME = "org.freedesktop.Notifications"
+_PATH = "/org/freedesktop/Notifications"
 
 
 class _Server(ServiceInterface):
@@ -82,7 +84,7 @@ class Notifications:
 
     async def _serve(self) -> None:
         bus = await MessageBus(bus_address=self.address).connect()
-        bus.export("/org/freedesktop/Notifications", self._server)
+        bus.export(_PATH, self._server)
         await bus.request_name(NAME)
 
     def wait(self, count: int, limit: float = 10) -> dict[str, Any]:
@@ -95,6 +97,17 @@ class Notifications:
 
         async def emit() -> None:
             self._server.ActionInvoked(number, action)
+
+        asyncio.run_coroutine_threadsafe(emit(), self._loop).result(5)
+
+    def forge(self, action: str, number: int = 1) -> None:
+        """Say that a button was pressed as another program on the bus, which is not the notification server."""
+
+        async def emit() -> None:
+            bus = await MessageBus(bus_address=self.address).connect()
+            await bus.send(Message.new_signal(_PATH, NAME, "ActionInvoked", "us", [number, action]))
+            await bus.introspect(NAME, _PATH)  # what was sent before this was answered has been delivered
+            bus.disconnect()
 
         asyncio.run_coroutine_threadsafe(emit(), self._loop).result(5)
 

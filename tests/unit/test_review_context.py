@@ -1,15 +1,13 @@
-"""A quote in its context, redacted before anything is shown; and the skills as rows."""
+"""A quote in its context, and the skills as rows."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.redact import KEY_BYTES, Redactor
 from skilld.review import context
 from skilld.review.context import Said
 from skilld.review.library import Shelved, matches, put_aside, sessions_by_path, shelf
@@ -17,9 +15,7 @@ from skilld.skills import Skill, Source
 from skilld.skills.front import Front, front
 from skilld.store.overview import Used
 from skilld.types import Evidence, Kind, Message, Op, Operation, Proposal, State
-from support.claude_lines import typed, write
 
-TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 MESSAGES = [
     Message("Done. \x1b[2J"),
     Message("hm, ok. From  now on say it.\nThanks", turn=1, turn_key="k1"),
@@ -47,41 +43,6 @@ def test_a_long_message_is_cut_around_its_quote() -> None:
     (said,) = context.around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
     assert said.quote == "keep it"
     assert len(said.before) + len(said.after) < 900
-
-
-def test_words_are_read_from_the_transcript_and_secrets_taken_out(tmp_path: Path) -> None:
-    path = tmp_path / "s1.jsonl"
-    line = typed("first", f"Never use {TOKEN} here again.")
-    write(path, line)
-    job: dict[str, Any] = {
-        "agent": "claude-code",
-        "turns": [_key(path)],
-        "sources": [{"path": str(path), "start": 0, "end": path.stat().st_size}],
-    }
-    redact = Redactor(bytes(KEY_BYTES)).redact
-    ((said,),) = context.read(job, redact, [Evidence(_key(path), "here again")])
-    assert TOKEN not in said.before
-    assert "[REDACTED:" in said.before
-    path.unlink()
-    with pytest.raises(SkilldError, match="The words are gone"):
-        context.read(job, redact, [])
-
-
-def _key(path: Path) -> str:
-    from skilld.intake.agents import ADAPTERS
-    from skilld.intake.tail import read_lines
-    from skilld.types import RawLine, Turn
-
-    parser = ADAPTERS["claude-code"].parser(path)
-    with path.open("rb") as file:
-        events = [
-            event
-            for line in read_lines(file.fileno(), end=path.stat().st_size)
-            if isinstance(line, RawLine)
-            for event in parser.feed(line)
-        ]
-    (key,) = (event.key for event in [*events, *parser.flush()] if isinstance(event, Turn))
-    return key
 
 
 NOW = 1772442000.0  # 2026-03-02 09:00 UTC
