@@ -121,10 +121,14 @@ class ClosedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SkillRef:
-    """A skill in use whose file was found and checked. `path` is the real path of SKILL.md, all links resolved."""
+    """A skill in use whose file was found and checked. `path` is the real path of SKILL.md, all links resolved.
+
+    `used` says after how many turns of the batch it was used, once for each time; 0 is before them all.
+    """
 
     name: str
     path: str
+    used: tuple[int, ...] = ()
 
 
 class Kind(StrEnum):
@@ -159,12 +163,16 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class SkillDoc:
-    """A skill as it is shown to the classifier: `number` (from 1) is how a model names it, `text` the whole file."""
+    """A skill as it is shown to the classifier: `number` (from 1) is how a model names it, `text` the whole file.
+
+    `used` is as in SkillRef; empty where it is not known.
+    """
 
     number: int
     name: str
     path: str
     text: str
+    used: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

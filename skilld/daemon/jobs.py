@@ -5,8 +5,8 @@ The texts are read again from the transcripts by the worker; the job names files
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from skilld.classify.backends.choose import choose
@@ -28,7 +28,7 @@ _SKILLS = 3  # the newest skills in use that a batch is judged against; each cos
 
 def analysis(store: Store, around: Surroundings, agent: str, session_id: str, closing: Closing[Any]) -> dict[str, Any]:
     """Return the part of a job that is fixed when the batch is closed."""
-    found, unusable = skills(store, around, agent, session_id, closing.turns[-1].seq)
+    found, unusable = skills(store, around, agent, session_id, [turn.seq for turn in closing.turns])
     return {
         "version": VERSION,
         "kind": "analyse",
@@ -84,20 +84,21 @@ def backend(settings: Settings, environment: Mapping[str, str]) -> dict[str, Any
 
 
 def skills(
-    store: Store, around: Surroundings, agent: str, session_id: str, until_seq: int
+    store: Store, around: Surroundings, agent: str, session_id: str, seqs: Sequence[int]
 ) -> tuple[list[SkillRef], list[Unusable]]:
-    """Return the newest skills in use before or during a turn of a session, and those that cannot be edited."""
+    """Return the newest skills in use up to the last of the turns `seqs` of a session, and those not to be edited."""
     places = skill_places(agent, around.home, around.environment, around.roots)
     usable: dict[str, SkillRef] = {}
     unusable: dict[str, Unusable] = {}
-    for use in store.transcripts.uses(agent, session_id, until_seq):
+    for use in store.transcripts.uses(agent, session_id, seqs[-1]):
         # A shell command in a log may name a skill below ~, as the person's shell would read it.
         path = use.path.replace("~", str(around.home), 1) if use.path and use.path.startswith("~/") else use.path
         found = find(use.name, path, use.cwd, places)
         if isinstance(found, Unusable):
             unusable.setdefault(found.name, found)
-        elif len(usable) < _SKILLS:
-            usable.setdefault(found.path, found)
+        elif found.path in usable or len(usable) < _SKILLS:
+            known = usable.get(found.path, found)
+            usable[found.path] = replace(known, used=(sum(seq <= use.after_seq for seq in seqs), *known.used))
     return list(usable.values()), list(unusable.values())
 
 

@@ -106,7 +106,7 @@ def job(store: Store, around: Surroundings) -> dict[str, Any] | None:
         return None
     paths = {proposal.path for proposal in store.proposals.in_states([*State])}
     for agent, session_id in store.rebuild.sessions_with_skills():
-        usable, _ = jobs.skills(store, around, agent, session_id, _LAST)
+        usable, _ = jobs.skills(store, around, agent, session_id, [_LAST])
         paths |= {skill.path for skill in usable}
     return {"version": jobs.VERSION, "kind": "recall", "paths": sorted(paths), "umask": around.umask}
 

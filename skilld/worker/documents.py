@@ -44,7 +44,7 @@ def load_skills(refs: Sequence[SkillRef]) -> tuple[list[Loaded], list[tuple[str,
             left_out.append((ref.name, "its SKILL.md cannot be read"))
             continue
         number = len(loaded) + 1
-        loaded.append(Loaded(ref, data, SkillDoc(number, ref.name, ref.path, text)))
+        loaded.append(Loaded(ref, data, SkillDoc(number, ref.name, ref.path, text, tuple(ref.used))))
     return loaded, left_out
 
 

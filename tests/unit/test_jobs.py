@@ -76,7 +76,7 @@ def test_a_path_below_the_tilde_is_below_the_persons_home(store: Store, tmp_path
     path = _skill(tmp_path / ".claude/skills/a")
     _use(store, "a", "~/.claude/skills/a/SKILL.md")
     job = jobs.analysis(store, Surroundings(tmp_path, {}), "claude-code", "s1", closing)
-    assert job["skills"] == [{"name": "a", "path": str(path)}]
+    assert job["skills"] == [{"name": "a", "path": str(path), "used": (1,)}]
 
 
 def test_the_context_begins_behind_the_turn_before_the_batch(store: Store, tmp_path: Path) -> None:

@@ -248,3 +248,14 @@ def test_with_two_skills_in_use_an_objection_alone_does_not_say_which() -> None:
     messages = [Message("go", turn=1), Message("Done."), Message("No, always put a lantern beside the gate.", turn=2)]
     (update,) = Offline().detect(messages, [SKILL, OTHER])
     assert update.confidence < 0.5
+
+
+@pytest.mark.parametrize(("turn", "expected"), [(1, "first"), (2, "first"), (3, "second"), (4, "first")])
+def test_an_ask_is_about_the_skill_that_was_used_last_before_it(turn: int, expected: str) -> None:
+    body = "# Notes\n\n## Style\n\n- Put the ticket number last.\n"
+    second = SkillDoc(1, "second", "/skills/second/SKILL.md", body, used=(2,))
+    first = SkillDoc(2, "first", "/skills/first/SKILL.md", body, used=(0, 3))
+    messages = [Message("go on", turn=number, turn_key=str(number)) for number in range(1, 5)]
+    messages[turn - 1] = Message("From now on put the ticket number in bold.", turn=turn, turn_key=str(turn))
+    (update,) = Offline().detect(messages, [second, first])
+    assert {1: "second", 2: "first"}[update.skill or 0] == expected

@@ -73,6 +73,17 @@ class Offline:
         return [operation] if operation else []
 
 
+def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
+    """Return the skills that words of a turn can be about, the one used last before it first.
+
+    One that was used only further on is meant by nothing said before, unless no other is there.
+    """
+    known = [doc for doc in skills if not doc.used or min(doc.used) <= turn]
+    return sorted(known, key=lambda doc: -max((after for after in doc.used if after < turn), default=-1)) or list(
+        skills
+    )
+
+
 def _corrects(command: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc]) -> bool:
     """Whether a plain command, not heard as lasting already, gives a line of a skill another number or choice."""
     if any(one.start == command.start for one in heard):
@@ -90,8 +101,9 @@ def _update(
 ) -> Update:
     said = phrase(heard)
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in heard.quote.lower()]
-    skill = next((doc for doc in named or skills if related(heard, said.text, doc, agent[-1:])), answered)
-    target = skill or (skills[0] if skills else None)
+    in_use = _in_use(skills, turn)
+    skill = next((doc for doc in named or in_use if related(heard, said.text, doc, agent[-1:])), answered)
+    target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
     if target and not skill:
         confidence = min(confidence, _UNRELATED)
