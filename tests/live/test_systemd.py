@@ -62,6 +62,8 @@ def test_a_plain_user_installs_starts_stops_and_removes_it(manager: UserManager,
     ]
     assert f"PATH={path}".encode() in (process / "environ").read_bytes().split(b"\0")
     assert json.loads(skilld("status", "--json"))["running"]
+    checks = {check["name"]: check for check in json.loads(skilld("doctor", "--json"))["checks"]}
+    assert (checks["service"]["detail"], checks["daemon"]["verdict"]) == ("systemd runs it", "ok")
 
     assert "Nothing to change" in skilld("service", "install")
     assert json.loads(skilld("service", "status", "--json"))["pid"] == state["pid"]
@@ -73,9 +75,9 @@ def test_a_plain_user_installs_starts_stops_and_removes_it(manager: UserManager,
     assert skilld("service", "start") == "Started.\n"
     assert skilld("service", "start") == "It runs already.\n"
 
-    skilld("service", "uninstall")
+    skilld("uninstall", "--purge", "--yes")
     assert manager.shown(UNIT, "LoadState", "ActiveState") == {"LoadState": "not-found", "ActiveState": "inactive"}
-    assert [path for path in (manager.home / ".config/systemd").rglob("*") if not path.is_dir()] == []
+    assert list(manager.home.rglob("*skilld*")) == []
 
 
 def test_a_variable_that_only_the_shell_has_is_refused_or_kept_with_consent(manager: UserManager, python: Path) -> None:
@@ -95,6 +97,9 @@ def test_a_variable_that_only_the_shell_has_is_refused_or_kept_with_consent(mana
 
     without = manager.run(*command)
     assert (without.returncode, file.exists()) == (0, False)
+    removed = manager.run(*command[:-1], "uninstall")
+    assert (removed.returncode, removed.stdout.count("Removed")) == (0, 1)
+    assert manager.shown(UNIT, "LoadState", "ActiveState") == {"LoadState": "not-found", "ActiveState": "inactive"}
 
 
 def test_a_frozen_stage_is_noticed_and_the_daemon_started_again(manager: UserManager) -> None:

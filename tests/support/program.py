@@ -30,6 +30,7 @@ class Program:
         self.environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(home),
+            "XDG_RUNTIME_DIR": str(home / ".runtime"),  # else the person's own service manager would be asked
             "LANG": "C.UTF-8",
             "PYTHONPATH": str(_REPOSITORY),
             "GIT_CONFIG_NOSYSTEM": "1",
