@@ -201,12 +201,18 @@ class Follower:
         if known is None:
             file = self._rows.file(name) or self._renamed(agent, path) or self._new(agent, path)
             cursor = _source(agent).cursor(file.cursor, file.baseline)
-            known = Opened(file, ADAPTERS[agent].parser(path, file.parser), cursor)
+            parser = ADAPTERS[agent].parser(path, file.parser)
+            known = Opened(file, parser, cursor, by_time=_source(agent).rereads)
             self._open.add(name, known)
         return known
 
     def _new(self, agent: str, path: Path) -> StoredFile:
-        return self._rows.add_file(agent, str(path), _source(agent).facts(path), baseline=0)
+        file = self._rows.add_file(agent, str(path), _source(agent).facts(path), baseline=0)
+        if _source(agent).rereads:  # it may hold years, wherever it comes from
+            since = rfc3339(self._installed_at)
+            self._rows.drop_baseline(file.id, since=since)
+            file = replace(file, since=since)
+        return file
 
     def _renamed(self, agent: str, path: Path) -> StoredFile | None:
         facts = _source(agent).facts(path)

@@ -11,7 +11,7 @@ from skilld.intake.agents.base import Parser, skimming
 from skilld.intake.block import Block
 from skilld.intake.source import Cursor
 from skilld.store.files import StoredFile
-from skilld.types import Event, RawLine
+from skilld.types import Event, RawLine, Reply, SkillUse, Turn
 
 
 class ParsingError(Exception):
@@ -26,6 +26,11 @@ class Opened:
     parser: Parser
     cursor: Cursor | None
     mtime: float = 0.0
+    by_time: bool = False  # its positions are times, in milliseconds
+
+    def activity(self, event: Turn | Reply | SkillUse) -> float:
+        """Return when the session of an event was active, as a Unix time: a database has many sessions."""
+        return event.span.start / 1000 if self.by_time else self.mtime
 
     @property
     def waits(self) -> bool:

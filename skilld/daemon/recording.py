@@ -34,7 +34,7 @@ def record(rows: Transcripts, followed: Opened, events: Iterable[Event], touched
             continue
         if event.session_id != seen[0] or cwd not in {None, seen[1]}:
             seen = event.session_id, cwd
-            rows.see_session(file.agent, event.session_id, cwd=cwd, activity=followed.mtime)
+            rows.see_session(file.agent, event.session_id, cwd=cwd, activity=followed.activity(event))
             touched.add((file.agent, event.session_id))
         if isinstance(event, SkillUse):
             rows.add_use(file.agent, event)

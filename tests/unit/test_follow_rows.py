@@ -186,3 +186,30 @@ def test_a_newer_generation_of_tables_is_told_while_the_known_one_goes_on(machin
     machine.client.db.execute("DELETE FROM session_message")
     follower.sweep()
     assert follower.unreadable == {}
+
+
+def test_a_database_that_comes_later_counts_from_when_skilld_came(machine: Machine) -> None:
+    follower = machine.start()
+    machine.list.unlink()
+    with OpenCodeDb(machine.folder / "opencode-beta.db", now=machine.client.now - 86_400_000) as restored:
+        restored.session("s9", "/w")
+        restored.prompt("s9", "said yesterday")
+        restored.now = machine.client.now
+        restored.prompt("s9", "said today")
+        assert follower.sweep() == 1
+    (turn,) = machine.store.transcripts.waiting("opencode", "s9")
+    assert turn.at == "2026-11-18T11:06:41Z"
+
+
+def test_a_session_is_idle_while_another_one_in_the_same_database_goes_on(machine: Machine) -> None:
+    follower = machine.start()
+    machine.type("said here")
+    machine.client.message("s1", {"role": "assistant"})  # its client was killed
+    said_at = machine.client.now
+    follower.sweep()
+    machine.client.now += 1_200_000
+    machine.client.session("s2", "/w")
+    machine.client.answer("s2")
+    follower.sweep()
+    assert machine.store.transcripts.activity("opencode", "s1") == ((said_at - 1000) / 1000, False)
+    assert machine.store.transcripts.activity("opencode", "s2") == (machine.client.now / 1000, False)
