@@ -16,10 +16,13 @@ from string import punctuation
 from skilld.window.gate_model import buckets, load, score
 from skilld.window.gate_words import (
     ASSENTS,
+    BEGINS,
     BROKEN,
     CJK_ASSENTS,
+    CJK_ENDS,
     CJK_HINTS,
     CJK_QUESTIONS,
+    CJK_REPORTS,
     DONE,
     DOUBTS,
     HINT_PAIRS,
@@ -30,11 +33,13 @@ from skilld.window.gate_words import (
     REBUKES,
     REPORTS,
     TASKS,
+    UNAWARE,
     WISHES,
 )
 
 _LONGEST = 4000  # characters: of longer turns the gate says yes unread
 _SHORT = 8  # words: a sentence this short is an approval if it begins as one
+_SHORT_CJK = 14  # characters: the same, where words have no blanks between them
 _ONE_TASK = 14  # words: a longer task has room for a rule
 _FEWEST, _MOST = 3, 80  # words: the model has too little to go by below; above, a rule may stand anywhere
 
@@ -74,7 +79,10 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
     words = _words(prose)
     if len(words) > _MOST or not HINTS.isdisjoint(words) or not HINT_PAIRS.isdisjoint(_pairs(words)):
         return True
-    if not any(_may_last(sentence) for sentence in _SENTENCE.split(prose) if sentence):
+    sentences = [sentence for sentence in _SENTENCE.split(prose) if sentence]
+    if any(_begins_as_rule(sentence) for sentence in sentences):
+        return True
+    if not any(_may_last(sentence) for sentence in sentences):
         return False
     if len(words) < _FEWEST:
         return True
@@ -107,9 +115,19 @@ def _pairs(words: list[str]) -> set[str]:
     return {f"{one} {two}" for one, two in pairwise(words)}
 
 
+def _begins_as_rule(sentence: str) -> bool:
+    words = _words(sentence)
+    rest = words[_start(words) :]
+    return len(rest) > 1 and rest[0] in BEGINS and rest[1] not in UNAWARE and not sentence.rstrip().endswith("?")
+
+
+def _start(words: list[str]) -> int:
+    return next((i for i, word in enumerate(words) if word not in OPENERS), len(words))
+
+
 def _may_last(sentence: str) -> bool:
     words = _words(sentence)
-    start = next((i for i, word in enumerate(words) if word not in OPENERS), len(words))
+    start = _start(words)
     rest = words[start:]
     if all(word in ASSENTS or len(word) == 1 or word.isdigit() for word in rest):
         return False
@@ -134,4 +152,5 @@ def _cjk_chatter(prose: str) -> bool:
     plain = prose.strip("。！!?？.~ ,，、\n")
     assents = all(part in CJK_ASSENTS for part in _CJK_PARTS.split(plain))
     asks = prose.rstrip().endswith(("?", "？")) or plain.startswith(CJK_QUESTIONS) or plain.endswith(CJK_QUESTIONS)
-    return assents or asks
+    goes_on = len(plain) <= _SHORT_CJK and (plain.startswith(CJK_REPORTS) or plain.endswith(CJK_ENDS))
+    return assents or asks or goes_on
