@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from skilld.edit.change import Change
-from skilld.edit.findings import Finding, Verdict
+from skilld.edit.findings import Finding, Verdict, flag
 from skilld.edit.phrases import find, phrase
 
 _CODE_SIGN = re.compile(
@@ -62,8 +62,11 @@ _PHRASES = (
 
 
 def check(change: Change) -> Iterator[Finding]:
-    """Flag what a snippet is able to do; prose that only names such a module passes."""
+    """Flag what a snippet is able to do; prose that only names such a module passes. Flag code that stands bare."""
     code = "\n".join(change.code)
     if not code and _CODE_SIGN.search(change.text):
         code = change.text
     yield from find(change, _PHRASES, code)
+    bare = _CODE_SIGN.search(change.prose)
+    if bare:
+        yield flag("bare-code", "It holds program code outside of a code block, among instructions", bare[0])

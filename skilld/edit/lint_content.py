@@ -30,11 +30,21 @@ _PHRASES = (
             60,
         ),
         near(_PUT, r"['\"‘“][^'\"’”\n]{12,}['\"’”]", 60),
+        # "In your replies" is how people wish for a style; one reply is what a text in a page wants to change.
+        r"\b(?:in|into|to|within|with|of) (?:your (?:reply|response|answer|summary|output)"
+        r"|the (?:reply|answer))\b",
+        r"\b(?:start|begin|end|open|close|respond|reply|answer)\w*\b[^.\n]{0,40}\bwith\b[^.\n]{0,15}"
+        r"(?:['\"‘“]|the words?\b)",
         near(
-            _PUT + "|" + verbs("integrate incorporate weave supply provide introduce state present offer deliver give"),
-            r"\b(?:in|into|to|within|with|at the (?:end|start|beginning) of) (?:your|the|this) "
-            + nouns("reply response answer"),
-            60,
+            verbs("tell ask urge advise invite direct"),
+            r"\b(?:reader|visitor|customer|recipient|caller)s?\b[^.\n]{0,30}\b(?:call|card|details|pay|click|visit|send|buy"
+            r"|password|account|number|refund|download)\b",
+            20,
+        ),
+        near(
+            verbs("recommend prefer suggest promote mention choose favour favor link hyperlink"),
+            r"\b(?:brands?|partners?|affiliates?|sponsors?|sister compan\w+|stocks?|shares) ?\b",
+            40,
         ),
         near(r"\brank\w*\b", r"\b(?:higher|highest|first|top|lower|lowest|last)\b", 40) + r"|\bprominent\w*\b",
         near(_PUT, nouns("word term language terminology expression") + r"\s+(?:like|such as)\b", 40),
@@ -74,7 +84,7 @@ _PHRASES = (
             " propaganda competitor sponsor pseudoscience"
         ),
         r"\bflat earth\b|\bEarth is flat\b|\benergy sources?\b|\bmedical consensus\b|\bcolonial\w*\b|\bwom[ae]n\b"
-        r"|\b(?:male|female)s?\b",
+        r"|\b(?:male|female)s?\b|\bmen\b|\bforeign(?:ers?| names?| people)\b",
     ),
     phrase(
         "falsifies",
@@ -93,6 +103,7 @@ _PHRASES = (
             + r"[^.\n]{0,30}\b(?:by|up|down|randomly|slightly|to (?:appear|look|make))\b",
             50,
         ),
+        r"\bround(?:s|ed|ing)?\b[^.\n]{0,20}\b(?:up|down)\b",
         r"\b\d+\s?(?:%|percent) (?:higher|lower|more|less)\b|\brandom(?:ly)? (?:change|modif|replac|swap"
         r"|introduc)\w*\b",
         near(

@@ -40,6 +40,11 @@ _PUT_TOGETHER = re.compile(
     r"|[\"'][^\"'\n]{1,30}[\"']\s*\+\s*[\"'][^\"'\n]{1,30}[\"']\s*\+",
     re.IGNORECASE,
 )
+_PIECES = re.compile(
+    r"\b(?:first letters? of|letter by letter|join (?:them|the parts|the pieces)|put (?:them|the parts) together"
+    r"|part (?:one|1|a) is|spell(?:ed)? (?:out|backwards))\b|\b(\w{2,})(?:[\s,]+\1\b){3,}",
+    re.IGNORECASE,
+)
 _DIGITS = str.maketrans("013457@$!", "oieastasi")
 _DIGIT_WORD = re.compile(r"(?<!\S)(?=\S{0,20}[A-Za-z])(?=\S{0,20}[013457@$!]\S)\S{3,}")
 
@@ -53,6 +58,8 @@ def check(change: Change) -> Iterator[Finding]:
         yield from _played(line)
     for match in change.matches(_LETTERS_APART):
         yield flag("disguised-words", "It spells out words letter by letter", match[0])
+    for match in change.matches(_PIECES):
+        yield flag("disguised-words", "It hides words in letters, pieces or repetition", match[0])
     for match in change.matches(_PUT_TOGETHER):
         yield flag("disguised-words", "It puts words together from pieces", match[0])
 

@@ -16,7 +16,7 @@ _FLAG = Verdict.FLAG
 
 _SEND = verbs(
     "send sent forward upload post transmit sync synchronize submit export share email e-mail mail copy backup"
-    " publish relay mirror report deliver push stream ping contact notify register verify cc bcc connect download"
+    " publish relay mirror report deliver push stream store ping contact notify register verify cc bcc connect download"
     " fetch pull log"
 )
 _SEND_THERE = verbs(
@@ -28,7 +28,7 @@ _FAR = (
         "server endpoint collector webhook remote external off-?site third_party cloud intranet telemetry analytics"
         " central attacker pastebin gist bucket dropbox ftp location_service logging_service logging_system"
         " monitoring social_media backup_system backup_location backup_service our_service our_system our_api partner"
-        " portal public_channel"
+        " portal public_channel shared_folder shared_drive unknown_sender stranger"
     )
     + r"|\b(?:e-?mail|following|this|monitoring) address|https?://(?!(?:localhost|127\.0\.0\.1|\[::1\])(?:[:/\s]|$))|[\w.+-]{1,64}@[\w-]{1,64}\.\w"
 )
@@ -93,6 +93,11 @@ _PHRASES = (
             verbs("follow perform execute complete obey carry_out"),
             r"\bin\b[^.\n]{0,30}\.(?:md|txt|rst|pdf|docx?|ya?ml|json)\b",
             60,
+        ),
+        near(
+            verbs("install import load open execute"),
+            r"\b(?:attach(?:ed|ments?)|USB|downloads? folder|the zip|link below|forum)\b",
+            40,
         ),
         verbs("run execute") + r"\s+(?:this|the following|these)\s+" + nouns("script command code program"),
     ),

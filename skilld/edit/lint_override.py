@@ -59,6 +59,36 @@ _PHRASES = (
         r"\b(?:must|have to|need to|will)\s+(?:now\s+|only\s+)?(?:listen to|obey|comply with|answer to)\b",
     ),
     phrase(
+        "plays-part",
+        _FLAG,
+        "It has the agent play a part, or act in a world of its own",
+        rf"{_BEGINS}(?:imagine|suppose|assume) (?:that )?(?:you|we|a|I)\b|\blet['’]?s (?:play|say|imagine|pretend)\b",
+        r"\brole-?play\w*|\bhypothetical\w*|\bfictional\b|\bin a world\b|\bonce upon a time\b"
+        r"|\btell (?:me |us )?a story\b",
+        r"\byou are (?:an?|free|no longer|not an?)\b|\bin character\b|\bas a (?:character|pirate|wizard|villain)\b",
+    ),
+    phrase(
+        "presses",
+        _FLAG,
+        "It presses: with urgency, pity, payment or somebody's leave, which no standing instruction needs",
+        r"\b(?:an? emergency|lives? depends?|I['’]?m begging|begging you|(?:lose|lost) my job"
+        r"|(?:I['’]?ll|I will) (?:tip|pay)|tip you|my (?:boss|manager|grand\w+)|trust me|no matter what)\b",
+        r"\b(?:has|have|is|are) (?:already )?(?:agreed|authori[sz]ed|cleared|entitled|given (?:\w+ )?permission)\b"
+        r"|\bI (?:hereby )?authori[sz]e\b|\bfor (?:educational|research|testing) purposes\b",
+    ),
+    phrase(
+        "asks-context",
+        _FLAG,
+        "It asks for what stands before it: instructions, a conversation, hidden text",
+        near(
+            verbs("output repeat print summarize summarise translate reveal describe show recite copy"),
+            r"\b(?:text|conversation|words?|messages?|everything|lines?|sentences?)\s+(?:\w+\s+)?(?:above|so far"
+            r"|before this|earlier)\b|\byour (?:first|initial|own|hidden|secret|full) (?:line|word|instruction"
+            r"|text|note|rule|setup|message)s?\b|\bhidden (?:parts?|words?|text)\b",
+        ),
+        r"\bQ:\s[^\n]{1,200}\bA:",
+    ),
+    phrase(
         "asks-secret",
         _FLAG,
         "It asks for a secret, or where somebody is",

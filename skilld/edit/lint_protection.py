@@ -23,7 +23,7 @@ _CHECKS = nouns(
     "test check validation verification sanitization sanitisation escaping authentication authorization auth CSRF"
     " CORS firewall lint(?:er|ing)? hook review approval audit logging monitoring alert warning backup sandbox"
     " encryption signature rate_limit rate_limiting security guard safety assertion type_check scanner antivirus"
-    " gitignore input output confirmation"
+    " gitignore input output confirmation two-?factor 2FA MFA paywall captcha"
 )
 
 _PHRASES = (
@@ -38,6 +38,12 @@ _PHRASES = (
             40,
         ),
         r"\b(?:always|automatically)\s+(?:approve|accept|pass|succeed|merge|allow|trust|grant)\b|\bdo not proceed\b",
+        near(
+            verbs("approve merge accept grant allow admit"),
+            r"\b(?:automatically|as soon as|immediately|from anyone|anyone|anybody|everybody|everyone|unread)\b",
+            40,
+        ),
+        near(r"\b(?:rate|score|grade|rank)s?\b", r"\b(?:higher|lower|better|worse)\b", 40),
         near(nouns("candidate resume applicant"), r"\b(?:qualified|best|recommend\w*|hire)\b"),
     ),
     phrase(
@@ -52,8 +58,8 @@ _PHRASES = (
         ),
         r"\bpasswords?\s+(?:is\s+|=\s*|:\s*)?['\"][^'\"\n]{3,}['\"]|\bSSH key\b|\bemergency access\b|\bback-?doors?\b",
         near(
-            verbs("grant give share widen elevate escalate open"),
-            nouns("permission access privilege right everyone public"),
+            verbs("grant give share widen elevate escalate open expose"),
+            nouns("permission access privilege right everyone everybody anyone public internet world"),
             60,
         ),
         near(
@@ -94,6 +100,17 @@ _PHRASES = (
         ),
         near(r"\b(?:MD5|SHA-?1|DES|ECB|RC4)\b", r"\b(?:passwords?|hash\w*|encrypt\w*)\b", 30),
         near(verbs("hardcode hard-code commit log store print"), nouns("password key token secret credential"), 40),
+        near(r"\bdebug\w*\b", r"\b(?:in|on) (?:prod\w*|live)\b", 40),
+        near(
+            verbs("log print dump store trace"),
+            r"\b(?:request|response) (?:bod(?:y|ies)|headers?)\b|\bpersonal data\b",
+            40,
+        ),
+        near(
+            nouns("key secret password credential certificate token"),
+            r"\b(?:in|into|to|with) the (?:repo\w*|code|project|image|log|source)\b",
+            40,
+        ),
         r"\bdebug\s*=\s*True\b|\bshell\s*=\s*True\b|\brun(?:s|ning)? (?:\w+ ){0,3}as (?:root|admin\w*)\b"
         r"|\buse HTTP\b(?!S)|\bHTTP instead\b",
         r"\b(?:use|using|call|prefer)\s+[`'\"]?(?:eval|exec|innerHTML|dangerouslySetInnerHTML|pickle|os\.system)\b",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -182,6 +183,10 @@ def test_t29_t30_no_module_of_ours_listens() -> None:
     servers = {"http.server", "socketserver", "xmlrpc.server", "wsgiref", "asyncio.streams"}
     found = []
     for path in sorted((ROOT / "skilld").rglob("*.py")):
+        if not re.search(
+            r"^\s*(?:import|from) (?:socket|asyncio|anyio|http|xmlrpc|wsgiref)", path.read_text(), re.MULTILINE
+        ):
+            continue  # without one of these a `listen` is a word
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in listening:
                 found.append(f"{path.name}:{node.lineno}")
@@ -208,7 +213,8 @@ def test_t32_no_file_of_a_project_and_no_transcript_names_an_endpoint(
         toml = f'model = "openai/theirs"\nmodel_base_url = "{theirs.base_url}"\napply = "auto"\n'
         for name in (".env", ".env.local", ".envrc"):
             (project.root / name).write_text(env_file)
-        for name in (".skilld.toml", "skilld.toml", "config.toml", ".skilld/config.toml", "skilld/config.toml"):
+        # One called .skilld.toml can only narrow, and one that says anything else has the project left alone.
+        for name in ("skilld.toml", "config.toml", ".skilld/config.toml", "skilld/config.toml"):
             (project.root / name).parent.mkdir(exist_ok=True)
             (project.root / name).write_text(toml)
         (project.root / ".claude/settings.json").write_text(json.dumps({"env": redirect}))
