@@ -1,4 +1,4 @@
-"""`skilld mine`: what past sessions would have taught, as a report and, unless it is a dry run, as proposals."""
+"""`skilld mine`: a report on what past sessions would have taught. It proposes nothing yet."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import UsageError
+from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.mine.judge import Judgement
@@ -33,7 +33,12 @@ class _Found:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "mine", run, "look through past sessions for what skills should say", listing=True)
+    parser = common.verb(
+        verbs, "mine", run, "report what past sessions would have taught; nothing is proposed yet", listing=True
+    )
+    parser.add_argument(
+        "paths", metavar="PATH", type=Path, nargs="*", help="transcripts, or folders of such, in place of your own"
+    )
     parser.add_argument("--since", metavar="DAYS", type=float, default=14.0, help="so far back (default: 14)")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions that worked there")
     parser.add_argument(
@@ -41,7 +46,7 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--limit", metavar="N", type=int, default=100, help="sessions at most (default: 100)")
     parser.add_argument("--min-turns", metavar="N", type=int, default=1, help="only sessions with so many human turns")
-    parser.add_argument("--dry-run", action="store_true", help="report, and propose nothing")
+    parser.add_argument("--dry-run", action="store_true", help="report, and propose nothing: all there is so far")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,7 +70,7 @@ def _mine(arguments: argparse.Namespace) -> _Found:
     wanted = _ids(arguments.ids)
     project = arguments.project.resolve() if arguments.project else None
     rows = []
-    for session in _sessions(reader.sessions, _transcripts(arguments.since)):
+    for session in _sessions(reader.sessions, _transcripts(arguments)):
         if len(session.turns) < arguments.min_turns or (wanted is not None and session.id not in wanted):
             continue
         if project is not None and not (session.cwd and Path(session.cwd).is_relative_to(project)):
@@ -78,11 +83,20 @@ def _mine(arguments: argparse.Namespace) -> _Found:
     return _Found(len(rows), reader.unreadable, judge(rows, skills, texts, now=time.time()))
 
 
-def _transcripts(days: float) -> list[Transcript]:
+def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
     from skilld.daemon.roots import roots
-    from skilld.mine.sessions import discover
+    from skilld.mine.sessions import below, discover
 
-    return discover(roots(common.home(), os.environ, common.settings().roots), time.time() - days * _DAY)
+    since = time.time() - arguments.since * _DAY
+    if arguments.paths:
+        if missing := [path for path in arguments.paths if not path.exists()]:
+            raise SkilldError("No such file or folder", str(missing[0]))
+        return [found for path in arguments.paths for found in below(path, since)]
+    configured = common.settings().roots
+    found = discover(roots(common.home(), os.environ, configured), since)
+    if not found:  # a folder that holds transcripts in some other order, as people keep copies
+        found = [one for agent, bases in configured.items() for base in bases for one in below(base, since, agent)]
+    return found
 
 
 def _sessions(read: Any, transcripts: Sequence[Transcript]) -> Iterator[Session]:  # noqa: ANN401 - a bound method

@@ -18,6 +18,7 @@ from skilld.cli import (
     learnings,
     logs,
     mcp,
+    mine,
     pause,
     proposals,
     recommend,
@@ -48,6 +49,7 @@ VERBS: dict[str, ModuleType] = {
     "decide": decide,  # accept, reject, revert
     "git": git,
     "learnings": learnings,
+    "mine": mine,
     "recommend": recommend,
     "suggest": suggest,
     "record": record,  # and feedback

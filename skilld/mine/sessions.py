@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from skilld.daemon.roots import Root, transcripts
 from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
+from skilld.intake.inspect import guess_agent
 from skilld.intake.main_dir import Work
 from skilld.intake.source import source_of
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
@@ -63,6 +64,24 @@ def discover(roots: Iterable[Root], since: float) -> list[Transcript]:
         for path, facts in transcripts(root)
         if facts.st_mtime >= since
     ]
+    return sorted(found, key=lambda one: -one.changed)
+
+
+def below(folder: Path, since: float, agent: str | None = None) -> list[Transcript]:
+    """Return the transcripts in a folder that no agent keeps like this, told by what their lines say, newest first.
+
+    With `agent` only those of that one. A file given in place of a folder is looked at alone.
+    """
+    found = []
+    for path in sorted(folder.rglob("*")) if folder.is_dir() else [folder]:
+        try:
+            changed = path.stat().st_mtime
+            if path.is_file() and changed >= since:
+                name = guess_agent(path)
+                if name is not None and agent in {None, name}:
+                    found.append(Transcript(name, path, changed))
+        except OSError:
+            continue
     return sorted(found, key=lambda one: -one.changed)
 
 
@@ -130,8 +149,3 @@ def _events(transcript: Transcript, by_id: dict[str, _Read]) -> Iterator[Event]:
             if session := source.session(item) or session:
                 by_id.setdefault(session, _Read()).work.see(item.data)
     yield from parser.flush()
-
-
-def in_project(sessions: Sequence[Session], project: Path) -> list[Session]:
-    """Return the sessions that worked in a folder or below it."""
-    return [one for one in sessions if one.cwd and Path(one.cwd).is_relative_to(project)]

@@ -1,0 +1,43 @@
+"""`skilld mine` over sessions as the agent wrote them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.live_project import Project
+from support.program import Program
+from support.session import Session
+
+KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+
+
+def test_the_report_names_what_was_asked_again_and_again_with_the_words(
+    home: Path, project: Project, program: Program
+) -> None:
+    for text in ("commit this, push it and open a draft pull request", "commit, push it, open a draft pull request"):
+        session = Session(home, project)
+        session.type("paint the shed", text, f"the key is {KEY}")
+    used = Session(home, project)
+    used.use_skill()
+    used.type("Write the release notes for 2.4.0", "Always mention breaking changes first.")
+    before = project.fingerprint()
+
+    found = program.json("mine", "--dry-run")
+    assert (found["sessions"], found["calls"], found["tokens"]) == (3, 0, 0)
+    by_action = {one["action"]: one for one in found["candidates"]}
+    assert by_action["extend"]["target"] == str(project.skill_path)
+    assert [proof["quote"] for proof in by_action["extend"]["evidence"]] == ["Always mention breaking changes first."]
+    assert by_action["create"]["dimensions"] == ["repeatable", "repeated ask"]
+    assert len({proof["session"] for proof in by_action["create"]["evidence"]}) == 2
+    assert KEY not in str(found)
+    assert project.fingerprint() == before
+
+    shown = program.run("mine", "--dry-run").stdout
+    assert "3 sessions read." in shown
+    assert "Always mention breaking changes first." in shown
+    assert program.json("mine", "--min-turns", "3")["sessions"] == 2
+    assert program.json("mine", "--project", str(home))["sessions"] == 0
+    assert program.json("mine", "--from", used.path.stem)["sessions"] == 1
+    assert program.json("mine", str(used.path))["sessions"] == 1
+    assert program.run("mine", "/no/such/folder").returncode == 1
+    assert program.run("mine", "--limit", "0").returncode == 2

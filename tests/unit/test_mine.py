@@ -1,0 +1,128 @@
+"""Which of what past sessions say makes a skill: repeatable, and better done or asked for again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.mine.judge import Candidate, Judgement, judge
+from skilld.mine.rows import Feedback, Row, Task, distil
+from skilld.mine.sessions import Session
+from skilld.skills import Skill, Source
+from skilld.skills.front import Front
+from skilld.times import seconds
+from skilld.types import Message, SkillUse, Span
+
+AT = "2026-01-05T10:00:00Z"
+NOW = (seconds(AT) or 0) + 86400
+NOTES = Skill(
+    "release-notes", Path("/shop/.claude/skills/release-notes/SKILL.md"), Source.PROJECT, Path("/shop"),
+    ("claude-code",), Front("release-notes", "Writes the release notes of a version."),
+)  # fmt: skip
+SHIP = "commit this, push it and open a draft pull request"
+
+
+def _row(session: str, task: str, *said: str, skills: tuple[str, ...] = (), at: str = AT) -> Row:
+    feedback = tuple(Feedback(f"{session}:{n}", text, text, "preference", 0.8) for n, text in enumerate(said))
+    topics = ("documentation",) if "notes" in task else ("other",)
+    return Row(
+        "claude-code", session, "/t", "/shop", at, 3, topics, (Task(f"{session}:t", task),), skills, (), feedback
+    )
+
+
+def _judge(*rows: Row, text: str = "# Notes") -> Judgement:
+    return judge(rows, [NOTES], {NOTES.path: text}, now=NOW)
+
+
+def _candidates(judged: Judgement) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(one.action, one.name, one.changes) for one in judged.candidates]
+
+
+def test_a_lasting_word_about_a_skill_in_use_extends_it() -> None:
+    said = "Put the ticket number first in the notes."
+    (found,) = _judge(_row("s1", "write the release notes", said, skills=("release-notes",))).candidates
+    assert found == Candidate(
+        "release-notes", "extend", str(NOTES.path), ("repeatable", "room to do better"), (said,), found.evidence
+    )
+    assert [(proof.session, proof.turn, proof.quote) for proof in found.evidence] == [("s1", "s1:0", said)]
+
+
+def test_what_the_skill_says_already_is_told_as_such() -> None:
+    said = "Put the ticket number first in the notes."
+    judged = _judge(
+        _row("s1", "write the release notes", said, skills=("release-notes",)), text=f"# Notes\n\n- {said}\n"
+    )
+    assert judged.candidates == ()
+    assert [one.missed for one in judged.rejected] == ["release-notes says it already"]
+
+
+def test_said_once_of_something_done_once_is_not_repeatable() -> None:
+    judged = _judge(_row("s1", "paint the shed", "Always use two coats."))
+    assert (judged.candidates, [one.missed for one in judged.rejected]) == ((), ["repeatable"])
+
+
+def test_said_in_two_sessions_without_a_kind_of_work_belongs_into_the_projects_documents() -> None:
+    rows = [_row(name, "paint the shed", "Always use two coats.") for name in ("s1", "s2")]
+    judged = _judge(*rows)
+    assert [(doc.project, doc.text, len(doc.evidence)) for doc in judged.docs] == [
+        ("/shop", "Always use two coats.", 2)
+    ]
+
+
+def test_the_same_request_in_several_sessions_is_a_skill_to_create() -> None:
+    rows = [_row("s1", SHIP), _row("s2", "commit, push it and open a draft pull request"), _row("s3", "paint the shed")]
+    judged = _judge(*rows)
+    assert _candidates(judged) == [("create", "commit-push-open-draft", (judged.candidates[0].changes[0],))]
+    assert {proof.session for proof in judged.candidates[0].evidence} == {"s1", "s2"}
+    assert _judge(rows[0], rows[2]).candidates == ()
+
+
+def test_a_request_that_a_skill_serves_already_makes_none() -> None:
+    judged = _judge(*(_row(name, "write the release notes of the new version") for name in ("s1", "s2")))
+    assert judged.candidates == ()
+    assert [one.missed for one in judged.rejected] == ["release-notes is a skill for it already"]
+
+
+def test_what_was_said_long_ago_is_not_sure_enough() -> None:
+    old = _row(
+        "s1", "write the release notes", "Put the ticket first.", skills=("release-notes",), at="2024-01-05T10:00:00Z"
+    )
+    assert [one.missed for one in _judge(old).rejected] == ["said clearly enough, or lately enough"]
+
+
+def test_no_more_than_five_are_named_and_the_rest_is_deferred() -> None:
+    tasks = [f"{verb} polished {noun} {place}" for verb, noun, place in (
+        ("boil", "kettles", "upstairs"), ("water", "gardens", "gently"), ("oil", "bicycles", "monthly"),
+        ("shut", "windows", "nightly"), ("climb", "ladders", "barefoot"), ("roll", "carpets", "outdoors"),
+        ("fill", "bottles", "halfway"),
+    )]  # fmt: skip
+    rows = [_row(f"{task}{n}", task) for task in tasks for n in (1, 2)]
+    judged = _judge(*rows)
+    assert len(judged.candidates) == 5
+    assert sum(one.missed.startswith("deferred") for one in judged.rejected) == 2
+
+
+@pytest.mark.parametrize(
+    "text", ["what does this do, and why is it here?", "go on", "```\nrun the whole test suite now\n```"]
+)
+def test_questions_and_go_on_are_no_tasks(text: str) -> None:
+    assert distil(_session(text)).tasks == ()
+
+
+def test_a_row_holds_the_persons_own_words() -> None:
+    row = distil(
+        _session(
+            "Write the release notes for version two.", "Always put the ticket number first.", "the build fails again"
+        )
+    )
+    assert [task.text for task in row.tasks][:1] == ["Write the release notes for version two."]
+    assert [(one.turn, one.quote) for one in row.user_feedback] == [("k2", "Always put the ticket number first.")]
+    assert row.env_feedback == ("the build fails again",)
+    assert (row.work, row.skills_used, row.n_user_turns, row.main_dir) == ("documentation", ("notes",), 3, "/shop")
+
+
+def _session(*texts: str) -> Session:
+    messages = tuple(Message(text, turn=number, turn_key=f"k{number}") for number, text in enumerate(texts, 1))
+    uses = (SkillUse("s1", "notes", None, AT, Span(0, 1)),)
+    return Session("claude-code", "s1", Path("/t"), "/shop", "/shop", AT, messages, uses)
