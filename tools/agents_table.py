@@ -40,7 +40,7 @@ def _moved_by(info: AgentInfo) -> list[str]:
 
 def _own_skills(info: AgentInfo) -> Iterator[str]:
     yield from (f"~/{info.home}/{folder}" for folder in info.skill_homes)
-    yield from (f"~/{folder.usual}" for folder in info.skill_folders)
+    yield from (f"~/{folder.usual}" for folder in info.skill_folders if folder.usual)
     yield from (f"~/{folder}" for folder in info.user_skills)
 
 

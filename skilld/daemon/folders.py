@@ -8,13 +8,30 @@ processor, and this 10. What the watcher and this both miss, the next full sweep
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-_SUFFIX = ".jsonl"
+from skilld.daemon.roots import Root, transcripts
+from skilld.intake.agents import ADAPTERS
+from skilld.intake.source import source_of
+from skilld.intake.tail import Facts
+
 # A file that comes within the same tick of a file system's clock as our look leaves the folder's time as it was.
 _TICK = 2.0  # seconds, that of FAT, the coarsest
+
+
+def _stat(entry: os.DirEntry[str]) -> os.stat_result:
+    return entry.stat(follow_symlinks=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which files of a folder matter, whether none further down does, and how their size and time are told."""
+
+    suffixes: tuple[str, ...] = (".jsonl",)
+    flat: bool = False
+    facts: Callable[[os.DirEntry[str]], Facts | os.stat_result] = _stat
 
 
 @dataclass(slots=True)
@@ -32,10 +49,31 @@ class Folders:
     def __init__(self) -> None:
         self._known: dict[str, _Folder] = {}
 
+    def transcripts(
+        self, root: Root, seen: Mapping[str, tuple[int, float]], now: float, *, quiet_since: float | None
+    ) -> Iterator[Path]:
+        """Yield the transcripts of a root that are not as in `seen`; otherwise as `changed` does."""
+        if root.file:
+            every = transcripts(root)
+            yield from (path for path, facts in every if seen.get(str(path)) != (facts.st_size, facts.st_mtime))
+            return
+        adapter = ADAPTERS[root.agent]
+        facts = source_of(adapter.INFO).facts if root.changes_in_place else _stat
+        wanted = Wanted(adapter.INFO.suffixes, root.is_flat, facts)
+        for name in self.changed(root.folder, seen, now, quiet_since=quiet_since, wanted=wanted):
+            if adapter.is_transcript(path := Path(name)):
+                yield path
+
     def changed(
-        self, root: Path, seen: Mapping[str, tuple[int, float]], now: float, *, quiet_since: float | None
+        self,
+        root: Path,
+        seen: Mapping[str, tuple[int, float]],
+        now: float,
+        *,
+        quiet_since: float | None,
+        wanted: Wanted = Wanted(),
     ) -> Iterator[str]:
-        """Yield the paths below `root` of files whose size and time are not as in `seen`.
+        """Yield the paths below `root` of files that are `wanted` and whose size and time are not as in `seen`.
 
         Folders that did not change, and in which nothing grew since the Unix time `quiet_since`, are passed over; None:
         none is. Folders that vanish or cannot be read are passed over too.
@@ -51,7 +89,7 @@ class Folders:
                     before = known.below if known else []
                     settled = facts.st_mtime < now - _TICK
                     known = self._known[folder] = _Folder(facts.st_mtime_ns if settled else None, 0.0, [])
-                    yield from _look(folder, known, seen)
+                    yield from _look(folder, known, seen, wanted)
                     for new in set(known.below).difference(before):  # it may have been here before, and be another
                         self._known.pop(new, None)
                 stack += known.below
@@ -59,14 +97,15 @@ class Folders:
                 self._known.pop(folder, None)
 
 
-def _look(folder: str, known: _Folder, seen: Mapping[str, tuple[int, float]]) -> Iterator[str]:
+def _look(folder: str, known: _Folder, seen: Mapping[str, tuple[int, float]], wanted: Wanted) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                known.below.append(entry.path)
-            elif entry.name.endswith(_SUFFIX) and entry.is_file(follow_symlinks=False):
+                if not wanted.flat:
+                    known.below.append(entry.path)
+            elif entry.name.endswith(wanted.suffixes) and entry.is_file(follow_symlinks=False):
                 try:
-                    facts = entry.stat(follow_symlinks=False)
+                    facts = wanted.facts(entry)
                 except FileNotFoundError:  # gone this moment; the others in the folder are not
                     continue
                 known.newest = max(known.newest, facts.st_mtime)

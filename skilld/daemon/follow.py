@@ -85,12 +85,8 @@ class Follower:
 
     def _changed(self, quiet_since: float | None) -> Iterator[tuple[str, Path]]:
         for root in self._roots:
-            adapter = ADAPTERS[root.agent]
-            for name in self._folders.changed(root.folder, self._seen, time.time(), quiet_since=quiet_since):
+            for path in self._folders.transcripts(root, self._seen, time.time(), quiet_since=quiet_since):
                 self.progress()
-                path = Path(name)
-                if not adapter.is_transcript(path):
-                    continue
                 if _is_text(path):
                     yield root.agent, path
                 else:
@@ -145,7 +141,9 @@ class Follower:
             with _source(agent).look(path, followed.cursor) as look:
                 new = self._keep(followed, look)
             self._open.add(name, followed)  # reading others meanwhile may have closed it
-            self._note(name, look.note)
+            self.unreadable.pop(name, None)
+            if look.note:
+                self.unreadable[name] = look.note
         except FileNotFoundError:
             self._forget(name)
             self.unreadable.pop(name, None)
@@ -157,13 +155,6 @@ class Follower:
         else:
             return new, look.more
         return 0, False
-
-    def _note(self, name: str, note: str) -> None:
-        """Keep a word on what could not be read of a file for `status`; without one nothing was left out."""
-        if note:
-            self.unreadable[name] = note
-        else:
-            self.unreadable.pop(name, None)
 
     def _forget(self, name: str, *, seen: bool = False) -> None:
         """Let go of what is in memory of a file: what was fed to its parser and not stored must be read again.

@@ -68,11 +68,11 @@ def agent_homes(info: AgentInfo, home: Path, environment: Mapping[str, str]) -> 
     return [home / info.home]
 
 
-def _skill_folder(folder: Folder, home: Path, environment: Mapping[str, str]) -> Path:
+def _skill_folder(folder: Folder, home: Path, environment: Mapping[str, str]) -> Path | None:
     for variable, below in folder.variables:
         if (value := environment.get(variable)) and (top := _below_home(value, home)).is_absolute():
             return top / below
-    return home / folder.usual
+    return home / folder.usual if folder.usual else None
 
 
 def _below_home(folder: str, home: Path) -> Path:
@@ -115,7 +115,7 @@ def skill_places(
     homes = [_home_of(root, info) for root in (configured or {}).get(agent, ())]
     homes = homes or agent_homes(info, home, environment)
     own = [base / sub for base in homes for sub in info.skill_homes]
-    own += [_skill_folder(folder, home, environment) for folder in info.skill_folders]
+    own += filter(None, (_skill_folder(folder, home, environment) for folder in info.skill_folders))
     linked = {sub for adapter in ADAPTERS.values() for sub in adapter.INFO.project_skills}
     return Places(info.project_skills, (*own, *(home / sub for sub in info.user_skills)), tuple(sorted(linked)))
 

@@ -29,7 +29,10 @@ OVERLAP = 10_000  # milliseconds
 LOOK_BACK = 7 * 86_400_000  # milliseconds
 _PATIENCE = 0.2  # seconds a client's lock is waited for; the next look comes anyway
 # Seconds that reading may take, should somebody have made a database to keep us: what is new, all of it.
-_LONGEST_NEW, _LONGEST_WHOLE = 5.0, 100.0
+_LONGEST_NEW, _LONGEST_WHOLE = 10.0, 100.0
+# What one look takes: a part of a long history, and not long. The rest is read by the next look, at once.
+_MOST = 2000  # records
+_WHILE = 0.2  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +104,9 @@ def read(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budg
         known = cursor is not None and (cursor.dev, cursor.ino) in {(seen.st_dev, seen.st_ino), (0, 0)}
         since, row = (cursor.offset, cursor.row) if cursor is not None and known else (0, None)
         (last_row,) = db.execute(query.last_row).fetchone()
-        index = _index(db, query, since if row is None else since - OVERLAP, row)
+        index, cut = _page(db, query, since if row is None else since - OVERLAP, row)
         lines, overlong, left = _within(budget, db, query, index)
+        left = left or cut
         end = max([since, *(line.end for line in lines), *(span.end for span in overlong)])
         position = RowCursor(seen.st_dev, seen.st_ino, end, None if left else last_row)
     return RowLook(
@@ -120,19 +124,24 @@ def read(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budg
 def whole(path: Path, queries: Sequence[Query], session: str | None = None) -> Iterator[RawLine | Span]:
     """Yield all records, or those of one session, in order. Raises as `read` does."""
     with _opened(path, queries, seconds=_LONGEST_WHOLE) as (db, query, _):
-        for position, key in _index(db, query, 0, None, session):
+        for position, key in _index(db, query, 0, session=session):
             yield _record(db, query, position, key)
 
 
 def _within(
     budget: int, db: sqlite3.Connection, query: Query, index: Sequence[tuple[int, str]]
 ) -> tuple[list[RawLine], list[Span], bool]:
-    """Read records until `budget` bytes are there, but all that share a position: the next look begins behind it."""
+    """Read records for a while, or until `budget` bytes are there, but all that share a position.
+
+    The next look begins behind it.
+    """
     lines: list[RawLine] = []
     overlong: list[Span] = []
     size = 0
+    until = time.monotonic() + _WHILE
     for number, (position, key) in enumerate(index):
-        if size >= budget and position != index[number - 1][0]:
+        is_enough = size >= budget or (number and time.monotonic() > until)
+        if is_enough and position != index[number - 1][0]:
             return lines, overlong, True
         item = _record(db, query, position, key)
         if isinstance(item, RawLine):
@@ -143,11 +152,30 @@ def _within(
     return lines, overlong, False
 
 
+def _page(db: sqlite3.Connection, query: Query, since: int, row: int | None) -> tuple[list[tuple[int, str]], bool]:
+    """Return the first records' positions and keys, of each position all or none, and whether there are others."""
+    found = _index(db, query, since, row, most=_MOST)
+    if len(found) < _MOST:
+        return found, False
+    whole = [item for item in found if item[0] != found[-1][0]]
+    if whole:
+        return whole, True
+    every = _index(db, query, since, row)
+    same = [item for item in every if item[0] == every[0][0]]
+    return same, len(same) < len(every)
+
+
 def _index(
-    db: sqlite3.Connection, query: Query, since: int, row: int | None, session: str | None = None
+    db: sqlite3.Connection,
+    query: Query,
+    since: int,
+    row: int | None = None,
+    *,
+    session: str | None = None,
+    most: int = -1,
 ) -> list[tuple[int, str]]:
-    found = db.execute(query.index, {"since": since, "row": row, "session": session})
-    return [(position, key) for position, key in found if isinstance(position, int) and isinstance(key, str)]
+    found = db.execute(query.index, {"since": since, "row": row, "session": session, "most": most})
+    return [(position, key) for position, key in found]
 
 
 def _record(db: sqlite3.Connection, query: Query, position: int, key: str) -> RawLine | Span:

@@ -162,7 +162,9 @@ class TestRoots:
         assert root.transcript(tmp_path / "snapshot" / "opencode.db") is None
 
     def test_where_opencode_keeps_a_persons_skills(self, tmp_path: Path) -> None:
-        absolute = skill_places("opencode", tmp_path, {"XDG_CONFIG_HOME": "/c"}).absolute
+        absolute = skill_places("opencode", tmp_path, {"XDG_CONFIG_HOME": "/c", "OPENCODE_CONFIG_DIR": "/o"}).absolute
+        assert Path("/o/skills") in absolute
+        assert Path("/o/skills") not in skill_places("opencode", tmp_path, {}).absolute
         assert {Path("/c/opencode/skills"), Path("/c/opencode/skill"), tmp_path / ".claude/skills"} <= set(absolute)
 
 

@@ -74,6 +74,17 @@ def test_a_long_history_is_read_piece_by_piece_to_its_end(client: OpenCodeDb) ->
     assert readings[-1].cursor.row is not None
 
 
+def test_however_many_share_a_moment_all_are_read(client: OpenCodeDb, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "_MOST", 4)
+    for number in range(20):
+        client.prompt("s1", f"prompt {number}", at=client.now - number % 2 if number < 10 else 1000)
+    readings = [read(client)]
+    while readings[-1].more:
+        readings.append(read(client, readings[-1].cursor))
+    assert sorted(text for reading in readings for text in texts(reading)) == sorted(f"prompt {n}" for n in range(20))
+    assert len(readings) > 2
+
+
 def test_sub_agents_and_other_sessions_are_left_out(client: OpenCodeDb) -> None:
     client.session("child", "/w", parent="s1")
     client.session("s2", "/w")

@@ -18,7 +18,10 @@ from skilld.types import Event, RawLine
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder below the person's home, and what moves it: the first variable that is set, and the way down from it."""
+    """A folder below the person's home, and what moves it: the first variable that is set, and the way down from it.
+
+    Where `usual` is empty there is none unless a variable names one.
+    """
 
     usual: str
     variables: tuple[tuple[str, str], ...] = ()
@@ -31,8 +34,8 @@ class Query:
     `tables` are those it asks, with the columns they must have; `newer` are tables that newer clients fill instead.
     `newest` gives the greatest position (a time in milliseconds), `last_row` the greatest row number; `index` the
     positions and keys of records in order: those at `:since` or later and those behind row `:row`, of session
-    `:session` or, where that is null, of all. `record` gives the rows that make up the record `:key`, by name, without
-    values longer than `:longest`.
+    `:session` or, where that is null, of all, at most `:most` of them. `record` gives the rows that make up the record
+    `:key`, by name, without values longer than `:longest`.
     """
 
     tables: Mapping[str, frozenset[str]]

@@ -33,7 +33,8 @@ _FIRST = Query(
           SELECT m.id FROM message m JOIN session s ON s.id = m.session_id
           WHERE m.rowid > :row AND s.parent_id IS NULL AND (:session IS NULL OR s.id = :session)
         )
-        SELECT m.time_created, m.id FROM fresh JOIN message m ON m.id = fresh.id ORDER BY 1, 2
+        SELECT m.time_created, m.id FROM fresh JOIN message m ON m.id = fresh.id
+        WHERE typeof(m.time_created) = 'integer' AND typeof(m.id) = 'text' ORDER BY 1, 2 LIMIT :most
     """,
     record={
         "message": """
@@ -73,9 +74,11 @@ INFO = AgentInfo(
     project_skills=(".opencode/skills", ".opencode/skill", ".claude/skills", ".agents/skills"),
     user_skills=(".claude/skills", ".agents/skills"),
     skill_homes=(),
-    skill_folders=tuple(
-        Folder(f".config/opencode/{name}", (("OPENCODE_CONFIG_DIR", name), ("XDG_CONFIG_HOME", f"opencode/{name}")))
-        for name in ("skills", "skill")
+    skill_folders=(
+        Folder(".config/opencode/skills", (("XDG_CONFIG_HOME", "opencode/skills"),)),
+        Folder(".config/opencode/skill", (("XDG_CONFIG_HOME", "opencode/skill"),)),
+        Folder("", (("OPENCODE_CONFIG_DIR", "skills"),)),
+        Folder("", (("OPENCODE_CONFIG_DIR", "skill"),)),
     ),
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="1.18.33 on 2026-11-20",
