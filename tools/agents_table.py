@@ -35,7 +35,7 @@ def _stores(info: AgentInfo) -> Iterator[str]:
 
 
 def _moved_by(info: AgentInfo) -> list[str]:
-    return [*info.home_variables, *(variable for variable, _ in info.home_parents)]
+    return [*info.home_variables, *(variable for variable, _ in info.home_parents), *info.file_variables]
 
 
 def _own_skills(info: AgentInfo) -> Iterator[str]:
