@@ -93,7 +93,7 @@ def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path)
     assert engine.close_due(NOW) == 1
     batch = engine.next_batch(NOW)
     assert batch is not None
-    assert batch.job["skills"] == [{"name": "notes", "path": str(skill)}]
+    assert [(found["name"], found["path"]) for found in batch.job["skills"]] == [("notes", str(skill))]
     assert batch.job["instructions"] == ["TOY.md"]
     assert jobs.complete(with_store, Settings(), around, batch)["agent"] == "toy"
     assert with_store.transcripts.summary()["toy"]["malformed"] == 1
