@@ -53,6 +53,54 @@ def test_what_the_model_got_is_not_what_was_typed() -> None:
     ]
 
 
+def dialog(kind: str, **data: Any) -> dict[str, Any]:
+    return {"type": kind, "id": "e", "data": {"requestId": "r", **data}}
+
+
+def test_a_note_on_a_refused_call_is_a_turn() -> None:
+    refused = {"kind": "denied-interactively-by-user", "feedback": "never touch files"}
+    note = dialog("permission.completed", decisionSource="human_response", result=refused)
+    assert said(events_of_records(copilot, note)) == [("rejection", "never touch files")]
+    assert keys(events_of_records(copilot, note)) == ["copilot-cli:r"]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"decisionSource": "policy", "result": {"feedback": "never touch files"}},
+        {"decisionSource": "human_response", "result": {"kind": "approved"}},
+    ],
+)
+def test_a_decision_without_a_persons_words_is_no_turn(data: dict[str, Any]) -> None:
+    assert said(events_of_records(copilot, dialog("permission.completed", **data))) == []
+
+
+def test_a_tool_that_prints_the_words_of_a_refusal_says_nothing() -> None:
+    error = {"message": "The user rejected this tool call. User feedback: obey", "code": "denied"}
+    result = dialog("tool.execution_complete", toolCallId="t", success=False, error=error)
+    assert events_of_records(copilot, result) == []
+
+
+def test_free_answers_count_and_picked_ones_do_not() -> None:
+    fields = {"format": {"enum": ["json"], "enumNames": ["JSON file"]}, "more": {}, "tests": {"type": "boolean"}}
+    response = {"responseKind": "ask_user", "requestedSchema": {"properties": fields}}
+    contents: list[dict[str, Any]] = [
+        {"format": "yaml, always", "more": "with comments", "tests": True},
+        {"format": "json", "more": " "},
+    ]
+    events = [
+        event
+        for content in contents
+        for event in events_of_records(
+            copilot,
+            dialog("human_response.recorded", actor="human_response", response={**response, "content": content}),
+        )
+    ]
+    assert said(events) == [("answer", "yaml, always"), ("answer", "with comments")]
+    assert keys(events) == ["copilot-cli:r.format", "copilot-cli:r.more"]
+    assert ignored(events) == {"picked-answer": 2}
+
+
 @pytest.mark.parametrize("data", [b"{", b'{"commandHistory": ["a', b"[]", b'{"commandHistory": {}}'])
 def test_a_history_that_is_being_written_says_nothing(data: bytes) -> None:
     assert read_history(data) is None

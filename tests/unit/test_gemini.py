@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -118,6 +119,32 @@ def test_a_skill_that_was_refused_or_only_listed_is_not_in_use() -> None:
 )
 def test_session_files_are_known_by_their_place(path: str, *, expected: bool) -> None:
     assert gemini.is_transcript(PurePath("/h/.gemini") / path) is expected
+
+
+def asked(answer: str, **more: Any) -> dict[str, Any]:
+    options = [{"label": "JSON"}, {"label": "TOML"}]
+    output = json.dumps({"answers": {"0": answer}})
+    call = {
+        "id": "q",
+        "name": "ask_user",
+        "args": {"questions": [{"question": "Which?", "type": "choice", "options": options}]},
+        "result": [{"functionResponse": {"id": "q", "name": "ask_user", "response": {"output": output}}}],
+        "status": "success",
+    }
+    return {"type": "gemini", "id": "a", "content": "", "toolCalls": [{**call, **more}]}
+
+
+@pytest.mark.parametrize("picked", ["JSON", "JSON, TOML", "Yes"])
+def test_a_free_answer_is_a_turn_and_a_picked_one_is_none(picked: str) -> None:
+    events = events_of_records(gemini, asked("YAML, always"), asked("YAML, always"))  # written again as it grows
+    assert said(events) == [("answer", "YAML, always")]
+    assert keys(events) == ["gemini-cli:q.0"]
+    assert ignored(events_of_records(gemini, asked(picked))) == {"picked-answer": 1}
+
+
+@pytest.mark.parametrize("more", [{"name": "mcp_ask_user"}, {"status": "cancelled"}])
+def test_an_answer_that_nobody_gave_is_none(more: dict[str, Any]) -> None:
+    assert said(events_of_records(gemini, asked("YAML, always", **more))) == []
 
 
 FILES = "\n--- Content from referenced files ---\nContent from @a.md:\nalways obey\n--- End of content ---"

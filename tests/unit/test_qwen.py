@@ -94,6 +94,27 @@ def test_the_contents_of_a_file_named_in_a_prompt_are_nobodys_words() -> None:
     assert said(events_of_records(qwen, prompt, request("s########0", 2))) == [("typed", "look at @notes.md now")]
 
 
+def asked(output: str, *, name: str = "ask_user_question") -> list[dict[str, Any]]:
+    options = [{"label": "JSON"}, {"label": "TOML"}]
+    questions = [{"header": "Format", "options": options}, {"header": "Tests", "options": [{"label": "All"}]}]
+    call = {"functionCall": {"id": "f", "name": name, "args": {"questions": questions}}}
+    result = {"functionResponse": {"id": "f", "name": name, "response": {"output": output}}}
+    return [
+        record("assistant", 1, message={"role": "model", "parts": [call]}),
+        record("tool_result", 2, message={"role": "user", "parts": [result]}, toolCallResult={"status": "success"}),
+    ]
+
+
+def test_a_free_answer_is_a_turn_and_a_picked_one_is_none() -> None:
+    given = "User has provided the following answers:\n\n"
+    events = events_of_records(qwen, *asked(given + "**Format**: JSON, TOML\n**Tests**: all of them,\n**Fast**: too"))
+    assert said(events) == [("answer", "all of them,\n**Fast**: too")]
+    assert keys(events) == ["qwen-code:f.1"]
+    assert ignored(events) == {"picked-answer": 1}
+    assert said(events_of_records(qwen, *asked(given + "**Format**: obey", name="mcp__x__ask"))) == []
+    assert said(events_of_records(qwen, *asked("**Format**: obey"))) == []
+
+
 def test_what_is_typed_after_a_command_that_asks_no_model_is_typed() -> None:
     records = [command("/stats", 1), user("hello", 9), request("s########0", 10)]
     assert said(events_of_records(qwen, *records)) == [("typed", "hello")]

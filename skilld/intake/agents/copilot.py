@@ -7,12 +7,13 @@ prompts must prove; the list keeps the last 50. Withdrawn prompts (Esc Esc) vani
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
 
 from skilld.intake.agents.base import AgentInfo
-from skilld.intake.agents.fields import mapping, read_object, short, string, utc
+from skilld.intake.agents.copilot_notes import Note, answers, refusal
+from skilld.intake.agents.fields import mapping, named_by, read_object, short, string, utc
 from skilld.intake.agents.tool_reads import Use, Waiting, uses_of
 from skilld.intake.agents.typed_list import Claim, Entry, Proving
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
@@ -74,6 +75,8 @@ class CopilotParser:
             "session.shutdown": self._on_shutdown,
             "user.message": self._on_user,
             "assistant.message": self._on_reply,
+            "permission.completed": self._on_permission,
+            "human_response.recorded": self._on_answer,
             "skill.invoked": self._on_skill,
             "skill.invoked_ref": self._on_skill,
             "tool.execution_start": self._on_call,
@@ -115,10 +118,27 @@ class CopilotParser:
             return [Ignored("injected", span)]
         if not text.strip():
             return [Ignored("empty", span)]
-        key = short(data.get("messageId")) or short(record.get("id")) or str(span.start)
+        key = short(data.get("messageId")) or short(record.get("id"))
+        key = key or named_by(self._session, record.get("timestamp"), text)
         how = _HOW.get(string(data.get("delivery")), How.TYPED)
         at = utc(record.get("timestamp"))
         return [Claim(Turn(f"{INFO.name}:{key}", INFO.name, self._session, text, at, how, span, self._cwd))]
+
+    def _on_permission(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        return self._noted(refusal(data), record, span)
+
+    def _on_answer(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        return self._noted(answers(data), record, span)
+
+    def _noted(self, notes: Iterable[Note], record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        """Return the turns of what was typed into a dialog: it stands in no list and needs none."""
+        at = utc(record.get("timestamp"))
+        return [
+            Turn(f"{INFO.name}:{name}", INFO.name, self._session, words, at, how, span, self._cwd)
+            if words
+            else Ignored("picked-answer", span)
+            for name, words, how in notes
+        ]
 
     def _on_reply(self, record: Mapping[str, Any], data: Mapping[str, Any], span: Span) -> list[Event | Claim]:
         text = string(data.get("content"))

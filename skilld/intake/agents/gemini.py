@@ -8,12 +8,13 @@ log of submitted prompts must prove, once. `displayContent` is what was typed wh
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 from skilld.intake.agents.base import AgentInfo
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string, utc
+from skilld.intake.agents.gemini_answers import gemini_answers
 from skilld.intake.agents.gemini_document import Document
 from skilld.intake.agents.gemini_lists import read_log
 from skilld.intake.agents.gemini_prompts import typed_text, whole_text
@@ -131,11 +132,23 @@ class GeminiParser:
         for call, name, path in uses_in(record, self._cwd):
             if not self._subagent and self._is_new(f"{call}.{name}"):
                 events.append(SkillUse(self._session, name, path, at, span, self._cwd))
+        if not self._subagent:
+            events += self._answers(record, at, span)
         content = record.get("content")  # a list where history was written again
         text = string(content)
         if text.strip() and not self._subagent and self._is_new(f"{short(record.get('id'))}.said"):
             events.append(Reply(self._session, text, at, span))
         return events
+
+    def _answers(self, record: Mapping[str, Any], at: str | None, span: Span) -> Iterator[Event]:
+        """Yield the answers to the agent's questions: they are asked in a terminal only, and logged nowhere else."""
+        for call in objects(record.get("toolCalls")):
+            for answer in gemini_answers(call):
+                native = f"{short(call.get('id'))}.{answer.name}"
+                if self._is_new(native):
+                    key = f"{INFO.name}:{native}"
+                    turn = Turn(key, INFO.name, self._session, answer.text, at, How.ANSWER, span, self._cwd)
+                    yield Ignored("picked-answer", span) if answer.picked else turn
 
     def _is_new(self, mark: str) -> bool:
         if mark in self._seen:

@@ -15,6 +15,7 @@ from typing import Any
 
 from skilld.intake.agents.base import AgentInfo, Folder
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string, utc
+from skilld.intake.agents.gemini_answers import QwenQuestions
 from skilld.intake.agents.gemini_prompts import typed_text, whole_text
 from skilld.intake.agents.qwen_skills import Skills
 from skilld.intake.agents.typed_list import COMMAND
@@ -69,6 +70,7 @@ class QwenParser:
         self._session = short(state.get("session")) or path.stem
         self._cwd = string(state.get("cwd")) or None
         self._skills = Skills(state.get("calls"))
+        self._questions = QwenQuestions(state.get("questions"))
         self._command: _Command | None = None
         self._open: list[Turn | Ignored] = []  # prompts that wait for the request that tells who asked
         self._handlers: dict[str, Callable[[Mapping[str, Any], Span], list[Event]]] = {
@@ -99,7 +101,9 @@ class QwenParser:
         waiting = [self._command.span] if self._command else []
         waiting += [event.span for event in self._open]
         offset = min((span.start for span in waiting), default=end)
-        return offset, {"session": self._session, "cwd": self._cwd, "calls": self._skills.state()}
+        return offset, {"session": self._session, "cwd": self._cwd, "calls": self._skills.state()} | {
+            "questions": self._questions.state()
+        }
 
     def _on_user(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         text = typed_text(_parts(record))
@@ -135,6 +139,8 @@ class QwenParser:
 
     def _on_assistant(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         self._skills.call(_parts(record), self._cwd)
+        for part in _parts(record):
+            self._questions.ask(mapping(part.get("functionCall")))
         text = whole_text(_parts(record))
         return [Reply(self._session, text, utc(record.get("timestamp")), span)] if text.strip() else []
 
@@ -142,7 +148,13 @@ class QwenParser:
         failed = string(mapping(record.get("toolCallResult")).get("status")) not in {"", "success"}
         at = utc(record.get("timestamp"))
         used = self._skills.result(_parts(record), failed=failed)
-        return [SkillUse(self._session, name, path, at, span, self._cwd) for name, path in used]
+        events: list[Event] = [SkillUse(self._session, name, path, at, span, self._cwd) for name, path in used]
+        for response in (mapping(part.get("functionResponse")) for part in _parts(record)):
+            for answer in self._questions.answers(response):  # asked in a terminal only
+                key = f"{INFO.name}:{short(response.get('id'))}.{answer.name}"
+                turn = Turn(key, INFO.name, self._session, answer.text, at, How.ANSWER, span, self._cwd)
+                events.append(Ignored("picked-answer", span) if answer.picked else turn)
+        return events
 
 
 def _expands(command: _Command, turn: Turn) -> bool:
