@@ -36,12 +36,14 @@ _KEYS = """type role message content text parts data id uuid timestamp sessionId
     toolCalls args arguments name status result resultDisplay functionCall functionResponse response output
     systemPayload phase rawCommand uiEvent prompt_id subtype subagent_name toolCallId toolName isError success path
     file_path command cwd directories messageId source delivery context agentId input toolCallResult callId location
-    skill"""
+    skill questions options label header answers feedback decisionSource actor responseKind requestedSchema
+    properties enum requestId thought"""
 _WORDS = """user assistant gemini system session message tool_result toolResult bashExecution model_change user.message
     assistant.message skill.invoked tool.execution_start tool.execution_complete session.start session.shutdown text
-    toolCall tool_use read read_file view bash skill activate_skill slash_command ui_telemetry invocation success main
-    subagent s########0 /menu x/SKILL.md <user_query>a</user_query> 2026-11-03T09:00:00.000Z"""
-_STATE = ["session", "cwd", "calls", "seen", "used", "presence", "queries", "subagent"]
+    toolCall tool_use read read_file view bash skill activate_skill slash_command ui_telemetry invocation success
+    main subagent s########0 /menu x/SKILL.md <user_query>a</user_query> 2026-11-03T09:00:00.000Z ask_user
+    ask_user_question permission.completed human_response.recorded human_response"""
+_STATE = ["session", "cwd", "calls", "questions", "seen", "used", "presence", "queries", "subagent"]
 KEYS = st.sampled_from(_KEYS.split())
 WORDS = st.sampled_from(_WORDS.split())
 LEAVES = st.one_of(

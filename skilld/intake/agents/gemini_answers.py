@@ -76,7 +76,7 @@ class QwenQuestions:
         ends = [*(title.start() for title in titles[1:]), len(text)]
         for number, (title, end) in enumerate(zip(titles, ends, strict=True)):
             words = text[title.end() : end]
-            parts = [words, *words.split(", ")]
+            parts = [words, *words.split(", ", _HASHES)]
             picked = {part for part in parts if named_by("label", fold(part)) in known}
             yield Answer(str(number), words, _is_picked(words, picked))
 
