@@ -64,6 +64,11 @@ def test_who_typed_the_first_prompt_is_told_by_how_soon_it_came(after: float, tu
     assert len(said(events_of_records(pi, header(), user("hello", after)))) == turns
 
 
+def test_a_session_that_a_person_began_with_an_argument_loses_that_prompt_only() -> None:
+    assert said(events_of_records(pi, header(), user("one", 0.36), user("two", 60))) == [("typed", "two")]
+    assert said(events_of_records(pi, header(), user("one", 0.05), user("two", 60))) == []
+
+
 @pytest.mark.parametrize(
     "entry",
     [

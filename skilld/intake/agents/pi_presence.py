@@ -1,9 +1,9 @@
 """Whether someone sat at the terminal of a Pi session. Nothing in the log says so; its times and some entries do.
 
 Entries of a session in, the reason why a prompt is nobody's out. A prompt less than a second after the session's header
-came with the command line (0.73.1: 0.03 s after it with `-p`; a person needs two seconds). Then all prompts are left
-out until an entry that only the terminal writes: a shell command of the person's, another model or thinking level, a
-label, or a prompt typed while the agent was busy. A prompt that `-p --continue` adds later looks like a typed one.
+came with the command line, and is left out. With `-p` it comes at once (0.73.1: after 0.03 to 0.05 s, with a terminal
+after 0.36); then all are left out until an entry that only a terminal writes: a shell command of the person's, another
+model or thinking level, a label, or a prompt typed while the agent was busy. What `-p --continue` adds later looks typed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 from skilld.intake.agents.fields import mapping, string, utc
 from skilld.times import seconds
 
-_AT_ONCE = 1.0  # seconds
+_AT_ONCE = 0.15  # seconds: no terminal
+_TOO_SOON = 1.0  # seconds: nobody types so fast
 _BUSY = 1.0  # seconds between a prompt and its delivery: 0.015 at most where nothing was in the way
 _LATEST = 1 << 48  # milliseconds
 _OF_THE_TERMINAL = frozenset({"model_change", "thinking_level_change", "label"})
@@ -49,7 +50,10 @@ class Presence:
         """Return why the prompt in this entry counts as nobody's, "" if it is a person's."""
         typed = _typed_at(entry)
         if not self._prompted and typed is not None and self._begun is not None:
-            self._unattended = 0 <= typed - self._begun < _AT_ONCE  # a fork's header is younger than what it copies
+            passed = typed - self._begun  # below zero in a fork, whose header is younger than what it copies
+            self._unattended = 0 <= passed < _AT_ONCE
+            if 0 <= passed < _TOO_SOON:
+                return "headless"
         elif self.was_busy(entry):
             self._unattended = False
         return "headless" if self._unattended else ""
