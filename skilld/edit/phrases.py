@@ -55,7 +55,7 @@ def nouns(words: str) -> str:
 
 def _noun(word: str) -> str:
     word = word.replace("_?", r"[\s-]*").replace("_", r"[\s-]+")
-    return rf"{word[:-1]}(?:y|ies)" if word.endswith("y") else rf"{word}(?:e?s)?"
+    return rf"{word[:-1]}(?:y|ies)" if re.search(r"[^aeiou]y$", word) else rf"{word}(?:e?s)?"
 
 
 def near(first: str, second: str, within: int = 70) -> str:
