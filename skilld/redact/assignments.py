@@ -25,6 +25,8 @@ _ENDLESS = re.compile(r"[a-z]{24,}+|[A-Z]{24,}+")  # the longest common word has
 _KEY = re.compile(r"\S{8,}")  # no key is shorter or has a blank
 _MADE_UP = tuple(map(re.compile, (r"[A-Za-z]", r"\d", r"[!@#$%^&*+?]")))
 _ID = re.compile(r"[0-9a-fA-F]{7,40}|[0-9a-fA-F-]{36}")  # a git hash or a UUID
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_NAMES = re.compile(r"(?i)(?:key|access)[_-]?id$")  # a UUID so called names a key, and is none
 _VERBS = frozenset({"pass"})  # "all tests pass: ..."
 _JUDGED = 512  # characters that tell what the rest is
 _TRIES = 8  # names tried inside one unbroken value; a value with more is neither code nor words
@@ -40,9 +42,10 @@ def find(text: str) -> Iterator[Finding]:
         if stem.start() < done:
             continue
         start, done = _name_around(text, stem.start())
-        promise = promise_of(text[start:done].removeprefix("-D").strip(".-"))
+        name = text[start:done].removeprefix("-D").strip(".-")
+        promise = promise_of(name)
         value = _value_of(text, start, done) if promise else None
-        if not value:
+        if not value or (_NAMES.search(name) and _UUID.fullmatch(text[value.start : value.end])):
             continue
         tries = tries + 1 if value.start < run_end else 0
         run_end = max(run_end, value.end)

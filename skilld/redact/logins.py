@@ -17,6 +17,7 @@ _CURL_USER = re.compile(
     r"""-(?:u|U|-user|-proxy-user)[= ]{0,3}\\?["']?"""
     r"""(?P<user>[^\s:"'\\]{0,128}+)["']?:["']?(?P<password>[^\s"'\\]{0,256}+)"""
 )
+_VARIABLE = re.compile(r"(?:\$\{[^{}]*\}|\$\([^()]*\)|%\w+%)+")  # filled in by the shell
 _CURL_REACH = 600  # a command with several header lines
 _BUNDLER = re.compile(
     r"""(?P<name>BUNDLE_\w{1,128}+)["']?\s{0,4}[:=]\s{0,4}["']?(?P<secret>[^\s:"';]{1,256}+:[^\s"';]{1,256}+)"""
@@ -52,4 +53,6 @@ def _curl_users(text: str) -> Iterator[Finding]:
 
 
 def _is_password(password: str) -> bool:
+    if _VARIABLE.fullmatch(password):
+        return False
     return is_opaque(password) or not (is_nominal(password) or is_template(password))

@@ -23,7 +23,7 @@ _TEMPLATE = re.compile(
 )
 _ELLIPSIS = re.compile(r"\.{3}|…|\*{3}|•{3}|_{4}|-{6}|(?i:x{4})|(?i:\bredacted\b)")
 _SEPARATOR = re.compile(r"[-_.:/\s]+")
-_ALPHABET = re.compile(r"(?i)abcdefghijkl")
+_ALPHABET = re.compile(r"(?i)abcdefghijkl|(?:1234567890){2}")
 _FEW, _MOST, _LONG = 2, 0.7, 16  # so few different characters (one more if long), or so large a share of one
 
 _PRETENCE = (
@@ -67,7 +67,7 @@ def is_template(value: str) -> bool:
 
 
 def is_stand_in(value: str) -> bool:
-    """Whether `value` only stands for a secret: a template, `xxxx`, `your_token_here`, the alphabet."""
+    """Whether `value` only stands for a secret: a template, `xxxx`, `your_token_here`, the alphabet, all digits."""
     core = value.strip(_QUOTES)
     if is_template(core) or _ALPHABET.search(core) or not any(char.isalnum() for char in core):
         return True

@@ -108,7 +108,9 @@ HARMLESS = [
     "the token was expired",
     "token v2 endpoint",
     "session 0f8fad5b-d9cb-469f-a165-70867728950e ended",
+    'api_key = "ab-12345678901234567890123456789012"',
     "commit key 9fceb02d0ae598e95dc970b74767f19372d61af8",
+    '"kms_key_id": "0b1f3a52-6c1d-4f0e-9a53-2d7c8e4b6f10"',
 ]
 
 

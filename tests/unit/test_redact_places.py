@@ -80,6 +80,7 @@ HARMLESS = [
     "docker run -u 1000:1000 image",
     "git push -u origin feature:main",
     'curl -u "${NAME}:${PASSWORD}" https://example.org',
+    "curl --silent --user ${u5er}:${p4ss9x} https://example.org",
     "curl -u ada:password https://example.org",
     "curl --user ada:[PASSWORD] https://example.org",
     "//npm.example.org/:_authToken=${NPM_TOKEN}",
