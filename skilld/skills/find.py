@@ -16,6 +16,8 @@ from pathlib import Path
 from skilld.types import SkillRef
 
 FILE = "SKILL.md"
+# O_PATH: a folder on the way may be closed to reading.
+_TO_FOLDER = os.O_DIRECTORY | os.O_CLOEXEC | getattr(os, "O_PATH", os.O_RDONLY)
 MAX_BYTES = 1 << 20
 # Names as agents allow them; a plugin's or nested skill's prefix stands before a colon.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -78,15 +80,28 @@ def _by_name(name: str, cwd: str | None, places: Places) -> SkillRef | Unusable:
 
 
 def read(skill: SkillRef) -> bytes:
-    """Return the bytes of a checked skill, without following a link that took its place since.
+    """Return the bytes of a checked skill, without following a link that took its place, or a folder's, since.
 
     Raises OSError where it is gone, or is no longer a regular file of ours within the size limit.
     """
-    fd = os.open(skill.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    fd = _open_no_links(Path(skill.path))
     with os.fdopen(fd, "rb") as file:
         if why := unfit(os.fstat(fd)):
             raise OSError(0, why, skill.path)
         return file.read(MAX_BYTES + 1)
+
+
+def _open_no_links(path: Path) -> int:
+    """Return a descriptor of a file by its real path; OSError where one of its parts is a link by now."""
+    folder = os.open(path.anchor, _TO_FOLDER)
+    try:
+        for part in path.parts[1:-1]:
+            inner = os.open(part, _TO_FOLDER | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        return os.open(path.name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
+    finally:
+        os.close(folder)
 
 
 def _folders(cwd: str | None, places: Places) -> Iterator[Path]:

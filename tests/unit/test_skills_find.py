@@ -222,6 +222,23 @@ def test_a_link_that_took_the_place_of_a_checked_file_is_not_followed(project: P
         read(skill)
 
 
+def test_a_link_that_took_the_place_of_a_checked_files_folder_is_not_followed(
+    project: Path, places: Places, tmp_path: Path
+) -> None:
+    path = _skill(project / ".claude/skills/notes")
+    skill = find("notes", str(path), None, places)
+    assert isinstance(skill, SkillRef)
+    elsewhere = _skill(tmp_path / "elsewhere").parent
+    for folder in (path.parent, path.parents[1]):
+        folder.rename(folder.with_name("away"))
+        folder.symlink_to(elsewhere if folder == path.parent else elsewhere.parent)
+        with pytest.raises(OSError, match="ot a directory"):
+            read(skill)
+        folder.unlink()
+        folder.with_name("away").rename(folder)
+    assert read(skill) == TEXT.encode()
+
+
 def test_a_skill_that_is_linked_into_another_agents_folder_is_the_one_it_links_to(tmp_path: Path) -> None:
     real = tmp_path / ".agents/skills/notes/SKILL.md"
     real.parent.mkdir(parents=True)
