@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from types import ModuleType
+from typing import NoReturn
 
 from skilld import __version__
 from skilld.cli import (
@@ -35,6 +36,7 @@ from skilld.cli import (
     why,
 )
 from skilld.cli import eval as evaluation
+from skilld.text import safe_text
 
 VERBS: dict[str, ModuleType] = {
     "run": run,
@@ -67,9 +69,17 @@ VERBS: dict[str, ModuleType] = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """argparse repeats what it was given as it was given."""
+
+    def error(self, message: str) -> NoReturn:
+        """Tell what is wrong, harmless for the terminal, and exit."""
+        super().error(safe_text(message, newlines=True))
+
+
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser; every verb sets `run`, a function of the parsed arguments that returns the exit code."""
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="skilld",
         description="Remembers what you teach your coding agents: small, quoted edits of the skill in use, "
         "proposed on the git branch skilld/staging.",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import subprocess
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld import logs
+from skilld.cli.parser import build_parser
 from skilld.notify import macos
 from skilld.notify.words import about_applied, about_budget, about_failure, about_proposals
 from support.live_project import SKILL_TEXT, Project
@@ -31,6 +33,11 @@ IN_A_NAME = HOSTILE.replace("/", "|")
 def raw(text: str) -> list[str]:
     """Return the characters of a terminal's output that it would obey or hide; a wide blank is a blank."""
     return sorted({char for char in text if char != "\n" and not char.isprintable() and category(char) != "Zs"})
+
+
+def names_of_verbs() -> set[str]:
+    found = [action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)]
+    return set(found[0].choices)
 
 
 def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
@@ -80,6 +87,12 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["review", IN_A_NAME],
             ["eval", "turns", "--data", IN_A_NAME],
             ["doctor"],
+            ["mine"],
+            ["mine", str(sessions[0].path)],
+            ["mine", IN_A_NAME],
+            ["resume"],
+            ["chat", IN_A_NAME],
+            ["demo", IN_A_NAME],
             ["logs"],
             ["suggest", "--project", str(hostile.root)],
             ["suggest", "--hook", IN_A_NAME],
@@ -105,6 +118,7 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["revert", proposal["id"]],
         ),
     ]
+    assert names_of_verbs() <= {"run", *(verb[0] for verb in verbs)}, "a verb is new; give it something hostile here"
     for verb in verbs:
         shown[" ".join(verb)] = program.run(*verb)
     assert {
