@@ -60,8 +60,8 @@ _SAYS = re.compile(
         google|chatgpt|copilot|gemini|e?mail|ticket|issue|review|comment|page|site|website|wiki|log|output|terminal|
         console|book|video|post|answer)\b[^.?!:\n]{0,20}[:：]\s
       | \b(?:pasted|copied|quoted|forwarded|excerpt)\b[^.?!:\n]{0,30}[:：]\s
-      | \b(?:this|these|following|attached|below)\ (?:\w+\ ){0,2}?(?:resume|cv|paper|article|text|e?mail|document|
-        message|page|essay|report|abstract|transcript|review|post|story|paragraph|passage|letter|ticket|contract|tweet)s?
+      | \b(?:this|these|following|attached|below)\ (?:\w+\ ){0,2}?(?:resume|cv|paper|article|e?mail|document|essay|
+        report|abstract|transcript|review|story|passage|letter|contract|tweet)s?
         \s?[:：]\s""",
     re.IGNORECASE | re.VERBOSE,
 )
