@@ -5,22 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 
 from skilld import console
 from skilld.cli import common
+from skilld.cli.uninstall_parts import Part, folders, from_store, service
 from skilld.errors import Exit, NotRunningError, RefusedError, SkilldError
-
-
-@dataclass(frozen=True)
-class Part:
-    """One thing that goes: what it is, where, and how; `note` is what the person should know of it."""
-
-    kind: str
-    what: str
-    remove: Callable[[], object]
-    note: str = ""
 
 
 def add(verbs: common.Verbs) -> None:
@@ -35,7 +24,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.cli.uninstall_parts import folders, from_store, service
     from skilld.decide.guard import refuse_agent
     from skilld.git.environment import scrub_environment
 
@@ -80,8 +68,6 @@ def _name_open_proposals() -> None:
 def _list(parts: list[Part], troubles: list[str]) -> None:
     for part in parts:
         console.line(f"{part.kind:9} {console.plain(part.what)}")
-        if part.note:
-            console.line(console.paint(f"{'':9} {console.plain(part.note)}", "yellow"))
     for trouble in troubles:
         console.line(console.paint(f"{'left':9} {console.plain(trouble)}", "yellow"))
     if not parts:

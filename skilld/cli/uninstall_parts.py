@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld.cli import common
-from skilld.cli.uninstall import Part
 from skilld.errors import SkilldError
 
 if TYPE_CHECKING:
     from skilld.store import Store
+
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that goes: what it is, where, and how."""
+
+    kind: str
+    what: str
+    remove: Callable[[], object]
 
 
 def service() -> list[Part]:

@@ -144,7 +144,11 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything that was gathered. A part that could not be looked at is None."""
+    """Everything that was gathered. `model` is None where the settings are not understood.
+
+    `spent` says which limit of the budget was reached, empty: none. `notices` says why none can be shown, empty: they
+    can be; None: none are wanted.
+    """
 
     machine: Machine
     agents: tuple[Agent, ...]
