@@ -3,7 +3,7 @@
 Deterministic: the same data gives the same bytes. Every figure it prints and stores is cross-validated by repository,
 so that a person's turns are never judged by weights that saw that person; only the shipped weights saw all rows.
 
-    python tools/train_gate.py ../shared/data/eval/turns.dev.jsonl
+    python -m tools.train_gate ../shared/data/eval/turns.dev.jsonl
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from skilld.evaluate.loader import load
 from skilld.evaluate.rows import LabelledTurn, labelled_turn
 from skilld.window import gate
 from skilld.window.gate_model import BUCKETS, Model, score
+from tools.measure_signs import SET_ASIDE
 
 WEIGHTS = Path(gate.__file__).with_name("gate_weights.json")
 ROUNDS = 150
@@ -53,6 +54,7 @@ def main(argv: Sequence[str]) -> int:
     curve = {floor / 10: outcome(examples, scores, floor / 10) for floor in range(-40, -9, 2)}
     for floor, figures in curve.items():
         print(floor, figures)
+    print("set aside", outcome([e for e in examples if e.turn.repo in SET_ASIDE], scores, FLOOR))
     model = replace(fitted(examples), floor=FLOOR)
     stored = {
         "made_by": "tools/train_gate.py",

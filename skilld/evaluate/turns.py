@@ -47,7 +47,7 @@ def score(judged: Sequence[Judged]) -> dict[str, Any]:
     """Return all figures: precision, recall and f1 as shares, false alarms per 100 turns of the random part.
 
     Beside the whole: only rows of certain label, only certain or proposed predictions, without the quoted stratum, each
-    repository counted alike, by language, and by tag (the kind and stratum of a row, `hard` where it is marked so).
+    repository counted alike, by repository, by language, and by tag (the kind and stratum of a row).
     """
     return {
         "kind": "turns",
@@ -60,6 +60,7 @@ def score(judged: Sequence[Judged]) -> dict[str, Any]:
         "proposed_predictions": _figures(_at_least(judged, PROPOSED)),
         "without_quoted": _figures([one for one in judged if one.turn.stratum != QUOTED]),
         "macro_by_repo": _macro(judged),
+        "by_repo": _by(judged, lambda turn: (_repo(turn),)),
         "by_lang": _by(judged, lambda turn: (turn.lang,)),
         "by_tag": _by(judged, lambda turn: tuple(tag for tag in (turn.kind, turn.stratum) if tag)),
         "calls": 0,
@@ -103,13 +104,15 @@ def _false_alarms(judged: Sequence[Judged]) -> float:
 
 def _macro(judged: Sequence[Judged]) -> dict[str, Any]:
     """Return the mean over repositories; documents of unknown repositories count as one."""
-    groups = _grouped(
-        judged, lambda turn: (turn.repo.split("/")[0] if turn.repo.startswith("unresolved/") else turn.repo,)
-    )
+    groups = _grouped(judged, lambda turn: (_repo(turn),))
     figures = [_figures(group) for group in groups.values()]
     return {
         name: _mean([each[name] for each in figures if each[name] is not None]) for name in ("precision", "recall")
     } | {"repos": len(groups)}
+
+
+def _repo(turn: LabelledTurn) -> str:
+    return turn.repo.split("/")[0] if turn.repo.startswith("unresolved/") else turn.repo
 
 
 def _by(judged: Sequence[Judged], keys: Callable[[LabelledTurn], Sequence[str]]) -> dict[str, Any]:

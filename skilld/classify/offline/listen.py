@@ -49,10 +49,10 @@ class Heard:
 
 def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return what lasting things `text`, one turn, says; `agent_texts` are the agent's messages before it."""
-    typed = _typed(text, agent_texts)
+    typed = typed_part(text, agent_texts)
     languages = spoken(typed)
     said = list(clauses(typed))
-    shape = _shape(text, typed, said, languages)
+    shape = shape_of(text, typed, said, languages)
     ordered = shape.ordered or len(fold(typed)) > _MANY
     heard: list[Heard] = []
     for clause in said:
@@ -71,7 +71,7 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
 
 def commands(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return the plain commands of `text`: nothing lasting by themselves, but a skill may say otherwise."""
-    typed = _typed(text, agent_texts)
+    typed = typed_part(text, agent_texts)
     languages = spoken(typed)
     if any(language.orders.match(typed) for language in languages):
         return []
@@ -90,7 +90,7 @@ def commands(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
 
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
     """Return the clauses of `text` that take something back."""
-    typed = _typed(text, agent_texts)
+    typed = typed_part(text, agent_texts)
     languages = spoken(typed)
     return [
         text[clause.start : clause.start + len(clause.text)]
@@ -150,7 +150,8 @@ def _for_once(clause: Clause, languages: Sequence[Language]) -> bool:
     return bool(lead) and len(lead) <= _LEAD and any(language.vetoes.search(lead) for language in languages)
 
 
-def _shape(text: str, typed: str, said: Sequence[Clause], languages: Sequence[Language]) -> Shape:
+def shape_of(text: str, typed: str, said: Sequence[Clause], languages: Sequence[Language]) -> Shape:
+    """Return what the turn `text` as a whole tells of its clauses; `typed` is what of it the person typed."""
     length = len(fold(text))
     return Shape(
         length,
@@ -160,6 +161,6 @@ def _shape(text: str, typed: str, said: Sequence[Clause], languages: Sequence[La
     )
 
 
-def _typed(text: str, agent_texts: Sequence[str]) -> str:
+def typed_part(text: str, agent_texts: Sequence[str]) -> str:
     """Return `text` with what is not the person's own filled, and one kind of apostrophe; places stay."""
     return without_quotations(own_words(text, agent_texts)).translate(_APOSTROPHES)
