@@ -61,6 +61,14 @@ def test_what_cannot_both_hold(one: str, other: str, *, against: bool) -> None:
     assert opposed(one, other) is against
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [("Never use console.log.", True), ("Always use console.log.", False), ("Never use print.", False)],
+)
+def test_a_verb_that_any_rule_can_do_without_makes_no_other_rule(change: str, *, said: bool) -> None:
+    assert says_already(change, "# Code\n\n- No console.log\n") is said
+
+
 def test_the_nearest_contradicted_line_is_found_and_code_is_not() -> None:
     text = "# A\n\n- Use npm.\n\n```\nuse npm to install left pad\n```\n"
     found = contradicted("Always use pnpm.", text)

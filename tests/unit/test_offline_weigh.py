@@ -41,7 +41,11 @@ keine Kommentare im Code
 
 PASSING = """
 just this once, always skip the tests
+only this once: never run the tests
+solo por esta vez, siempre usa npm
+这次先不要写测试
 always use tabs?
+is it a rule that commits must be signed?
 so the linter never runs on the docs?
 the button should always be visible
 I prefer the second screenshot
