@@ -12,7 +12,7 @@ import pytest
 
 from support.lessons import HOSTS, LINES
 from support.live_project import Project
-from support.notifications import Notifications, notification_server, silent_bus
+from support.notifications import Notifications, notification_server
 from support.program import Program
 from support.session import LASTING, Session
 from support.waiting import wait_for
@@ -92,7 +92,7 @@ def test_a_button_that_fails_says_why(home: Path, project: Project) -> None:
 
 
 @needs_bus
-def test_a_click_opens_the_review_in_a_terminal_or_says_the_command(home: Path, project: Project) -> None:
+def test_a_click_opens_the_review_in_the_persons_terminal(home: Path, project: Project) -> None:
     terminal, said = home / "my-terminal", home / "arguments"
     terminal.write_text(f'#!/bin/sh\nprintf "%s\\n" "$@" > {said}.new && mv {said}.new {said}\nexec sleep 5\n')
     terminal.chmod(0o755)
@@ -104,36 +104,24 @@ def test_a_click_opens_the_review_in_a_terminal_or_says_the_command(home: Path, 
         wait_for("the terminal", said.exists, 10)
         assert said.read_text().split()[-3:] == ["skilld", "review", proposal["id"]]
         assert said.read_text().split()[0] == "-e"
-    with notification_server() as bare:
-        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": bare.address, "SKILLD_NOTIFY__MINUTES_BETWEEN": "0"})
-        with program.daemon():
-            _teach(home, project, program, HOSTS, count=2)
-            assert bare.wait(1)["buttons"] == {"default": "", "review": "Review"}
-            bare.press("review")
-            assert bare.wait(2)["body"] == "Review did not work: no terminal to open. Run: skilld review"
 
 
 @needs_bus
-def test_words_of_the_person_only_where_they_asked_for_them(home: Path, project: Project) -> None:
-    with _running(home, SKILLD_NOTIFY__WORDS="true") as (server, program):
-        _teach(home, project, program)
-        assert server.wait(1)["body"] == (
-            f"{TEXT}\nAlways put the ticket number first in each entry. \u2014 you: \u201c{LASTING}\u201d"
-        )
-
-
-@needs_bus
-def test_snoozed_notices_come_when_the_snooze_is_over(home: Path, project: Project) -> None:
+def test_a_snoozed_notice_comes_when_the_snooze_is_over_with_words_where_they_were_asked_for(
+    home: Path, project: Project
+) -> None:
     program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     assert program.run("snooze", "2h").stdout == "No notices for 2h.\n"
     assert program.json("status")["snoozed_until"] is not None
     assert program.run("snooze", "soon").returncode == 2
-    with _running(home) as (server, program):
+    with _running(home, SKILLD_NOTIFY__WORDS="true") as (server, program):
         _teach(home, project, program)
         assert server.shown == []
         assert program.run("snooze", "off").returncode == 0
-        assert program.json("status")["snoozed_until"] is None
-        assert server.wait(1, limit=30)["body"] == TEXT
+        assert server.wait(1, limit=30)["body"] == (
+            f"{TEXT}\nAlways put the ticket number first in each entry. \u2014 you: \u201c{LASTING}\u201d"
+        )
+    assert program.json("status")["snoozed_until"] is None
 
 
 @contextmanager
@@ -170,11 +158,10 @@ Bus = Callable[[Path], AbstractContextManager[str]]
     [
         (_no_bus, "no notification service"),
         (_dead, "no notification service"),
-        (silent_bus, "does not answer"),
         (_hung, "does not answer"),
         (_working, ""),
     ],
-    ids=["none", "dead", "silent", "hung", "working"],
+    ids=["none", "dead", "hung", "working"],
 )
 def test_the_pipeline_goes_the_same_way_whatever_the_bus_does(
     home: Path, project: Project, tmp_path: Path, bus: Bus, why: str

@@ -5,31 +5,15 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import sys
-from collections.abc import Iterator
 from contextlib import nullcontext
-from pathlib import Path
 
 import pytest
 from textual.widgets import TextArea
 
 from support.reviewing import Screen, review, sitting
-from support.taught import FIRST, ONE, SECOND, Taught, taught, teach
+from support.taught import FIRST, ONE, SECOND, Taught
 from support.terminal import Terminal
 from support.waiting import wait_for
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("review")
-    teach(folder)
-    return folder
-
-
-@pytest.fixture
-def world(kept: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Taught]:
-    with taught(kept) as world:
-        monkeypatch.setenv("HOME", str(world.home))
-        yield world
 
 
 def _decisions(world: Taught) -> list[tuple[str, str, str]]:

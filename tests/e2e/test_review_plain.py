@@ -4,31 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from skilld.paths import places, private_dir
 from skilld.review.sitting import Look, Sitting
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support.reviewing import Screen, review, sitting
-from support.taught import FIRST, ONE, SECOND, Taught, taught, teach
-
-
-@pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("plain")
-    teach(folder)
-    return folder
-
-
-@pytest.fixture
-def world(kept: Path) -> Iterator[Taught]:
-    with taught(kept) as world:
-        yield world
+from support.taught import FIRST, ONE, SECOND, Taught
 
 
 def _answer(world: Taught, *answers: str, **variables: str) -> str:

@@ -90,10 +90,16 @@ THREATS: dict[str, tuple[str, ...]] = {
         "unit/test_verbs.py::test_nothing_from_outside_reaches_the_terminal_raw",
         "unit/test_text.py::test_what_a_terminal_would_obey_or_hide_is_shown_as_an_escape",
     ),
-    "T-24": ("security/test_decisions.py::test_t24_*", "unit/test_decide_guard.py"),
+    "T-24": (
+        "security/test_decisions.py::test_t24_*",
+        "unit/test_decide_guard.py",
+        "e2e/test_review.py::test_an_agent_is_not_let_in",
+        "e2e/test_notices.py::test_reject_on_the_notice_rejects_whatever_another_program_says_was_pressed",
+    ),
     "T-25": (
         "security/test_sinks.py::test_t25_*",
-        "e2e/test_notices.py::test_words_of_the_person_only_where_they_asked_for_them",
+        "e2e/test_notices.py::test_accept_on_the_notice_accepts_in_git_in_the_persons_name",
+        "e2e/test_notices.py::test_a_snoozed_notice_comes_when_the_snooze_is_over_with_words_where_they_were_asked_for",
     ),
     "T-26": ("unit/test_git_canaries.py", "unit/test_git_run.py::test_scrubbing_takes_all_and_gives_it_back"),
     "T-27": (

@@ -1,15 +1,13 @@
-"""A real session bus with a small notification server on it, whose buttons can be pressed; and two broken buses."""
+"""A real session bus with a small notification server on it, whose buttons can be pressed, or which hangs."""
 
 # The annotations of dbus-fast are D-Bus signatures, not types.
 # mypy: ignore-errors
 
 import asyncio
-import socket
 import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 from dbus_fast import Message
@@ -138,13 +136,3 @@ def notification_server(*, hangs: bool = False) -> Iterator[Notifications]:
             yield server
         finally:
             server.stop()
-
-
-@contextmanager
-def silent_bus(folder: Path) -> Iterator[str]:
-    """Yield the address of a bus that takes connections and says nothing."""
-    path = folder / "silent-bus"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        listener.bind(str(path))
-        listener.listen()
-        yield f"unix:path={path}"

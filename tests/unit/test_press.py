@@ -5,15 +5,47 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from skilld.notify import macos, press
 from skilld.notify.desktop import Desktop
-from skilld.notify.words import Notice
+from skilld.notify.words import Notice, buttons
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 
+PROPOSAL = Proposal(
+    id="0123abcd",
+    batch_id="b",
+    state=State.OPEN,
+    skill="notes",
+    path="/p/SKILL.md",
+    repo="",
+    relpath="",
+    base="",
+    commit="",
+    branch="",
+    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
+    summary="Say b",
+    reason="",
+    kind=Kind.FACT,
+    evidence=(Evidence("t1", "always b"),),
+    confidence=0.9,
+    agent="claude-code",
+    session_id="s1",
+    model="m",
+    created_at="2026-03-02T09:00:00Z",
+)
 COMMAND = ["python", "-m", "skilld", "review"]
+
+
+def test_a_button_decides_on_one_proposal_and_accepts_none_that_is_flagged() -> None:
+    one = replace(PROPOSAL, flags=())
+    assert [action for action, _ in buttons([one])] == ["review", "accept", "reject"]
+    assert [action for action, _ in buttons([replace(one, flags=("look",))])] == ["review", "reject"]
+    assert buttons([one, one]) == (("review", "Review"),)
+    assert buttons([]) == ()
 
 
 def _program(folder: Path, name: str, text: str = "exit 0") -> Path:
