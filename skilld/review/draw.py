@@ -32,6 +32,12 @@ def safe(text: str) -> str:
     return safe_text(text)
 
 
+def can_show(text: str) -> bool:
+    """Whether a text can be edited on this screen: with nothing in it that a terminal would obey or hide."""
+    plain = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\t", " ")
+    return safe_text(plain, newlines=True) == plain
+
+
 def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
     """Return the row of a proposal."""
     return [

@@ -196,8 +196,12 @@ class ProposalsPane(Pane):
         if not look.text:
             self.notify("There is no text to edit.", severity="warning")
             return
-        decided = partial(self._given, lambda text: self._sitting.accept_edited(proposal.id, text))
-        self.app.push_screen(EditDialog(editor(look.text), look.rows), decided)
+        text = editor(look.text)
+        if not draw.can_show(text):
+            self.notify("It holds characters that no screen can show: edit the file by hand.", severity="warning")
+            return
+        decided = partial(self._given, lambda answer: self._sitting.accept_edited(proposal.id, answer))
+        self.app.push_screen(EditDialog(text, look.rows), decided)
 
     def _given(self, decide: Callable[[T], Told], answer: T | None) -> None:
         """Decide with what a dialog gave; None: the person thought better of it."""

@@ -256,7 +256,7 @@ def test_in_a_real_terminal_of_80_by_24(world: Taught) -> None:
     environment = world.program.environment | {"TERM": "xterm-256color"}
     command = [sys.executable, "-m", "skilld", "review"]
     with Terminal(command, cwd=world.home, environment=environment, size=(80, 24)) as terminal:
-        screen = terminal.wait_until_still("the review", lambda text: f"+ {ONE}" in text, 30)
+        screen = terminal.wait_until_still("the review", lambda text: f"+ {ONE}" in text, 60)
         lines = screen.rstrip("\n").split("\n")
         assert len(lines) == 24
         assert max(map(len, lines)) <= 80
@@ -264,8 +264,8 @@ def test_in_a_real_terminal_of_80_by_24(world: Taught) -> None:
         assert "a Accept" in lines[-1]
         assert "q Quit" in lines[-1]
         terminal.press("a")
-        wait_for("it to be accepted", lambda: ONE in world.skill, 20, context=terminal.screen)
-        terminal.wait("the next", lambda text: f"+ {FIRST}" in text, 20)
+        wait_for("it to be accepted", lambda: ONE in world.skill, 60, context=terminal.screen)
+        terminal.wait("the next", lambda text: f"+ {FIRST}" in text, 60)
         terminal.press("q")
-        wait_for("the end", terminal.ended, 20)
+        wait_for("the end", terminal.ended, 60)
     assert world.states() == {world.one: "accepted", world.two: "open"}

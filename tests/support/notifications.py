@@ -85,7 +85,7 @@ class Notifications:
         bus.export(_PATH, self._server)
         await bus.request_name(NAME)
 
-    def wait(self, count: int, limit: float = 10) -> dict[str, Any]:
+    def wait(self, count: int, limit: float = 60) -> dict[str, Any]:
         """Wait until so many notices were shown, and return the newest."""
         wait_for(f"notice {count}", lambda: len(self.shown) >= count, limit, context=lambda: str(self.shown))
         return self.shown[count - 1]

@@ -10,6 +10,7 @@ import pytest
 from skilld.errors import SkilldError
 from skilld.review import context
 from skilld.review.context import Said
+from skilld.review.draw import can_show
 from skilld.review.library import Shelved, matches, put_aside, sessions_by_path, shelf
 from skilld.skills import Skill, Source
 from skilld.skills.front import Front, front
@@ -43,6 +44,14 @@ def test_a_long_message_is_cut_around_its_quote() -> None:
     (said,) = context.around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
     assert said.quote == "keep it"
     assert len(said.before) + len(said.after) < 900
+
+
+@pytest.mark.parametrize(
+    ("text", "fine"),
+    [("a\n\tb\r\nü\n", True), ("\ufeffa\n", True), ("a \x1b[2J", False), ("a\u202eb", False), ("a\rb", False)],
+)
+def test_only_a_text_without_hidden_characters_is_edited_on_the_screen(text: str, fine: bool) -> None:  # noqa: FBT001 - a case
+    assert can_show(text) is fine
 
 
 NOW = 1772442000.0  # 2026-03-02 09:00 UTC
