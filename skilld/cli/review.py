@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         redaction_key=where.redaction_key,
     )
     sitting = Sitting(around)
-    if arguments.plain or not _has_screen():
+    if arguments.plain or not has_screen():
         _plain(sitting, ids)
         return Exit.OK
     from skilld.review.app import ReviewApp
@@ -79,7 +79,7 @@ def _open_store(path: Path) -> Callable[[], Store]:
     return lambda: Store.open(path)
 
 
-def _has_screen() -> bool:
+def has_screen() -> bool:
     """Whether there is a terminal that a screen can be drawn on."""
     return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 

@@ -55,6 +55,8 @@ def due(
     `proposals` are the ids of all that wait to be looked at, `causes` names of troubles of today, `shown` the notices
     of the last days in any order. What the clock says was shown later than now counts for its day only.
     """
+    if not proposals and not causes:
+        return None
     told = frozenset().union(*(notice.proposals for notice in shown))
     today = [notice for notice in shown if day(notice.at) == day(now)]
     past = [notice for notice in shown if notice.at <= now]

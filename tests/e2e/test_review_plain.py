@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from skilld.cli.review import has_screen
 from skilld.paths import places, private_dir
 from skilld.review.sitting import Look, Sitting
 from skilld.store import Store
@@ -66,6 +70,19 @@ def test_edited_with_ones_own_editor(world: Taught) -> None:
     assert f"{world.one} accepted: Link every entry to its merge request." in said
     assert "Nothing was changed." in said
     assert "- Link every entry to its merge request." in world.skill
+
+
+def test_a_terminal_that_can_draw_nothing_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = io.StringIO()
+    monkeypatch.setattr(screen, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", screen)
+    monkeypatch.setattr(sys, "stdout", screen)
+    found = []
+    for term in ("xterm-256color", "dumb"):
+        monkeypatch.setenv("TERM", term)
+        found.append(has_screen())
+    monkeypatch.delenv("TERM")
+    assert [*found, has_screen()] == [True, False, False]
 
 
 def test_the_end_of_the_input_is_the_end(world: Taught) -> None:

@@ -99,20 +99,20 @@ def test_minutes_of_the_day_at_the_ends_of_quiet_hours() -> None:
     ]
 
 
-_STEP = 5 * MINUTE  # between two looks of the simulated daemon; the real one looks every few seconds
+_STEP = 10 * MINUTE  # between two looks of the simulated daemon; the real one looks every few seconds
 
 
 @given(
     data=st.data(),
     per_day=st.integers(1, 4),
     between=st.sampled_from([0.0, 15.0, 120.0]),
-    quiet=st.none() | st.tuples(st.integers(0, 287), st.integers(0, 287)).filter(lambda pair: pair[0] != pair[1]),
+    quiet=st.none() | st.tuples(st.integers(0, 143), st.integers(0, 143)).filter(lambda pair: pair[0] != pair[1]),
 )
 def test_never_more_than_the_cap_never_in_quiet_hours_never_silent_for_more_than_a_day(
     data: st.DataObject, per_day: int, between: float, quiet: tuple[int, int] | None
 ) -> None:
     """Four days in steps: proposals come and go, troubles come; every look may show a notice."""
-    hours = (quiet[0] * 5, quiet[1] * 5) if quiet else None
+    hours = (quiet[0] * 10, quiet[1] * 10) if quiet else None
     rules = Rules(per_day=per_day, minutes_between=between, quiet=hours)
     steps = int(4 * DAY / _STEP)
     events = data.draw(st.dictionaries(st.integers(0, steps), st.sampled_from(["open", "decide", "trouble"])))
