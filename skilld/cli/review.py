@@ -32,6 +32,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.cli.decide import begin
+    from skilld.review.library import trash_of
     from skilld.review.sitting import Sitting, Surroundings
 
     removed = begin()
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         removed=removed,
         home=common.home(),
         environment=dict(os.environ),
-        data=where.data,
+        trash=trash_of(common.home(), where.data.parent, sys.platform),
         redaction_key=where.redaction_key,
     )
     sitting = Sitting(around)

@@ -1,7 +1,7 @@
 """The person's skills as rows: where each comes from, how often it is used and corrected, when it last changed.
 
-Takes the skills that lie on this machine and what the store counts of them; gives values. Deleting moves a folder
-aside.
+Takes the skills that lie on this machine and what the store counts of them; gives values. Deleting moves a folder to
+the trash.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from skilld.errors import SkilldError
 from skilld.skills import Skill, Source
@@ -90,18 +91,29 @@ def sessions_by_path(skills: Sequence[Skill], used: Sequence[Used], find: Callab
     return dict(counts)
 
 
-def put_aside(row: Shelved, data: Path) -> Path:
-    """Move a skill's folder into `data` and return where it is now. Raises SkilldError where it cannot be moved."""
+def trash_of(home: Path, data_home: Path, platform: str) -> Path:
+    """Return the person's trash: macOS's, or that of the freedesktop.org Trash specification 1.0."""
+    return home / ".Trash" if platform == "darwin" else data_home / "Trash"
+
+
+def put_aside(row: Shelved, trash: Path) -> Path:
+    """Move a skill's folder to the trash and return where it is now. Raises SkilldError where it cannot be moved."""
     folder = Path(row.path).parent
-    place = data / "deleted" / f"{time.strftime('%Y%m%d-%H%M%S')}-{folder.name}"
+    name = f"{folder.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if row.group == Source.PLUGIN.value or not (folder / "SKILL.md").is_file():
         raise SkilldError("The skill was not deleted", "it is not a folder of your own")
+    files = trash / "files" if trash.name == "Trash" else trash
     try:
-        place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.move(folder, place)
+        files.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if files != trash:  # what desktops need to put it back
+            info = trash / "info" / f"{name}.trashinfo"
+            info.parent.mkdir(mode=0o700, exist_ok=True)
+            said = f"Path={quote(str(folder))}\nDeletionDate={time.strftime('%Y-%m-%dT%H:%M:%S')}"
+            info.write_text(f"[Trash Info]\n{said}\n", encoding="utf-8")
+        shutil.move(folder, files / name)
     except OSError as error:
         raise SkilldError("The skill was not deleted", error.strerror or str(error)) from error
-    return place
+    return files / name
 
 
 def matches(row: Shelved, words: str) -> bool:

@@ -45,7 +45,7 @@ class Surroundings:
     removed: Mapping[str, str]
     home: Path
     environment: Mapping[str, str]
-    data: Path
+    trash: Path
     redaction_key: Path
 
 
@@ -174,8 +174,8 @@ class Sitting:
         return claimed.path if isinstance(claimed, SkillRef) else ""
 
     def delete_skill(self, skill: library.Shelved) -> Path:
-        """Move a skill's folder aside and return where it is now."""
-        return library.put_aside(skill, self._around.data)
+        """Move a skill's folder to the trash and return where it is now."""
+        return library.put_aside(skill, self._around.trash)
 
     def sessions(self) -> list[LiveSession]:
         """Return the sessions of the last day, newest first."""

@@ -1,4 +1,4 @@
-"""The tab of skills: found by words, used by copying what to type, edited in the person's editor, moved aside."""
+"""The tab of skills: found by words, used by copying what to type, edited in one's own editor, moved to the trash."""
 
 from __future__ import annotations
 
@@ -125,12 +125,12 @@ class SkillsPane(Pane):
             self.notify(draw.safe(str(error)), severity="error", markup=False)
 
     def action_delete(self) -> None:
-        """Ask, and move it aside."""
+        """Ask, and move it to the trash."""
         skill = self.chosen
         if skill is None or not skill.path:
             self.notify("It is not a file of yours.", severity="warning")
             return
-        question = f"Move {Path(skill.path).parent} out of the way?\nIt goes to skilld's data folder, uncommitted."
+        question = f"Move {Path(skill.path).parent} to the trash? Nothing is committed."
 
         def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
             if sure:

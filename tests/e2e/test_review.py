@@ -204,7 +204,7 @@ def test_what_plain_git_did_is_taken_in(world: Taught) -> None:
     review(sitting(world.home), story)
 
 
-def test_skills_are_found_copied_and_moved_aside_only_when_confirmed(world: Taught) -> None:
+def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(world: Taught) -> None:
     mine = world.home / ".claude/skills/my-own/SKILL.md"
     mine.parent.mkdir(parents=True)
     mine.write_text("---\nname: my-own\ndescription: Mine.\n---\n\n- Say it.\n")
@@ -226,7 +226,7 @@ def test_skills_are_found_copied_and_moved_aside_only_when_confirmed(world: Taug
         await screen.until("it to be gone", lambda: not mine.exists())
 
     review(sitting(world.home), story)
-    (kept,) = (world.home / ".local/share/skilld/deleted").glob("*-my-own/SKILL.md")
+    (kept,) = (world.home / ".local/share/Trash/files").glob("my-own-*/SKILL.md")
     assert "Say it." in kept.read_text()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from skilld.cli.common import all_skills
 from skilld.cli.review import edit
 from skilld.paths import places
 from skilld.review.app import ReviewApp
+from skilld.review.library import trash_of
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.sitting import Sitting, Surroundings
 from skilld.store import Store
@@ -78,7 +80,7 @@ def sitting(home: Path) -> Sitting:
             removed={},
             home=home,
             environment=dict(os.environ),
-            data=where.data,
+            trash=trash_of(home, where.data.parent, sys.platform),
             redaction_key=where.redaction_key,
         )
     )

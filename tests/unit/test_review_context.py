@@ -126,15 +126,18 @@ def test_a_search_finds_every_word(words: str, found: bool) -> None:  # noqa: FB
     assert matches(ROW, words) is found
 
 
-def test_deleting_moves_the_folder_aside_whole(tmp_path: Path) -> None:
+def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
     folder = tmp_path / "skills/notes"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text("text")
     (folder / "script.sh").write_text("run")
-    place = put_aside(Shelved("notes", "user", str(folder / "SKILL.md"), 0, 0, 0.0, "/notes"), tmp_path / "data")
+    place = put_aside(Shelved("notes", "user", str(folder / "SKILL.md"), 0, 0, 0.0, "/notes"), tmp_path / "Trash")
     assert sorted(path.name for path in place.iterdir()) == ["SKILL.md", "script.sh"]
     assert not folder.exists()
+    (info,) = (tmp_path / "Trash/info").iterdir()
+    assert info.stem == place.name
+    assert info.read_text().splitlines()[:2] == ["[Trash Info]", f"Path={folder}"]
     shutil.copytree(place, folder)
     with pytest.raises(SkilldError, match="not a folder of your own"):
-        put_aside(Shelved("notes", "plugin", str(folder / "SKILL.md"), 0, 0, 0.0, "/notes"), tmp_path / "data")
+        put_aside(Shelved("notes", "plugin", str(folder / "SKILL.md"), 0, 0, 0.0, "/notes"), tmp_path / "Trash")
     assert folder.exists()
