@@ -121,10 +121,7 @@ class ClosedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SkillRef:
-    """A skill in use whose file was found and checked. `path` is the real path of SKILL.md, all links resolved.
-
-    `used` says after how many turns of the batch it was used, once for each time; 0 is before them all.
-    """
+    """A skill in use, its file checked: `path` is the real one. `used` says after how many turns of the batch it was."""
 
     name: str
     path: str
@@ -163,10 +160,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class SkillDoc:
-    """A skill as it is shown to the classifier: `number` (from 1) is how a model names it, `text` the whole file.
-
-    `used` is as in SkillRef; empty where it is not known.
-    """
+    """A skill as it is shown to the classifier: `number` (from 1) is how a model names it; `used` as in SkillRef."""
 
     number: int
     name: str

@@ -3,7 +3,7 @@
 Entries of a session in, the reason why a prompt is nobody's out. A prompt less than a second after the session's header
 came with the command line, and is left out. With `-p` it comes at once (0.73.1: after 0.03 to 0.05 s, with a terminal
 after 0.36); then all are left out until an entry that only a terminal writes: a shell command of the person's, another
-model or thinking level, a label, or a prompt typed while the agent was busy. What `-p --continue` adds later looks typed.
+model or thinking level, a label, or a prompt typed while the agent was busy. What `-p --continue` adds looks typed.
 """
 
 from __future__ import annotations
