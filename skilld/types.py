@@ -121,7 +121,7 @@ class ClosedBy(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SkillRef:
-    """A skill in use, its file checked: `path` is the real one. `used` says after how many turns of the batch it was."""
+    """A skill in use, its file checked: `path` is the real one. `used` says after how many turns of a batch it was."""
 
     name: str
     path: str

@@ -102,17 +102,19 @@ class Engine:
         self.store.batches.bring_forward(seconds)
 
     def _close(self, agent: str, session_id: str, closing: Closing[Any], now: float) -> bool:
-        job = jobs.analysis(self.store, self.around, agent, session_id, closing)
+        keys = [turn.key for turn in closing.turns]
+        # Nobody will ever work on chatter.
+        job = {} if closing.chatter else jobs.analysis(self.store, self.around, agent, session_id, closing)
         batch = StoredBatch(
             closing.batch_id, agent, session_id, closing.closed_by, "pending", job, 0, 0.0, rfc3339(now)
         )
         with self.store.transaction():
             if closing.chatter:
                 self.store.batches.add(
-                    batch, job["turns"], outcome=Outcome.NOTHING.value, detail="nothing but chatter: no question asked"
+                    batch, keys, outcome=Outcome.NOTHING.value, detail="nothing but chatter: no question asked"
                 )
             else:
-                self.store.batches.add(batch, job["turns"])
+                self.store.batches.add(batch, keys)
         log.info("batch closed", batch=batch.id, agent=agent, turns=len(closing.turns), chatter=closing.chatter)
         return not closing.chatter
 

@@ -8,7 +8,7 @@ processor, and this 10. What the watcher and this both miss, the next full sweep
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,25 @@ class Wanted:
     facts: Callable[[os.DirEntry[str]], Facts | os.stat_result] = _stat
 
 
+class Seen:
+    """How each file was when it was last looked at. Kept as 64-bit hashes: of 20,000 files 2 MB in place of 6."""
+
+    def __init__(self) -> None:
+        self._states: dict[int, int] = {}
+
+    def note(self, path: str, size: int, mtime: float) -> None:
+        """Remember a file's state."""
+        self._states[hash(path)] = hash((size, mtime))
+
+    def forget(self, path: str) -> None:
+        """Take a file for one that was never looked at."""
+        self._states.pop(hash(path), None)
+
+    def as_it_was(self, path: str, size: int, mtime: float) -> bool:
+        """Whether a file has not changed."""
+        return self._states.get(hash(path)) == hash((size, mtime))
+
+
 @dataclass(slots=True)
 class _Folder:
     """What the last look at a folder found: its own time (None: not to be relied on), the newest file's, folders."""
@@ -49,13 +68,11 @@ class Folders:
     def __init__(self) -> None:
         self._known: dict[str, _Folder] = {}
 
-    def transcripts(
-        self, root: Root, seen: Mapping[str, tuple[int, float]], now: float, *, quiet_since: float | None
-    ) -> Iterator[Path]:
+    def transcripts(self, root: Root, seen: Seen, now: float, *, quiet_since: float | None) -> Iterator[Path]:
         """Yield the transcripts of a root that are not as in `seen`; otherwise as `changed` does."""
         if root.file:
             every = transcripts(root)
-            yield from (path for path, facts in every if seen.get(str(path)) != (facts.st_size, facts.st_mtime))
+            yield from (path for path, facts in every if not seen.as_it_was(str(path), facts.st_size, facts.st_mtime))
             return
         adapter = ADAPTERS[root.agent]
         facts = source_of(adapter.INFO).facts if root.changes_in_place else _stat
@@ -67,13 +84,13 @@ class Folders:
     def changed(
         self,
         root: Path,
-        seen: Mapping[str, tuple[int, float]],
+        seen: Seen,
         now: float,
         *,
         quiet_since: float | None,
         wanted: Wanted = Wanted(),
     ) -> Iterator[str]:
-        """Yield the paths below `root` of files that are `wanted` and whose size and time are not as in `seen`.
+        """Yield the paths below `root` of files that are `wanted` and not as they were `seen` last.
 
         Folders that did not change, and in which nothing grew since the Unix time `quiet_since`, are passed over; None:
         none is. Folders that vanish or cannot be read are passed over too.
@@ -97,7 +114,7 @@ class Folders:
                 self._known.pop(folder, None)
 
 
-def _look(folder: str, known: _Folder, seen: Mapping[str, tuple[int, float]], wanted: Wanted) -> Iterator[str]:
+def _look(folder: str, known: _Folder, seen: Seen, wanted: Wanted) -> Iterator[str]:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
@@ -109,5 +126,5 @@ def _look(folder: str, known: _Folder, seen: Mapping[str, tuple[int, float]], wa
                 except FileNotFoundError:  # gone this moment; the others in the folder are not
                     continue
                 known.newest = max(known.newest, facts.st_mtime)
-                if seen.get(entry.path) != (facts.st_size, facts.st_mtime):
+                if not seen.as_it_was(entry.path, facts.st_size, facts.st_mtime):
                     yield entry.path

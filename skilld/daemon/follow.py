@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from skilld.daemon.folders import Folders
+from skilld.daemon.folders import Folders, Seen
 from skilld.daemon.opened import Opened, OpenFiles, ParsingError
 from skilld.daemon.recording import record
 from skilld.daemon.roots import Root, transcripts
@@ -48,7 +48,7 @@ class Follower:
         self._roots = roots
         self._open = OpenFiles()
         self._folders = Folders()
-        self._seen: dict[str, tuple[int, float]] = {}
+        self._seen = Seen()
         self.unreadable: dict[str, str] = {}
         self.touched: set[tuple[str, str]] = set()
         self.passed_over = 0
@@ -59,10 +59,9 @@ class Follower:
                 store.meta.set(INSTALLED_AT, now)
                 self._take_up_from_the_end()
         self._installed_at = float(store.meta.get(INSTALLED_AT))
-        for file in self._rows.files():
-            read_until = file.cursor["offset"] if file.cursor else file.baseline
-            if read_until >= file.size:
-                self._seen[file.path] = (file.size, file.mtime)
+        for path, read_until, size, mtime in self._rows.positions():
+            if read_until >= size:
+                self._seen.note(path, size, mtime)
 
     def _take_up_from_the_end(self) -> None:
         for agent, path, facts in self._transcripts():
@@ -163,7 +162,7 @@ class Follower:
         """
         self._open.forget(name)
         if not seen:
-            self._seen.pop(name, None)
+            self._seen.forget(name)
 
     def _drop_baseline(self, followed: Opened) -> None:
         """Take a file for another than the one that was there before skilld: by their times its words count."""
@@ -225,7 +224,7 @@ class Follower:
         if look.restarted or look.length < file.baseline:
             self._drop_baseline(followed)
         typed.tell(followed.parser, Path(file.path), ADAPTERS[file.agent].INFO)
-        self._seen[file.path] = (look.size, look.mtime)
+        self._seen.note(file.path, look.size, look.mtime)
         events: list[Event] = []
         for part in look.parts():
             events += followed.feed(part)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -140,9 +141,10 @@ class Store:
                 store = cls.open(path)
                 opened.callback(store.close)
                 verdict = store._db.execute("PRAGMA integrity_check(1)").fetchone()[0]  # noqa: SLF001 - our own
-                store.transcripts.files()
+                deque(store.transcripts.each(), maxlen=0)
                 store.batches.waiting()
                 store.proposals.in_states([*State])
+                store._db.execute("PRAGMA shrink_memory")  # noqa: SLF001 - all of it went through the cache
                 if verdict == "ok":
                     opened.pop_all()
                     return store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,8 +61,17 @@ class Files:
 
     def files(self, agent: str | None = None) -> list[StoredFile]:
         """Return all files (of one agent)."""
-        rows = self._db.execute("SELECT * FROM files WHERE ? IS NULL OR agent = ? ORDER BY id", (agent, agent))
-        return [_file(row) for row in rows]
+        return [file for file in self.each() if agent in {None, file.agent}]
+
+    def each(self) -> Iterator[StoredFile]:
+        """Yield all files, one by one: of many thousands the list alone would take 20 MB."""
+        return map(_file, self._db.execute("SELECT * FROM files ORDER BY id"))
+
+    def positions(self) -> Iterator[tuple[str, int, int, float]]:
+        """Yield of each file path, how far it was read, size and time of the newest growth; one by one, for memory."""
+        yield from self._db.execute(
+            "SELECT path, coalesce(json_extract(cursor, '$.offset'), baseline), size, mtime FROM files"
+        )
 
     def with_ids(self, ids: Iterable[int]) -> list[StoredFile]:
         """Return the files with these ids."""

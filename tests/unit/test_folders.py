@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.daemon.folders import Folders
+from skilld.daemon.folders import Folders, Seen
 
 NOW = 1772442000.0
 LONG_AGO = NOW - 90_000
@@ -34,13 +34,13 @@ class Looker:
 
     def __init__(self, root: Path) -> None:
         self._folders, self._root = Folders(), root
-        self._seen: dict[str, tuple[int, float]] = {}
+        self._seen = Seen()
 
     def look(self, quiet_since: float | None = HOUR_AGO, now: float = NOW) -> list[str]:
         found = list(self._folders.changed(self._root, self._seen, now, quiet_since=quiet_since))
         for path in found:
             facts = Path(path).stat()
-            self._seen[path] = (facts.st_size, facts.st_mtime)
+            self._seen.note(path, facts.st_size, facts.st_mtime)
         return sorted(str(Path(path).relative_to(self._root)) for path in found)
 
 
