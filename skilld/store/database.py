@@ -127,6 +127,7 @@ class Store:
             # FULL: with NORMAL the newest transactions of a WAL database may be lost with the power.
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
+            db.execute("PRAGMA cache_size = -1024")  # KiB: the system's own cache holds the rest
             _migrate(db, path)
         except BaseException:
             db.close()
