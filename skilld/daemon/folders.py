@@ -8,30 +8,18 @@ processor, and this 10. What the watcher and this both miss, the next full sweep
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.daemon.roots import Root, transcripts
+from skilld.daemon.roots import Root
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.source import source_of
 from skilld.intake.tail import Facts
 
 # A file that comes within the same tick of a file system's clock as our look leaves the folder's time as it was.
 _TICK = 2.0  # seconds, that of FAT, the coarsest
-
-
-def _stat(entry: os.DirEntry[str]) -> os.stat_result:
-    return entry.stat(follow_symlinks=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """Which files of a folder matter, whether none further down does, and how their size and time are told."""
-
-    suffixes: tuple[str, ...] = (".jsonl",)
-    flat: bool = False
-    facts: Callable[[os.DirEntry[str]], Facts | os.stat_result] = _stat
 
 
 class Seen:
@@ -48,9 +36,9 @@ class Seen:
         """Take a file for one that was never looked at."""
         self._states.pop(hash(path), None)
 
-    def as_it_was(self, path: str, size: int, mtime: float) -> bool:
+    def as_it_was(self, path: str, facts: Facts) -> bool:
         """Whether a file has not changed."""
-        return self._states.get(hash(path)) == hash((size, mtime))
+        return self._states.get(hash(path)) == hash((facts.st_size, facts.st_mtime))
 
 
 @dataclass(slots=True)
@@ -68,34 +56,19 @@ class Folders:
     def __init__(self) -> None:
         self._known: dict[str, _Folder] = {}
 
-    def transcripts(self, root: Root, seen: Seen, now: float, *, quiet_since: float | None) -> Iterator[Path]:
-        """Yield the transcripts of a root that are not as in `seen`; otherwise as `changed` does."""
-        if root.file:
-            every = transcripts(root)
-            yield from (path for path, facts in every if not seen.as_it_was(str(path), facts.st_size, facts.st_mtime))
-            return
-        adapter = ADAPTERS[root.agent]
-        facts = source_of(adapter.INFO).facts if root.changes_in_place else _stat
-        wanted = Wanted(adapter.INFO.suffixes, root.is_flat, facts)
-        for name in self.changed(root.folder, seen, now, quiet_since=quiet_since, wanted=wanted):
-            if adapter.is_transcript(path := Path(name)):
-                yield path
-
-    def changed(
-        self,
-        root: Path,
-        seen: Seen,
-        now: float,
-        *,
-        quiet_since: float | None,
-        wanted: Wanted = Wanted(),
-    ) -> Iterator[str]:
-        """Yield the paths below `root` of files that are `wanted` and not as they were `seen` last.
+    def changed(self, root: Root, seen: Seen, now: float, *, quiet_since: float | None) -> Iterator[str]:
+        """Yield the paths below `root` of files that are not as they were `seen` last.
 
         Folders that did not change, and in which nothing grew since the Unix time `quiet_since`, are passed over; None:
         none is. Folders that vanish or cannot be read are passed over too.
         """
-        stack = [str(root)]
+        if root.file:
+            path = root.folder / root.file
+            with suppress(OSError):
+                if not seen.as_it_was(str(path), source_of(ADAPTERS[root.agent].INFO).facts(path)):
+                    yield str(path)
+            return
+        stack = [str(root.folder)]
         while stack:
             folder = stack.pop()
             try:
@@ -106,25 +79,36 @@ class Folders:
                     before = known.below if known else []
                     settled = facts.st_mtime < now - _TICK
                     known = self._known[folder] = _Folder(facts.st_mtime_ns if settled else None, 0.0, [])
-                    yield from _look(folder, known, seen, wanted)
+                    yield from _look(root, folder, known, seen)
                     for new in set(known.below).difference(before):  # it may have been here before, and be another
                         self._known.pop(new, None)
-                stack += known.below
+                if not root.is_flat:
+                    stack += known.below
             except OSError:
                 self._known.pop(folder, None)
 
 
-def _look(folder: str, known: _Folder, seen: Seen, wanted: Wanted) -> Iterator[str]:
+def _look(root: Root, folder: str, known: _Folder, seen: Seen) -> Iterator[str]:
+    info = ADAPTERS[root.agent].INFO
+    source = source_of(info)
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
-                if not wanted.flat:
-                    known.below.append(entry.path)
-            elif entry.name.endswith(wanted.suffixes) and entry.is_file(follow_symlinks=False):
+                known.below.append(entry.path)
+            elif entry.name.endswith(info.suffixes) and entry.is_file(follow_symlinks=False):
                 try:
-                    facts = wanted.facts(entry)
+                    facts = source.facts(entry)
                 except FileNotFoundError:  # gone this moment; the others in the folder are not
                     continue
                 known.newest = max(known.newest, facts.st_mtime)
-                if not seen.as_it_was(entry.path, facts.st_size, facts.st_mtime):
+                if not seen.as_it_was(entry.path, facts):
                     yield entry.path
+
+
+def is_text(path: Path) -> bool:
+    """Whether a path can be written down as text."""
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import structlog
 
-from skilld.daemon.folders import Folders, Seen
+from skilld.daemon.folders import Folders, Seen, is_text
 from skilld.daemon.opened import Opened, OpenFiles, ParsingError
 from skilld.daemon.recording import record
 from skilld.daemon.roots import Root, transcripts
@@ -50,6 +50,7 @@ class Follower:
         self._folders = Folders()
         self._seen = Seen()
         self.unreadable: dict[str, str] = {}
+        self._again: dict[str, str] = {}  # files that could not be read, in whatever folder, and their agents
         self.touched: set[tuple[str, str]] = set()
         self.passed_over = 0
         self._unsure: set[str] = set()  # files read in a transaction that has not ended
@@ -70,7 +71,7 @@ class Follower:
     def _transcripts(self) -> Iterator[tuple[str, Path, Facts]]:
         for root in self._roots:
             for path, facts in transcripts(root):
-                if _is_text(path):
+                if is_text(path):
                     yield root.agent, path, facts
                 else:
                     self.unreadable[str(path)] = _NO_TEXT
@@ -83,10 +84,15 @@ class Follower:
         return self.take_up_all(self._changed(quiet_since))
 
     def _changed(self, quiet_since: float | None) -> Iterator[tuple[str, Path]]:
+        yield from [(agent, Path(name)) for name, agent in self._again.items()]
         for root in self._roots:
-            for path in self._folders.transcripts(root, self._seen, time.time(), quiet_since=quiet_since):
+            adapter = ADAPTERS[root.agent]
+            for name in self._folders.changed(root, self._seen, time.time(), quiet_since=quiet_since):
                 self.progress()
-                if _is_text(path):
+                path = Path(name)
+                if not root.file and not adapter.is_transcript(path):
+                    continue
+                if is_text(path):
                     yield root.agent, path
                 else:
                     self.unreadable[str(path)] = _NO_TEXT
@@ -131,7 +137,7 @@ class Follower:
 
     def _look_at(self, agent: str, path: Path) -> tuple[int, bool]:
         """Read a part of what is new in one file; returns the number of new turns and whether there is more."""
-        if not _is_text(path):
+        if not is_text(path):
             return 0, False
         name = str(path)
         self._unsure.add(name)
@@ -140,20 +146,28 @@ class Follower:
             with _source(agent).look(path, followed.cursor) as look:
                 new = self._keep(followed, look)
             self._open.add(name, followed)  # reading others meanwhile may have closed it
-            self.unreadable.pop(name, None)
-            if look.note:
-                self.unreadable[name] = look.note
+            self._note(name, look.note)
         except FileNotFoundError:
             self._forget(name)
-            self.unreadable.pop(name, None)
+            self._note(name, "")
         except (OSError, ParsingError) as error:
             self._forget(name, seen=isinstance(error, ParsingError))
+            if isinstance(error, OSError):
+                self._again[name] = agent
             if name not in self.unreadable:
                 log.warning("transcript unreadable", agent=agent, error=type(error).__name__)
             self.unreadable[name] = getattr(error, "strerror", None) or str(error)
         else:
             return new, look.more
         return 0, False
+
+    def _note(self, name: str, note: str) -> None:
+        """Keep a word on what could not be read of a file for `status`; without one nothing was left out."""
+        self._again.pop(name, None)
+        if note:
+            self.unreadable[name] = note
+        else:
+            self.unreadable.pop(name, None)
 
     def _forget(self, name: str, *, seen: bool = False) -> None:
         """Let go of what is in memory of a file: what was fed to its parser and not stored must be read again.
@@ -278,14 +292,6 @@ class Follower:
             more = True
             while more:
                 _, more = self._look_at(file.agent, Path(other.path))
-
-
-def _is_text(path: Path) -> bool:
-    try:
-        str(path).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _source(agent: str) -> Source:

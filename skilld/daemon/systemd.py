@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 
 _MORE = "EXTEND_TIMEOUT_USEC=90000000"  # what systemd waits for READY=1 by default, from now on
 _AT_MOST_EVERY = 1.0  # second
+_READY = 5.0  # seconds: without that word the manager would end us
 
 
 class Manager:
@@ -21,12 +22,16 @@ class Manager:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._address = environment.get("NOTIFY_SOCKET", "")
 
-    def tell(self, *messages: str) -> None:
-        """Send states such as READY=1, WATCHDOG=1, STOPPING=1 or STATUS=text; a lost one does no harm."""
+    def tell(self, *messages: str, patience: float = 0.0) -> None:
+        """Send states such as READY=1, WATCHDOG=1, STOPPING=1 or STATUS=text; a lost one does no harm.
+
+        A manager that does not read is waited for no longer than `patience` seconds: its queue holds few messages.
+        """
         if not self._address:
             return
         address = "\0" + self._address[1:] if self._address.startswith("@") else self._address
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
+            channel.settimeout(patience)
             try:
                 channel.sendto("\n".join(messages).encode(), address)
             except OSError:
@@ -81,7 +86,7 @@ class Watchdog:
     def ready(self) -> None:
         """Tell that we are there for what we were started for."""
         self._ready = True
-        self._manager.tell("READY=1")
+        self._manager.tell("READY=1", patience=_READY)
 
     def stopping(self) -> None:
         """Tell that we are on our way out."""

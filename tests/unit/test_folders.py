@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.daemon.folders import Folders, Seen
+from skilld.daemon.roots import Root
 
 NOW = 1772442000.0
 LONG_AGO = NOW - 90_000
@@ -33,7 +34,7 @@ class Looker:
     """Looks again and again at one folder, and has seen what it was told."""
 
     def __init__(self, root: Path) -> None:
-        self._folders, self._root = Folders(), root
+        self._folders, self._top, self._root = Folders(), root, Root("codex", root)
         self._seen = Seen()
 
     def look(self, quiet_since: float | None = HOUR_AGO, now: float = NOW) -> list[str]:
@@ -41,7 +42,7 @@ class Looker:
         for path in found:
             facts = Path(path).stat()
             self._seen.note(path, facts.st_size, facts.st_mtime)
-        return sorted(str(Path(path).relative_to(self._root)) for path in found)
+        return sorted(str(Path(path).relative_to(self._top)) for path in found)
 
 
 def test_the_first_look_sees_all_transcripts_and_the_next_what_changed(root: Path) -> None:
