@@ -95,3 +95,15 @@ def test_a_folder_that_goes_and_comes_back_is_a_new_one(root: Path) -> None:
     write(root / "a/one.jsonl", "longer")
     assert looker.look() == ["a/one.jsonl"]
     assert Looker(root / "nowhere").look() == []
+
+
+def test_of_a_database_its_own_folder_alone_is_looked_at_and_its_log_counts(tmp_path: Path) -> None:
+    write(tmp_path / "opencode.db")
+    write(tmp_path / "below/opencode.db")
+    root, folders, seen = Root("opencode", tmp_path, "opencode.db"), Folders(), Seen()
+    (found,) = folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)
+    assert found == str(tmp_path / "opencode.db")
+    seen.note(found, 1, LONG_AGO)
+    assert list(folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)) == []
+    write(tmp_path / "opencode.db-wal", "more", NOW)
+    assert list(folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)) == [found]

@@ -116,3 +116,10 @@ def test_without_a_manager_nothing_is_told_and_a_deaf_one_does_no_harm(tmp_path:
         watchdog = Watchdog(Manager(environment), environment, LIMITS)
         watchdog.ready()
         watchdog.beat("look")
+
+
+def test_a_manager_that_does_not_read_is_not_waited_for(told: Told, tmp_path: Path) -> None:
+    manager = Manager({"NOTIFY_SOCKET": str(tmp_path / "notify")})
+    for number in range(2000):  # more than any queue of a socket holds
+        manager.tell(f"STATUS={number}")
+    assert told.all()[0] == "STATUS=0"
