@@ -164,10 +164,9 @@ class Follower:
     def _note(self, name: str, note: str) -> None:
         """Keep a word on what could not be read of a file for `status`; without one nothing was left out."""
         self._again.pop(name, None)
+        self.unreadable.pop(name, None)
         if note:
             self.unreadable[name] = note
-        else:
-            self.unreadable.pop(name, None)
 
     def _forget(self, name: str, *, seen: bool = False) -> None:
         """Let go of what is in memory of a file: what was fed to its parser and not stored must be read again.
@@ -222,7 +221,11 @@ class Follower:
         facts = _source(agent).facts(path)
         for file in self._rows.same_file(facts):
             # An inode is soon used again. What was read is told by its first bytes; what never was, by its name or age.
-            same = file.cursor or Path(file.path).name == path.name or (file.size, file.mtime) == _state(facts)
+            same = (
+                file.cursor
+                or Path(file.path).name == path.name
+                or (file.size, file.mtime) == (facts.st_size, facts.st_mtime)
+            )
             if same and not os.path.lexists(file.path) and facts.st_size >= file.size:
                 self._forget(file.path)
                 self._rows.rename(file.id, str(path))
@@ -296,7 +299,3 @@ class Follower:
 
 def _source(agent: str) -> Source:
     return source_of(ADAPTERS[agent].INFO)
-
-
-def _state(facts: Facts) -> tuple[int, float]:
-    return facts.st_size, facts.st_mtime
