@@ -83,7 +83,7 @@ class Service:
     def run(self) -> None:
         """Follow, judge and propose until a signal says stop."""
         self._engine.store.batches.recover()
-        self._engine.follower.progress = lambda: self._watchdog.beat("intake")
+        self._engine.follower.progress = lambda: self._watchdog.progress("intake")
         self._watching = Watching(self._engine.roots, self._inbox.put)
         heartbeat = min(_HEARTBEAT, self._watchdog.patience / 3)
         periods = {"sweep": _SWEEP, "full sweep": _FULL_SWEEP, "look": _LOOK, "heartbeat": heartbeat, "count": _COUNT}
@@ -129,6 +129,7 @@ class Service:
 
     def _serve(self, message: Message) -> None:
         """Handle a message. What cannot be written down, on a full disk, waits for the next one."""
+        self._watchdog.begin()
         try:
             self._handle_all(message)
             if self._trouble:

@@ -54,13 +54,26 @@ class Watchdog:
         self._manager = manager
         self._limits = limits
         self._clock = clock
-        self._beats = dict.fromkeys(limits, clock())
+        self._busy_since = clock()
+        self._beats = dict.fromkeys(limits, self._busy_since)
         self._ready = False
         self._status = ""
         self._told = 0.0
         usec, pid = environment.get("WATCHDOG_USEC", ""), environment.get("WATCHDOG_PID", "")
         meant = usec.isdecimal() and pid in {"", str(os.getpid())}
         self.patience = int(usec) / 1e6 if meant and int(usec) else float("inf")  # seconds the manager waits for a word
+
+    def begin(self) -> None:
+        """Take note that the thread takes up something new."""
+        self._busy_since = self._clock()
+
+    def progress(self, stage: str) -> None:
+        """Take note that a stage gets on with what was begun: as long as it does, the others cannot speak."""
+        now = self._clock()
+        for other in self._beats:
+            self._beats[other] += now - self._busy_since
+        self._busy_since = now
+        self.beat(stage)
 
     def beat(self, stage: str) -> None:
         """Take note that a stage is alive, and tell it if it is time. Cheap: call it as often as there is progress."""

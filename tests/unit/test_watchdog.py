@@ -75,16 +75,37 @@ def test_one_frozen_stage_silences_it_however_alive_the_others_are(
 ) -> None:
     watchdog.ready()
     told.all()
+    heard = []
     for _ in range(30):
         clock.now += 10
         watchdog.beat("intake")
+        heard += told.all()
     # 1000 + 50 is the last moment at which the silence of the other one is none.
-    assert told.all() == ["WATCHDOG=1"] * 5
+    assert heard == ["WATCHDOG=1"] * 5
     assert watchdog.frozen() == ["look"]
     watchdog.beat("look")
     clock.now += 2
     watchdog.beat("intake")
     assert told.all() == ["WATCHDOG=1"]
+
+
+def test_a_long_reading_that_gets_on_freezes_nobody_and_hides_nobody(
+    watchdog: Watchdog, told: Told, clock: Clock
+) -> None:
+    watchdog.ready()
+    clock.now += 40  # of the 50 that the other stage may be silent
+    watchdog.begin()
+    told.all()
+    for _ in range(100):
+        clock.now += 10
+        watchdog.progress("intake")
+        assert told.all() == ["WATCHDOG=1"]
+    assert watchdog.frozen() == []
+    for _ in range(3):  # short readings of a daemon whose other stage is dead
+        clock.now += 5
+        watchdog.begin()
+        watchdog.progress("intake")
+    assert watchdog.frozen() == ["look"]
 
 
 def test_a_status_is_told_once_and_stopping_is_told(watchdog: Watchdog, told: Told) -> None:
