@@ -27,8 +27,7 @@ from skilld.types import Event, Malformed, Turn
 
 log = structlog.get_logger()
 
-# Seconds of reading that are written down in one transaction: each costs a sync of the disk.
-_TOGETHER = 0.1
+_TOGETHER = 0.1  # seconds of reading that are written down in one transaction: each costs a sync of the disk
 _NO_TEXT = "its name is not UTF-8"
 
 
