@@ -53,6 +53,7 @@ def _can_inject() -> bool:
     return subprocess.run(probe, check=False, capture_output=True).returncode == 0
 
 
+@pytest.mark.slow
 def test_f12_a_transcript_on_a_failing_disk_is_read_when_it_can_be(home: Path, program: Program) -> None:
     if not _can_inject():
         pytest.skip("strace is not here or may not trace: nothing makes reading fail")

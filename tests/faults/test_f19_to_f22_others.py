@@ -117,6 +117,7 @@ def test_f22_a_branch_that_the_person_deletes_or_moves(home: Path, project: Proj
     assert project.git("fsck", "--strict", "--no-dangling") == ""
 
 
+@pytest.mark.slow
 def test_f22_refs_that_were_lost_come_back_to_be_looked_at_not_twice(
     home: Path, project: Project, program: Program
 ) -> None:
