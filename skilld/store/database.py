@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from skilld.store.search import Search
 
 _TROUBLES = {sqlite3.OperationalError, sqlite3.DatabaseError}  # not their subclasses
+_PRECIOUS = "meta", "files", "proposals", "learnings"  # one that another process makes just now has no row in any
 _PRIMARY = 0xFF  # of an error code; the rest of it says more
 
 
@@ -200,8 +202,11 @@ def _migrate(db: sqlite3.Connection, path: Path) -> None:
     if not done and db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
         raise _damaged("its migrations are gone")
     due = [(name, migration) for name, migration in MIGRATIONS if name not in done]
-    if due and done:
-        _back_up(db, path.with_name(f"{path.name}.before-{due[0][0]}"))
+    if due and done and any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in _PRECIOUS):  # noqa: S608
+        kept = path.with_name(f"{path.name}.before-{due[0][0]}")
+        own = kept.with_name(f"{kept.name}.{threading.get_native_id()}")  # others may be at it in this moment
+        _back_up(db, own)
+        own.replace(kept)
     for name, migration in due:
         with _transaction(db):
             if not db.execute("SELECT 1 FROM migrations WHERE name = ?", (name,)).fetchone():
