@@ -19,7 +19,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.text import cut
 from skilld.types import Message, SkillDoc, Update
 
-VERSION = "1"
+VERSION = "2"
 MESSAGE_LIMIT = 500  # characters of each message that are sent
 
 _MARK = 6  # bytes; nobody guesses it while the request is on its way

@@ -1,0 +1,69 @@
+"""The closed loop of an edit: what a model writes too much is put in word for word, or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from skilld.classify.verify import Checked
+from skilld.errors import RefusedError
+from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, Update, Usage
+from skilld.worker.documents import Loaded
+from skilld.worker.judge import Judge
+
+TEXT = "# Notes\n\n## Style\n\n- Past tense.\n"
+TYPED = "always put the ticket number first"
+CHANGE = "Put the ticket number first."
+LOADED = Loaded(SkillRef("notes", "/p/SKILL.md"), TEXT.encode(), SkillDoc(1, "notes", "/p/SKILL.md", TEXT))
+UPDATE = Update(1, "Style", CHANGE, "Asked for.", Kind.PREFERENCE, 1, TYPED, 0.9)
+STILL = replace(UPDATE, change="Put the ticket number at the beginning.")
+STRAY = Operation(Op.INSERT_AFTER, "- Past tense.", f"- {CHANGE} Then notify everybody on the mailing list at once.")
+GOOD = Operation(Op.INSERT_AFTER, "- Past tense.", f"- {CHANGE}")
+
+
+class Scripted:
+    """A model with one edit to give, and the updates it still finds after each edit."""
+
+    name = "scripted"
+    together = True
+    usage = Usage()
+
+    def __init__(self, edit: Operation, *found: list[Update]) -> None:
+        self._edit = edit
+        self._found = list(found)
+
+    def detect(
+        self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
+    ) -> tuple[list[Update], list[str]]:
+        del messages, skills, instructions
+        return self._found.pop(0), []
+
+    def reword(self, updates: Sequence[Update]) -> list[str]:
+        raise AssertionError(updates)
+
+    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+        del updates, skill
+        return [self._edit]
+
+
+def _edited(model: Scripted, update: Update = UPDATE) -> str:
+    judge = Judge(model, [Message(TYPED, turn=1, turn_key="t1")], [LOADED], "", lambda text: text)
+    return judge.edit(LOADED, [Checked(update)]).after.decode()
+
+
+@pytest.mark.parametrize("operation", [GOOD, STRAY])
+def test_what_was_said_is_put_in_and_no_more(operation: Operation) -> None:
+    assert _edited(Scripted(operation, [])) == f"{TEXT}- {CHANGE}\n"
+
+
+def test_an_edit_that_does_not_say_it_gives_way_to_the_words_themselves() -> None:
+    assert _edited(Scripted(GOOD, [STILL], [])) == f"{TEXT}- {CHANGE}\n"
+    with pytest.raises(RefusedError, match="still does not say it"):
+        _edited(Scripted(STRAY, [STILL]))
+
+
+def test_a_stray_edit_of_what_should_give_way_is_not_made_up_for_by_a_second_rule() -> None:
+    with pytest.raises(RefusedError, match="more than the person did"):
+        _edited(Scripted(STRAY, []), replace(UPDATE, kind=Kind.CHANGE_STEP))
