@@ -2,6 +2,8 @@
 PYTHON ?= python3
 ARGS ?=
 MINUTES ?= 20
+CLIENTS ?=
+LIVE ?= tests/live
 BIN := .venv/bin
 
 # Does nothing where the lock, pyproject.toml, the place and the Python are those of the last time.
@@ -36,10 +38,10 @@ test-faults: ## faults built for real, the slow ones too: kills, full disks, clo
 
 test-live: ## real agent clients in a terminal, a real desktop, a real service manager; needs npm and tmux
 	$(install) test
-	@$(BIN)/python tools/live_desktop.py || [ $$? -eq 77 ]
-	@$(BIN)/python tools/live_clients.py || code=$$?; \
+	@[ "$(LIVE)" != tests/live ] || $(BIN)/python tools/live_desktop.py || [ $$? -eq 77 ]
+	@$(BIN)/python tools/live_clients.py $(CLIENTS) || code=$$?; \
 	if [ "$${code:-0}" -eq 77 ]; then exit 0; elif [ "$${code:-0}" -ne 0 ]; then exit "$$code"; fi; \
-	$(BIN)/python -m pytest -q -m live tests/live $(ARGS)
+	$(BIN)/python -m pytest -q -m live $(LIVE) $(ARGS)
 
 soak: ## kills, random files, damaged bytes for MINUTES=20; says how far it came, as text and JSON
 	$(install) test

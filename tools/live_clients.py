@@ -1,7 +1,7 @@
 """Installs the real agent clients that the live tests drive, at pinned versions, into a folder of their own.
 
-In: npm on PATH and a writable folder (`.cache/clients` of the repository, or $LIVE_CLIENTS_DIR). Out: one folder per
-client and version; a second run finds them and does nothing. npm's own configuration decides where packages come from.
+In: npm on PATH and a writable folder (`.cache/clients` of the repository, or $LIVE_CLIENTS_DIR); as arguments the
+programs of those that are wanted, else all. Out: one folder per client and version; a second run does nothing. npm's own configuration decides where packages come from.
 
 Exit codes: 0 the clients are there, 77 skipped because npm or tmux is missing (automake's code for a skipped test),
 1 an installation failed.
@@ -13,6 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,13 +83,15 @@ def install(client: Client) -> str:
     return f"{client.package} {client.version}: installed in {client.folder}"
 
 
-def main() -> int:
-    """Install all clients and say so; see the module's docstring for the exit codes."""
+def main(programs: Sequence[str] = ()) -> int:
+    """Install the clients of these programs, or all, and say so; see the module's docstring for the exit codes."""
     missing = missing_programs()
     if missing:
         print(f"live clients: skipped, {' and '.join(missing)} not found on PATH")
         return SKIPPED
     for client in CLIENTS:
+        if programs and client.program not in programs:
+            continue
         try:
             print(install(client), flush=True)
         except (OSError, subprocess.SubprocessError) as error:
@@ -98,4 +101,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
