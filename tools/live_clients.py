@@ -1,7 +1,8 @@
 """Installs the real agent clients that the live tests drive, at pinned versions, into a folder of their own.
 
 In: npm on PATH and a writable folder (`.cache/clients` of the repository, or $LIVE_CLIENTS_DIR); as arguments the
-programs of those that are wanted, else all. Out: one folder per client and version; a second run does nothing. npm's own configuration decides where packages come from.
+programs of those that are wanted, else all. Out: one folder per client and version; a second run does nothing. npm's
+own configuration decides where packages come from.
 
 Exit codes: 0 the clients are there, 77 skipped because npm or tmux is missing (automake's code for a skipped test),
 1 an installation failed.
