@@ -18,7 +18,6 @@ from skilld.classify.support import Support, adds_only, stands_in, supports
 from skilld.text import fold
 from skilld.types import Message, SkillDoc, Update
 
-CONFIDENT = 0.5  # below it nothing is proposed
 # Words that a reason is made of, whoever gives it.
 _REASONS = """asked asks for from now on always never stated as a preference how it is done here not to be done without
 consent remembered or written down stop said before user person requested corrected correction wants prefers explicit
@@ -61,9 +60,14 @@ class Verdict:
 
 
 def verify(
-    updates: Sequence[Update], messages: Sequence[Message], skills: Sequence[SkillDoc], instructions: str = ""
+    updates: Sequence[Update],
+    messages: Sequence[Message],
+    skills: Sequence[SkillDoc],
+    instructions: str = "",
+    *,
+    sure: float = 0.5,
 ) -> Verdict:
-    """Check the updates of one batch against its messages and skills."""
+    """Check the updates of one batch against its messages and skills; below the confidence `sure` none is proposed."""
     proposed: list[Checked] = []
     learned: list[tuple[Update, str]] = []
     dropped: list[str] = []
@@ -91,7 +95,7 @@ def verify(
             dropped.append("the skill says it already")
         elif instructions and says_already(tidy.change, instructions):
             dropped.append("the project's standing instructions say it already")
-        elif update.confidence < CONFIDENT:
+        elif update.confidence < sure:
             learned.append((tidy, "it is not sure enough, or not about this skill"))
         else:
             proposed.append(Checked(tidy, support.by_assent))

@@ -60,7 +60,9 @@ class Judge:
             if len(content_stems(change)) >= _SAYS_SOMETHING
         ]
         # Why a change was dropped was said the first time.
-        return replace(verify(again, self._messages, docs, self._instructions), dropped=(), faults=())
+        return replace(
+            verify(again, self._messages, docs, self._instructions, sure=self._backend.sure), dropped=(), faults=()
+        )
 
     def edit(self, loaded: Loaded, checked: Sequence[Checked]) -> Composed:
         """Return the edit that makes one skill say the updates, and after which the same question comes back empty.
@@ -102,7 +104,7 @@ class Judge:
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
         updates, left_out = self._backend.detect(self._messages, docs, instructions=self._instructions)
         clean = [self._clean(update) for update in updates]
-        return verify(clean, self._messages, docs, self._instructions), left_out
+        return verify(clean, self._messages, docs, self._instructions, sure=self._backend.sure), left_out
 
     def _docs(self, edited: Loaded | None = None, text: str = "") -> list[SkillDoc]:
         return [

@@ -163,6 +163,7 @@ class Answers:
     name = "answers"
     usage = Usage()
     together = True
+    sure = 0.5
 
     def __init__(self, *texts: str) -> None:
         self._texts = list(texts)

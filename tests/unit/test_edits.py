@@ -42,6 +42,7 @@ class Scripted:
 
     name = "scripted"
     together = True
+    sure = 0.5
     usage = Usage()
 
     def __init__(self, answer: list[Operation] | str) -> None:

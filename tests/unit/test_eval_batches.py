@@ -93,6 +93,7 @@ class Says:
 
     name = "says"
     together = True
+    sure = 0.5
 
     def __init__(self, *updates: Update, failures: Sequence[SkilldError] = ()) -> None:
         self.usage = Usage()

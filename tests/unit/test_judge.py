@@ -28,6 +28,7 @@ class Scripted:
 
     name = "scripted"
     together = True
+    sure = 0.5
     usage = Usage()
 
     def __init__(self, edit: Operation, *found: list[Update]) -> None:

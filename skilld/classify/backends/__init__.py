@@ -34,6 +34,10 @@ class Backend(Protocol):
         """Whether `edit` takes all updates of a skill in one call; else it is called with one at a time."""
 
     @property
+    def sure(self) -> float:
+        """How confident an update must be to be proposed; one that is less so is kept as a learning."""
+
+    @property
     def usage(self) -> Usage:
         """What its calls have cost so far."""
 
@@ -56,6 +60,7 @@ class _ByCode:
     """The offline back-end behind the protocol: it costs nothing and edits one update at a time."""
 
     together = False
+    sure = 0.5
     usage = Usage()
 
     def __init__(self) -> None:
