@@ -14,6 +14,7 @@ _MAX_UPDATES = 12
 _MAX_TEXT = 600
 _MAX_OPERATIONS = 40
 _MAX_DIGITS = 9
+_UNSAID = 0.7  # the confidence of an update that names none: a model that was not unsure
 _FENCE = re.compile(r"```[a-z]*")
 # What no file and no request could hold, and what a terminal would obey.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -123,7 +124,7 @@ def _update(item: Any, turns: int, skills: int) -> Update:  # noqa: ANN401 - JSO
         kind = Kind(_text(item, "kind"))
     except ValueError:
         raise BadReplyError("an update has an unknown kind") from None
-    confidence = item.get("confidence", 0.5)
+    confidence = item.get("confidence", _UNSAID)
     if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
         raise BadReplyError("an update's confidence is not between 0 and 1")
     return Update(

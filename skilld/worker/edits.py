@@ -25,10 +25,6 @@ class LintError(RefusedError):
     """The linter refuses the edit: its words are not worth keeping either."""
 
 
-class StrayError(RefusedError):
-    """The edit does more than was said, or other; what was said may still be put in word for word."""
-
-
 @dataclass(frozen=True, slots=True)
 class Composed:
     """An edit that passed: what to do, what comes of it, and what a person should look at before accepting."""
@@ -55,11 +51,6 @@ def compose(
     return check(operations, checked, loaded, typed, redact)
 
 
-def only_adds(checked: Sequence[Checked]) -> bool:
-    """Whether nothing that the skill says must give way to the updates."""
-    return all(item.update.kind in _ADDS for item in checked)
-
-
 def check(
     operations: Sequence[Operation],
     checked: Sequence[Checked],
@@ -73,10 +64,10 @@ def check(
         raise RefusedError("The edit was not made", "it would store a line that holds a secret")
     ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])
     if not all(adds_only(_without_our_title(operation.text), ground) for operation in operations):
-        raise StrayError("The edit was not made", "it says more than the person did")
+        raise RefusedError("The edit was not made", "it says more than the person did")
     updates = [item.update for item in checked]
     if why := why_unfaithful(loaded.data.decode("utf-8-sig"), after.decode("utf-8-sig"), updates, typed):
-        raise StrayError("The edit was not made", why)
+        raise RefusedError("The edit was not made", why)
     flags = ["taken from the agent's offer"] if any(item.by_assent for item in checked) else []
     for finding in lint(loaded.data, after, typed):
         if finding.verdict == "refuse":

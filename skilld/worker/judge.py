@@ -15,7 +15,7 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Message, SkillDoc, Update
 from skilld.words import content_stems
 from skilld.worker.documents import Loaded
-from skilld.worker.edits import Composed, StrayError, check, compose, only_adds, placed
+from skilld.worker.edits import Composed, check, compose, placed
 
 Redact = Callable[[str], str]
 # Content words of a change made of nothing but the quote's own words: with fewer it is "ok, go on" or "do that".
@@ -67,23 +67,15 @@ class Judge:
     def edit(self, loaded: Loaded, checked: Sequence[Checked]) -> Composed:
         """Return the edit that makes one skill say the updates, and after which the same question comes back empty.
 
-        Where it does not, or does what nobody said, the updates are placed word for word and the question is asked once
-        more. Raises SkilldError
+        Where it does not, the updates are placed word for word and the question is asked once more. Raises SkilldError
         where no edit can be made, RefusedError where it must not be.
         """
         typed = self._typed(checked)
-        composed: Composed | None = None
-        asked: bool | None = True
-        try:
-            composed = compose(self._backend, checked, loaded, typed, self._redact)
-            asked = self._still_asked(loaded, composed, checked)
-        except StrayError:
-            if not (self._backend.together and only_adds(checked)):
-                raise
-        if composed is None or asked:
-            composed = check(
-                placed([item.update for item in checked], loaded.data), checked, loaded, typed, self._redact
-            )
+        composed = compose(self._backend, checked, loaded, typed, self._redact)
+        asked = self._still_asked(loaded, composed, checked)
+        if asked:
+            steps = placed([item.update for item in checked], loaded.data)
+            composed = check(steps, checked, loaded, typed, self._redact)
             asked = self._still_asked(loaded, composed, checked)
         if asked:
             raise RefusedError("The edit was not made", "the edited skill still does not say it")

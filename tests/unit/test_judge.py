@@ -1,4 +1,4 @@
-"""The closed loop of an edit: what a model writes too much is put in word for word, or not at all."""
+"""The closed loop of an edit: the words themselves where the model's do not say it, and nothing where they say more."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ LOADED = Loaded(SkillRef("notes", "/p/SKILL.md"), TEXT.encode(), SkillDoc(1, "no
 UPDATE = Update(1, "Style", CHANGE, "Asked for.", Kind.PREFERENCE, 1, TYPED, 0.9)
 STILL = replace(UPDATE, change="Put the ticket number at the beginning.")
 STRAY = Operation(Op.INSERT_AFTER, "- Past tense.", f"- {CHANGE} Then notify everybody on the mailing list at once.")
+VAGUE = Operation(Op.INSERT_AFTER, "- Past tense.", "- Put the ticket number.")
 GOOD = Operation(Op.INSERT_AFTER, "- Past tense.", f"- {CHANGE}")
 
 
@@ -49,22 +50,21 @@ class Scripted:
         return [self._edit]
 
 
-def _edited(model: Scripted, update: Update = UPDATE) -> str:
+def _edited(model: Scripted) -> str:
     judge = Judge(model, [Message(TYPED, turn=1, turn_key="t1")], [LOADED], "", lambda text: text)
-    return judge.edit(LOADED, [Checked(update)]).after.decode()
+    return judge.edit(LOADED, [Checked(UPDATE)]).after.decode()
 
 
-@pytest.mark.parametrize("operation", [GOOD, STRAY])
-def test_what_was_said_is_put_in_and_no_more(operation: Operation) -> None:
-    assert _edited(Scripted(operation, [])) == f"{TEXT}- {CHANGE}\n"
+def test_an_edit_that_says_it_is_taken() -> None:
+    assert _edited(Scripted(GOOD, [])) == f"{TEXT}- {CHANGE}\n"
 
 
 def test_an_edit_that_does_not_say_it_gives_way_to_the_words_themselves() -> None:
-    assert _edited(Scripted(GOOD, [STILL], [])) == f"{TEXT}- {CHANGE}\n"
+    assert _edited(Scripted(VAGUE, [STILL], [])) == f"{TEXT}- {CHANGE}\n"
     with pytest.raises(RefusedError, match="still does not say it"):
-        _edited(Scripted(STRAY, [STILL]))
+        _edited(Scripted(VAGUE, [STILL], [STILL]))
 
 
-def test_a_stray_edit_of_what_should_give_way_is_not_made_up_for_by_a_second_rule() -> None:
+def test_an_edit_that_says_more_is_not_made() -> None:
     with pytest.raises(RefusedError, match="more than the person did"):
-        _edited(Scripted(STRAY, []), replace(UPDATE, kind=Kind.CHANGE_STEP))
+        _edited(Scripted(STRAY))
