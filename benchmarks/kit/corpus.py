@@ -118,7 +118,7 @@ class Session:
             "parentUuid": self._parent,
             "isSidechain": False,
             "userType": "external",
-            "cwd": "/work/project",
+            "cwd": "/home/pat/project",
             "sessionId": self.id,
             "version": "2.1.197",
             "gitBranch": "main",

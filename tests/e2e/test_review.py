@@ -180,7 +180,7 @@ def test_ones_own_editor_and_the_text_is_shown_before_it_is_accepted(
 ) -> None:
     monkeypatch.setenv("VISUAL", "sed -i s/link/LINK/I")
     if sys.platform == "darwin":
-        pytest.skip("sed differs")
+        pytest.skip("this sed takes no -i without a suffix")
 
     async def story(screen: Screen) -> None:
         await screen.read()

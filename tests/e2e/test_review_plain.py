@@ -15,7 +15,8 @@ from skilld.cli.review import has_screen
 from skilld.paths import places, private_dir
 from skilld.review.sitting import Look, Sitting
 from skilld.store import Store
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.types import Proposal
+from support.proposals import a_proposal
 from support.reviewing import Screen, review, sitting
 from support.taught import FIRST, ONE, SECOND, Taught
 
@@ -93,28 +94,7 @@ def test_the_end_of_the_input_is_the_end(world: Taught) -> None:
 
 
 MANY = 2000
-PROPOSAL = Proposal(
-    id="",
-    batch_id="b",
-    state=State.OPEN,
-    skill="",
-    path="/nowhere/SKILL.md",
-    repo="",
-    relpath="",
-    base="",
-    commit="",
-    branch="",
-    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
-    summary="Say b",
-    reason="",
-    kind=Kind.FACT,
-    evidence=(Evidence("t1", "always b"),),
-    confidence=0.9,
-    agent="claude-code",
-    session_id="s1",
-    model="m",
-    created_at="2026-03-02T09:00:00Z",
-)
+PROPOSAL = a_proposal(path="/nowhere/SKILL.md")
 
 
 class Counting(Sitting):

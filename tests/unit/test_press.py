@@ -13,30 +13,9 @@ import pytest
 from skilld.notify import macos, press
 from skilld.notify.desktop import Desktop
 from skilld.notify.words import Notice, buttons
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from support.proposals import a_proposal
 
-PROPOSAL = Proposal(
-    id="0123abcd",
-    batch_id="b",
-    state=State.OPEN,
-    skill="notes",
-    path="/p/SKILL.md",
-    repo="",
-    relpath="",
-    base="",
-    commit="",
-    branch="",
-    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
-    summary="Say b",
-    reason="",
-    kind=Kind.FACT,
-    evidence=(Evidence("t1", "always b"),),
-    confidence=0.9,
-    agent="claude-code",
-    session_id="s1",
-    model="m",
-    created_at="2026-03-02T09:00:00Z",
-)
+PROPOSAL = a_proposal()
 COMMAND = ["python", "-m", "skilld", "review"]
 
 

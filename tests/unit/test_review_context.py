@@ -15,7 +15,8 @@ from skilld.review.library import Shelved, matches, put_aside, sessions_by_path,
 from skilld.skills import Skill, Source
 from skilld.skills.front import Front, front
 from skilld.store.overview import Used
-from skilld.types import Evidence, Kind, Message, Op, Operation, Proposal, State
+from skilld.types import Evidence, Message, Proposal, State
+from support.proposals import a_proposal
 
 MESSAGES = [
     Message("Done. \x1b[2J"),
@@ -62,29 +63,7 @@ def _skill(name: str, source: Source, agents: tuple[str, ...] = ("claude-code",)
 
 
 def _proposal(path: str, state: State, decided_at: str = "") -> Proposal:
-    return Proposal(
-        id="0123abcd",
-        batch_id="b",
-        state=state,
-        skill="x",
-        path=path,
-        repo="",
-        relpath="",
-        base="",
-        commit="",
-        branch="",
-        operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
-        summary="Say b",
-        reason="",
-        kind=Kind.FACT,
-        evidence=(Evidence("t1", "always b"),),
-        confidence=0.9,
-        agent="claude-code",
-        session_id="s1",
-        model="m",
-        created_at="2026-03-01T09:00:00Z",
-        decided_at=decided_at,
-    )
+    return a_proposal(skill="x", path=path, state=state, created_at="2026-03-01T09:00:00Z", decided_at=decided_at)
 
 
 def test_skills_are_grouped_and_counted() -> None:

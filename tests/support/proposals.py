@@ -1,0 +1,36 @@
+"""A proposal as rows hold it, for tests that care for a field or two of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+
+_PROPOSAL = Proposal(
+    id="0123abcd",
+    batch_id="b",
+    state=State.OPEN,
+    skill="notes",
+    path="/p/SKILL.md",
+    repo="",
+    relpath="",
+    base="",
+    commit="",
+    branch="",
+    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
+    summary="Say b",
+    reason="",
+    kind=Kind.FACT,
+    evidence=(Evidence("t1", "always b"),),
+    confidence=0.9,
+    agent="claude-code",
+    session_id="s1",
+    model="m",
+    created_at="2026-03-02T09:00:00Z",
+)
+
+
+def a_proposal(**changes: Any) -> Proposal:
+    """Return an open proposal with these fields in place of the usual ones."""
+    return replace(_PROPOSAL, **changes)
