@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -29,6 +30,14 @@ _PROPOSAL = Proposal(
     model="m",
     created_at="2026-03-02T09:00:00Z",
 )
+# What one that is committed has besides.
+COMMITTED: Mapping[str, str] = {
+    "repo": "/p",
+    "relpath": "SKILL.md",
+    "base": "1" * 40,
+    "commit": "2" * 40,
+    "branch": "refs/heads/skilld/staging",
+}
 
 
 def a_proposal(**changes: Any) -> Proposal:

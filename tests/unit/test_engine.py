@@ -14,34 +14,14 @@ from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import LAST_ERROR, PAUSED_UNTIL
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.types import State
 from skilld.wire import proposal_to_json
 from support.claude_lines import append, ended, typed, write
+from support.proposals import COMMITTED, a_proposal
 
 NOW = 1772442000.0
 LASTING = "from now on always put the ticket number first"
-PROPOSAL = Proposal(
-    id="0123abcd",
-    batch_id="b",
-    state=State.OPEN,
-    skill="notes",
-    path="/p/SKILL.md",
-    repo="/p",
-    relpath="SKILL.md",
-    base="1" * 40,
-    commit="2" * 40,
-    branch="refs/heads/skilld/staging",
-    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
-    summary="Say b",
-    reason="",
-    kind=Kind.FACT,
-    evidence=(Evidence("t1", "always b"),),
-    confidence=0.9,
-    agent="claude-code",
-    session_id="s1",
-    model="m",
-    created_at="2026-03-02T09:00:00Z",
-)
+PROPOSAL = a_proposal(**COMMITTED)
 
 
 class Desk:

@@ -11,33 +11,13 @@ import pytest
 from skilld.daemon.observing import Observing, record
 from skilld.store import Store
 from skilld.store.meta import PAUSED_UNTIL
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.types import State
+from support.proposals import COMMITTED, a_proposal
 from support.repos import new_repo
 
 NOW = 1772442000.0
 AT = "2026-03-02T09:00:00Z"
-PROPOSAL = Proposal(
-    id="a",
-    batch_id="b",
-    state=State.OPEN,
-    skill="notes",
-    path="/p/SKILL.md",
-    repo="/p",
-    relpath="SKILL.md",
-    base="1" * 40,
-    commit="2" * 40,
-    branch="refs/heads/skilld/staging",
-    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
-    summary="Say b",
-    reason="",
-    kind=Kind.FACT,
-    evidence=(Evidence("t1", "always b"),),
-    confidence=0.9,
-    agent="claude-code",
-    session_id="s1",
-    model="m",
-    created_at=AT,
-)
+PROPOSAL = a_proposal(id="a", created_at=AT, **COMMITTED)
 
 
 @pytest.fixture

@@ -22,43 +22,19 @@ from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.store.transcripts import BEFORE
 from skilld.types import (
     ClosedBy,
-    Evidence,
     How,
-    Kind,
-    Op,
-    Operation,
-    Proposal,
     SkillUse,
     Span,
     State,
     Turn,
     Usage,
 )
+from support.proposals import COMMITTED, a_proposal
 
 AT = "2026-03-02T09:00:00Z"
 BATCH = StoredBatch("b1", "claude-code", "s1", ClosedBy.FULL, "pending", {"turns": ["t1"]}, 0, 0.0, AT)
-PROPOSAL = Proposal(
-    id="0123abcd",
-    batch_id="b1",
-    state=State.OPEN,
-    skill="notes",
-    path="/p/SKILL.md",
-    repo="/p",
-    relpath="SKILL.md",
-    base="1" * 40,
-    commit="2" * 40,
-    branch="refs/heads/skilld/staging",
-    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"),),
-    summary="Say b",
-    reason="asked",
-    kind=Kind.FACT,
-    evidence=(Evidence("t1", "always b"),),
-    confidence=0.5,
-    agent="claude-code",
-    session_id="s1",
-    model="offline",
-    created_at=AT,
-    flags=("look",),
+PROPOSAL = a_proposal(
+    batch_id="b1", reason="asked", confidence=0.5, model="offline", created_at=AT, flags=("look",), **COMMITTED
 )
 
 
