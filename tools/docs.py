@@ -1,7 +1,7 @@
 """Checks the project's pages, and writes the parts that are generated: `python -m tools.docs check|write`.
 
 In: the files that git tracks or would track, the parser of the command line, the adapters' data records. Out: one line
-per finding and exit code 1, or README.md with a current command reference and docs/agents.md with current tables.
+per finding and exit code 1, or docs/commands.md and docs/agents.md with current tables.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Generated:
 
 
 PARTS = (
-    Generated("README.md", "commands", "command reference", lambda: reference(build_parser())),
+    Generated("docs/commands.md", "commands", "command reference", lambda: reference(build_parser())),
     Generated("docs/agents.md", "agents", "table of agents", lambda: tables(it.INFO for it in ADAPTERS.values())),
 )
 

@@ -136,8 +136,8 @@ def test_a_generated_part_stands_between_its_marks_and_nothing_else_changes(part
 def test_a_page_without_the_marks_is_an_error() -> None:
     with pytest.raises(ValueError, match="commands:start"):
         docs.PARTS[0].put_into("# A\n")
-    (finding,) = docs.generated(docs.PARTS[0], {"README.md": "# A\n"})
-    assert finding.startswith("README.md:1: no command reference: no `<!-- commands:start -->`")
+    (finding,) = docs.generated(docs.PARTS[0], {"docs/commands.md": "# A\n"})
+    assert finding.startswith("docs/commands.md:1: no command reference: no `<!-- commands:start -->`")
 
 
 def test_the_tables_of_agents_say_what_the_records_say() -> None:
