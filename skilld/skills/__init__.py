@@ -1,4 +1,8 @@
-"""Skills: from the name or path that a log claims to a checked SKILL.md on this machine, and a list of them all."""
+"""Skills: from the name or path that a log claims to a checked SKILL.md on this machine, a list of them all, new ones.
+
+`spec` is the Agent Skills specification as a check, `compose` writes a text that passes it, `landing` says where that
+goes.
+"""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-_MOST = 64 * 1024
-_KEY = re.compile(r"(?P<key>[A-Za-z][\w-]{0,63})[ \t]*:(?:[ \t]+(?P<value>.*))?$")
+MOST = 64 * 1024
+KEY = re.compile(r"(?P<key>[A-Za-z][\w-]{0,63})[ \t]*:(?:[ \t]+(?P<value>.*))?$")
 _BLOCK = re.compile(r"(?P<style>[|>])[-+0-9]{0,2}[ \t]*(?:#.*)?$")
 _COMMENT = re.compile(r"[ \t]+#.*$")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "/": "/"}
@@ -29,35 +29,40 @@ class Front:
 
 def front(text: str) -> Front:
     """Return the facts in the front matter of a SKILL.md's text. Never raises."""
-    lines = text.removeprefix("\ufeff")[:_MOST].splitlines()
-    if not lines or lines[0].rstrip() != "---":
-        return Front()
-    end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
-    if end is None:
-        return Front()
-    top = _entries(lines[1:end])
-    metadata = {key: _scalar(value, rest) for key, value, rest in _entries(_dedent(_rest(top, "metadata")))}
-    facts = {key: _scalar(value, rest) for key, value, rest in top if key in {"name", "description"}}
+    top = entries(front_lines(text) or ())
+    metadata = {key: scalar(value, rest) for key, value, rest in entries(below(top, "metadata"))}
+    facts = {key: scalar(value, rest) for key, value, rest in top if key in {"name", "description"}}
     return Front(facts.get("name", ""), facts.get("description", ""), metadata)
 
 
-_Entry = tuple[str, str, Sequence[str]]
+Entry = tuple[str, str, Sequence[str]]
 
 
-def _entries(lines: Sequence[str]) -> list[_Entry]:
+def front_lines(text: str) -> list[str] | None:
+    """Return the lines between the fences of the front matter; None where it is missing, not closed or over MOST."""
+    lines = text.removeprefix("\ufeff")[:MOST].splitlines()
+    if not lines or lines[0].rstrip() != "---":
+        return None
+    end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
+    return None if end is None else lines[1:end]
+
+
+def entries(lines: Sequence[str]) -> list[Entry]:
     """Return (key, what stands behind it, the deeper lines below it) of every key at the start of a line."""
     found: list[tuple[str, str, list[str]]] = []
     for line in lines:
-        key = _KEY.match(line)
+        key = KEY.match(line)
         if key:
-            found.append((key["key"], (key["value"] or "").strip(), []))
+            value = (key["value"] or "").strip()
+            found.append((key["key"], "" if value.startswith("#") else value, []))
         elif found and (not line.strip() or line[0] in " \t"):
             found[-1][2].append(line)
     return list(found)
 
 
-def _rest(entries: Sequence[_Entry], wanted: str) -> Sequence[str]:
-    return next((rest for key, value, rest in entries if key == wanted and not value), ())
+def below(top: Sequence[Entry], wanted: str) -> list[str]:
+    """Return the lines below a key that has nothing behind it, as if they stood at the start of a line."""
+    return _dedent(next((rest for key, value, rest in top if key == wanted and not value), ()))
 
 
 def _dedent(lines: Sequence[str]) -> list[str]:
@@ -65,7 +70,8 @@ def _dedent(lines: Sequence[str]) -> list[str]:
     return [line[depth:] for line in lines]
 
 
-def _scalar(value: str, rest: Sequence[str]) -> str:
+def scalar(value: str, rest: Sequence[str]) -> str:
+    """Return the text of a plain, quoted or block scalar: what stands behind a key, and the deeper lines below it."""
     block = _BLOCK.match(value)
     if block:
         joined = "\n" if block["style"] == "|" else " "

@@ -1,0 +1,144 @@
+"""The Agent Skills specification as a check: a SKILL.md's text in, what is wrong with it out. Pure.
+
+Rules of https://agentskills.io/specification. Reads the plain YAML that all clients read alike (`front`); what it
+cannot read counts as a fault, so that a text without faults is understood everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from skilld.skills.front import KEY, MOST, Entry, below, entries, front_lines, scalar
+
+MAX_NAME = 64
+MAX_DESCRIPTION = 1024
+MAX_COMPATIBILITY = 500
+MAX_LINES = 500
+
+NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_KEYS = frozenset({"name", "description", "license", "compatibility", "metadata", "allowed-tools"})
+_NO_PLAIN = tuple("[]{}&*!|>%@`,\"'#")  # what no plain scalar starts with (YAML 1.2, 5.3)
+_NO_ITEM = re.compile(r"[-?:](?:\s|$)")
+_QUOTED = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"\\]|\\["\\/abefnrtv0 N_LP]|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})*")""")
+_REMARK = re.compile(r"\s+#.*$")
+_CONTROL = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_BLOCK = re.compile(r"[|>](?:[-+]?[1-9]?|[1-9][-+])(?:\s+#.*)?")
+
+
+def faults(text: str, folder_name: str) -> tuple[str, ...]:
+    """Return what keeps a SKILL.md in a folder of this name from being a skill: clauses for the person, none if fit.
+
+    An unquoted number or date in `metadata` counts as text, as it does for the specification's own validator.
+    """
+    return tuple(_faults(text, folder_name))
+
+
+def _faults(text: str, folder_name: str) -> Iterator[str]:
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        yield "it holds characters that no text file can"
+        return
+    lines = front_lines(text)
+    if lines is None:
+        yield f"it does not start with front matter between two lines of three hyphens, at most {MOST} characters long"
+        return
+    whole = text.removeprefix("\ufeff").splitlines(keepends=True)
+    if _CONTROL.search("".join(whole[: len(lines) + 1])):
+        yield "its front matter holds tabs or control characters"
+        return
+    top = entries(lines)
+    yield from _unread(lines, top)
+    yield from _keys(top)
+    said = {key: scalar(value, rest) for key, value, rest in top}
+    yield from _name(said.get("name", ""), folder_name)
+    yield from _length("description", said.get("description", ""), MAX_DESCRIPTION)
+    if "compatibility" in said:
+        yield from _length("compatibility", said["compatibility"], MAX_COMPATIBILITY)
+    yield from _metadata(top)
+    if not any(line.strip() for line in whole[len(lines) + 2 :]):
+        yield "it says nothing below its front matter"
+    if len(whole) > MAX_LINES:
+        yield f"it has {len(whole)} lines, more than {MAX_LINES}"
+
+
+def _unread(lines: Sequence[str], top: Sequence[Entry]) -> Iterator[str]:
+    """Yield faults for lines of the front matter that belong to no key, and for values that are no text."""
+    if _is_stray(lines):
+        yield "its front matter has lines that are no entries"
+    for key, value, rest in top:
+        if key != "metadata" and not _is_text(value, rest):
+            yield f"its {key} is no text"
+
+
+def _is_stray(lines: Sequence[str]) -> bool:
+    """Whether some line belongs to no key, or a remark parts it from its key."""
+    said = ["#", *(line for line in lines if line.strip())]
+    is_below = any(one.startswith("#") and other.startswith(" ") for one, other in pairwise(said))
+    return is_below or any(not line.startswith((" ", "#")) and not KEY.match(line) for line in said)
+
+
+def _keys(top: Sequence[Entry]) -> Iterator[str]:
+    for key, times in Counter(key for key, _, _ in top).items():
+        if key not in _KEYS:
+            yield f"its key {key} is none that the specification knows"
+        if times > 1:
+            yield f"it has {key} twice"
+
+
+def _name(name: str, folder_name: str) -> Iterator[str]:
+    if not name:
+        yield "it has no name"
+    elif not NAME.fullmatch(name):
+        yield "its name is not made of small letters, digits and single hyphens between them"
+    if len(name) > MAX_NAME:
+        yield f"its name has {len(name)} characters, more than {MAX_NAME}"
+    if name and name != folder_name:
+        yield "its name is not that of its folder"
+
+
+def _length(key: str, said: str, most: int) -> Iterator[str]:
+    if not said.strip():
+        yield f"it has no {key}"
+    elif len(said) > most:
+        yield f"its {key} has {len(said)} characters, more than {most}"
+
+
+def _metadata(top: Sequence[Entry]) -> Iterator[str]:
+    found = next(((value, rest) for key, value, rest in top if key == "metadata"), None)
+    if found is None:
+        return
+    lines = below(top, "metadata")
+    inner = entries(lines)
+    if found[0] or not inner or _is_stray(lines):
+        yield "its metadata is no map"
+    for key, value, rest in inner:
+        if not _is_text(value, rest):
+            yield f"its metadata has {key}, which is no text"
+    for key, times in Counter(key for key, _, _ in inner).items():
+        if times > 1:
+            yield f"its metadata has {key} twice"
+
+
+def _is_text(value: str, rest: Sequence[str]) -> bool:
+    """Whether YAML reads one scalar there."""
+    if _BLOCK.fullmatch(value):
+        return True
+    said = [line.strip() for line in (value, *rest) if line.strip()]
+    whole = " ".join(said)
+    if whole[:1] in {"'", '"'}:
+        return bool(_QUOTED.fullmatch(_after_quoted(whole)))
+    if not whole or whole.startswith(_NO_PLAIN) or _NO_ITEM.match(whole):
+        return False
+    parts = [_REMARK.sub("", line) for line in said]
+    if any(part != line for part, line in zip(parts[:-1], said[:-1], strict=True)):
+        return False  # a remark ends a plain scalar, so what is below it stands alone
+    return not any(": " in f"{part} " or part.startswith("#") for part in parts)
+
+
+def _after_quoted(whole: str) -> str:
+    """Return a quoted scalar without the remark behind it."""
+    found = _QUOTED.match(whole)
+    tail = whole[found.end() :] if found else ""
+    return whole[: len(whole) - len(tail)] if _REMARK.fullmatch(tail) else whole

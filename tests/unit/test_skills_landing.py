@@ -1,0 +1,119 @@
+"""Where a new skill goes: one project's own folder or the person's, never over a skill, never out through a link."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import RefusedError, SkilldError
+from skilld.skills import Places
+from skilld.skills.landing import landing
+
+CLAUDE, CODEX = "claude-code", "codex"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    return folder
+
+
+def _land(
+    home: Path, projects: list[Path], agents: tuple[str, ...] = (CLAUDE,), name: str = "notes", claude: str = ".claude"
+) -> Path:
+    places = {
+        CLAUDE: Places((".claude/skills",), (home / claude / "skills",)),
+        CODEX: Places((".agents/skills", ".codex/skills"), (home / ".codex/skills", home / ".agents/skills")),
+    }
+    return landing(name, projects, agents, places, home)
+
+
+@pytest.mark.parametrize(
+    ("standing", "agents", "folder"),
+    [
+        ((), (CLAUDE,), ".claude/skills"),
+        ((), (CODEX,), ".agents/skills"),
+        ((), (), ".claude/skills"),
+        ((), (CODEX, CLAUDE, CODEX), ".agents/skills"),
+        ((".claude/skills", ".agents/skills"), (CODEX, CLAUDE, CODEX), ".agents/skills"),
+        ((".claude/skills", ".agents/skills"), (CLAUDE, CLAUDE, CODEX), ".claude/skills"),
+        ((".codex/skills",), (CODEX,), ".codex/skills"),
+        ((".claude/skills",), (CODEX,), ".claude/skills"),
+    ],
+)
+def test_evidence_of_one_project_lands_in_it(
+    home: Path, project: Path, standing: tuple[str, ...], agents: tuple[str, ...], folder: str
+) -> None:
+    for name in standing:
+        (project / name).mkdir(parents=True)
+    assert _land(home, [project, project], agents) == project / folder / "notes/SKILL.md"
+
+
+def test_other_evidence_lands_with_the_person(home: Path, project: Path, tmp_path: Path) -> None:
+    assert _land(home, []) == home / ".claude/skills/notes/SKILL.md"
+    assert _land(home, [home]) == home / ".claude/skills/notes/SKILL.md"
+    assert _land(home, [project, tmp_path / "other"], (CODEX,)) == home / ".agents/skills/notes/SKILL.md"
+    assert _land(home, [], claude="elsewhere") == home / "elsewhere/skills/notes/SKILL.md"
+
+
+def test_a_link_within_the_project_is_followed_to_its_end(home: Path, project: Path) -> None:
+    (project / ".agents/skills").mkdir(parents=True)
+    (project / ".claude").symlink_to(".agents")
+    assert _land(home, [project]) == project / ".agents/skills/notes/SKILL.md"
+
+
+@pytest.mark.parametrize("link", [".claude", ".claude/skills"])
+def test_a_link_out_of_the_root_is_refused(home: Path, project: Path, tmp_path: Path, link: str) -> None:
+    (tmp_path / "outside/skills").mkdir(parents=True)
+    for root in (home, project):
+        (root / link).parent.mkdir(exist_ok=True)
+        (root / link).symlink_to(tmp_path / "outside")
+    for projects in ([project], []):
+        with pytest.raises(RefusedError, match="leads elsewhere"):
+            _land(home, projects)
+
+
+@pytest.mark.parametrize("standing", [".claude/skills/notes", ".claude/skills/Notes", ".agents/skills/notes"])
+def test_a_skill_of_that_name_is_never_written_over(home: Path, project: Path, standing: str) -> None:
+    for root in (home, project):
+        (root / standing).mkdir(parents=True)
+    for projects in ([project], []):
+        with pytest.raises(SkilldError, match="called notes"):
+            _land(home, projects)
+
+
+def test_a_dead_link_stands_there_too(home: Path, project: Path) -> None:
+    (project / ".claude/skills").mkdir(parents=True)
+    (project / ".claude/skills/notes").symlink_to("gone")
+    with pytest.raises(SkilldError, match="called notes"):
+        _land(home, [project])
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/b", "No", "a--b", "x" * 65])
+def test_a_name_that_no_skill_has_is_refused(home: Path, name: str) -> None:
+    with pytest.raises(SkilldError, match="none that a skill can have"):
+        _land(home, [], name=name)
+
+
+def test_what_is_no_folder_is_refused(home: Path, project: Path, tmp_path: Path) -> None:
+    with pytest.raises(RefusedError, match="no folder of yours"):
+        _land(home, [tmp_path / "gone"])
+    (project / ".claude").write_text("a file")
+    with pytest.raises(RefusedError, match="no folder of yours"):
+        _land(home, [project])
+
+
+def test_a_project_that_asks_to_be_left_alone_is(home: Path, project: Path) -> None:
+    (project / ".skilld.toml").write_text('never = ["notes"]\n')
+    with pytest.raises(RefusedError, match="asks to leave it alone"):
+        _land(home, [project])
+    assert _land(home, [project], name="other") == project / ".claude/skills/other/SKILL.md"

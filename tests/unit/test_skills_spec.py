@@ -1,0 +1,170 @@
+"""The specification's rules, and that what is composed keeps them and reads back as it was given."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.errors import SkilldError
+from skilld.skills.compose import compose
+from skilld.skills.front import front
+from skilld.skills.spec import faults
+from skilld.text import cut, fold, safe_text
+
+yaml = pytest.importorskip("yaml", reason="litellm brings it; without it there is nothing to compare with")
+
+HEAD = "---\nname: notes\ndescription: Takes notes.\n"
+BODY = "---\n\n# Notes\n\nTake them.\n"
+
+
+def _with(front_matter: str) -> tuple[str, ...]:
+    return faults(HEAD + front_matter + BODY, "notes")
+
+
+@pytest.mark.parametrize(
+    "front_matter",
+    [
+        "",
+        "license: MIT\ncompatibility: Needs git.\nallowed-tools: Bash(git:*) Read\n",
+        "metadata:\n  author: Pat\n  version: '1.0'\n",
+        "# a remark\nmetadata: # one more\n    version: 1.0\n",
+        "license: >-\n  Folded\n  over lines\n",
+        'license: "said \\"so\\"" # behind it\n',
+        "license: Goes on\n  below\n",
+    ],
+)
+def test_a_skill_by_the_book_has_no_faults(front_matter: str) -> None:
+    assert _with(front_matter) == ()
+    assert yaml.safe_load(HEAD[4:] + front_matter)["name"] == "notes"
+
+
+@pytest.mark.parametrize(
+    ("front_matter", "fault"),
+    [
+        ("name: notes\n", "it has name twice"),
+        ("hooks: x\n", "its key hooks is none that the specification knows"),
+        ("compatibility: ''\n", "it has no compatibility"),
+        (f"compatibility: {'x' * 501}\n", "its compatibility has 501 characters, more than 500"),
+        ("license: [MIT]\n", "its license is no text"),
+        ("license: &a MIT\n", "its license is no text"),
+        ("license: !!str MIT\n", "its license is no text"),
+        ("license: two: colons\n", "its license is no text"),
+        ("license: 'open\n", "its license is no text"),
+        ("license:\n  - MIT\n", "its license is no text"),
+        ("license:\n", "its license is no text"),
+        ("metadata: {a: b}\n", "its metadata is no map"),
+        ("metadata: text\n", "its metadata is no map"),
+        ("metadata:\n", "its metadata is no map"),
+        ("metadata:\n  - a\n", "its metadata is no map"),
+        ("metadata:\n  a: x\n  stray\n", "its metadata is no map"),
+        ("metadata:\n  a:\n    b: c\n", "its metadata has a, which is no text"),
+        ("metadata:\n  a: [x]\n", "its metadata has a, which is no text"),
+        ("metadata:\n  a: x\n  a: y\n", "its metadata has a twice"),
+        ("no entry\n", "its front matter has lines that are no entries"),
+        ("- item\n", "its front matter has lines that are no entries"),
+    ],
+)
+def test_a_fault_of_the_front_matter_is_named(front_matter: str, fault: str) -> None:
+    assert fault in _with(front_matter)
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("Notes", "its name is not made of small letters, digits and single hyphens between them"),
+        ("no--tes", "its name is not made of small letters, digits and single hyphens between them"),
+        ("-notes", "its name is not made of small letters, digits and single hyphens between them"),
+        ("notes-", "its name is not made of small letters, digits and single hyphens between them"),
+        ("../notes", "its name is not made of small letters, digits and single hyphens between them"),
+        ("n" * 65, "its name has 65 characters, more than 64"),
+        ("''", "it has no name"),
+    ],
+)
+def test_a_fault_of_the_name_is_named(name: str, fault: str) -> None:
+    assert faults(f"---\nname: {name}\ndescription: Notes.\n{BODY}", name) == (fault,)
+
+
+def test_the_name_is_that_of_the_folder() -> None:
+    assert faults(HEAD + BODY, "notes") == ()
+    assert faults(HEAD + BODY, "other") == ("its name is not that of its folder",)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("---\nname: notes\n---\nBody\n", "it has no description"),
+        (
+            f"---\nname: notes\ndescription: {'d' * 1025}\n---\nBody\n",
+            "its description has 1025 characters, more than 1024",
+        ),
+        (HEAD + "---\n\n \n", "it says nothing below its front matter"),
+        (HEAD + BODY + "line\n" * 493, "it has 501 lines, more than 500"),
+        (HEAD + BODY + "\0", "it holds characters that no text file can"),
+        (HEAD + BODY + "\udc80", "it holds characters that no text file can"),
+    ],
+)
+def test_a_fault_of_the_rest_is_named(text: str, fault: str) -> None:
+    assert faults(text, "notes") == (fault,)
+
+
+@pytest.mark.parametrize("text", ["", "# Notes\n", "---\nname: notes\n", "\n---\nname: notes\n---\nBody\n"])
+def test_without_front_matter_only_that_is_said(text: str) -> None:
+    (fault,) = faults(text, "notes")
+    assert fault.startswith("it does not start with front matter")
+
+
+_VALUES = st.one_of(st.text(max_size=80), st.text(alphabet=" \n\t:#'\"\\|>-?&*!%@`{}[],x1é\u202e\x1b\x85", max_size=40))
+
+
+@given(_VALUES, _VALUES)
+def test_whatever_the_words_what_is_composed_is_a_skill_and_reads_back(description: str, value: str) -> None:
+    said = cut(fold(safe_text(description)), 1024)
+    if not said:
+        with pytest.raises(SkilldError, match="it has no description"):
+            compose("notes", description, "Take them.", {})
+        return
+    text = compose("notes", description, "Take them.", {"skilld-x": value})
+    assert faults(text, "notes") == ()
+    read = yaml.safe_load(text.split("\n---\n", 1)[0][4:])
+    kept = safe_text(value, newlines=True)
+    assert read == {"name": "notes", "description": said, "metadata": {"skilld-x": kept}}
+    assert front(text).description == said
+    assert front(text).metadata == {"skilld-x": kept}
+
+
+@given(_VALUES)
+def test_what_has_no_faults_is_read_by_yaml_as_text(value: str) -> None:
+    text = f"license: {value}\n"
+    if faults(HEAD + text + BODY, "notes") == ():
+        read = yaml.load(HEAD[4:] + text, Loader=yaml.BaseLoader)
+        assert isinstance(read["license"], str)
+
+
+def test_a_plain_description_is_written_plainly() -> None:
+    text = compose(
+        "notes", "Takes notes;  use it\nin meetings.", "# Notes\r\n\r\nTake them.\r\n\n\n", {"skilld-origin": "mined"}
+    )
+    assert text == (
+        "---\nname: notes\ndescription: Takes notes; use it in meetings.\n"
+        'metadata:\n  skilld-origin: "mined"\n---\n\n# Notes\n\nTake them.\n'
+    )
+
+
+def test_a_long_description_is_cut() -> None:
+    assert len(front(compose("notes", "word " * 500, "Take them.", {})).description) == 1024
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "metadata"),
+    [
+        ("No", "Body", {}),
+        ("no", " \n", {}),
+        ("no", "line\n" * 500, {}),
+        ("no", "a\0b", {}),
+        ("no", "Body", {"a b": "c"}),
+    ],
+)
+def test_what_can_be_no_skill_is_refused(name: str, body: str, metadata: dict[str, str]) -> None:
+    with pytest.raises(SkilldError, match="The new skill was not written"):
+        compose(name, "Notes.", body, metadata)
