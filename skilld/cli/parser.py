@@ -29,6 +29,7 @@ from skilld.cli import (
     run,
     service,
     show,
+    skills,
     status,
     suggest,
     sync,
@@ -50,6 +51,7 @@ VERBS: dict[str, ModuleType] = {
     "review": review,
     "decide": decide,  # accept, reject, revert
     "git": git,
+    "skills": skills,
     "learnings": learnings,
     "mine": mine,
     "recommend": recommend,

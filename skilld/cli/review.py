@@ -32,7 +32,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.cli.decide import begin
-    from skilld.review.library import trash_of
+    from skilld.library.trash import trash_of
     from skilld.review.sitting import Sitting, Surroundings
 
     removed = begin()

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from textual.content import Content
 
+from skilld.library.shelf import Shelved
 from skilld.review.context import Said
-from skilld.review.library import Shelved
 from skilld.review.marks import Row
 from skilld.review.sitting import Look
 from skilld.store.overview import LiveSession
@@ -51,13 +51,12 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
 
 def skill_cells(skill: Shelved, home: Path, now: float) -> list[Content]:
     """Return the row of a skill; `home` is the person's, which is written as they write it."""
-    path = Path(skill.path)
-    where = f"~/{path.relative_to(home)}" if path.is_relative_to(home) else skill.path
-    rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses else str(skill.corrections or "")
+    where = f"~/{skill.path.relative_to(home)}" if skill.path.is_relative_to(home) else str(skill.path)
+    rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
     return [
         Content(_fit(skill.name, 25)),
         Content.styled(skill.group, "cyan"),
-        Content(str(skill.uses or "")),
+        Content(str(skill.uses.number or "")),
         Content(rate),
         Content(age(skill.edited_at or None, now)),
         Content.styled(safe(where), "dim"),

@@ -14,19 +14,21 @@ from pathlib import Path
 
 from skilld.daemon.jobs import where_they_are
 from skilld.daemon.observing import record
-from skilld.daemon.roots import skill_places
 from skilld.deciding import amend, refresh
 from skilld.deciding.carry_out import Decision, Told, accepting, decide, rejecting, reverting
 from skilld.deciding.parts import Part, parts
 from skilld.deciding.versions import versions
 from skilld.errors import SkilldError
+from skilld.library.collect import collect
+from skilld.library.shelf import Shelved
+from skilld.library.trash import put_aside
 from skilld.redact import Redactor
-from skilld.review import context, library, marks
-from skilld.skills import Skill, find
+from skilld.review import context, marks
+from skilld.skills import Skill
 from skilld.store import Store
 from skilld.store.meta import RESTS_ON
-from skilld.store.overview import LiveSession, Used
-from skilld.types import Message, Proposal, SkillRef, State
+from skilld.store.overview import LiveSession
+from skilld.types import Message, Proposal, State
 from skilld.worker import conversation
 from skilld.worker.key import load_key
 
@@ -159,23 +161,15 @@ class Sitting:
         self._done.pop()
         return told
 
-    def skills(self) -> list[library.Shelved]:
+    def skills(self) -> list[Shelved]:
         """Return the person's skills. Reads the disk."""
+        around = self._around
         with self._store() as store:
-            used, projects = store.overview.used(), store.overview.projects()
-            proposals = store.proposals.in_states([*State])
-        found = self._around.find_skills([Path(project) for project in projects if Path(project).is_absolute()])
-        counts = library.sessions_by_path(found, used, self._path_of)
-        return library.shelf(found, counts, proposals, time.time())
+            return collect(store, around.find_skills, around.home, around.environment, now=time.time())
 
-    def _path_of(self, use: Used) -> str:
-        places = skill_places(use.agent, self._around.home, self._around.environment)
-        claimed = find(use.name, use.path or None, use.cwd, places)
-        return claimed.path if isinstance(claimed, SkillRef) else ""
-
-    def delete_skill(self, skill: library.Shelved) -> Path:
+    def delete_skill(self, skill: Shelved) -> Path:
         """Move a skill's folder to the trash and return where it is now."""
-        return library.put_aside(skill, self._around.trash)
+        return put_aside(skill.skill, self._around.trash)
 
     def sessions(self) -> list[LiveSession]:
         """Return the sessions of the last day, newest first."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on, work
@@ -13,9 +12,9 @@ from textual.widgets import Input
 
 from skilld.decide import files
 from skilld.errors import SkilldError
+from skilld.library.shelf import Shelved, matches
 from skilld.review import draw
 from skilld.review.dialogs import ConfirmDialog
-from skilld.review.library import Shelved, matches
 from skilld.review.pane import Pane, Rows
 from skilld.review.sitting import Sitting
 
@@ -102,7 +101,7 @@ class SkillsPane(Pane):
     def action_path(self) -> None:
         """Copy where it lies."""
         if skill := self.chosen:
-            self._copy(skill.path or skill.name)
+            self._copy(str(skill.path))
 
     def _copy(self, text: str) -> None:
         self.app.copy_to_clipboard(text)
@@ -111,10 +110,9 @@ class SkillsPane(Pane):
     def action_edit(self) -> None:
         """Open it in the person's editor; it is their file, so it is written as they leave it."""
         skill = self.chosen
-        if skill is None or not skill.path:
-            self.notify("It is not a file of yours.", severity="warning")
+        if skill is None:
             return
-        path = Path(skill.path)
+        path = skill.path
         try:
             before = path.read_bytes().decode("utf-8")
             after = self.app.edit_outside(before)
@@ -127,10 +125,9 @@ class SkillsPane(Pane):
     def action_delete(self) -> None:
         """Ask, and move it to the trash."""
         skill = self.chosen
-        if skill is None or not skill.path:
-            self.notify("It is not a file of yours.", severity="warning")
+        if skill is None:
             return
-        question = f"Move {Path(skill.path).parent} to the trash? Nothing is committed."
+        question = f"Move {skill.path.parent} to the trash? Nothing is committed."
 
         def answered(sure: bool | None) -> None:  # noqa: FBT001 - Textual's signature
             if sure:

@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from skilld.store.transcripts import BEFORE
+from skilld.times import seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,13 +25,16 @@ class LiveSession:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """A skill as logs claim it: in how many sessions it was used, and where. `path` is empty where no log says."""
+    """A skill as logs claim it, and the sessions that used it, with the Unix time of the newest use (0: not known).
+
+    `path` is empty where no log says.
+    """
 
     agent: str
     name: str
     path: str
     cwd: str | None
-    sessions: int
+    sessions: dict[str, float]
 
 
 class Overview:
@@ -74,10 +78,15 @@ class Overview:
     def used(self) -> list[Used]:
         """Return every skill that a session used, as its logs name it."""
         rows = self._db.execute(
-            """SELECT agent, name, path, cwd, count(DISTINCT session_id) AS sessions FROM skill_uses
-               GROUP BY agent, name, path, cwd ORDER BY name"""
+            """SELECT agent, name, path, skill_uses.cwd AS cwd, session_id, max(at) AS at, last_activity
+               FROM skill_uses LEFT JOIN sessions USING (agent, session_id)
+               GROUP BY agent, name, path, skill_uses.cwd, session_id ORDER BY name"""
         )
-        return [Used(row["agent"], row["name"], row["path"], row["cwd"], row["sessions"]) for row in rows]
+        found: dict[tuple[str, str, str, str | None], dict[str, float]] = {}
+        for row in rows:
+            at = seconds(row["at"]) or row["last_activity"] or 0.0
+            found.setdefault((row["agent"], row["name"], row["path"], row["cwd"]), {})[row["session_id"]] = at
+        return [Used(*claim, sessions) for claim, sessions in found.items()]
 
     def projects(self) -> list[str]:
         """Return the folders that sessions said they work in."""

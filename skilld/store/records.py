@@ -59,6 +59,13 @@ class Records:
         )
         return {row["skill"]: (row["yes"], row["no"]) for row in rows}
 
+    def feedback_by_session(self) -> dict[str, dict[str, bool]]:
+        """Return for each skill in which sessions it was called helpful, or not; "" is none in particular."""
+        found: dict[str, dict[str, bool]] = {}
+        for row in self._db.execute("SELECT skill, session_id, helpful FROM feedback"):
+            found.setdefault(row["skill"], {})[row["session_id"]] = bool(row["helpful"])
+        return found
+
 
 def _task(row: sqlite3.Row) -> Task:
     return Task(

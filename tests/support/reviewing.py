@@ -13,9 +13,9 @@ from textual.pilot import Pilot
 
 from skilld.cli.common import all_skills
 from skilld.cli.review import edit
+from skilld.library.trash import trash_of
 from skilld.paths import places
 from skilld.review.app import ReviewApp
-from skilld.review.library import trash_of
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.sitting import Sitting, Surroundings
 from skilld.store import Store

@@ -22,7 +22,7 @@ LAYERS = (
     ("settings", "paths", "logs", "store", "wire"),
     ("crash", "console", "memory"),
     ("worker", "daemon", "demo", "mcp", "service"),
-    ("deciding", "mine"),
+    ("deciding", "library", "mine"),
     ("evaluate", "doctor", "review"),
     ("cli",),
     ("__main__",),

@@ -1,0 +1,82 @@
+"""What the verbs of the group share: the shelf, the one skill that a name means, and a row as JSON."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skilld.cli import common
+from skilld.errors import SkilldError, UsageError
+
+if TYPE_CHECKING:
+    from skilld.library.shelf import Shelved
+    from skilld.store import Store
+
+
+def shelved(store: Store) -> list[Shelved]:
+    """Return every skill: of the person, of plugins, and of the projects that sessions or the current folder are in."""
+    from skilld.library.collect import collect
+
+    around = [*_up_to_root(Path.cwd())]
+    return collect(store, common.all_skills, common.home(), os.environ, now=time.time(), around=around)
+
+
+def the_skill(store: Store, given: str) -> Shelved:
+    """Return the skill that a person means by its name, or by the path of its folder or SKILL.md.
+
+    Raises UsageError with the choices where several have the name: the one of the current project is not guessed.
+    """
+    rows = shelved(store)
+    named = [row for row in rows if row.name == given] or [row for row in rows if row.path in _as_paths(given)]
+    if len(named) == 1:
+        return named[0]
+    if named:
+        choices = "; ".join(f"{row.path.parent} ({row.skill.source.value})" for row in named)
+        raise UsageError("Which of them?", f"{len(named)} skills are called {given}: {choices}", "Give one's folder.")
+    raise SkilldError("No such skill", common.as_text(given), "List them: skilld skills list")
+
+
+def as_json(row: Shelved) -> dict[str, Any]:
+    """Return a row as JSON shows it. Shares are 0 to 1, null where there is nothing to share; times are RFC 3339."""
+    from skilld.times import rfc3339
+
+    skill, uses = row.skill, row.uses
+    return {
+        "name": row.name,
+        "group": row.group,
+        "source": skill.source.value,
+        "project": str(skill.project) if skill.project else None,
+        "path": str(row.path),
+        "description": skill.front.description,
+        "kind": row.kind,
+        "tags": list(row.tags),
+        "agents": list(skill.agents),
+        "uses": uses.number,
+        "corrections": row.corrections,
+        "corrections_per_use": round(row.rate, 3),
+        "success_rate": None if uses.success is None else round(uses.success, 3),
+        "last_used_at": rfc3339(uses.last) if uses.last else None,
+        "edited_at": rfc3339(row.edited_at) if row.edited_at else None,
+        "origin": skill.front.metadata.get("skilld-origin", ""),
+        "evolving": row.group == "evolving",
+        "generated_from": row.origins,
+        "marks": list(row.marks),
+    }
+
+
+def _up_to_root(folder: Path) -> Iterator[Path]:
+    """Yield a folder and those around it, up to the root of its repository; without one, the folder alone."""
+    above = [folder, *folder.parents]
+    root = next((number for number, one in enumerate(above) if (one / ".git").exists()), 0)
+    yield from above[: root + 1]
+
+
+def _as_paths(given: str) -> tuple[Path, Path]:
+    try:
+        path = Path(given).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError):
+        path = Path()
+    return path, path / "SKILL.md"

@@ -1,0 +1,124 @@
+"""The skills as rows: grouped, counted, searched, put aside."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.library.shelf import Shelved, matches, shelf
+from skilld.library.trash import put_aside
+from skilld.library.uses import Uses, judged, sessions_by_path
+from skilld.skills import Skill, Source
+from skilld.skills.front import Front, front
+from skilld.store.overview import Used
+from skilld.store.records import Task
+from skilld.types import Proposal, State
+from support.proposals import a_proposal
+
+NOW = 1772442000.0  # 2026-03-02 09:00 UTC
+
+
+def _skill(name: str, source: Source, agents: tuple[str, ...] = ("claude-code",), said: Front | None = None) -> Skill:
+    return Skill(name, Path(f"/{source.value}/{name}/SKILL.md"), source, None, agents, said or front(""))
+
+
+def _proposal(path: str, state: State, decided_at: str = "") -> Proposal:
+    return a_proposal(skill="x", path=path, state=state, created_at="2026-03-01T09:00:00Z", decided_at=decided_at)
+
+
+def _task(status: str, *skills: str, qa: bool | None = None) -> Task:
+    return Task("1", "p", "", status, (), skills, 0.0, "", qa, "2026-03-01T09:00:00Z")
+
+
+def test_skills_are_grouped_and_counted() -> None:
+    skills = [
+        _skill("deploy", Source.PROJECT),
+        _skill("notes", Source.USER),
+        _skill("old", Source.USER, ("codex",)),
+        _skill("pdf", Source.PLUGIN),
+    ]
+    used = [
+        Used("claude-code", "notes", "/user/notes/SKILL.md", None, {"a": 3.0, "b": 9.0}),
+        Used("codex", "notes", "/user/notes/SKILL.md", None, {"b": 4.0, "c": 0.0, "d": 5.0}),
+        Used("claude-code", "docs:pdf", "", None, {"a": 1.0, "e": 2.0}),
+        Used("claude-code", "gone", "", None, {"f": 1.0}),
+    ]
+    sessions = sessions_by_path(skills, used, lambda use: use.path)
+    assert sessions == {
+        Path("/user/notes/SKILL.md"): {"a": 3.0, "b": 9.0, "c": 0.0, "d": 5.0},
+        Path("/plugin/pdf/SKILL.md"): {"a": 1.0, "e": 2.0},
+    }
+    uses = {path: Uses(frozenset(found)) for path, found in sessions.items()}
+    proposals = [
+        _proposal("/user/notes/SKILL.md", State.ACCEPTED, "2026-02-20T00:00:00Z"),
+        _proposal("/user/notes/SKILL.md", State.REJECTED, "2026-02-21T00:00:00Z"),
+        _proposal("/user/old/SKILL.md", State.ACCEPTED, "2025-01-01T00:00:00Z"),
+        _proposal("/project/deploy/SKILL.md", State.SUPERSEDED),
+    ]
+    rows = [
+        (row.name, row.group, row.uses.number, row.corrections, row.rate, row.invocation)
+        for row in shelf(skills, uses, proposals, NOW)
+    ]
+    assert rows == [
+        ("notes", "evolving", 4, 2, 0.5, "/notes"),
+        ("deploy", "project", 0, 0, 0.0, "/deploy"),
+        ("old", "user", 0, 1, 0.0, "$old"),
+        ("pdf", "plugin", 2, 0, 0.0, "/pdf"),
+    ]
+
+
+def test_a_use_went_well_unless_it_was_corrected_or_called_unhelpful() -> None:
+    sessions = {"a": 1.0, "b": 5.0, "c": 2.0}
+    assert judged("notes", sessions, ["a", "elsewhere"], {}, []) == Uses(frozenset("abc"), 5.0, 2, 3)
+    told = {"a": True, "b": False, "": False}  # the last: of no session in particular
+    assert judged("notes", sessions, ["a"], told, []) == Uses(frozenset("abc"), 5.0, 2, 4)
+
+
+def test_a_recorded_task_with_the_skill_is_a_use_of_its_own() -> None:
+    tasks = [
+        _task("completed", "notes"),
+        _task("completed", "notes", "other", qa=True),
+        _task("completed", "notes", qa=False),
+        _task("failed", "notes"),
+        _task("completed", "other"),
+    ]
+    found = judged("notes", {}, [], {}, tasks)
+    assert (found.went_well, found.judged, found.success, found.number) == (2, 4, 0.5, 0)
+    assert judged("unused", {}, [], {}, tasks).success is None
+
+
+def test_a_skill_says_its_kind_tags_and_how_many_sessions_made_it() -> None:
+    said = {"skilld-kind": "workflow", "skilld-tags": "git, release", "skilld-sessions": "s1, s2"}
+    row = Shelved(_skill("notes", Source.USER, said=Front(metadata=said)), "user")
+    assert (row.kind, row.tags, row.origins) == ("workflow", ("git", "release"), 2)
+    bare = Shelved(_skill("notes", Source.USER), "user")
+    assert (bare.kind, bare.tags, bare.origins) == ("skill", (), 0)
+
+
+@pytest.mark.parametrize(
+    ("words", "found"), [("", True), ("NOTES", True), ("user not", True), ("brief tidy", True), ("notes plugin", False)]
+)
+def test_a_search_finds_every_word(words: str, found: bool) -> None:  # noqa: FBT001 - a case
+    row = Shelved(_skill("notes", Source.USER, said=front("---\ndescription: Brief and tidy.\n---\n")), "user")
+    assert matches(row, words) is found
+
+
+def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
+    folder = tmp_path / "skills/notes"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text("text")
+    (folder / "script.sh").write_text("run")
+    skill = Skill("notes", folder / "SKILL.md", Source.USER, None, (), front(""))
+    place = put_aside(skill, tmp_path / "Trash")
+    assert sorted(path.name for path in place.iterdir()) == ["SKILL.md", "script.sh"]
+    assert not folder.exists()
+    (info,) = (tmp_path / "Trash/info").iterdir()
+    assert info.stem == place.name
+    assert info.read_text().splitlines()[:2] == ["[Trash Info]", f"Path={folder}"]
+    shutil.copytree(place, folder)
+    with pytest.raises(SkilldError, match="not a folder of your own"):
+        put_aside(Skill("notes", folder / "SKILL.md", Source.PLUGIN, None, (), front("")), tmp_path / "Trash")
+    assert folder.exists()
