@@ -17,6 +17,7 @@ from skilld.cli.parser import build_parser
 from skilld.intake.agents import ADAPTERS
 from tools import pages
 from tools.agents_table import tables
+from tools.measure_matching import report
 from tools.reference import reference
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,6 +46,7 @@ class Generated:
 PARTS = (
     Generated("docs/commands.md", "commands", "command reference", lambda: reference(build_parser())),
     Generated("docs/agents.md", "agents", "table of agents", lambda: tables(it.INFO for it in ADAPTERS.values())),
+    Generated("docs/quality.md", "matching", "figures of matching", lambda: "\n".join([*report(), ""])),
 )
 
 

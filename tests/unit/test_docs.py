@@ -121,7 +121,7 @@ def test_the_reference_lists_every_command_once_with_its_arguments() -> None:
 
 @pytest.mark.parametrize(
     ("part", "first"),
-    [*zip(docs.PARTS, ["- `skilld run", "| agent |"], strict=True)],
+    [*zip(docs.PARTS, ["- `skilld run", "| agent |", "| pairs |"], strict=True)],
     ids=lambda it: getattr(it, "name", ""),
 )
 def test_a_generated_part_stands_between_its_marks_and_nothing_else_changes(part: docs.Generated, first: str) -> None:

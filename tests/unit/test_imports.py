@@ -20,7 +20,7 @@ LAYERS = (
     ("git", "markdown", "redact", "skills"),
     ("intake", "window", "classify", "edit", "propose", "decide", "notify", "sync"),
     ("settings", "paths", "logs", "store", "wire"),
-    ("crash", "console", "memory"),
+    ("crash", "console", "memory", "lifecycle"),
     ("worker", "daemon", "demo", "mcp", "service"),
     ("deciding", "library", "mine"),
     ("evaluate", "doctor", "review"),
