@@ -29,7 +29,7 @@ def _skill(folder: Path, text: str = "---\nname: x\ndescription: Mine.\n---\n\n-
 
 @pytest.fixture
 def library(world: Taught) -> Taught:
-    """Return the world with two more skills: one of the person's, and one that is linked into another agent's folder."""
+    """Return the world with a template of the person's and a skill that is linked into another agent's folder."""
     _skill(world.home / ".claude/skills/greet", TEMPLATE)
     linked = _skill(world.home / ".agents/skills/tidy")
     (world.home / ".claude/skills/tidy").symlink_to(linked)
