@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import UsageError
 
 if TYPE_CHECKING:
     from skilld.classify.backends.model import Model
@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     model = _model()
     redact = common.redactor()
     chosen = [_named(name, arguments.project.resolve()) for name in arguments.skill]
-    messages = [{"role": "system", "content": _SKILL.format(text=redact(_text(skill)))} for skill in chosen]
+    messages = [{"role": "system", "content": _SKILL.format(text=redact(common.skill_text(skill)))} for skill in chosen]
     try:
         for said in [" ".join(arguments.text)] if arguments.text else _lines():
             messages.append({"role": "user", "content": redact(common.as_text(said))})
@@ -67,15 +67,6 @@ def _named(name: str, project: Path) -> Skill:
         known = ", ".join(sorted({skill.name for skill in skills})) or "there are none"
         raise UsageError("No such skill", f"{common.as_text(name)}; there are: {known}")
     return found
-
-
-def _text(skill: Skill) -> str:
-    from skilld.skills import text
-
-    try:
-        return text(skill.path)
-    except OSError as error:
-        raise SkilldError("The skill cannot be read", f"{skill.path}: {error.strerror}") from error
 
 
 def _lines() -> Iterator[str]:

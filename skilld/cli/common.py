@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skilld.errors import SkilldError
+from skilld.errors import RefusedError, SkilldError
 
 if TYPE_CHECKING:
     from skilld.paths import Places
@@ -84,6 +84,25 @@ def all_skills(projects: Sequence[Path]) -> list[Skill]:
         for name, adapter in ADAPTERS.items()
     }
     return inventory(places, projects, plugins)
+
+
+def skill_text(skill: Skill) -> str:
+    """Return the text of a skill's SKILL.md. Raises SkilldError where it cannot be read."""
+    from skilld.skills import text
+
+    try:
+        return text(skill.path)
+    except OSError as error:
+        raise SkilldError("The skill cannot be read", f"{skill.path}: {error.strerror}") from error
+
+
+def confirmed(question: str, title: str) -> bool:
+    """Ask the person; without a terminal to ask on, raise RefusedError with `title`."""
+    if not sys.stdin.isatty():
+        raise RefusedError(title, "there is no terminal to ask you", "If you mean it: --yes")
+    sys.stdout.write(question)
+    sys.stdout.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def redactor() -> Callable[[str], str]:

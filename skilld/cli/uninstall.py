@@ -9,7 +9,7 @@ import sys
 from skilld import console
 from skilld.cli import common
 from skilld.cli.uninstall_parts import Part, folders, from_store, service
-from skilld.errors import Exit, NotRunningError, RefusedError, SkilldError
+from skilld.errors import Exit, NotRunningError, SkilldError
 
 
 def add(verbs: common.Verbs) -> None:
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.dry_run or not parts + last:
         return 0
     refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False)
-    if not arguments.yes and not _confirmed():
+    if not arguments.yes and not common.confirmed("Remove all of it? [y/N] ", "Nothing was removed"):
         console.line("Nothing was removed.")
         return Exit.FAILURE
     code = _remove([part for part in parts if part.kind == "service"])
@@ -72,14 +72,6 @@ def _list(parts: list[Part], troubles: list[str]) -> None:
         console.line(console.paint(f"{'left':9} {console.plain(trouble)}", "yellow"))
     if not parts:
         console.line("There is nothing to remove.")
-
-
-def _confirmed() -> bool:
-    if not sys.stdin.isatty():
-        raise RefusedError("Nothing was removed", "there is no terminal to ask you", "If you mean it: --yes")
-    sys.stdout.write("Remove all of it? [y/N] ")
-    sys.stdout.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
 def _refuse_while_running() -> None:

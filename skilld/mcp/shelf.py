@@ -14,14 +14,13 @@ from typing import Any
 
 from skilld.errors import SkilldError
 from skilld.skills import Skill
+from skilld.skills.fill import body, filled
 from skilld.text import cut, safe_text
 
 SKILLS = "skills"
 RECOMMEND = "recommend"
 _MOST = 100_000  # characters of one answer
 _DESCRIPTION = 1024
-_HOLE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
-_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?\n", re.DOTALL | re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +65,7 @@ class Shelf:
         for skill in self._found():
             tool = _as_tool(skill)
             if tool is not None and tool.name == name:
-                return cut(_filled(_body(self._text(skill)), arguments, tool.schema), _MOST)
+                return cut(_filled(body(self._text(skill)), arguments, tool.schema), _MOST)
         raise SkilldError("No such tool", safe_text(cut(name, 80)))
 
     def _skills(self, arguments: Mapping[str, Any]) -> str:
@@ -127,17 +126,9 @@ def _as_tool(skill: Skill) -> Tool | None:
     return None if name in {SKILLS, RECOMMEND} else Tool(name, _row(skill)["description"], schema)
 
 
-def _body(text: str) -> str:
-    return _FRONT.sub("", text, count=1)
-
-
 def _filled(text: str, arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> str:
     missing = [name for name in schema.get("required", ()) if name not in arguments]
     if missing:
         raise SkilldError("An argument is missing", ", ".join(str(name) for name in missing))
-
-    def value(hole: re.Match[str]) -> str:
-        given = arguments.get(hole[1])
-        return hole[0] if given is None else given if isinstance(given, str) else json.dumps(given)
-
-    return _HOLE.sub(value, text)
+    given = {name: value for name, value in arguments.items() if value is not None}
+    return filled(text, {name: value if isinstance(value, str) else json.dumps(value) for name, value in given.items()})

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from skilld.git.private import take_in
+from support.lessons import LINES, LINKS, TICKETS
+from support.repos import isolate
 from support.taught import Taught
 
 TEMPLATE = """\
@@ -69,3 +74,97 @@ def test_a_list_is_narrowed_and_put_in_order(library: Taught) -> None:
     assert _names(library, "--sort", "relevance", "--search", "greets me", "--limit", "1") == ["greet"]
     assert _names(library, "--sort", "uses", "--limit", "1") == ["release-notes"]
     assert library.program.run("skills", "list", "--search", "nosuch").stdout == "No skills.\n"
+
+
+def test_a_skill_is_shown_with_the_words_behind_it(library: Taught) -> None:
+    library.program.run("accept", library.one)
+    shown = library.program.json("skills", "show", "release-notes")
+    assert [(one["id"], one["state"]) for one in shown["proposals"]] == [
+        (library.one, "accepted"),
+        (library.two, "open"),
+    ]
+    assert shown["text"] == library.skill
+    printed = library.program.run("skills", "show", "release-notes").stdout
+    assert LINKS in printed
+    assert printed.endswith(library.skill)
+
+
+def test_where_two_have_a_name_the_folder_tells_which(library: Taught) -> None:
+    mine = _skill(library.home / ".claude/skills/release-notes", "---\nname: release-notes\n---\n\nMine.\n")
+    done = library.program.run("skills", "show", "release-notes")
+    assert done.returncode == 2
+    assert f"{mine} (user)" in done.stderr
+    assert f"{library.project.skill_path.parent} (project)" in done.stderr
+    assert library.program.json("skills", "show", str(mine))["text"].endswith("Mine.\n")
+    assert library.program.run("skills", "show", "nosuch").returncode == 1
+
+
+def test_the_history_is_gits_own(library: Taught) -> None:
+    first = library.project.git("rev-parse", "HEAD~1")
+    library.program.run("accept", library.one)
+    newest, oldest = library.program.json("skills", "history", "release-notes")
+    assert (newest["commit"], newest["proposals"]) == (library.project.git("rev-parse", "HEAD"), [library.one])
+    assert (oldest["commit"], oldest["subject"]) == (first, "Add the release-notes skill")
+
+    def diff(*since: str) -> str:
+        return library.program.run("skills", "diff", "release-notes", *since).stdout
+
+    assert diff() == "Nothing in it is uncommitted.\n"
+    assert f"+{LINES[LINKS]}\n" in diff(first)
+    assert f"+{LINES[TICKETS]}\n" in diff(library.two)
+    library.project.skill_path.write_text(library.skill + "\n- Mine.\n")
+    assert "+- Mine.\n" in diff()
+    assert library.program.run("skills", "diff", "release-notes", "nosuch").returncode == 2
+
+
+def test_skills_that_git_does_not_track_have_a_history_from_their_first_proposal_on(
+    library: Taught, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    isolate(monkeypatch, library.home)
+    assert library.program.run("skills", "history", "greet").returncode == 1
+    folder = library.home / ".claude/skills"
+    take_in(folder / "greet/SKILL.md", library.home / ".local/share/skilld/repos")
+    assert len(library.program.json("skills", "history", "greet")) == 1
+    (folder / "greet/SKILL.md").write_text(TEMPLATE + "\nBe brief.\n")
+    assert "+Be brief.\n" in library.program.run("skills", "diff", "greet").stdout
+
+
+def test_a_template_is_filled_and_printed_as_it_is(library: Taught) -> None:
+    def use(*options: str) -> tuple[int, str]:
+        done = library.program.run("skills", "use", "greet", *options)
+        return done.returncode, done.stdout + done.stderr
+
+    assert use("--var", "who=Ada {{language}}", "--var", "language=a\tb=c") == (
+        0,
+        "Greet Ada {{language}} in a\tb=c.\n",
+    )
+    code, said = use("--var", "who=Ada")
+    assert (code, "language" in said) == (2, True)
+    assert use("--var", "who=Ada", "--var", "language=x", "--var", "mood=y")[0] == 2
+    assert use("--var", "who")[0] == 2
+    assert library.program.run("skills", "use", "tidy").stdout == "- Say it.\n"
+
+
+def test_deleting_asks_and_moves_to_the_trash(library: Taught) -> None:
+    folder = library.home / ".claude/skills/greet"
+    assert library.program.run("skills", "delete", "greet", typed="y\n").returncode == 5  # there is nobody to ask
+    assert folder.exists()
+    library.program.environment["CLAUDECODE"] = "1"
+    assert library.program.run("skills", "delete", "greet", "--yes").returncode == 5
+    del library.program.environment["CLAUDECODE"]
+    done = library.program.run("skills", "delete", "greet", "--yes")
+    assert (done.returncode, folder.exists()) == (0, False)
+    back = done.stdout.splitlines()[-1].removeprefix("To take it back: ")
+    subprocess.run(shlex.split(back), check=True)
+    assert (folder / "SKILL.md").read_text() == TEMPLATE
+
+
+def test_deleting_is_refused_where_something_is_in_no_commit(library: Taught) -> None:
+    folder = library.project.skill_path.parent
+    (folder / "notes.txt").write_text("mine")
+    done = library.program.run("skills", "delete", "release-notes", "--yes")
+    assert (done.returncode, folder.exists()) == (5, True)
+    assert "notes.txt" in done.stderr
+    (folder / "notes.txt").unlink()
+    assert library.program.run("skills", "delete", "release-notes", "--yes").returncode == 0
+    assert not folder.exists()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from types import ModuleType
 
 from skilld.cli import common
-from skilld.cli.skills import listing
+from skilld.cli.skills import delete, history, listing, show, use
 
-VERBS: tuple[ModuleType, ...] = (listing,)
+VERBS: tuple[ModuleType, ...] = (listing, show, history, use, delete)
 
 
 def add(verbs: common.Verbs) -> None:

@@ -1,0 +1,69 @@
+"""The versions of a skill as git has them, in the repository that tracks it or in skilld's own. Reads only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import unified_diff
+from pathlib import Path
+
+from skilld.errors import SkilldError, UsageError
+from skilld.git import objects
+from skilld.git.private import look
+from skilld.git.repo import Tracked
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A commit that changed a skill: by whom, when (Unix time), and which proposals its message names."""
+
+    commit: str
+    at: int
+    author: str
+    subject: str
+    proposals: tuple[str, ...]
+
+
+class History:
+    """The history of the skill at `path` (a real one). Raises NotTrackedError where no repository holds it.
+
+    `private` is the folder of skilld's own repositories. The environment is scrubbed already.
+    """
+
+    def __init__(self, path: Path, private: Path) -> None:
+        self._path = path
+        self._tracked: Tracked = look(path, private)
+
+    def versions(self, limit: int) -> list[Version]:
+        """Return at most `limit` commits of the branch that is checked out, the newest first."""
+        repo = self._tracked.repo
+        out = repo.git.run("rev-list", f"--max-count={limit}", repo.head, "--", self._tracked.relpath)
+        commits = objects.read_commits(repo.git, out.decode().split())
+        return [
+            Version(one.oid, one.author.seconds, one.author.name, one.subject, one.proposals)
+            for one in commits
+            if one is not None
+        ]
+
+    def diff(self, revision: str = "") -> list[str]:
+        """Return what changed from a revision (else the newest commit) to the file as it stands, as a unified diff."""
+        git, relpath = self._tracked.repo.git, self._tracked.relpath
+        commit = self._commit(revision) if revision else self._tracked.repo.head
+        before = objects.read_blob(git, commit, relpath) or b""
+        try:
+            now = self._path.read_bytes()
+        except OSError as error:
+            raise SkilldError("The skill cannot be read", f"{self._path}: {error.strerror}") from error
+        return list(_diff(before, now, f"{commit[:10]}:{relpath}", relpath))
+
+    def _commit(self, revision: str) -> str:
+        asked = ("--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        result = self._tracked.repo.git.call("rev-parse", *asked) if "\0" not in revision else None
+        if result is None or result.status:
+            raise UsageError("No such revision or proposal", revision, "See: skilld skills history NAME")
+        return result.out.decode().strip()
+
+
+def _diff(before: bytes, now: bytes, old: str, new: str) -> Iterator[str]:
+    texts = [data.decode("utf-8", "replace").splitlines() for data in (before, now)]
+    return unified_diff(texts[0], texts[1], old, new, lineterm="")
