@@ -61,7 +61,7 @@ def _model() -> Model:
 
 
 def _named(name: str, project: Path) -> Skill:
-    skills = common.all_skills([project])
+    skills = common.served(common.all_skills([project]))
     found = next((skill for skill in skills if skill.name == name), None)
     if found is None:
         known = ", ".join(sorted({skill.name for skill in skills})) or "there are none"

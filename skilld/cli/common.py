@@ -7,6 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +85,14 @@ def all_skills(projects: Sequence[Path]) -> list[Skill]:
         for name, adapter in ADAPTERS.items()
     }
     return inventory(places, projects, plugins)
+
+
+def served(skills: Sequence[Skill]) -> list[Skill]:
+    """Return those skills that the person left enabled: what skilld offers to agents."""
+    from skilld.library.serving import served
+
+    with closing(store()) as opened:
+        return served(opened, skills)
 
 
 def skill_text(skill: Skill) -> str:

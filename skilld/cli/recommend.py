@@ -46,14 +46,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def fitting(text: str, project: Path) -> list[Recommendation]:
     """Return what is recommended for a piece of work in a project."""
+    from skilld.library.serving import disabled, served
     from skilld.memory.gather import about
     from skilld.memory.recommend import recommend
 
     store = common.store()
+    off = {str(path) for path in disabled(store)}
     return recommend(
         text,
-        about(store, text),
-        common.all_skills([project]),
+        [said for said in about(store, text) if said.path not in off],
+        served(store, common.all_skills([project])),
         now=time.time(),
         project=str(project),
         feedback=store.records.feedback(),

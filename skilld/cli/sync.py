@@ -76,10 +76,11 @@ def sync(arguments: argparse.Namespace) -> int:
     from skilld.sync.targets import TARGETS
 
     project = _project(arguments)
-    skills = common.project_skills(project)
+    skills = common.served(common.project_skills(project))
     if unknown := sorted(set(arguments.names) - {skill.name for skill in skills}):
         known = ", ".join(sorted({skill.name for skill in skills})) or "it has none"
-        raise UsageError("No such skill in this project", f"{unknown[0]}; its skills: {known}")
+        remedy = "List all: skilld skills list. One that is disabled: skilld skills enable NAME"
+        raise UsageError("No such skill in this project", f"{unknown[0]}; its skills: {known}", remedy)
     body = content.body((one for one in skills if one.name in (arguments.names or {one.name})), project)
     fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
     asked = _asked(arguments, project)

@@ -1,7 +1,8 @@
 """The person's library: their skills as rows, with what the store counts of each.
 
 - `shelf`: one row for each skill; `uses`: what transcripts, feedback and tasks say of how it went.
-- `collect`: both, from the disk and the store. `trash`: putting one aside.
+- `collect`: both, from the disk and the store. `history`: a skill's versions in git.
+- `serving`: which of them skilld offers to agents. `trash`: putting one aside.
 
 Takes the skills that lie on this machine and rows of the store, gives values. Knows no terminal.
 """

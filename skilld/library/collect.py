@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from skilld.daemon.roots import skill_places
+from skilld.library.serving import disabled
 from skilld.library.shelf import CORRECTIONS, Shelved, shelf
 from skilld.library.uses import judged, sessions_by_path
 from skilld.skills import Skill, find
@@ -40,7 +41,8 @@ def collect(
         )
         for skill in skills
     }
-    return shelf(skills, uses, proposals, now)
+    off = disabled(store)
+    return shelf(skills, uses, proposals, now, dict.fromkeys(off, ("disabled",)))
 
 
 def _finder(home: Path, environment: Mapping[str, str]) -> Callable[[Used], str]:

@@ -83,6 +83,19 @@ def test_skills_are_listed_and_read(program: Program, folder: Path) -> None:
     assert text.endswith("---\n# Notes\n\nBe brief.\n")
 
 
+def test_a_skill_that_the_person_disabled_is_not_there(program: Program, folder: Path) -> None:
+    for skill in (folder / ".claude/skills/release-note", program.home / ".agents/skills/mine"):
+        assert program.run("skills", "disable", str(skill)).returncode == 0
+
+    async def talk(session: ClientSession) -> tuple[Any, ...]:
+        read = await _call("skills", {"action": "read", "skill_name": "mine"})(session)
+        return await _names(session), await _call("skills", {"action": "list"})(session), read
+
+    names, (_, listed), (failed, _) = _talk(program, folder, talk, {})
+    assert (names, failed) == (["skills", "recommend"], True)
+    assert [row["name"] for row in json.loads(listed)] == ["notes"]
+
+
 def test_a_skill_that_is_a_tool_is_filled_in(program: Program, folder: Path) -> None:
     async def talk(session: ClientSession) -> tuple[Any, Any]:
         return (

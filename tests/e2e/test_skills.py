@@ -168,3 +168,24 @@ def test_deleting_is_refused_where_something_is_in_no_commit(library: Taught) ->
     (folder / "notes.txt").unlink()
     assert library.program.run("skills", "delete", "release-notes", "--yes").returncode == 0
     assert not folder.exists()
+
+
+def test_what_is_disabled_is_offered_to_no_agent_until_it_is_enabled(library: Taught) -> None:
+    def offered() -> list[bool]:
+        project = ("--project", str(library.project.root))
+        synced = library.program.json("sync", "--agent", "codex", "--dry-run", *project)
+        suggested = library.program.json("suggest", *project)["skills"]
+        recommended = library.program.json("recommend", "write the release notes", *project)
+        return [synced[0]["change"] == "created", bool(suggested), "release-notes" in str(recommended)]
+
+    assert offered() == [True, True, True]
+    before = library.project.fingerprint()
+    library.program.run("skills", "disable", "release-notes")
+    assert offered() == [False, False, False]
+    assert library.project.fingerprint() == before
+    marks = {row["name"]: row["marks"] for row in library.program.json("skills", "list")}
+    assert marks == {"release-notes": ["disabled"], "greet": [], "tidy": []}
+    assert library.program.run("skills", "disable").returncode == 2
+    assert library.program.run("skills", "disable", "--custom").stdout == "2 disabled now.\n"
+    library.program.run("skills", "enable", "--all")
+    assert offered() == [True, True, True]

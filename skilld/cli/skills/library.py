@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from skilld.store import Store
 
 
-def shelved(store: Store) -> list[Shelved]:
-    """Return every skill: of the person, of plugins, and of the projects that sessions or the current folder are in."""
+def shelved(store: Store, near: Path | None = None) -> list[Shelved]:
+    """Return every skill: of the person, of plugins, and of the projects that sessions or the current folder are in.
+
+    With `near` those of the project around that path, too.
+    """
     from skilld.library.collect import collect
 
-    around = [*_up_to_root(Path.cwd())]
+    around = [*_up_to_root(Path.cwd()), *(near.parents if near is not None else ())]
     return collect(store, common.all_skills, common.home(), os.environ, now=time.time(), around=around)
 
 
@@ -29,8 +32,9 @@ def the_skill(store: Store, given: str) -> Shelved:
 
     Raises UsageError with the choices where several have the name: the one of the current project is not guessed.
     """
-    rows = shelved(store)
-    named = [row for row in rows if row.name == given] or [row for row in rows if row.path in _as_paths(given)]
+    path = _as_path(given)
+    rows = shelved(store, path)
+    named = [row for row in rows if row.name == given] or [row for row in rows if row.path == path]
     if len(named) == 1:
         return named[0]
     if named:
@@ -74,9 +78,12 @@ def _up_to_root(folder: Path) -> Iterator[Path]:
     yield from above[: root + 1]
 
 
-def _as_paths(given: str) -> tuple[Path, Path]:
+def _as_path(given: str) -> Path | None:
+    """Return the SKILL.md that a person names by its own path or its folder's; None where they name no file so."""
+    from skilld.skills.find import FILE
+
     try:
         path = Path(given).expanduser().resolve()
+        return next((file for file in (path, path / FILE) if file.is_file()), None)
     except (OSError, RuntimeError, ValueError):
-        path = Path()
-    return path, path / "SKILL.md"
+        return None

@@ -1,0 +1,53 @@
+"""`skilld skills enable` and `disable`: which skills skilld offers to agents itself. No file of yours is touched."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+from skilld import console
+from skilld.cli import common
+from skilld.cli.skills import library
+from skilld.errors import UsageError
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the two verbs."""
+    about = "mcp, sync, suggest, chat, recommend"
+    for name, on, text in (
+        ("enable", True, f"have skilld offer skills to agents again: {about}"),
+        ("disable", False, f"have skilld offer skills to no agent: {about}; agents' own loading is theirs"),
+    ):
+        parser = common.verb(verbs, name, partial(run, on=on), text)
+        parser.add_argument("names", metavar="NAME", nargs="*", help="a skill's name, or its folder")
+        parser.add_argument("--all", action="store_true", help="all there are now")
+        parser.add_argument("--custom", action="store_true", help="all of your own and your projects': no plugin's")
+
+
+def run(arguments: argparse.Namespace, *, on: bool) -> int:
+    """Run either verb."""
+    from skilld.decide.guard import refuse_agent
+    from skilld.library.serving import switch
+
+    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can choose your skills")
+    if bool(arguments.names) + arguments.all + arguments.custom != 1:
+        raise UsageError("Which skills?", "give their names, or --all, or --custom", "List them: skilld skills list")
+    store = common.store()
+    if arguments.names:
+        paths = [library.the_skill(store, name).path for name in arguments.names]
+    else:
+        paths = _all(custom=arguments.custom)
+    changed = switch(store, paths, on=on)
+    word = "enabled" if on else "disabled"
+    console.line(f"{changed} {word} now." if changed else f"Nothing to change: {word} already.")
+    return 0
+
+
+def _all(*, custom: bool) -> list[Path]:
+    from skilld.skills import Source
+
+    rows = library.shelved(common.store())
+    return [row.path for row in rows if not custom or row.skill.source is not Source.PLUGIN]
