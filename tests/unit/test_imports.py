@@ -41,11 +41,12 @@ DOORS = {
     "pydantic": ("skilld.settings",),
     "pydantic_settings": ("skilld.settings",),
     "sqlite3": ("skilld.store", "skilld.intake.rows"),
+    "stringzilla": ("skilld.intake.search",),
     "textual": ("skilld.review",),
     "watchdog": ("skilld.intake",),
 }
 IMPORT_NAMES = {"gitpython": "git"}  # where it is not the project's name with underscores
-HEAVY = {"litellm", "git", "textual", "mcp", "detect_secrets"}
+HEAVY = {"litellm", "git", "textual", "mcp", "detect_secrets", "stringzilla"}
 
 
 def modules() -> dict[str, ast.Module]:

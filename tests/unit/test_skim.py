@@ -13,12 +13,13 @@ from hypothesis import strategies as st
 
 from skilld.intake.agents import ADAPTERS, claude_code, claude_parser
 from skilld.intake.agents.base import Adapter, skimming
+from skilld.intake.agents.claude_skim import Heads
 from skilld.intake.block import Block
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, Turn
 
 SHARED = Path(__file__).parents[3] / "shared/data/transcripts"
 HOME = {"parentUuid": "p", "isSidechain": False, "userType": "external", "cwd": "/work", "sessionId": "s1"}
-BULK = "x" * 1100  # long enough for the search of the C library
+BULK = "x" * 1100
 
 
 def claude(kind: str, message: object, number: int = 0, **more: object) -> dict[str, Any]:
@@ -105,6 +106,9 @@ PLAIN = [
     {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
     {**HOME, "version": "2.1.20", "type": "system", "subtype": "turn_duration", "durationMs": 5, "uuid": "u"},
     late_id("t8", BULK),
+    result("t1", BULK, 1, isSidechain=True),
+    agent({"type": "text", "text": "Looking. " + BULK}, 5, isSidechain=True),
+    agent(call("Skill", "skill", skill="notes"), 7, isSidechain=True),
 ]
 NOT_PLAIN = [
     result("t1", BULK, 10, PASTED),
@@ -124,6 +128,7 @@ NOT_PLAIN = [
     QUEUED,
     {**HOME, "type": "attachment", "attachment": {"type": "queued_command", "prompt": "go", "commandMode": "prompt"}},
     {"type": "ended", "sessionId": "s1"},
+    {**SAID, "isSidechain": True},
 ]
 SPLICED = [
     line(PLAIN[0])[:900] + line(SAID),
@@ -159,6 +164,15 @@ RECORDS = st.one_of(
         st.sampled_from(["s1", "s2", "h"]),
     ),
 )
+
+
+PARENTS = st.sampled_from([None, "p", "9f2c", 'q"', "b\\\\", "a" * 90])
+
+
+@given(st.lists(st.builds(lambda record, parent: {**record, "parentUuid": parent}, st.sampled_from(PLAIN), PARENTS)))
+def test_what_the_line_before_was_like_decides_nothing(records: list[dict[str, Any]]) -> None:
+    block, heads = block_of([line(record) for record in records]), Heads()
+    assert [heads.plain(block, *at) for at in block.lines()] == [Heads().plain(block, *at) for at in block.lines()]
 
 
 @pytest.mark.parametrize("damage", [b'"p\xb5"', b'"p\x02"'], ids=["no UTF-8", "no JSON"])

@@ -16,7 +16,7 @@ from skilld.intake.agents.claude_prompts import attached, blocked_prompt, flagge
 from skilld.intake.agents.claude_queue import Delivery, Queue
 from skilld.intake.agents.claude_records import Record, blocks, mapping, string, texts
 from skilld.intake.agents.claude_skills import TOOLS, Skills
-from skilld.intake.agents.claude_skim import Plain, has_denials, plain, session, standing, stands_alone
+from skilld.intake.agents.claude_skim import Heads, Plain, has_denials, session, standing, stands_alone
 from skilld.intake.agents.claude_wrappers import Words, bash_input
 from skilld.intake.block import Block
 from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, Span
@@ -34,6 +34,7 @@ class Parser:
         self._calls = {call: string(name) for call, name in mapping(state.get("calls")).items()}
         self._queue = Queue(state.get("said"))
         self._skills = Skills(mapping(state.get("skills")))
+        self._heads = Heads()
         self._passed: RawLine | None = None  # the last record, where it was passed over
 
     def feed(self, line: RawLine) -> list[Event]:
@@ -78,7 +79,7 @@ class Parser:
 
     def _pass_over(self, block: Block, start: int, stop: int) -> Plain | None:
         """Return what a line is that need not be parsed; None where it must be."""
-        seen = plain(block, start, stop)
+        seen = self._heads.plain(block, start, stop)
         if seen is None or seen.tool in TOOLS or self._calls.get(seen.result) in _WATCHED:
             return None
         if seen.call:
