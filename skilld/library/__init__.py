@@ -2,6 +2,7 @@
 
 - `shelf`: one row for each skill; `uses`: what transcripts, feedback and tasks say of how it went.
 - `collect`: both, from the disk and the store. `history`: a skill's versions in git.
+- `covers`: whether a skill would have covered what was said in a session.
 - `serving`: which of them skilld offers to agents. `trash`: putting one aside.
 
 Takes the skills that lie on this machine and rows of the store, gives values. Knows no terminal.

@@ -91,7 +91,7 @@ class Judge:
         except SkilldError:
             return None
         rest = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
-        return any(_same_words(item.update, other) for item in checked for other in rest)
+        return any(same_words(item.update, other) for item in checked for other in rest)
 
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
         updates, left_out = self._backend.detect(self._messages, docs, instructions=self._instructions)
@@ -116,6 +116,6 @@ class Judge:
         )
 
 
-def _same_words(one: Update, other: Update) -> bool:
+def same_words(one: Update, other: Update) -> bool:
     """Whether two updates go back to the same words of the same turn."""
     return one.turn == other.turn and (one.quote in other.quote or other.quote in one.quote)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import subprocess
 from pathlib import Path
@@ -9,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from skilld.git.private import take_in
-from support.lessons import LINES, LINKS, TICKETS
+from support.lessons import HOSTS, LINES, LINKS, TICKETS
 from support.repos import isolate
+from support.stub_model import StubModel, said
 from support.taught import Taught
 
 TEMPLATE = """\
@@ -189,3 +191,41 @@ def test_what_is_disabled_is_offered_to_no_agent_until_it_is_enabled(library: Ta
     assert library.program.run("skills", "disable", "--custom").stdout == "2 disabled now.\n"
     library.program.run("skills", "enable", "--all")
     assert offered() == [True, True, True]
+
+
+def test_a_skill_is_tested_against_what_was_said_in_a_session(library: Taught) -> None:
+    session = next(item["session_id"] for item in library.program.json("proposals") if item["id"] == library.two)
+
+    def test() -> tuple[int, list[tuple[str, str]]]:
+        done = library.program.run("skills", "test", "release-notes", "--session", session, "--json")
+        return done.returncode, [(one["word"], one["quote"]) for one in json.loads(done.stdout)["answers"]]
+
+    assert test() == (1, [("not_covered", TICKETS), ("not_covered", HOSTS)])
+    style = "\n## Style\n\n- Always put the ticket number last in each entry.\n"
+    library.project.skill_path.write_text(library.skill.replace("\n## Style\n", style) + f"{LINES[HOSTS]}\n")
+    assert test() == (1, [("contradicts", TICKETS), ("covered", HOSTS)])
+    shown = library.program.run("skills", "test", "release-notes", "--session", session).stdout
+    assert "it says: Always put the ticket number last in each entry." in shown
+    library.project.skill_path.write_text(library.skill.replace("number last", "number first"))
+    assert test() == (0, [("covered", TICKETS), ("covered", HOSTS)])
+    assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 0
+    assert library.program.run("skills", "test", "tidy", "--session", "nosuch").returncode == 1
+
+
+def test_a_model_is_asked_within_the_budget_and_its_cost_is_booked(library: Taught) -> None:
+    session = next(item["session_id"] for item in library.program.json("proposals") if item["id"] == library.one)
+    update = {"skill": 1, "section": "Style", "change": LINES[LINKS][2:], "reason": "", "kind": "preference"}
+    update |= {"turn": 2, "quote": LINKS, "confidence": 0.9}
+    found, nothing = f"<updates>{json.dumps([update])}</updates>", "<updates>[]</updates>"
+    with StubModel() as model:
+        library.program.environment |= {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        model.queue(found, nothing)
+        tested = library.program.json("skills", "test", "release-notes", "--session", session)
+        assert [(one["word"], one["change"]) for one in tested["answers"]] == [("covered", LINES[LINKS][2:])]
+        bare, whole = (said(body) for body in model.bodies)
+        assert ("Past tense" in bare, "Past tense" in whole) == (False, True)
+        assert (tested["calls"], tested["tokens"]) == (2, 220)
+        library.program.environment["SKILLD_BUDGET__CALLS"] = "2"
+        done = library.program.run("skills", "test", "release-notes", "--session", session)
+        assert (done.returncode, len(model.bodies)) == (1, 2)
+        assert "the budget is spent" in done.stderr

@@ -1,0 +1,113 @@
+"""`skilld skills test NAME --session ID`: whether the skill would have covered what you said there."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common
+from skilld.cli.skills import library
+from skilld.errors import Exit, SkilldError
+
+if TYPE_CHECKING:
+    from skilld.classify.backends import Backend
+    from skilld.library.covers import Answer
+    from skilld.library.shelf import Shelved
+    from skilld.mine.sessions import Session
+    from skilld.settings import Settings
+    from skilld.store import Store
+
+_COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red"}
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    text = "would the skill have covered what you said in a session? Exit 0: yes, 1: not all of it"
+    parser = common.verb(verbs, "test", run, text, listing=True)
+    parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
+    parser.add_argument("--session", metavar="ID", required=True, help="the agent's own id of a past session")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.classify.backends import make
+    from skilld.classify.backends.choose import choose
+    from skilld.library.covers import Examination, Word, batches
+    from skilld.times import day
+
+    settings = common.settings()
+    store = common.store()
+    row = library.the_skill(store, arguments.name)
+    session = _session(settings, common.as_text(arguments.session))
+    choice = choose(
+        settings.model, settings.model_base_url, settings.model_api_key, settings.worker.seconds, os.environ
+    )
+    backend = make(choice.spec)
+    examination = Examination(backend, row.name, row.path, common.skill_text(row.skill), common.redactor())
+    answers: list[Answer] = []
+    for messages in batches(session.messages, settings.batch.turns):
+        _check_budget(store, settings, backend)
+        before = backend.usage
+        try:
+            answers += examination.answers(messages)
+        finally:
+            store.usage.add(day(time.time()), backend.name, row.name, backend.usage - before)
+    covered = all(answer.word is Word.COVERED for answer in answers)
+    if arguments.json:
+        common.write_json(
+            {
+                "skill": row.name,
+                "session_id": session.id,
+                "agent": session.agent,
+                "backend": backend.name,
+                "covered": covered,
+                "answers": [asdict(answer) for answer in answers],
+                "elsewhere": examination.elsewhere,
+                "calls": backend.usage.calls,
+                "tokens": backend.usage.tokens_in + backend.usage.tokens_out,
+            }
+        )
+    else:
+        _print(row, answers, examination.elsewhere)
+    return Exit.OK if covered else Exit.FAILURE
+
+
+def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
+    """Raise SkilldError where today's budget is spent and the back-end costs something."""
+    from skilld.daemon.budget import why_spent
+    from skilld.times import day
+
+    why = why_spent(store.usage.on(day(time.time())), settings.budget)
+    if why and backend.name != "offline":
+        raise SkilldError("Not all of the session was judged", f"the budget is spent: {why}", "See: skilld cost")
+
+
+def _session(settings: Settings, wanted: str) -> Session:
+    """Return a past session, read from its transcript; those whose path has its id are looked into first."""
+    from skilld.daemon.roots import roots
+    from skilld.mine.sessions import Reader, discover
+
+    reader = Reader(common.redactor())
+    found = discover(roots(common.home(), os.environ, settings.roots), 0.0)
+    for transcript in sorted(found, key=lambda one: wanted not in str(one.path)):
+        session = next((one for one in reader.sessions(transcript) if one.id == wanted), None)
+        if session is not None:
+            return session
+    raise SkilldError("No such session", f"no transcript here has one called {wanted}", "skilld show ID names one's.")
+
+
+def _print(row: Shelved, answers: list[Answer], elsewhere: int) -> None:
+    for answer in answers:
+        word = answer.word.value.replace("_", " ")
+        console.line(f"{console.paint(f'{word:11}', _COLOURS[answer.word])}  {console.plain(answer.change)}")
+        console.line(f"             you: \u201c{console.plain(answer.quote)}\u201d")
+        if answer.line:
+            console.line(f"             it says: {console.plain(answer.line)}")
+    if not answers:
+        console.line(f"Nothing lasting was said there that has to do with {console.plain(row.name)}.")
+    if elsewhere:
+        console.line(console.paint(f"{elsewhere} lasting things were said of something else.", "dim"))

@@ -1,0 +1,49 @@
+"""A skill before past turns: what it says, what it does not, and what is none of its affair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from skilld.classify.backends import Spec, make
+from skilld.library.covers import Answer, Examination, Word, batches
+from skilld.types import Message
+
+TEXT = "---\nname: notes\ndescription: Writes release notes.\n---\n\n# Release notes\n\n- Write at most 5 entries.\n"
+ALWAYS = "From now on, always put the ticket number first in each entry of the release notes."
+
+
+def _said(*texts: str) -> list[Message]:
+    return [Message(text, turn=number, turn_key=f"t{number}") for number, text in enumerate(texts, 1)]
+
+
+def test_a_session_is_cut_into_batches_without_those_of_mere_chatter() -> None:
+    one, two = Message("Done."), Message("Done, too.")
+    turns = _said("thanks", "ok", ALWAYS, "thanks", "ok")
+    session = [turns[0], one, turns[1], two, turns[2], turns[3], turns[4], Message("Bye.")]
+    (found,) = batches(session, 2)
+    assert [(message.text, message.turn, message.turn_key) for message in found] == [
+        ("Done, too.", None, None),
+        (ALWAYS, 1, "t3"),
+        ("thanks", 2, "t4"),
+    ]
+    assert list(batches([Message("Bye.")], 2)) == []
+
+
+def test_each_lasting_thing_is_answered_in_the_order_it_was_said() -> None:
+    messages = _said(
+        ALWAYS,
+        "From now on, write at most 9 entries in the release notes.",
+        "Never put marketing words into the release notes.",
+        "Always water the plants in the office kitchen on Fridays.",
+    )
+    text = TEXT + "- Never put marketing words into the release notes.\n"
+    examination = Examination(make(Spec("offline")), "notes", Path("/p/SKILL.md"), text, str)
+    found = examination.answers(messages)
+    assert [(one.word, one.turn) for one in found] == [
+        (Word.NOT_COVERED, "t1"),
+        (Word.CONTRADICTS, "t2"),
+        (Word.COVERED, "t3"),
+    ]
+    assert isinstance(found[1], Answer)
+    assert found[1].line == "Write at most 5 entries."
+    assert examination.elsewhere == 1
