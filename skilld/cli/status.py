@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from dataclasses import asdict
 from typing import Any
 
 from skilld import console
 from skilld.cli import common
+
+_A_WEEK = 7 * 86400.0
 
 
 def add(verbs: common.Verbs) -> None:
@@ -67,6 +70,9 @@ def collect() -> dict[str, Any]:
         "proposals": {state.value: store.proposals.count(state) for state in State},
         "rests_on": store.meta.get(RESTS_ON, {}),
         "learnings": store.learnings.count(),
+        "unrated": [
+            asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.batch.idle_minutes * 60)
+        ],
         "spend_today": {
             "calls": spent.calls,
             "tokens": spent.tokens_in + spent.tokens_out,
@@ -115,6 +121,10 @@ def _print(shown: dict[str, Any]) -> None:
     for repo, warning in shown["rests_on"].items():
         console.line(console.paint(f"          {console.plain(repo)}: skilld/staging {warning}", "yellow"))
         console.line("          do not merge it; skilld accept takes single proposals into any branch")
+    for unrated in shown["unrated"][:1]:
+        skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
+        said = f"skilld feedback {skill} --helpful | --unhelpful --session {session}"
+        console.line(console.paint(f"rate      did {skill} help? {said}", "dim"))
     spent = shown["spend_today"]
     console.line(f"today     {spent['calls']} model calls, {spent['tokens']} tokens, ${spent['usd']:.4f}")
     if why := shown["budget"]["spent"]:

@@ -60,22 +60,22 @@ def recommend(
     doubts: dict[tuple[str, str], float] = {}
     reasons: dict[tuple[str, str], list[tuple[float, Because]]] = {}
 
-    def add(key: tuple[str, str], weight: float, because: Because | None) -> None:
+    def add(key: tuple[str, str], weight: float, reason: Because | None) -> None:
         if weight < _LEAST:
             return
         doubts[key] = doubts.get(key, 1.0) * (1 - weight)
         reasons.setdefault(key, [])
-        if because is not None:
-            reasons[key].append((weight, because))
+        if reason is not None:
+            reasons[key].append((weight, reason))
 
     for ask in asks(said):
         newest = ask.said[0]
-        sure = _confidence(ask, told.get(newest.skill, (0, 0)), now)
+        sure = sure_of(ask, told.get(newest.skill, (0, 0)), now)
         weight = sure * likeness(wanted, content_stems(f"{newest.text} {newest.quote}"))
         if project and project not in {one.project for one in ask.said}:
             weight *= _ELSEWHERE
         key = (newest.skill, newest.path) if newest.skill else ("", newest.id)
-        add(key, weight, Because(newest.kind, newest.id, newest.text, newest.piece.session, round(sure, 3)))
+        add(key, weight, because(ask, sure))
     for skill in skills:
         like = likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}"))
         yes, no = told.get(skill.name, (0, 0))
@@ -102,7 +102,14 @@ def _sorted(reasons: list[tuple[float, Because]]) -> list[tuple[float, Because]]
     return sorted(reasons, key=lambda one: -one[0])
 
 
-def _confidence(ask: Ask, told: tuple[int, int], now: float) -> float:
+def because(ask: Ask, sure: float) -> Because:
+    """Return an ask as a reason, relied on as much as `sure` says."""
+    newest = ask.said[0]
+    return Because(newest.kind, newest.id, newest.text, newest.piece.session, round(sure, 3))
+
+
+def sure_of(ask: Ask, told: tuple[int, int], now: float) -> float:
+    """Return how much an ask is relied on, by what was said, decided, and told of its skill (helpful, unhelpful)."""
     decided = [one.accepted for one in ask.said if one.accepted is not None]
     yes = sum(decided)
     return confidence(ask.pieces, yes + told[0], len(decided) - yes + told[1], now=now)

@@ -20,7 +20,7 @@ from skilld.times import seconds
 from skilld.types import Proposal
 
 PROPOSAL_COLUMNS = (("skill", 18), ("age", 5), ("sure", 5), ("", 2), ("what", 160))
-SKILL_COLUMNS = (("skill", 26), ("from", 9), ("uses", 5), ("corrected", 10), ("edited", 7), ("where", 160))
+SKILL_COLUMNS = (("skill", 26), ("from", 9), ("uses", 5), ("corrected", 10), ("well", 5), ("edited", 7), ("where", 160))
 SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("next", 7), ("last", 6), ("skills", 80))
 
 _STYLES = {"-": "red", "+": "green", "@": "dim", " ": ""}
@@ -52,14 +52,16 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
 def skill_cells(skill: Shelved, home: Path, now: float) -> list[Content]:
     """Return the row of a skill; `home` is the person's, which is written as they write it."""
     where = f"~/{skill.path.relative_to(home)}" if skill.path.is_relative_to(home) else str(skill.path)
+    marks = (*skill.marks, *([f"from {skill.origins} sessions"] if skill.origins else []))
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
     return [
         Content(_fit(skill.name, 25)),
         Content.styled(skill.group, "cyan"),
         Content(str(skill.uses.number or "")),
         Content(rate),
+        Content("" if skill.uses.success is None else f"{skill.uses.success:.0%}"),
         Content(age(skill.edited_at or None, now)),
-        Content.styled(safe(where), "dim"),
+        Content.styled(safe(", ".join((*marks, where))), "dim"),
     ]
 
 

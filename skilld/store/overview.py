@@ -37,6 +37,14 @@ class Used:
     sessions: dict[str, float]
 
 
+@dataclass(frozen=True, slots=True)
+class Unrated:
+    """A skill that skilld has changed, and a session that used it since."""
+
+    skill: str
+    session_id: str
+
+
 class Overview:
     """What many tables say together."""
 
@@ -87,6 +95,24 @@ class Overview:
             at = seconds(row["at"]) or row["last_activity"] or 0.0
             found.setdefault((row["agent"], row["name"], row["path"], row["cwd"]), {})[row["session_id"]] = at
         return [Used(*claim, sessions) for claim, sessions in found.items()]
+
+    def unrated(self, since: float, until: float) -> list[Unrated]:
+        """Return the skills that a session used with something in them that skilld proposed, and nobody rated lately.
+
+        The session's last word fell between the Unix times `since` and `until`, or later where its log says that it is
+        over; a skill that was rated after `since` is left out. The newest session of each skill, the newest first.
+        """
+        rows = self._db.execute(
+            """SELECT name, session_id, max(last_activity) FROM skill_uses JOIN sessions USING (agent, session_id)
+               WHERE last_activity >= ? AND (ended OR last_activity <= ?) AND EXISTS (
+                 SELECT 1 FROM proposals WHERE skill = name AND state = 'accepted'
+                 AND decided_at <= strftime('%Y-%m-%dT%H:%M:%SZ', last_activity, 'unixepoch'))
+               AND NOT EXISTS (SELECT 1 FROM feedback WHERE skill = name
+                 AND feedback.at >= strftime('%Y-%m-%dT%H:%M:%SZ', ?, 'unixepoch'))
+               GROUP BY name ORDER BY 3 DESC""",
+            (since, until, since),
+        )
+        return [Unrated(row["name"], row["session_id"]) for row in rows]
 
     def projects(self) -> list[str]:
         """Return the folders that sessions said they work in."""

@@ -213,7 +213,7 @@ def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(worl
         await screen.press("2")
         await screen.shows("evolving", "user", "my-own")
         line = next(line for line in screen.text.splitlines() if "release-notes" in line)
-        assert line.split()[:5] == ["release-notes", "evolving", "2", "2", "(1.0)"]
+        assert line.split()[:6] == ["release-notes", "evolving", "2", "2", "(1.0)", "0%"]
         await screen.press("slash", *"own", "enter")
         await screen.until("one row", lambda: "release-notes" not in screen.text)
         await screen.press("c")

@@ -229,3 +229,13 @@ def test_a_model_is_asked_within_the_budget_and_its_cost_is_booked(library: Taug
         done = library.program.run("skills", "test", "release-notes", "--session", session)
         assert (done.returncode, len(model.bodies)) == (1, 2)
         assert "the budget is spent" in done.stderr
+
+
+def test_a_profile_says_what_all_that_was_taught_comes_to(library: Taught) -> None:
+    library.program.run("accept", library.one)
+    found = library.program.json("skills", "profile")
+    assert (found["total"], found["in_skills"], found["sessions"]) == (2, 1, 2)
+    assert sum(found["by_category"].values()) == 2
+    assert {one["id"] for one in found["top"]} == {library.one, library.two}
+    assert LINES[LINKS][2:] in library.program.run("skills", "profile").stdout
+    assert library.program.json("skills", "profile", "--project", str(library.home))["total"] == 0

@@ -12,6 +12,7 @@ from skilld.memory.asks import Said, asks
 from skilld.memory.category import category
 from skilld.memory.confidence import Piece, confidence
 from skilld.memory.gather import about
+from skilld.memory.profile import profile
 from skilld.memory.recommend import TOP, recommend
 from skilld.skills import Skill, Source
 from skilld.skills.front import Front
@@ -143,3 +144,19 @@ def test_a_search_gives_things_said(store: Store) -> None:
 )
 def test_a_thing_said_has_a_category(text: str, expected: str) -> None:
     assert category(text) == expected
+
+
+def test_a_profile_counts_asks_by_category_and_names_the_surest() -> None:
+    def one(number: int, text: str, confidence: float, *, accepted: bool | None = None) -> Said:
+        piece = Piece(f"s{number}", NOW, confidence)
+        return replace(SAID, id=f"l{number}", text=text, piece=piece, accepted=accepted)
+
+    texts = ["Run `pnpm test`.", "Use tabs instead of blanks.", "Modules live in src.", "Be kind.", "Say it.", "Rest."]
+    said = [one(number, text, 0.2) for number, text in enumerate(texts)]
+    found = profile([*said, one(9, texts[0], 0.9, accepted=True)], now=NOW)
+    assert (found.total, found.in_skills, found.sessions, found.projects, found.newest) == (6, 1, 7, 1, NOW)
+    assert found.by_category == {"pattern": 3, "tool_usage": 1, "decision": 1, "architecture": 1}
+    assert len(found.top) == 5
+    name, surest = found.top[0]
+    assert (name, surest.text, surest.confidence) == ("tool_usage", texts[0], 0.95)
+    assert profile([], now=NOW).total == 0

@@ -1,0 +1,51 @@
+"""What all that was said comes to: how much, of which category, and the surest of it. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from skilld.memory.asks import Ask, Said, asks
+from skilld.memory.category import Category, category
+from skilld.memory.recommend import Because, because, sure_of
+
+TOP = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """`total` counts asks: the same said twice is one. `in_skills` of them were accepted into a skill.
+
+    `sessions` and `projects` say where they were said, `newest` when last (Unix time, 0: never); `top` has the surest.
+    """
+
+    total: int
+    in_skills: int
+    sessions: int
+    projects: int
+    newest: float
+    by_category: dict[Category, int]
+    top: tuple[tuple[Category, Because], ...]
+
+
+def profile(said: Iterable[Said], *, now: float, feedback: Mapping[str, tuple[int, int]] | None = None) -> Profile:
+    """Return the profile of what was said; `feedback` is as `skilld.memory.recommend.recommend` takes it."""
+    told = feedback or {}
+    found = asks(said)
+    sure = {id(ask): sure_of(ask, told.get(ask.said[0].skill, (0, 0)), now) for ask in found}
+    surest = sorted(found, key=lambda ask: -sure[id(ask)])[:TOP]
+    every = [one for ask in found for one in ask.said]
+    return Profile(
+        total=len(found),
+        in_skills=sum(_accepted(ask) for ask in found),
+        sessions=len({one.piece.session for one in every}),
+        projects=len({one.project for one in every if one.project}),
+        newest=max((one.piece.at for one in every), default=0.0),
+        by_category=dict(Counter(category(ask.text) for ask in found).most_common()),
+        top=tuple((category(ask.text), because(ask, sure[id(ask)])) for ask in surest),
+    )
+
+
+def _accepted(ask: Ask) -> bool:
+    return any(one.accepted for one in ask.said)
