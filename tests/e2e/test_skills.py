@@ -62,7 +62,11 @@ def test_each_skill_is_listed_once_with_what_is_counted_of_it(library: Taught) -
         0,
     )
     shown = library.program.run("skills", "list").stdout
-    assert [line for line in shown.splitlines() if not line.startswith(" ")] == ["evolving", "user"]
+    assert [line.split()[:2] for line in shown.splitlines()] == [
+        ["evolving", "release-notes"],
+        ["user", "greet"],
+        ["user", "tidy"],
+    ]
     assert "2 uses, last" in shown
 
 

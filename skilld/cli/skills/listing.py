@@ -37,12 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     chosen = chosen[: arguments.limit] if arguments.limit > 0 else chosen
     if arguments.json:
         return common.write_json([library.as_json(row) for row in chosen])
-    grouped = arguments.sort == "group"
-    groups = list(dict.fromkeys(row.group for row in chosen)) if grouped else [""]
-    for group in groups:
-        if group:
-            console.line(console.paint(group, "bold"))
-        console.table([_cells(row) for row in chosen if not group or row.group == group], indent="  ")
+    console.table([_cells(row) for row in chosen])
     if not chosen:
         console.line("No skills." if arguments.search or arguments.source else "There are no skills yet.")
     return 0
@@ -89,4 +84,4 @@ def _cells(row: Shelved) -> tuple[str, ...]:
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
     place = console.paint(console.plain(str(row.path.parent)), "dim")
-    return console.plain(row.name), used, corrected, went, console.plain(marks), place
+    return row.group, console.plain(row.name), used, corrected, went, console.plain(marks), place

@@ -32,11 +32,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         top = [asdict(because) | {"category": name} for name, because in found.top]
         return common.write_json(asdict(found) | {"newest": newest, "top": top})
-    console.line(
-        f"{found.total} lasting things, said in {found.sessions} sessions of {found.projects} projects"
-        + (f", last on {newest[:10]}; {found.in_skills} of them are in a skill" if newest else "")
-    )
-    console.table([(name.replace("_", " "), str(number)) for name, number in found.by_category.items()], indent="  ")
+    facts = [("lasting things said", found.total), ("of them in a skill", found.in_skills)]
+    facts += [("sessions", found.sessions), ("projects", found.projects)]
+    facts += [(name.replace("_", " "), number) for name, number in found.by_category.items()]
+    console.table([(name, str(number)) for name, number in facts])
+    if newest:
+        console.line(f"The last on {newest[:10]}. The surest:")
     for name, because in found.top:
         said = f"{console.plain(because.text)}  {because.kind} {because.id}"
         console.line(f"{because.confidence:4.0%}  {name.replace('_', ' '):12}  {said}")
