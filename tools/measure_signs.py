@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("data", type=Path)
     turns = load([parser.parse_args(argv).data], labelled_turn)
     totals = [(turn, total(turn)) for turn in turns]
-    for floor in (-0.2, 0.0, 0.2):
+    for floor in (0.0, 0.2, 0.4):
         print(f"from {floor}: turns, lasting, found, right, false alarms, of random turns")
         for name, belongs in PARTS.items():
             part = [(turn, sum_) for turn, sum_ in totals if belongs(turn)]

@@ -84,7 +84,7 @@ def test_a_clause_is_the_sum_of_its_signs() -> None:
     weighed = weigh(clause, ENGLISH, ALONE)
     assert weighed.signs == {"forbids", "craft", "short_turn"}
     assert weighed.total == pytest.approx(-1.2 + 1.0 + 0.3 + 0.2)
-    assert (weighed.cue, weighed.confidence) == (Cue.STOP, 0.48)
+    assert (weighed.cue, weighed.confidence) == (Cue.STOP, 0.4)
 
 
 def test_the_same_words_in_a_long_description_do_not_count() -> None:
@@ -102,7 +102,8 @@ def test_what_stands_behind_a_condition_is_read_as_an_order() -> None:
 
 
 def test_a_weak_sum_is_kept_and_not_proposed_and_no_sum_is_certain() -> None:
-    assert [one.strength for one in listen("don't use mocks in integration tests")] == [0.48]
+    assert [one.strength for one in listen("when in doubt, ask me first")] == [0.65]
+    assert [one.strength for one in listen("when you commit, use conventional commits")] == [0.45]
     many = "from now on you must never ever commit without asking me, use small commits instead"
     assert 0.5 <= max(one.strength for one in listen(many)) <= 1
     strongest = weigh(Clause("in future always ask me before pushing", 0, question=False), ENGLISH, ALONE)

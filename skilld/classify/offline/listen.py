@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skilld.classify.offline.cues import LANGUAGES, Cue, Language
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses
-from skilld.classify.offline.weigh import Shape, weigh
+from skilld.classify.offline.weigh import HEARD, Shape, weigh
 from skilld.text import fold
 
 _LONGEST = 500  # characters of one clause: longer ones are pasted or dictated, and no rule
 _PLAIN = 120  # characters of a plain command
+_HINTED = 0.45  # how sure the longest turns can make us: kept, not proposed
 _MODEST = 0.6  # how sure a plain command against a line of the skill makes us
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
+_DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
 _OWN_SHARE = 0.7  # of a turn: with less the person mostly pasted
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
@@ -51,9 +53,10 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return what lasting things `text`, one turn, says; `agent_texts` are the agent's messages before it."""
     typed = typed_part(text, agent_texts)
     languages = spoken(typed)
-    said = list(clauses(typed))
+    said = clauses_of(typed, languages)
     shape = shape_of(text, typed, said, languages)
-    ordered = shape.ordered or len(fold(typed)) > _MANY
+    much = len(fold(typed)) * (_DENSE if _HAN.search(typed) else 1) > _MANY
+    ordered = shape.ordered or much
     heard: list[Heard] = []
     for clause in said:
         if len(clause.text) > _LONGEST or _for_once(clause, languages):
@@ -63,8 +66,8 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
         language, weighed = max(readings, key=lambda reading: reading[1].total)
         described = any(one.of_the_product for _, one in readings)
         if outright and (outright.cue in _EXPLICIT or not (ordered or described)):
-            heard.append(outright)
-        elif weighed.total >= 0 and not any(one.retracts.search(clause.text) for one in languages):
+            heard.append(replace(outright, strength=min(outright.strength, _HINTED)) if much else outright)
+        elif weighed.total >= HEARD and not any(one.retracts.search(clause.text) for one in languages):
             heard.append(_heard(clause, text, language, weighed.cue, weighed.confidence))
     return heard
 
@@ -76,7 +79,7 @@ def commands(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     if any(language.orders.match(typed) for language in languages):
         return []
     out: list[Heard] = []
-    for clause in clauses(typed):
+    for clause in clauses_of(typed, languages):
         for language in languages:
             opener = language.openers.match(clause.text)
             begin = opener.end() if opener else 0
@@ -159,6 +162,16 @@ def shape_of(text: str, typed: str, said: Sequence[Clause], languages: Sequence[
         pasted=len(fold(typed)) < _OWN_SHARE * length,
         ordered=any(language.orders.match(typed) for language in languages),
     )
+
+
+def clauses_of(typed: str, languages: Sequence[Language]) -> list[Clause]:
+    """Return the clauses of `typed`; one that asks without a question mark is a question too."""
+    return [
+        clause
+        if clause.question or not any(language.unmarked.search(clause.text) for language in languages)
+        else replace(clause, question=True)
+        for clause in clauses(typed)
+    ]
 
 
 def typed_part(text: str, agent_texts: Sequence[str]) -> str:

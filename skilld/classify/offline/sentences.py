@@ -35,15 +35,17 @@ _SECOND_RULE = re.compile(
     r"""(?:
         (?:\s*,)?\s+(?:and|but|also|then|plus)\s+(?:also\s+|please\s+|pls\s+|then\s+)*
         (?=(?:always|never|don'?t\s+ever|do\s+not\s+ever|from\s+now\s+on|in\s+(?:the\s+)?future|next\s+time|
-            remember\s+to|stop\s+\w+ing|make\s+sure\s+you\s+(?:always|never))\b)
+            remember\s+to|stop\s+\w+ing|don'?t|dont|do\s+not|make\s+sure\s+you\s+(?:always|never))\b)
       | (?:\s*,)?\s+(?:y|e|et|und|aber|и|а|a|i)\s+
         (?=(?:siempre|nunca|sempre|immer|nie|niemals|toujours|всегда|никогда|впредь|vždy|nikdy|zawsze|nigdy)\b)
       | \s+[-–—]{1,2}\s+(?=(?:always|never|from\s+now\s+on|please\s+always|remember)\b)
       | ,\s+(?=(?:and\s+)?i\s+(?:never|always)\s+want\b)
-      | (?P<comma>,)\s+
-        (?=(?:please\s+)?(?:always|never|don'?t\s+ever|stop\s+\w+ing|don'?t\s+(?:just\s+)?(?:ask|tell)\s+me)\b)
+      | \s*(?P<comma>,)\s+
+        (?=(?:(?:and|also|so|but|please)\s+)*(?:always|never|stop\s+\w+ing|don'?t|do\s+not|dont|from\s+now|keep\s+in\s+mind|
+            i\s+(?:don'?t|do\s+not|always|never)\s+(?:want|need|like)|you\s+(?:must|should)\s+(?:always|never|not))\b)
       | \s+\((?=stop\s+\w+ing\b)
-      | [，,]\s*(?=以后|从现在|今后|下次|记住|永远不|不要再|別再|别再|另外)
+      | [，,]\s*(?=以后|从现在|今后|下次|请?记住(?!\W*$)|永远不|不要再|別再|别再|另外|每次|务必|一律|所有|
+            请?[把将](?:这|以上|上述))
     )""",
     re.VERBOSE | re.IGNORECASE,
 )

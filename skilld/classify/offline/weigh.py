@@ -17,7 +17,8 @@ _FEW, _MANY = 2, 12  # words of a clause
 _SHORT, _LONG, _LONGER, _LONGEST = 80, 200, 500, 1000  # characters of a turn
 _SOME_CLAUSES, _MANY_CLAUSES = 3, 8
 _LEAD = 70  # characters within which "when you commit," ends
-_SURE, _SURER, _MOST = 0.4, 0.25, 0.7  # the confidence at 0, what a point adds, and the highest
+HEARD = 0.4  # the least sum: of what lies lower, 4 of 50 clauses of people nobody had read were right
+_SURE, _SURER, _MOST = 0.4, 0.25, 0.7  # the confidence there, what a point more adds, and the highest
 _LETTERS_A_WORD = 1.6  # of scripts without blanks
 
 _DIRECT = frozenset({"forbids", "conduct", "modal_you", "habit", "norm"})
@@ -83,7 +84,7 @@ class Shape:
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """The sum of a clause, and the signs that made it: above 0 it is heard."""
+    """The sum of a clause, and the signs that made it: from `HEARD` on it is heard."""
 
     total: float
     signs: frozenset[str]
@@ -100,8 +101,8 @@ class Weighed:
 
     @property
     def confidence(self) -> float:
-        """How sure that makes us, 0 to 1: from a total of 0.4 on it may be proposed."""
-        return round(min(_MOST, _SURE + _SURER * max(self.total, 0.0)), 2)
+        """How sure that makes us, 0 to 1: from a total of 0.8 on it may be proposed."""
+        return round(min(_MOST, _SURE + _SURER * max(self.total - HEARD, 0.0)), 2)
 
 
 def weigh(clause: Clause, language: Language, shape: Shape) -> Weighed:

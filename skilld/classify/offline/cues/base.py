@@ -58,6 +58,7 @@ class Language:
     orders: re.Pattern[str]
     commands: re.Pattern[str]
     requests: re.Pattern[str]
+    unmarked: re.Pattern[str]
     marks: frozenset[str] | None
 
 
@@ -85,13 +86,14 @@ def read(path: Path) -> Language:
         patterns=tuple(_patterns([*data.get("pattern", ()), *shared.get("pattern", ())], groups)),
         vetoes=list_of("vetoes", bound, bound),
         frames=list_of(
-            "cuts", r"(?:^|[\s,–—-]+)", r"(?:[\s:，、–—-]+|(?=[.!,;]|$))" if spaced else r"[\s,，、都请請就]*"
+            "cuts", r"(?:^|[\s,–—-]+)", r"(?:[\s:，、–—-]+|(?=[.!,;]|$))" if spaced else r"[\s,，、的都请請就]*"
         ),
         retracts=list_of("retracts", bound, ""),
         asks=list_of("asks", r"^¿?\s*", bound),
         orders=list_of("orders", r"^\W*", bound),
         commands=list_of("told", "^", bound),
         requests=list_of("requests", bound, bound) if groups.get("requests") else _ALWAYS,
+        unmarked=compiled("|".join(groups["unmarked"])) if groups.get("unmarked") else _NEVER,
         marks=frozenset(data["marks"]) if "marks" in data else None,
     )
 
