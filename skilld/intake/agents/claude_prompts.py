@@ -18,6 +18,7 @@ _FLAGS = (
     ("verifiedSlackHumanTurn", "other-channel"),
     ("planContent", "plan"),
 )
+_FLAG_NAMES = frozenset(flag for flag, _ in _FLAGS)
 _AUTOMATED_ENTRYPOINTS = frozenset(("mcp", "claude-code-github-action"))
 _BLOCKED = "UserPromptSubmit operation blocked by hook"
 _BLOCKED_PROMPT = "\n\nOriginal prompt: "
@@ -42,7 +43,9 @@ def is_automated(record: Record) -> bool:
 
 def flagged(record: Record) -> str:
     """Return the reason for which a user record is not a prompt of a person by its flags alone, else nothing."""
-    reason = next((name for flag, name in _FLAGS if record.get(flag)), "")
+    reason = ""
+    if not _FLAG_NAMES.isdisjoint(record.fields):
+        reason = next((name for flag, name in _FLAGS if record.get(flag)), "")
     if not reason and record.origin not in {"", "human"}:
         reason = "task-notification" if record.origin == "task-notification" else "injected"
     if not reason and record.string("promptSource") == "system":

@@ -17,6 +17,7 @@ from skilld.types import How, Ignored, Span, Turn
 AGENT = "claude-code"
 
 _UTC_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", re.ASCII)
+_VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -99,7 +100,7 @@ class Record:
     @property
     def version(self) -> tuple[int, ...]:
         """The client's version, empty if unknown."""
-        match = re.match(r"(\d{1,6})\.(\d{1,6})\.(\d{1,6})", self.string("version"))
+        match = _VERSION.match(self.string("version"))
         return tuple(int(part) for part in match.groups()) if match else ()
 
     @property

@@ -103,8 +103,8 @@ class Heads:
     def plain(self, block: Block, start: int, stop: int) -> Plain | None:
         """Return what a line is if it need not be parsed; None where it must be, or may have to."""
         data = block.data
-        head = self._head(data, start, stop)
-        if head is None or data[stop - 1] != _BRACE:
+        head = self._head(data, start, stop) if data[stop - 1] == _BRACE else None
+        if head is None:
             return None
         end, sort = head.end(), head.lastgroup
         if sort in {"idle", "bare"}:
@@ -128,16 +128,16 @@ class Heads:
 
     def _head(self, data: bytearray, start: int, stop: int) -> re.Match[bytes] | None:
         """Return the head of a record from where its sort is told, and note whether it is a subagent's."""
-        behind = -1
-        if data.startswith(_PARENT, start, stop):
-            behind = data.find(b'"', start + len(_PARENT), min(stop, start + len(_PARENT) + _UUID))
-            if (
-                self._front
-                and data.startswith(self._front, behind, stop)
-                and data[behind - 1] != _BACKSLASH
-                and (rest := _REST.match(data, behind + len(self._front), stop))
-            ):
-                return rest
+        behind = -1  # where the id of the parent ends
+        if data.startswith(_PARENT, start):
+            begin = start + len(_PARENT)
+            behind = data.find(b'"', begin, begin + _UUID)
+            if data[behind - 1] == _BACKSLASH:
+                behind = -1
+            elif self._front and data.startswith(self._front, behind, stop):
+                rest = _REST.match(data, behind + len(self._front), stop)
+                if rest:
+                    return rest
         front = _FRONT.match(data, start, stop)
         if front is None:
             return _BARE.match(data, start, stop)
