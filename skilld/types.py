@@ -1,12 +1,11 @@
-"""The values that flow between the stages.
+"""The values that flow between the stages, in the words of the glossary in docs/architecture.md.
 
-Imports nothing of skilld. Everything here is frozen: a stage takes values and returns new ones. The words are those of
-the glossary in docs/architecture.md.
+Imports nothing of skilld. Everything here is frozen: a stage takes values and returns new ones.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from enum import StrEnum
 
 
@@ -143,8 +142,8 @@ class Kind(StrEnum):
 class Message:
     """One message of the conversation as the classifier sees it: redacted, in order.
 
-    `turn` numbers the human turns of the batch from 1, the number by which a model names its evidence; None for the
-    agent's messages. `text` is whole: cutting to a length is the prompt builder's work, checking a quote needs it all.
+    `turn` numbers the human turns of the batch from 1, as a model names its evidence; None for the agent's messages.
+    `text` is whole: cutting it is the prompt builder's work, checking a quote needs it all.
     """
 
     text: str
@@ -174,8 +173,7 @@ class Update:
     """One lasting thing the person said, and what the skill should say from now on.
 
     `change` is an instruction in the imperative, one or two sentences. `quote` stands word for word in human turn
-    `turn` (white space folded). `skill` is a SkillDoc number, or None where no skill was in use. `confidence` is 0 to
-    1.
+    `turn` (white space folded). `skill` is a SkillDoc number, None where none was in use. `confidence` is 0 to 1.
     """
 
     skill: int | None
@@ -198,32 +196,32 @@ class Usage:
     usd: float = 0.0
 
     def __add__(self, other: Usage) -> Usage:
-        return Usage(
-            self.calls + other.calls,
-            self.tokens_in + other.tokens_in,
-            self.tokens_out + other.tokens_out,
-            self.usd + other.usd,
-        )
+        return Usage(*(mine + more for mine, more in zip(astuple(self), astuple(other), strict=True)))
 
     def __sub__(self, other: Usage) -> Usage:
         return self + Usage(-other.calls, -other.tokens_in, -other.tokens_out, -other.usd)
 
 
 class Op(StrEnum):
-    """The three things an edit may do to the body of a skill."""
+    """What an edit may do: three things to the body of a skill, and two that only code makes, never a model's reply."""
 
     INSERT_AFTER = "insert_after"
     REPLACE = "replace"
     DELETE = "delete"
+    CREATE = "create"
+    MARK = "mark"
+
+
+BODY_OPS = (Op.INSERT_AFTER, Op.REPLACE, Op.DELETE)
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One bounded change of a SKILL.md body.
+    """One bounded change of a SKILL.md.
 
-    `anchor` is one or more whole existing lines, exact, and must occur once: insert_after puts `text` on new lines
-    below it, replace puts `text` in its place, delete removes it. Lines are joined by a bare newline, whatever the file
-    uses.
+    `anchor` is one or more whole lines, exact, and must occur once: insert_after puts `text` below it, replace in its
+    place, delete removes it. Lines are joined by a bare newline, whatever the file uses. create makes the whole file of
+    `text`; mark sets the key `anchor` (`skilld-...`) of the front matter's metadata to `text`, an empty one removes it.
     """
 
     op: Op
@@ -257,8 +255,8 @@ class Proposal:
     `path` is the real path of the SKILL.md, `repo` the top level of the work tree that tracks it, `relpath` the file
     below it with forward slashes. `base` is the commit the staging branch rested on when this was made, `commit` the
     proposal's own commit (it changes when the branch is rebuilt; `id` never does). `operations` are what an accept or
-    a rebuild applies again by their anchors. Times are RFC 3339 in UTC. `note` is a short remark for the person
-    ("edited by you"), `landed` the commit by which an accepted proposal came in, where that is known.
+    a rebuild applies again by their anchors. Times are RFC 3339 in UTC. `note` is a short remark for the person,
+    `landed` the commit by which an accepted proposal came in, where that is known.
     """
 
     id: str
@@ -285,6 +283,11 @@ class Proposal:
     note: str = ""
     landed: str = ""
     decided_at: str = ""
+
+    @property
+    def creates(self) -> bool:
+        """Whether it makes the skill itself."""
+        return any(operation.op is Op.CREATE for operation in self.operations)
 
 
 class Outcome(StrEnum):

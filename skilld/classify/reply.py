@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from skilld.errors import SkilldError
-from skilld.types import Kind, Op, Operation, Update
+from skilld.types import BODY_OPS, Kind, Op, Operation, Update
 
 _MAX_REPLY = 64 * 1024
 _MAX_UPDATES = 12
@@ -142,10 +142,9 @@ def _update(item: Any, turns: int, skills: int) -> Update:  # noqa: ANN401 - JSO
 def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
     if not isinstance(item, dict) or set(item) - _OPERATION_KEYS:
         raise BadReplyError("an operation is not of the asked form")
-    try:
-        op = Op(str(item.get("op")))
-    except ValueError:
-        raise BadReplyError("an operation is of an unknown sort") from None
+    op = next((op for op in BODY_OPS if op.value == str(item.get("op"))), None)
+    if op is None:
+        raise BadReplyError("an operation is of an unknown sort")
     anchor, text = item.get("anchor"), item.get("text", "")
     if not isinstance(anchor, str) or not isinstance(text, str) or not anchor.strip():
         raise BadReplyError("an operation has no anchor")

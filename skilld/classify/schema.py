@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skilld.types import Kind, Op
+from skilld.types import BODY_OPS, Kind
 
 _TEXT = {"type": "string"}
 
@@ -46,5 +46,6 @@ UPDATES = _format(
 )
 CHANGES = _format("changes", _TEXT)
 OPERATIONS = _format(
-    "operations", _object({"op": {"type": "string", "enum": [op.value for op in Op]}, "anchor": _TEXT, "text": _TEXT})
+    "operations",
+    _object({"op": {"type": "string", "enum": [op.value for op in BODY_OPS]}, "anchor": _TEXT, "text": _TEXT}),
 )

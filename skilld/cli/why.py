@@ -24,7 +24,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.decide.why import why
+    from skilld.decide.why import uncommitted, why
     from skilld.deciding.refresh import refresh
     from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
@@ -37,7 +37,9 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         origin = why(path, line, private_repositories())
     except NotTrackedError as error:
-        raise SkilldError("No proposal brought this line: that is no skill in a repository", error.cause) from error
+        if not any(proposal.creates for proposal in _accepted(store, path)):
+            raise SkilldError("No proposal brought this line: that is no skill in a repository", error.cause) from error
+        origin = uncommitted(path, line)  # made by `accept --worktree`
     found = _proposals(store, path, origin)
     if arguments.json:
         shown = {"file": str(path), "line": line, "text": origin.text, "commit": origin.commit}
@@ -67,15 +69,17 @@ def _proposals(store: Store, path: Path, origin: Origin) -> list[Proposal]:
     Where a commit brought several, those whose edit has the line go alone; a squash may name none at all, and a line
     that is not committed was written by `accept --worktree`.
     """
-    from skilld.types import State
-
     named = [proposal for name in origin.proposals if (proposal := store.proposals.get(name)) is not None]
-    candidates = named or [
-        proposal for proposal in store.proposals.in_states([State.ACCEPTED]) if proposal.path == str(path)
-    ]
+    candidates = named or _accepted(store, path)
     text = origin.text.strip()
     with_line = [proposal for proposal in candidates if text and text in _added(proposal)]
     return with_line or named
+
+
+def _accepted(store: Store, path: Path) -> list[Proposal]:
+    from skilld.types import State
+
+    return [proposal for proposal in store.proposals.in_states([State.ACCEPTED]) if proposal.path == str(path)]
 
 
 def _added(proposal: Proposal) -> set[str]:

@@ -124,7 +124,7 @@ class Notices:
     def _notice(self, waiting: Sequence[Proposal], troubles: Sequence[str]) -> Notice:
         parts = []
         if waiting:
-            parts.append(words.about_proposals([proposal.skill for proposal in waiting]))
+            parts.append(words.about_proposals([_name(proposal) for proposal in waiting]))
         if self._applied:
             parts.append(words.about_applied([(item.skill, item.id) for item in self._applied.values()]))
         if self._settings.words:
@@ -147,3 +147,7 @@ class Notices:
         log.info("button", kind=action, outcome="failed" if why else "done")
         if why and self._desktop is not None:
             self._desktop.show(Notice(words.about_failure(action, why)))
+
+
+def _name(proposal: Proposal) -> str:
+    return f"new skill {proposal.skill}" if proposal.creates else proposal.skill

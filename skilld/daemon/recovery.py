@@ -108,7 +108,8 @@ def job(store: Store, around: Surroundings) -> dict[str, Any] | None:
     for agent, session_id in store.rebuild.sessions_with_skills():
         usable, _ = jobs.skills(store, around, agent, session_id, [_LAST])
         paths |= {skill.path for skill in usable}
-    return {"version": jobs.VERSION, "kind": "recall", "paths": sorted(paths), "umask": around.umask}
+    facts = {"paths": sorted(paths), "folders": store.overview.projects()}
+    return {"version": jobs.VERSION, "kind": "recall", "umask": around.umask} | facts
 
 
 def record(store: Store, result: Mapping[str, Any], now: float) -> None:

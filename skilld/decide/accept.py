@@ -1,19 +1,21 @@
 """Accepting a proposal: a `git cherry-pick` in the person's name, or the same edit by its anchors where that conflicts.
 
-Takes a proposal and its edit as a function of bytes; gives the commit that brought it in. Author, message and
-trailers stay skilld's; the person is the committer, and their hooks and signing apply.
+Takes a proposal and its edit as a function of bytes (of b"" where it makes the skill); gives the commit that brought
+it in. Author, message and trailers stay skilld's; the person is the committer, and their hooks and signing apply.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from skilld.decide import files
 from skilld.decide.inverse import transplant, undo
-from skilld.decide.person import Desk, commit_by_lines, own_commit, run_command, sit_down, versions, would_merge
+from skilld.decide.person import Desk, commit_by_lines, head, own_commit, run_command, sit_down, versions, would_merge
 from skilld.decide.values import Apply, Landed
-from skilld.errors import SkilldError
+from skilld.decide.whole import commit_made
+from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs
 from skilld.git.objects import Commit
 from skilld.types import Proposal
@@ -37,6 +39,7 @@ def accept(proposal: Proposal, apply: Apply, removed: Mapping[str, str], private
     if would_merge(desk, before, after):
         done = run_command(desk, "cherry-pick", commit.oid)
         if done is not None:
+            _write_out(desk, after)
             return done
 
     def change(current: bytes) -> bytes:
@@ -50,7 +53,16 @@ def accept(proposal: Proposal, apply: Apply, removed: Mapping[str, str], private
                 raise
         return transplant(before, after, common, current)
 
+    if desk.tracked.entry is None:
+        return commit_made(desk, change(b""), commit.message, commit.author)
     return commit_by_lines(desk, change, commit.message, commit.author)
+
+
+def _write_out(desk: Desk, data: bytes) -> None:
+    """Write a new skill that git left out of a sparse work tree; git takes a file that stands there for wanted."""
+    is_new = desk.tracked.entry is None and not os.path.lexists(desk.path)
+    if is_new and objects.read_blob(desk.repo.git, head(desk), desk.tracked.relpath) == data:
+        files.make(desk.path, data)
 
 
 def _common_version(desk: Desk, commit: Commit) -> bytes | None:
@@ -75,11 +87,20 @@ def _edited_commit(desk: Desk, proposal: str) -> Commit | None:
 def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
     """Write the edit into the file and commit nothing; return whether the file changed.
 
-    Raises SkilldError when the anchors are gone, RefusedError when the file is changed meanwhile.
+    Raises SkilldError when the anchors are gone, RefusedError when the file is changed meanwhile, or something stands
+    where a new skill is to be made.
     """
     path = Path(proposal.path)
+    if proposal.creates and not os.path.lexists(path):
+        files.make(path, apply(b""))
+        return True
     old = files.read(path)
-    new = apply(old)
+    try:
+        new = apply(old)
+    except SkilldError as error:
+        if proposal.creates:
+            raise RefusedError(_TITLE, error.cause) from error
+        raise
     if new != old:
         files.replace(path, old, new)
     return new != old

@@ -27,9 +27,11 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
 
     `private` is the folder of skilld's own repositories. Raises RefusedError, with everything as it was, where the
     file or its index entry is not HEAD's, an operation is in progress, HEAD is detached or the staging branch itself,
-    or the edit does not fit.
+    or the edit does not fit. A new skill is never applied unasked.
     """
     tracked = tracked_by(proposal, private)
+    if proposal.creates or tracked.entry is None:
+        raise RefusedError(_TITLE, "a new skill is for you to accept")
     repo, path = tracked.repo, Path(proposal.path)
     source = own_commit(repo, proposal.id, proposal.commit)
     if source is None:

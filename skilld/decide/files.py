@@ -1,9 +1,10 @@
-"""Writing a SKILL.md in the work tree: whole or not at all, and only over the bytes that were read."""
+"""Writing a SKILL.md in the work tree: whole or not at all, and only over the bytes that were read, or over nothing."""
 
 from __future__ import annotations
 
 import os
 import stat
+import tempfile
 from pathlib import Path
 
 from skilld.errors import RefusedError
@@ -30,3 +31,37 @@ def replace(path: Path, old: bytes, new: bytes) -> None:
             raise RefusedError("The skill is not changed", f"{path} was changed by someone else meanwhile")
 
     write_whole(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
+
+
+def make(path: Path, data: bytes) -> None:
+    """Make a file where nothing stands, with the folders above it; raises RefusedError where something does.
+
+    A link on the way is refused, as what it leads to is not known.
+    """
+    if path.resolve() != path:
+        raise RefusedError("The skill is not made", f"{path} is reached through a link")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".skilld-", dir=path.parent) as folder:
+            new = Path(folder) / path.name
+            new.touch(0o666)  # less what the person's umask takes
+            write_whole(new, data, stat.S_IMODE(new.stat().st_mode))
+            os.link(new, path)  # a rename would take the place of what came to stand there meanwhile
+    except FileExistsError:
+        raise RefusedError("The skill is not made", f"something stands at {path}") from None
+    except OSError as error:
+        raise RefusedError("The skill is not made", f"{path} cannot be written: {error.strerror}") from error
+
+
+def remove(path: Path, data: bytes, top: Path) -> None:
+    """Remove a file that still holds `data`, and the folders above it that are empty then, up to below `top`."""
+    if read(path) != data:
+        raise RefusedError("The skill is not removed", f"{path} was changed by someone else meanwhile")
+    path.unlink()
+    for folder in path.parents:
+        if folder == top or not folder.is_relative_to(top):
+            return
+        try:
+            folder.rmdir()
+        except OSError:
+            return

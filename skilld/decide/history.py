@@ -27,8 +27,8 @@ def read_history(repo: Repo, tip: str, relpath: str, since: int) -> tuple[Sighti
 def _sighting(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes | None]) -> Sighting:
     text = texts[f"{commit.oid}:{relpath}"]
     before = texts[f"{commit.parents[0]}:{relpath}"] if commit.parents else None
-    single = len(commit.parents) == 1 and text is not None and before is not None
-    signature = lines.signature(before or b"", text or b"") if single else ((), ())
+    # A commit that makes the file adds all of its lines, one that removes it takes them away.
+    signature = lines.signature(before or b"", text or b"") if len(commit.parents) == 1 else ((), ())
     reverted: set[str] = set()
     for oid in _REVERTS.findall(commit.text):
         reverted |= _brought(repo, oid)

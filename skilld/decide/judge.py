@@ -47,13 +47,17 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The proposal that is judged: its own commit, what that did to the skill, and where it is known to have landed."""
+    """The proposal that is judged: its own commit, what that did to the skill, and where it is known to have landed.
+
+    `creates` says that it made the skill, which was b"" before: without the file, nothing of it is left.
+    """
 
     id: str
     commit: str
     landed: str
     before: bytes | None
     after: bytes | None
+    creates: bool = False
 
     @property
     def signature(self) -> Signature:
@@ -80,14 +84,15 @@ def judge(subject: Subject, views: Sequence[View]) -> Observation:
 def judge_view(subject: Subject, view: View) -> Observation:
     """Return what one branch says."""
     verdict = _by_commits(subject, view)
-    if view.text is None or subject.before is None or subject.after is None:
+    text = b"" if view.text is None and subject.creates else view.text
+    if text is None or subject.before is None or subject.after is None:
         return verdict
     if verdict.seen is not Seen.LANDED:
-        bringer = _bringer(subject, view) if _holds(subject, view.text) else ""
+        bringer = _bringer(subject, view) if _holds(subject, text) else ""
         return Observation(subject.id, Seen.LANDED, bringer, "lines") if bringer else verdict
-    if lines.gone(view.text, subject.before, subject.after):
+    if lines.gone(text, subject.before, subject.after):
         return Observation(subject.id, Seen.REVERTED, _remover(subject, view), "lines gone")
-    if not _holds(subject, view.text):
+    if not _holds(subject, text):
         return replace(verdict, note=EDITED)
     return verdict
 

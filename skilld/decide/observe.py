@@ -68,9 +68,11 @@ def _observe(
     own = own_commit(repo, proposal.id, proposal.commit)
     relpath = proposal.relpath
     before = objects.read_blob(repo.git, own.parents[0], relpath) if own and own.parents else None
+    before = b"" if proposal.creates and own and before is None else before
     after = objects.read_blob(repo.git, own.oid, relpath) if own else None
     holders = _holders(repo, own.oid) if own else set()
-    subject = Subject(proposal.id, own.oid if own else proposal.commit, proposal.landed, before, after)
+    commit = own.oid if own else proposal.commit
+    subject = Subject(proposal.id, commit, proposal.landed, before, after, creates=proposal.creates)
     views = [
         View(
             branch.default,

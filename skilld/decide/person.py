@@ -7,7 +7,7 @@ it by hand.
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from skilld.decide import files
 from skilld.decide.values import Apply, Landed, Way
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import lines, objects, refs, state
+from skilld.git.absent import find_absent
 from skilld.git.errors import GitTimeoutError
 from skilld.git.objects import Commit, Ident
 from skilld.git.private import person_git, take_in
@@ -57,8 +58,8 @@ def tracked_by(proposal: Proposal, private: Path | None) -> Tracked:
     """
     path = Path(proposal.path)
     if private is not None and Path(proposal.repo).parent == private:
-        return take_in(path, private)
-    return find(path)
+        return take_in(path, private, new=proposal.creates)
+    return find_absent(path) if proposal.creates else find(path)
 
 
 def sit_down(
@@ -117,7 +118,7 @@ def would_merge(desk: Desk, old: bytes, new: bytes) -> bool:
     """
     current = objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath)
     if current is None:
-        return False
+        return not old
     try:
         lines.merge(old, current, new)
     except lines.MergeConflictError:
@@ -138,13 +139,24 @@ def commit_by_lines(desk: Desk, change: Apply, message: bytes, author: Ident | N
         raise desk.refused(error.cause or error.title) from error
     if new == old:
         return Landed(desk.repo.head, Way.NOTHING)
-    who = [f"--author={author.name} <{author.email}>", f"--date=@{author.seconds} {author.zone}"] if author else []
     files.replace(desk.path, old, new)
+    return commit_file(desk, message, author, lambda: _put_back(desk, old, new))
+
+
+def commit_file(desk: Desk, message: bytes, author: Ident | None, put_back: Callable[[], list[str]]) -> Landed:
+    """Commit the skill's file alone as it stands in the work tree, or that it does not; what else is staged stays so.
+
+    `author` is None for the person themselves. Where no commit comes of it, `put_back` is called, which returns what
+    the person must know of that, and RefusedError raised.
+    """
+    who = [f"--author={author.name} <{author.email}>", f"--date=@{author.seconds} {author.zone}"] if author else []
     fixed = "--quiet", "--only", "--cleanup=verbatim", "--file=-"
+    kept: list[str] = []
     try:
         result = desk.person.call("commit", *fixed, *who, "--", desk.tracked.relpath, stdin=message)
     finally:
-        kept = _put_back(desk, old, new) if head(desk) == desk.repo.head else []
+        if head(desk) == desk.repo.head:
+            kept = put_back()
     if result.status != 0:
         raise desk.refused(". ".join([result.err.splitlines()[0] if result.err else "git commit failed", *kept]))
     return Landed(head(desk), Way.ANCHORS)
@@ -154,8 +166,11 @@ def _put_back(desk: Desk, old: bytes, new: bytes) -> list[str]:
     """Write the old bytes again; what a hook made of the new ones is kept as an object, and named."""
     found = files.read(desk.path)
     files.replace(desk.path, found, old)
-    if found in (old, new):
-        return []
+    return [] if found in (old, new) else kept_as_object(desk, found)
+
+
+def kept_as_object(desk: Desk, found: bytes) -> list[str]:
+    """Store bytes that a hook wrote into the file, and return a sentence that says where they are."""
     return [f"What {desk.tracked.relpath} held then is in object {objects.write_blob(desk.repo.git, found)}"]
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from skilld.decide.inverse import undo
 from skilld.decide.person import Desk, commit_by_lines, own_commit, run_command, sit_down, versions, would_merge
-from skilld.decide.values import Landed
+from skilld.decide.values import Landed, Way
+from skilld.decide.whole import commit_removed
 from skilld.git import lines, objects, tree
 from skilld.git.objects import Commit
 from skilld.types import Proposal
@@ -22,7 +23,7 @@ def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None 
     """Take a proposal out of the branch that is checked out where its skill lives.
 
     `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. What is not there
-    any more counts as reverted. Raises RefusedError as `accept` does.
+    any more counts as reverted. Raises RefusedError as `accept` does, and for a new skill that was changed since.
     """
     named = proposal.landed or proposal.commit
     desk = sit_down(proposal, removed, private, _TITLE, ("revert", named))
@@ -31,6 +32,12 @@ def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None 
     if source is None:
         raise desk.refused("the proposal's commit is gone from the repository")
     before, after = versions(desk, source)
+    if proposal.creates:
+        stored = objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath)
+        if stored is None:
+            return Landed(desk.repo.head, Way.NOTHING)
+        if stored != after:
+            raise desk.refused(f"{desk.tracked.relpath} was changed since it was made")
     if landing is not None and would_merge(desk, after, before):
         done = run_command(desk, "revert", "--no-edit", landing.oid)
         if done is not None:
@@ -40,6 +47,8 @@ def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None 
     def taken_out(current: bytes) -> bytes:
         return current if lines.gone(current, before, after) else undo(before, after, current)
 
+    if proposal.creates:
+        return commit_removed(desk, message)
     return commit_by_lines(desk, taken_out, message, None)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 Apply = Callable[[bytes], bytes]
-"""Bytes of a SKILL.md to its edited bytes; raises SkilldError when an anchor is gone."""
+"""Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""
 
 
 class Way(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
@@ -36,21 +36,27 @@ def why(path: Path, line: int, private: Path | None = None) -> Origin:
     """
     tracked = look(path, private) if private is not None else find(path)
     git, relpath = tracked.repo.git, tracked.relpath
+    origin = uncommitted(path, line)
     now = path.read_bytes().splitlines()
-    if not 1 <= line <= len(now):
-        raise UsageError("There is no such line", f"{path} has {len(now)} lines")
-    text = now[line - 1].decode("utf-8", "replace")
     stored = (objects.read_blob(git, tracked.repo.head, relpath) or b"").splitlines()
     committed = _committed_line(stored, now, line)
     if committed is None:
-        return Origin(text, "", (), {})
+        return origin
     safe = "--no-textconv", "--porcelain", "-M", "-w", "-L", f"{committed},{committed}"
     out = git.run("blame", *safe, tracked.repo.head, "--", relpath, seconds=SECONDS)
     oid = out.split(b" ", 1)[0].decode()
     commit = objects.read_commit(git, oid)
     if commit is None:
-        return Origin(text, oid, (), {})
-    return Origin(text, oid, commit.proposals, commit.trailers)
+        return replace(origin, commit=oid)
+    return Origin(origin.text, oid, commit.proposals, commit.trailers)
+
+
+def uncommitted(path: Path, line: int) -> Origin:
+    """Return line `line` of a file without asking git. Raises UsageError for a line the file does not have."""
+    now = path.read_bytes().splitlines()
+    if not 1 <= line <= len(now):
+        raise UsageError("There is no such line", f"{path} has {len(now)} lines")
+    return Origin(now[line - 1].decode("utf-8", "replace"), "", (), {})
 
 
 def _committed_line(stored: list[bytes], now: list[bytes], line: int) -> int | None:

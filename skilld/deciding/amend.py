@@ -16,14 +16,14 @@ from skilld.decide.judge import EDITED
 from skilld.deciding.carry_out import Told, accepting, decide, remake
 from skilld.deciding.parts import only
 from skilld.deciding.versions import versions
-from skilld.edit.from_file import operations_from
+from skilld.edit.between import operations_between
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import lines
 from skilld.store import Store
 from skilld.text import cut, fold
 from skilld.times import rfc3339
-from skilld.types import Operation, Proposal, State
+from skilld.types import Proposal, State
 from skilld.worker.staging import Staged, restage, stage
 
 _TITLE = "The proposal was not changed"
@@ -38,7 +38,7 @@ def accept_edited(store: Store, proposal: Proposal, text: str, removed: Mapping[
     before, after = _versions(proposal)
     if text == after.decode("utf-8", "replace"):
         return decide(store, proposal, accepting(removed))
-    changed = _as_edited(proposal, operations_from(before, text), before)
+    changed = _as_edited(proposal, before, text)
     return _accept_instead(store, proposal, changed, removed)
 
 
@@ -90,7 +90,10 @@ def _versions(proposal: Proposal) -> tuple[bytes, bytes]:
     return found
 
 
-def _as_edited(proposal: Proposal, operations: list[Operation], before: bytes) -> Proposal:
+def _as_edited(proposal: Proposal, before: bytes, text: str) -> Proposal:
+    operations = operations_between(None if proposal.creates else before, text)
+    if proposal.creates:
+        return replace(proposal, operations=tuple(operations), note=EDITED)
     _, added = lines.signature(before, apply(before, operations))
     said = cut(fold("; ".join(line.strip().lstrip("-*+ ") for line in added if line.strip())), _SUMMARY)
     return replace(proposal, operations=tuple(operations), summary=said or proposal.summary, note=EDITED)
@@ -100,7 +103,7 @@ def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposa
     if not chosen:
         raise SkilldError(_TITLE, "no part of it was chosen")
     text = only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
-    return _as_edited(proposal, operations_from(before, text), before)
+    return _as_edited(proposal, before, text)
 
 
 def _rest_id(proposal: Proposal, chosen: Collection[int]) -> str:

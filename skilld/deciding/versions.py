@@ -15,7 +15,7 @@ from skilld.worker.staging import applier, private_repositories
 
 
 def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
-    """Return the skill before and after the proposal; None where neither git nor the file tells any more."""
+    """Return the skill before (b"" where it makes it) and after; None where neither git nor the file tells any more."""
     if proposal.commit:
         scrub_environment()
         try:
@@ -25,10 +25,12 @@ def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
             after = read_blob(git, proposal.commit, proposal.relpath)
         except SkilldError:
             before = after = None
+        if before is None and proposal.creates:
+            before = b""
         if before is not None and after is not None:
             return before, after
     try:
-        current = Path(proposal.path).read_bytes()
+        current = b"" if proposal.creates else Path(proposal.path).read_bytes()
         return current, applier(proposal)(current)
     except (OSError, SkilldError):
         return None
@@ -43,4 +45,4 @@ def diff(proposal: Proposal) -> Iterator[str]:
         return
     name = proposal.relpath or Path(proposal.path).name
     old, new = (data.decode("utf-8", "replace").splitlines() for data in found)
-    yield from unified_diff(old, new, f"a/{name}", f"b/{name}", lineterm="")
+    yield from unified_diff(old, new, "/dev/null" if proposal.creates else f"a/{name}", f"b/{name}", lineterm="")

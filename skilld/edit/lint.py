@@ -30,7 +30,9 @@ from skilld.edit import (
 )
 from skilld.edit.change import Change, change_of
 from skilld.edit.findings import Finding, Verdict, refuse
+from skilld.edit.lint_created import laid_open
 from skilld.errors import SkilldError
+from skilld.markdown.skill_file import parse
 
 __all__ = ["Finding", "Verdict", "lint", "verdict"]
 
@@ -61,13 +63,17 @@ def lint(before: bytes, after: bytes, evidence: str) -> list[Finding]:
     """Return what speaks against changing the skill `before` into `after`, refusals first.
 
     `evidence` is everything the person typed that the edit may draw on: the quote and the whole turn. An edit whose
-    outcome cannot be parsed is refused. Never raises on any input.
+    outcome cannot be parsed is refused. Of a skill that is made (`before` is empty), all is judged as added but front
+    matter as skilld writes it. Never raises on any input.
     """
+    of_front: list[Finding] = []
     try:
+        if not before and parse(after).front:
+            of_front, after = laid_open(after)
         change = change_of(before, after, evidence)
     except SkilldError as error:
         return [refuse("unreadable", f"The skill could not be read after the edit, for {error.cause}")]
-    findings = [finding for check in RULES.values() for finding in _few(check(change))]
+    findings = of_front + [finding for check in RULES.values() for finding in _few(check(change))]
     return sorted(findings, key=lambda finding: finding.verdict is not Verdict.REFUSE)
 
 

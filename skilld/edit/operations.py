@@ -3,15 +3,18 @@
 Each operation is anchored on whole lines of the body that stand there once; trailing blanks and line endings do not
 count in the comparison, everything else does. Front matter and byte order mark stay byte for byte, so does every line
 that an operation does not add or remove, and a file without a final newline stays without. An added line takes the
-ending of the line it follows, or of the line whose place it takes.
+ending of the line it follows, or of the line whose place it takes. What making a file and marking it do is in `create`
+and `mark`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skilld.edit.anchors import anchored, places
+from skilld.edit.create import created
+from skilld.edit.mark import marked, unmarking
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, SkillFile, is_blank, parse, split_lines
 from skilld.types import Op, Operation
@@ -42,14 +45,22 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
     lifts the bounds on size and on saying a thing twice: for undoing, which must not fail for them.
 
     Raises SkilldError when the file cannot be parsed or an anchor is missing or stands more than once (the file moved
-    on), RefusedError when front matter would be touched, nothing would change, or a bound would be passed: at most
-    MAX_CHANGED_LINES lines and MAX_CHANGED_CHARACTERS characters added and removed, and no growth beyond
-    MAX_SKILL_LINES lines.
+    on), RefusedError when front matter would be touched but by a mark, nothing would change, or a bound would be
+    passed: at most MAX_CHANGED_LINES lines and MAX_CHANGED_CHARACTERS characters added and removed, and no growth
+    beyond MAX_SKILL_LINES lines. A file that is made has the bounds of the specification, and is left as it is where
+    it says the same already.
     """
-    skill = parse(data)
+    if any(operation.op is Op.CREATE for operation in operations):
+        if len(operations) > 1:
+            raise _refused("it makes the skill and changes it at once")
+        return created(data, operations[0].text)
+    old = skill = parse(data)
     body = list(skill.body)
     size = characters = 0
     for operation in operations:
+        if operation.op is Op.MARK:
+            skill = replace(skill, front=marked(skill.front, operation, skill.ending))
+            continue
         step = _step(skill, body, operation, limited=limited)
         body = step.body
         size += step.size
@@ -64,7 +75,7 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
             f"the skill would have {after.line_count} lines, and more than {MAX_SKILL_LINES} are too many for an agent",
             "Cut something from the skill first.",
         )
-    return _checked(skill, after)
+    return _checked(old, skill, after)
 
 
 def inverse(before: bytes, operations: Sequence[Operation]) -> list[Operation]:
@@ -72,12 +83,19 @@ def inverse(before: bytes, operations: Sequence[Operation]) -> list[Operation]:
 
     They are anchored on what the edit itself added and on as few lines around it as make that unique, so they apply
     to later versions too, in which other lines changed. Applied right away they give `before` back, byte for byte;
-    only where a file mixes line endings does a line that comes back take its neighbour's. Raises as `apply` does.
+    only where a file mixes line endings does a line that comes back take its neighbour's. Raises as `apply` does, and
+    RefusedError where they make the file.
     """
+    if any(operation.op is Op.CREATE for operation in operations):
+        raise _refused("it made the skill, and is undone by removing that")
     skill = parse(before)
     body = list(skill.body)
     undo: list[Operation] = []
     for operation in operations:
+        if operation.op is Op.MARK:
+            undo.append(unmarking(skill.front, operation))
+            skill = replace(skill, front=marked(skill.front, operation, skill.ending))
+            continue
         step = _step(skill, body, operation, limited=False)
         body = step.body
         end = step.start + len(step.added)
@@ -150,7 +168,7 @@ def _splice(body: list[Line], start: int, end: int, text: list[str], ending: str
     return _Step([*head, *added, *tail], start, old, added)
 
 
-def _checked(skill: SkillFile, after: SkillFile) -> bytes:
+def _checked(old: SkillFile, skill: SkillFile, after: SkillFile) -> bytes:
     try:
         data = after.data
     except UnicodeEncodeError:
@@ -161,7 +179,7 @@ def _checked(skill: SkillFile, after: SkillFile) -> bytes:
         raise _refused(error.cause) from None
     if (again.bom, again.front) != (skill.bom, skill.front):
         raise _refused("it would change the front matter")
-    if data == skill.data:
+    if data == old.data:
         raise _refused("it changes nothing")
     return data
 

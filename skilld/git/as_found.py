@@ -30,11 +30,12 @@ class _File:
     changed_at: float
 
 
-def commit_as_found(place: Place, wanted: Sequence[str]) -> None:
+def commit_as_found(place: Place, wanted: Sequence[str], *, start: bool = False) -> None:
     """Commit what changed among the files held and the `wanted` ones; nothing where nothing did.
 
-    A file that is gone is taken out. While an operation is in progress, or no branch is checked out, the person is at
-    work in the repository, and nothing is done. Raises LostRaceError where another process was quicker.
+    `start` makes a first commit even of no file, for a new skill's proposal to stand on. A file that is gone is taken
+    out. While an operation is in progress, or no branch is checked out, the person is at work in the repository, and
+    nothing is done. Raises LostRaceError where another process was quicker.
     """
     branch = state.head_branch(place.git_dir)
     if branch is None or branch == refs.STAGING or state.in_progress(place.git_dir) is not None:
@@ -54,12 +55,13 @@ def commit_as_found(place: Place, wanted: Sequence[str]) -> None:
     # The index first: were it the other way round, a kill in between would leave a change nobody made.
     index.stage(place.git, {relpath: entry for relpath, entry in found.items() if entry != staged.get(relpath)})
     changes = {relpath: entry for relpath, entry in found.items() if entry != held.get(relpath)}
-    if not changes:
+    if not changes and (head is not None or not start):
         return
-    who = person_at(place.git, _when(place.git, head, times))
+    who = person_at(place.git, _when(place.git, head, times or [time.time()]))
+    root = tree.rewrite(place.git, head or _EMPTY, changes) if changes else place.git.run("mktree").decode().strip()
     commit = objects.write_commit(
         place.git,
-        tree=tree.rewrite(place.git, head or _EMPTY, changes),
+        tree=root,
         parents=[head] if head is not None else [],
         message=_message(changes),
         author=who,
@@ -95,6 +97,6 @@ def _oid(data: bytes) -> str:
 
 
 def _message(changes: Mapping[str, tree.Entry | None]) -> bytes:
-    what = next(iter(changes)) if len(changes) == 1 else f"{len(changes)} skills"
+    what = next(iter(changes)) if len(changes) == 1 else f"{len(changes) or 'no'} skills"
     names = "".join(f"\n{relpath}" for relpath in changes) if len(changes) > 1 else ""
     return f"As found: {what}\n{names}\n".encode("utf-8", "surrogateescape")

@@ -14,7 +14,8 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from skilld.git import state, tree
+from skilld.git import refs, state, tree
+from skilld.git.absent import find_absent, refuse_occupied
 from skilld.git.as_found import commit_as_found
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError
 from skilld.git.identity import identity
@@ -30,9 +31,11 @@ _SETTINGS = """\
 	autocrlf = false
 	hooksPath = /dev/null
 	logAllRefUpdates = true
+	worktree = "{root}"
 [status]
 	showUntrackedFiles = no
 """
+_QUOTED = str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"})
 # The bytes as they are, whatever the attributes of a repository around the root or of the person say.
 _ATTRIBUTES = "* -text -ident !eol !filter !diff !merge !working-tree-encoding\n"
 
@@ -65,22 +68,23 @@ def open_any(address: Path, folder: Path | None) -> Repo:
     if folder is None or address.parent != folder:
         return open_repo(address)
     root = _work_tree(address)
-    if root is None or git_dir_of(root, folder) != address or not root.is_dir():
+    if root is None or git_dir_of(root, folder) != address or not _has_root(root, address):
         raise NotTrackedError("no-repository", f"{address} is no repository of skilld's any more")
     return _as_found(_place(root, address), None)
 
 
-def track(path: Path, folder: Path | None) -> Tracked:
+def track(path: Path, folder: Path | None, *, new: bool = False) -> Tracked:
     """Return where git tracks the skill at `path`; where it does not, take it into the repository of its root.
 
-    Without a `folder` for such repositories NotTrackedError is raised as by `skilld.git.repo.find`.
+    `new` is for one that is to be made. Without a `folder` for such repositories NotTrackedError is raised as by
+    `skilld.git.repo.find`; for a new one, also where a repository around it has no commit yet.
     """
     try:
-        return find(path)
-    except NotTrackedError:
-        if folder is None:
+        return find_absent(path) if new else find(path)
+    except NotTrackedError as error:
+        if folder is None or (new and error.reason == "no-commit"):
             raise
-    return take_in(path, folder)
+    return take_in(path, folder, new=new)
 
 
 def look(path: Path, folder: Path) -> Tracked:
@@ -102,8 +106,11 @@ def look(path: Path, folder: Path) -> Tracked:
     return Tracked(repo, relpath, entry)
 
 
-def take_in(path: Path, folder: Path) -> Tracked:
-    """Return the skill at `path` (a real one) in the repository of its root, made if need be, as it is found now."""
+def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
+    """Return the skill at `path` (a real one) in the repository of its root, made if need be, as it is found now.
+
+    A `new` one may be absent, and its root with it.
+    """
     if path.resolve() != path:
         raise RepoRefusedError("The skill is refused", f"{path} is reached through a link")
     root = root_of(path)
@@ -112,9 +119,11 @@ def take_in(path: Path, folder: Path) -> Tracked:
     git_dir = git_dir_of(root, folder)
     if not (git_dir / "HEAD").is_file():
         _make(root, git_dir)
-    repo = _as_found(_place(root, git_dir), relpath)
+    repo = _as_found(_place(root, git_dir), relpath, start=new)
     entry = tree.entry(repo.git, repo.head, relpath)
-    if entry is None:
+    if entry is None and new:
+        refuse_occupied(path)
+    elif entry is None:
         busy = state.in_progress(repo.git_dir) or "another branch"
         raise RepoRefusedError("The skill is refused", f"{busy} in skilld's repository of {root} keeps {relpath} out")
     return Tracked(repo, relpath, entry)
@@ -124,21 +133,22 @@ def person_git(repo: Repo, removed: Mapping[str, str]) -> PersonGit:
     """Return the person's git in a repository; in one of ours it also works for a person who never set up git."""
     if not repo.private:
         return PersonGit(repo.toplevel, removed)
+    repo.toplevel.mkdir(parents=True, exist_ok=True)  # absent while nothing but a new skill waits for it
     who = identity(repo.git)
     defaults = {f"GIT_{role}_{what}": value for role in ("AUTHOR", "COMMITTER") for what, value in who.items()}
     return PersonGit(repo.toplevel, removed, git_dir=repo.git_dir, defaults=defaults)
 
 
-def _as_found(place: Place, relpath: str | None) -> Repo:
+def _as_found(place: Place, relpath: str | None, *, start: bool = False) -> Repo:
     wanted = [relpath] if relpath is not None else []
     _remove_stale_lock(place.git_dir / "index.lock")
     for wait in _WAITS:
         try:
-            commit_as_found(place, wanted)
+            commit_as_found(place, wanted, start=start)
             return open_place(place, private=True)
         except (LostRaceError, RefLockedError):
             time.sleep(wait)
-    commit_as_found(place, wanted)
+    commit_as_found(place, wanted, start=start)
     return open_place(place, private=True)
 
 
@@ -152,6 +162,14 @@ def _remove_stale_lock(lock: Path) -> None:
 
 def _place(root: Path, git_dir: Path) -> Place:
     return Place(Git(root, git_dir=git_dir), root, git_dir, git_dir)
+
+
+def _has_root(root: Path, git_dir: Path) -> bool:
+    """Whether the root is there, or no skill was ever in it."""
+    if root.is_dir():
+        return True
+    git = _place(root, git_dir).git
+    return refs.tip(git, "HEAD") is not None and not git.run("ls-tree", "-z", "HEAD")
 
 
 def _work_tree(git_dir: Path) -> Path | None:
@@ -171,9 +189,12 @@ def _make(root: Path, git_dir: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="new-", dir=git_dir.parent) as name:
             new = Path(name) / git_dir.name
             options = "--quiet", "--template=", f"--initial-branch={BRANCH}", "--object-format=sha1"
-            Git(root, git_dir=new).run("init", *options, env={"GIT_DEFAULT_REF_FORMAT": "files"})
-            with (new / "config").open("a", encoding="utf-8") as config:
-                config.write(_SETTINGS)
+            Git(Path(name), git_dir=new).run("init", *options, env={"GIT_DEFAULT_REF_FORMAT": "files"})
+            config = new / "config"
+            # Made with another work tree, since this one may wait for its first skill.
+            others = [line for line in config.read_text(encoding="utf-8").splitlines() if "worktree =" not in line]
+            settings = _SETTINGS.format(root=str(root).translate(_QUOTED))
+            config.write_text("\n".join([*others, settings]), encoding="utf-8", errors="surrogateescape")
             (new / "info").mkdir(exist_ok=True)
             (new / "info" / "exclude").write_text("*\n", encoding="utf-8")
             (new / "info" / "attributes").write_text(_ATTRIBUTES, encoding="utf-8")

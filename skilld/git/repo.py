@@ -70,11 +70,14 @@ class Repo:
 
 @dataclass(frozen=True, slots=True)
 class Tracked:
-    """A SKILL.md in HEAD of its repository: `relpath` with forward slashes below the top level."""
+    """A SKILL.md in HEAD of its repository: `relpath` with forward slashes below the top level.
+
+    `entry` is None for one that is to be made (`skilld.git.absent`).
+    """
 
     repo: Repo
     relpath: str
-    entry: tree.Entry
+    entry: tree.Entry | None
 
 
 def open_repo(folder: Path) -> Repo:
@@ -92,17 +95,26 @@ def find(path: Path) -> Tracked:
     `path` must be the real path of the file: a link anywhere in it is refused. Raises as `open_repo`, and
     NotTrackedError where HEAD does not hold the file or a filter stands between it and the stored bytes.
     """
+    found = find_in(path.parent, path)
+    if found.entry is None:
+        raise NotTrackedError("untracked", f"{found.relpath} is not in the newest commit of {found.repo.toplevel}")
+    return found
+
+
+def find_in(folder: Path, path: Path) -> Tracked:
+    """Return where `path` is in the repository around `folder`, one of its parents, be it in HEAD or not.
+
+    Raises as `find`, but for a file that HEAD does not hold.
+    """
     if path.resolve() != path:
         raise RepoRefusedError("The skill is refused", f"{path} is reached through a link")
-    place = locate(path.parent)
+    place = locate(folder)
     relpath = path.relative_to(place.toplevel).as_posix()
     tree.check_relpath(relpath)
     settings = _settings(place.git)
     repo = _open(place, settings)
     found = tree.entry(repo.git, repo.head, relpath)
-    if found is None:
-        raise NotTrackedError("untracked", f"{relpath} is not in the newest commit of {place.toplevel}")
-    if found.mode not in tree.FILE_MODES:
+    if found is not None and found.mode not in tree.FILE_MODES:
         raise RepoRefusedError("The skill is refused", f"{relpath} is no plain file in {place.toplevel}")
     if attributes.filtered(place.toplevel, place.common_dir, relpath, _personal_attributes(settings)):
         raise NotTrackedError("filtered", f"git stores {relpath} through a filter, not as it is")

@@ -48,10 +48,14 @@ _PREFIX = (
     *(part for setting in _SETTINGS for part in ("-c", setting)),
 )
 
+# Commands that refuse to run with the setting of pathspecs above; what they are given must start with "./".
+_NOT_LITERAL = frozenset({"check-ignore"})
+
 # Subcommand -> arguments without which it may not run.
 _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "blame": ("--no-textconv", "--porcelain"),
     "cat-file": (),
+    "check-ignore": ("--quiet", "--no-index"),
     "check-ref-format": (),
     "commit-tree": (),
     "config": ("--null", "--get-regexp"),
@@ -86,11 +90,11 @@ class Git:
 
     `ceiling` is a folder above which no repository is looked for: once a work tree is known, its parent, so that a
     repository that vanishes is never mistaken for one further up. `git_dir` is given where no repository is to be
-    looked for at all: that one's, with `folder` as its work tree.
+    looked for at all: that one's, with `folder` as its work tree, which need not be there yet.
     """
 
     def __init__(self, folder: Path, *, ceiling: Path | None = None, git_dir: Path | None = None) -> None:
-        self.folder = folder
+        self.folder = folder if git_dir is None or folder.is_dir() else git_dir
         self._env = QUIET | pointers(folder, git_dir)
         if ceiling is not None:
             self._env["GIT_CEILING_DIRECTORIES"] = str(ceiling)
@@ -112,7 +116,8 @@ class Git:
         left = unscrubbed()
         if left:
             raise RuntimeError(f"scrub_environment() was not called: {', '.join(left)}")
-        argv = [git_program(), *_PREFIX, "-C", str(self.folder), *args]
+        plain = ["--no-literal-pathspecs"] if command in _NOT_LITERAL else []
+        argv = [git_program(), *_PREFIX, *plain, "-C", str(self.folder), *args]
         return _execute(argv, self.folder, self._env | dict(env or {}), stdin, seconds)
 
     def run(

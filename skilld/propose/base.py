@@ -19,18 +19,24 @@ from skilld.propose.values import Rest
 SECONDS = 3.0
 
 
-def find_base(repo: Repo, relpaths: Sequence[str]) -> Rest:
+def find_base(repo: Repo, relpaths: Sequence[str], absent: Sequence[str] = ()) -> Rest:
     """Return the commit to rest on: the first of three candidates whose files equal HEAD's.
 
-    They are the newest commit that changed any of the files (skipped where the walk takes too long), the merge base
-    with the default branch, and HEAD. All files must be in HEAD.
+    They are the newest commit that changed any of the files (skipped without files, and where the walk takes too
+    long), the merge base with the default branch, and HEAD. All files must be in HEAD, and none of the `absent` ones.
     """
-    rest = _newest_change(repo, relpaths)
-    if rest is None or not same_files(repo, rest.commit, repo.head, relpaths):
+
+    def fits(rest: Rest | None) -> bool:
+        return (
+            rest is not None
+            and same_files(repo, rest.commit, repo.head, relpaths)
+            and not any(objects.read(repo.git, [f"{rest.commit}:{relpath}" for relpath in absent]))
+        )
+
+    rest = _newest_change(repo, relpaths) if relpaths else None
+    if not fits(rest):
         rest = _merge_base(repo)
-    if rest is None or not same_files(repo, rest.commit, repo.head, relpaths):
-        rest = describe(repo, repo.head)
-    return rest
+    return rest if rest is not None and fits(rest) else describe(repo, repo.head)
 
 
 def same_files(repo: Repo, one: str, other: str, relpaths: Sequence[str]) -> bool:

@@ -34,10 +34,14 @@ class Branch:
             return self.tip
         return self.line[0].parents[0]
 
-    def files(self, standing: Mapping[str, Standing], dropped: Collection[str]) -> set[str]:
-        """Return the paths of the skills that the open proposals on the branch edit."""
+    def files(self, standing: Mapping[str, Standing], dropped: Collection[str]) -> dict[str, bool]:
+        """Return the paths of the skills that open proposals on the branch edit, and whether one makes the skill."""
         on_line = {name for commit in self.line or () for name in commit.proposals if name not in dropped}
-        return {item.relpath for name, item in standing.items() if name in on_line}
+        files: dict[str, bool] = {}
+        for name, item in standing.items():
+            if name in on_line:
+                files[item.relpath] = item.creates or files.get(item.relpath, False)
+        return files
 
     def moves(self, tip: str | None, moved: Mapping[str, str], dropped: Collection[str]) -> list[refs.Change]:
         """Return the changes that bring the branch to `tip`, proposals to new commits, and `dropped` ones off."""

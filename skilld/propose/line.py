@@ -113,7 +113,8 @@ def _again(repo: Repo, commit: Commit, proposal: Standing | None, remade: Remade
 def _from_operations(repo: Repo, commit: Commit, proposal: Standing, remade: Remade) -> str | None:
     path = proposal.relpath
     names = [f"{parent}:{path}" for parent in (remade.base, remade.tip, commit.parents[0], commit.oid)]
-    skill, current, before, after = (item.data if item is not None else None for item in objects.read(repo.git, names))
+    absent = b"" if proposal.creates else None
+    skill, current, before, after = (item.data if item else absent for item in objects.read(repo.git, names))
     if skill is None or current is None:
         remade.stale[proposal.id] = f"{path} is gone"
         return None
@@ -133,7 +134,7 @@ def _from_operations(repo: Repo, commit: Commit, proposal: Standing, remade: Rem
 
 
 def with_file(repo: Repo, commit: str, relpath: str, data: bytes) -> str:
-    """Return the tree of `commit` with the bytes of one existing file replaced, its mode kept."""
+    """Return the tree of `commit` with the bytes of one file set, its mode kept where it exists."""
     old = tree.entry(repo.git, commit, relpath)
     mode = old.mode if old is not None and old.mode in tree.FILE_MODES else "100644"
     return tree.rewrite(repo.git, commit, {relpath: tree.Entry(mode, objects.write_blob(repo.git, data))})

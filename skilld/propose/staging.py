@@ -72,7 +72,7 @@ def rebuild(
 
 
 def _propose(request: Request) -> ProposeOutcome:
-    tracked = track(request.path, request.private)
+    tracked = track(request.path, request.private, new=request.creates)
     with in_turn(tracked.repo.common_dir):
         return _propose_in_turn(request, tracked)
 
@@ -95,6 +95,8 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
         return misfit
     remade, rest, held = _line_for(request, tracked, branch)
     before = objects.read_blob(repo.git, remade.tip, relpath)
+    if before is None and request.creates:
+        before = b""
     try:
         after = request.apply(before) if before is not None else None
     except SkilldError as error:
@@ -144,10 +146,9 @@ def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remad
     """Return the line that the new commit goes on, made again where the base moved, and why it was not if so."""
     repo = tracked.repo
     known = {item.id: item for item in request.standing}
-    files = branch.files(known, request.dropped)
-    files.add(tracked.relpath)
-    present = [path for path in sorted(files) if path == tracked.relpath or _in_head(repo, path)]
-    rest = find_base(repo, present)
+    files = branch.files(known, request.dropped) | {tracked.relpath: request.creates}
+    present = [path for path in sorted(files) if _in_head(repo, path)]
+    rest = find_base(repo, present, [path for path, made in files.items() if made and path not in present])
     held = branch.held
     if branch.line is not None:
         try:
@@ -165,10 +166,11 @@ def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], drop
     now, which never had it, does not count.
     """
     base = branch.base or repo.head
-    files = sorted(branch.files(standing, dropped))
+    waiting = [path for path, made in branch.files(standing, dropped).items() if made and not _in_head(repo, path)]
+    files = sorted(set(branch.files(standing, dropped)).difference(waiting))
     moved_on = files and not any(same_files(repo, base, tip, files) for tip in _tips_over(repo, base))
     if moved_on and all(_in_head(repo, path) for path in files):
-        return find_base(repo, files)
+        return find_base(repo, files, waiting)
     return describe(repo, base)
 
 

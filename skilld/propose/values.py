@@ -10,7 +10,7 @@ from skilld.times import seconds
 from skilld.types import Kind
 
 Apply = Callable[[bytes], bytes]
-"""Bytes of a SKILL.md to its edited bytes; raises SkilldError when an anchor is gone."""
+"""Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Standing:
     """An open proposal of the repository, as the store has it: what a rebuild applies again.
 
     `base` is the commit its branch rested on when it was made, `commit` its own as far as the store knows: where it is
-    another one by now, the word of that was lost and is given again.
+    another one by now, the word of that was lost and is given again. `creates` says that it makes the skill.
     """
 
     id: str
@@ -26,6 +26,7 @@ class Standing:
     base: str
     apply: Apply
     commit: str = ""
+    creates: bool = False
 
     def news(self, commit: str) -> dict[str, str]:
         """Return where it stands now, by its id; nothing where that is known."""
@@ -40,7 +41,7 @@ class Request:
     is redacted already. `standing` are the open proposals of the same repository, `dropped` the ids of decided ones
     that may still be on the branch. `share_quote` puts quote and session into the message even where the repository
     has a remote. `private` is the folder of skilld's own repositories, for a skill that git does not track; without it
-    such a skill is refused.
+    such a skill is refused. `creates` says that the edit makes the skill, of b"".
     """
 
     id: str
@@ -60,6 +61,7 @@ class Request:
     dropped: frozenset[str] = frozenset()
     share_quote: bool = False
     private: Path | None = None
+    creates: bool = False
 
     @property
     def epoch(self) -> int:

@@ -14,7 +14,7 @@ from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.edit.place import DEFAULT_TITLE, insert_bullet
 from skilld.errors import RefusedError, SkilldError
-from skilld.types import Kind, Operation, SkillDoc, Update
+from skilld.types import BODY_OPS, Kind, Operation, SkillDoc, Update
 from skilld.worker.documents import Loaded
 
 # Kinds that only add: where a model's anchors do not fit, the verified change can be placed by code.
@@ -59,6 +59,8 @@ def check(
     redact: Callable[[str], str],
 ) -> Composed:
     """Return what the operations come to, or raise as `compose` does where they may not be proposed."""
+    if any(operation.op not in BODY_OPS for operation in operations):
+        raise RefusedError("The edit was not made", "it is more than a change of the skill's body")
     after = apply(loaded.data, operations)
     if any(redact(part) != part for operation in operations for part in (operation.anchor, operation.text)):
         raise RefusedError("The edit was not made", "it would store a line that holds a secret")

@@ -7,15 +7,17 @@ commit does not tell (the turn's key, the agent) stays empty. Nothing is written
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from skilld.edit.from_file import operations_from
+from skilld.edit.between import operations_between
 from skilld.errors import SkilldError
 from skilld.git import objects, refs, tree
+from skilld.git.absent import standing_above
 from skilld.git.objects import EMAIL, Commit
-from skilld.git.private import look
+from skilld.git.private import look, open_any, roots
 from skilld.git.repo import Repo
 from skilld.text import fold
 from skilld.times import rfc3339
@@ -31,10 +33,10 @@ _MARK = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misre
 
 
 def recall(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the proposals that the repositories of the job's skills hold. One that cannot be read is passed over."""
+    """Return the proposals that the repositories of the job's skills and folders hold, those that can be read."""
     found: dict[str, Proposal] = {}
     trouble: list[str] = []
-    for repo, relpaths in _repositories(job["paths"], trouble):
+    for repo, relpaths in _repositories(job["paths"], job.get("folders", ()), trouble):
         try:
             for proposal in _of(repo, relpaths):
                 found.setdefault(proposal.id, proposal)
@@ -44,7 +46,7 @@ def recall(job: Mapping[str, Any]) -> dict[str, Any]:
     return {"outcome": Outcome.NOTHING.value, "detail": "; ".join(trouble), "recalled": recalled}
 
 
-def _repositories(paths: list[str], trouble: list[str]) -> list[tuple[Repo, list[str]]]:
+def _repositories(paths: Sequence[str], folders: Sequence[str], trouble: list[str]) -> list[tuple[Repo, list[str]]]:
     repos: dict[Path, tuple[Repo, list[str]]] = {}
     for path in paths:
         try:
@@ -53,7 +55,18 @@ def _repositories(paths: list[str], trouble: list[str]) -> list[tuple[Repo, list
             trouble.append(str(error))
             continue
         repos.setdefault(tracked.repo.address, (tracked.repo, []))[1].append(tracked.relpath)
+    for repo in _without_skills(folders):
+        repos.setdefault(repo.address, (repo, []))
     return list(repos.values())
+
+
+def _without_skills(folders: Iterable[str]) -> Iterator[Repo]:
+    """Yield the repositories around folders, and skilld's own: a new skill may be all that was proposed there."""
+    own = private_repositories()
+    addresses = (standing_above(Path(folder) / "skills") for folder in folders if Path(folder).is_absolute())
+    for address in dict.fromkeys((*addresses, *roots(own).values())):
+        with suppress(OSError, RuntimeError, SkilldError):
+            yield open_any(address.resolve(), own)
 
 
 def _of(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
@@ -63,6 +76,8 @@ def _of(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
         if commit is not None and commit.proposals == (ref.removeprefix(refs.PROPOSALS),):
             yield from _proposal(repo, commit, State.OPEN)
     tips = [repo.head, *(repo.default.tips if repo.default else ())]
+    if not relpaths:
+        return
     limits = f"--max-count={_HISTORY}", "--fixed-strings", "--grep=Skilld-Proposal: "
     out = repo.git.run("rev-list", *limits, *tips, "--", *relpaths).decode().split()
     for commit in objects.read_commits(repo.git, out):
@@ -76,10 +91,10 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
     if len(changed) != 1:
         return
     before, after = (objects.read_blob(repo.git, oid, changed[0]) for oid in (commit.parents[0], commit.oid))
-    if before is None or after is None:
+    if after is None:
         return
     try:
-        operations = tuple(operations_from(before, after.decode("utf-8")))
+        operations = tuple(operations_between(before, after.decode("utf-8")))
         kind = Kind(commit.trailers.get("Skilld-Kind", ""))
         confidence = float(commit.trailers.get("Skilld-Confidence", "0"))
     except (SkilldError, ValueError):

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from skilld.edit.operations import apply
-from skilld.errors import SkilldError
+from skilld.errors import RefusedError, SkilldError
 from skilld.git import refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.private import open_any, track
 from skilld.paths import places
 from skilld.propose.staging import propose, rebuild
 from skilld.propose.values import Line, Proposed, Request, Standing, Unchanged, Waiting
+from skilld.skills import why_left_alone
+from skilld.skills.find import FILE
+from skilld.skills.spec import faults
 from skilld.types import Proposal, State
 
+NEW = "new skill: "  # what the summary of a proposal that makes one begins with
+_TITLE = "The edit was not proposed"
 # A lock that a running git holds is gone in milliseconds.
 _ABANDONED = 10.0
 
@@ -87,7 +92,8 @@ def stage(
     with the reason where it cannot be staged.
     """
     private = private_repositories()
-    tracked = track(Path(proposal.path), private)
+    proposal = _checked(proposal, (*standing, *staged.made))
+    tracked = track(Path(proposal.path), private, new=proposal.creates)
     if alone:
         refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED)
     repo = str(tracked.repo.address)
@@ -109,6 +115,7 @@ def stage(
         dropped=frozenset(dropped),
         standing=tuple(standing_of(other) for other in open_here),
         private=private,
+        creates=proposal.creates,
     )
     try:
         outcome = propose(request)
@@ -124,7 +131,27 @@ def stage(
         return True
     if isinstance(outcome, Unchanged):
         return False
-    raise SkilldError("The edit was not proposed", outcome.reason)
+    raise SkilldError(_TITLE, outcome.reason)
+
+
+def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
+    """Return a proposal as it is staged: one that makes a skill says so, and by the specification and the project.
+
+    Raises SkilldError where it may not be made, or another that is open makes the skill that this one edits.
+    """
+    if not proposal.creates:
+        maker = next((other for other in others if other.creates and other.path == proposal.path), None)
+        if maker is not None:
+            raise RefusedError(_TITLE, f"{maker.id}, which is open, makes that skill: decide on it first")
+        return proposal
+    path = Path(proposal.path)
+    wrong = [fault for operation in proposal.operations for fault in faults(operation.text, path.parent.name)]
+    if path.name != FILE or wrong:
+        raise RefusedError(_TITLE, "; ".join(wrong) or f"a skill's file is called {FILE}")
+    if why := why_left_alone(path, proposal.skill):
+        raise RefusedError(_TITLE, why)
+    said = proposal.summary if proposal.summary.startswith(NEW) else NEW + proposal.summary
+    return replace(proposal, summary=said)
 
 
 def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Collection[str] = ()) -> str:
@@ -150,4 +177,6 @@ def applier(proposal: Proposal) -> Callable[[bytes], bytes]:
 
 def standing_of(proposal: Proposal) -> Standing:
     """Return an open proposal as a rebuild of the branch needs it."""
-    return Standing(proposal.id, proposal.relpath, proposal.base, applier(proposal), proposal.commit)
+    return Standing(
+        proposal.id, proposal.relpath, proposal.base, applier(proposal), proposal.commit, creates=proposal.creates
+    )

@@ -12,6 +12,7 @@ import stat
 import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ from skilld.decide.accept import accept
 from skilld.decide.observe import observe
 from skilld.decide.revert import revert
 from skilld.decide.values import Landed, Observation
+from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.propose.staging import propose, rebuild
 from skilld.propose.values import Line, Proposed, ProposeOutcome, Request, Standing
-from skilld.types import Evidence, Kind, Proposal, State
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 
 AT = "2026-01-05T10:00:00Z"
 
@@ -193,6 +195,11 @@ def without(anchor: str) -> Callable[[bytes], bytes]:
     return apply
 
 
+def whole(text: str) -> Callable[[bytes], bytes]:
+    """Return the making of a skill with this text."""
+    return partial(apply, operations=[Operation(Op.CREATE, "", text)])
+
+
 @dataclass
 class Desk:
     """skilld as a program would use it on one repository: it remembers what it proposed, as the store does."""
@@ -236,7 +243,10 @@ class Desk:
         return outcome
 
     def remember(self, request: Request, made: Proposed) -> None:
-        self.standing[made.id] = Standing(made.id, made.relpath, made.base, request.apply)
+        new = (Operation(Op.CREATE, "", request.apply(b"").decode()),) if request.creates else ()
+        self.standing[made.id] = Standing(
+            made.id, made.relpath, made.base, request.apply, made.commit, creates=request.creates
+        )
         self.proposals[made.id] = Proposal(
             id=made.id,
             batch_id=request.batch_id,
@@ -248,7 +258,7 @@ class Desk:
             base=made.base,
             commit=made.commit,
             branch=made.branch,
-            operations=(),
+            operations=new,
             summary=request.summary,
             reason=request.reason,
             kind=request.kind,

@@ -1,0 +1,44 @@
+"""A skill that is not there yet, and what proposing and deciding on it look like in a real repository."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skilld.propose.values import Proposed, ProposeOutcome
+from skilld.skills.compose import compose
+from skilld.types import Kind, Op, Operation, Proposal, State
+from support.proposals import a_proposal
+from support.repos import AT, Desk, Person, whole
+
+NEW = ".claude/skills/deploy/SKILL.md"
+TEXT = compose("deploy", "How we deploy to staging.", "# Deploy\n\n- Ask before a deploy.\n- Watch the graphs.", {})
+OTHER = compose("deploy", "How we deploy to staging.", "# Deploy\n\n- Deploy on Mondays only.", {})
+
+
+def propose_new(desk: Desk, name: str = "n1", relpath: str = NEW, text: str = TEXT, **other: Any) -> ProposeOutcome:
+    path = desk.person.root / relpath
+    facts = {"path": path, "skill": path.parent.name, "creates": True, "summary": f"new skill: say {name}"}
+    return desk.propose(name, whole(text), **(facts | other))
+
+
+def made_new(desk: Desk, name: str = "n1", relpath: str = NEW, text: str = TEXT, **other: Any) -> Proposed:
+    outcome = propose_new(desk, name, relpath, text, **other)
+    assert isinstance(outcome, Proposed), outcome
+    return outcome
+
+
+def new_proposal(person: Person, name: str = "n1", relpath: str = NEW, text: str = TEXT, **other: Any) -> Proposal:
+    """Return a proposal of a new skill as whoever mined it hands it to be staged."""
+    path = person.root / relpath
+    facts: dict[str, Any] = {
+        "id": name,
+        "batch_id": f"batch-{name}",
+        "state": State.OPEN,
+        "skill": path.parent.name,
+        "path": str(path),
+        "operations": (Operation(Op.CREATE, "", text),),
+        "summary": f"say {name}",
+        "kind": Kind.ADD_STEP,
+        "created_at": AT,
+    }
+    return a_proposal(**(facts | other))

@@ -1,0 +1,366 @@
+"""A proposal that makes a skill, from the staging branch to the work tree and back: real git, every byte compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from skilld.decide.accept import accept_worktree
+from skilld.decide.auto import apply_unasked
+from skilld.decide.judge import EDITED
+from skilld.decide.values import Seen, Way
+from skilld.decide.why import why
+from skilld.errors import Exit, RefusedError
+from skilld.propose.staging import rebuild
+from skilld.propose.values import Contradiction, Misfit, Proposed, Unchanged
+from skilld.propose.withdraw import withdraw
+from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
+from support.repos import SKILL, Desk, Person, below, isolate, new_repo, snapshot, whole
+
+DRY = below("- Run the tests.", "- Do a dry run.")
+STAGING = "refs/heads/skilld/staging"
+REVIEW = ".claude/skills/review/SKILL.md"
+REVIEWING = TEXT.replace("name: deploy", "name: review")
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    return new_repo(tmp_path / "work")
+
+
+@pytest.fixture
+def desk(person: Person) -> Desk:
+    return Desk(person)
+
+
+def test_a_new_skill_is_one_commit_with_one_file_and_nothing_of_the_person_changes(person: Person, desk: Desk) -> None:
+    person.write("src/app.py", "print(4)\n")
+    person.write("staged.txt", "staged\n")
+    person.git("add", "staged.txt")
+    person.git("status")
+    before = snapshot(person.root)
+    made = made_new(desk)
+    assert snapshot(person.root) == before
+    assert person.git("diff", "--name-status", f"{made.commit}^", made.commit) == f"A\t{NEW}"
+    assert person.git("show", f"{made.commit}:{NEW}") + "\n" == TEXT
+    assert person.git("ls-tree", made.commit, NEW).split()[0] == "100644"
+    assert person.log("-1", STAGING) == ["skilld(deploy): new skill: say n1"]
+    assert person.tip(STAGING) == person.tip("refs/skilld/proposals/n1") == made.commit
+    assert person.git("fsck", "--strict", "--no-dangling") == ""
+    assert desk.drop("n1").tip is None
+    assert snapshot(person.root) == before
+
+
+def test_merging_it_brings_nothing_else(person: Person, desk: Desk) -> None:
+    main = person.tip()
+    person.git("switch", "--quiet", "-c", "feature")
+    person.commit("unfinished", {"src/app.py": "print(3)\n"})
+    assert made_new(desk).base == main
+    person.git("switch", "--quiet", "main")
+    person.git("merge", "--quiet", "skilld/staging")
+    assert person.files_changed(main, "main") == [NEW]
+    assert desk.seen("n1").seen is Seen.LANDED
+
+
+def test_it_rests_on_head_where_the_default_branch_has_such_a_skill(person: Person, desk: Desk) -> None:
+    person.commit("theirs", {NEW: OTHER})
+    person.git("switch", "--quiet", "-c", "feature")
+    person.git("rm", "--quiet", NEW)
+    gone = person.commit("not here")
+    assert made_new(desk).base == gone
+
+
+def test_edits_and_new_skills_stand_on_one_line(person: Person, desk: Desk) -> None:
+    person.commit("later", {"src/app.py": "print(2)\n"})
+    desk.made("p1", DRY)
+    made_new(desk)
+    desk.made("p2", below("- Push the tag.", "- Write the news."))
+    made_new(desk, "n2", REVIEW, REVIEWING)
+    subjects = ["say p1", "new skill: say n1", "say p2", "new skill: say n2"]
+    assert [line.split(": ", 1)[1] for line in person.log("--reverse", STAGING, "^main")] == subjects
+    desk.drop("p1")
+    assert person.git("diff", "--name-only", f"main...{STAGING}").splitlines() == [NEW, REVIEW, SKILL]
+    desk.drop("n1")
+    assert person.git("diff", "--name-only", f"main...{STAGING}").splitlines() == [REVIEW, SKILL]
+    person.commit("skill work", {SKILL: person.skill.read_text() + "More.\n"})
+    line = rebuild(person.root, list(desk.standing.values()), desk.decided)
+    assert (line.stale, line.rest and line.rest.commit) == ({}, person.tip())
+    assert person.git("show", f"{STAGING}:{REVIEW}")
+
+
+def test_made_twice_it_is_one(person: Person, desk: Desk) -> None:
+    made = made_new(desk)
+    again = made_new(desk)
+    assert (again.commit, again.fresh) == (made.commit, False)
+    assert isinstance(propose_new(desk, "n2"), Unchanged)
+    other = propose_new(desk, "n3", text=OTHER)
+    assert isinstance(other, Contradiction)
+    assert other.proposals == ("n1",)
+    assert "there is a skill of that name by now" in other.reason
+    assert person.tip(STAGING) == made.commit
+
+
+def test_a_skill_that_came_to_be_meanwhile_ends_it(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    made_new(desk, "n2", REVIEW, REVIEWING)
+    person.commit("mine", {NEW: OTHER, REVIEW: REVIEWING})
+    before = snapshot(person.root)
+    with pytest.raises(RefusedError, match="there is a skill of that name by now"):
+        desk.accept("n1")
+    assert snapshot(person.root) == before
+    line = rebuild(person.root, list(desk.standing.values()))
+    assert (line.tip, list(line.stale), line.present) == (None, ["n1"], ("n2",))
+
+
+def test_accepting_is_a_pick_that_writes_the_file(person: Person, desk: Desk) -> None:
+    made = made_new(desk)
+    landed = desk.accept("n1")
+    assert (landed.way, landed.commit) == (Way.GIT, person.tip())
+    assert (person.root / NEW).read_text() == TEXT
+    assert person.files_changed("HEAD^", "HEAD") == [NEW]
+    assert person.git("log", "-1", "--format=%an %cn") == "skilld Pat Person"
+    assert person.git("status", "--porcelain") == ""
+    assert desk.accept("n1").way is Way.NOTHING
+    assert desk.drop("n1").tip is None
+    assert desk.seen("n1").seen is Seen.LANDED
+    origin = why(person.root / NEW, 9)
+    assert (origin.text, origin.proposals) == ("- Watch the graphs.", ("n1",))
+    assert made.commit != landed.commit or person.tip("main^") == made.base
+
+
+def test_reverting_removes_the_file_and_its_folder(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    desk.accept("n1")
+    desk.drop("n1")
+    landed = desk.revert("n1")
+    assert landed.way is Way.GIT
+    assert "This reverts commit" in person.git("log", "-1", "--format=%B")
+    assert not (person.root / ".claude").exists()
+    assert desk.seen("n1").seen is Seen.REVERTED
+    assert desk.revert("n1").way is Way.NOTHING
+
+
+def test_other_work_stays_staged(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    person.write("src/app.py", "print(9)\n")
+    person.write("staged.txt", "staged\n")
+    person.git("add", "staged.txt")
+    assert desk.accept("n1").way is Way.ANCHORS
+    assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
+    assert person.files_changed("HEAD^", "HEAD") == [NEW]
+    assert person.git("log", "-1", "--format=%an %cn %at") == "skilld Pat Person 1767607200"
+    assert desk.revert("n1").way is Way.ANCHORS
+    assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
+    assert person.files_changed("HEAD^", "HEAD") == [NEW]
+    assert not (person.root / ".claude").exists()
+
+
+def state(person: Person) -> tuple[object, ...]:
+    """Return what the person has: their commit, index and files."""
+    files = {name: facts for name, facts in snapshot(person.root).items() if not name.startswith(".git/")}
+    return person.tip(), person.git("ls-files", "--stage"), person.git("status", "--porcelain"), files
+
+
+@pytest.mark.parametrize("verb", ["accept", "revert"])
+def test_a_hook_that_says_no_leaves_all_as_it_was(person: Person, desk: Desk, verb: str) -> None:
+    made_new(desk)
+    if verb == "revert":
+        desk.accept("n1")
+    person.write("staged.txt", "staged\n")
+    person.git("add", "staged.txt")
+    person.git("status")
+    person.write(".git/hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 1\n").chmod(0o755)
+    before = state(person)
+    with pytest.raises(RefusedError, match="no"):
+        desk.accept("n1") if verb == "accept" else desk.revert("n1")
+    assert state(person) == before
+
+
+def test_what_was_changed_since_is_not_taken_away(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    desk.accept("n1")
+    desk.drop("n1")
+    person.commit("mine", {NEW: TEXT + "- Mine.\n"})
+    assert desk.seen("n1").seen is Seen.LANDED
+    before = snapshot(person.root)
+    with pytest.raises(RefusedError, match="was changed since it was made"):
+        desk.revert("n1")
+    assert snapshot(person.root) == before
+
+
+def untracked(person: Person) -> None:
+    person.write(NEW, "mine\n")
+
+
+def a_file_above(person: Person) -> None:
+    person.write(".claude/skills", "mine\n")
+
+
+def staged_and_deleted(person: Person) -> None:
+    person.write(NEW, "mine\n")
+    person.git("add", NEW)
+    (person.root / NEW).unlink()
+
+
+def twin(person: Person) -> None:
+    person.write(NEW.replace("deploy", "Deploy"), "mine\n")
+
+
+def linked_parent(person: Person) -> None:
+    (person.root.parent / "outside").mkdir()
+    (person.root / ".claude").symlink_to("../outside")
+
+
+def ignored(person: Person) -> None:
+    person.write(".git/info/exclude", ".claude/\n")
+
+
+def detached(person: Person) -> None:
+    person.git("checkout", "--quiet", "--detach")
+
+
+def on_staging(person: Person) -> None:
+    person.git("switch", "--quiet", "skilld/staging")
+    (person.root / NEW).unlink()
+    person.git("rm", "--quiet", "--cached", NEW)
+    person.git("commit", "--quiet", "-m", "off")
+
+
+def mid_rebase(person: Person) -> None:
+    person.commit("two", {"README.md": "two\n"})
+    person.git("rebase", "--quiet", "--exec", "false", "HEAD^", check=False)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [untracked, a_file_above, staged_and_deleted, twin, linked_parent, ignored, detached, on_staging, mid_rebase],
+)
+def test_accepting_is_refused_and_nothing_changes(person: Person, desk: Desk, build: Callable[[Person], None]) -> None:
+    made_new(desk)
+    build(person)
+    before = snapshot(person.root.parent)
+    with pytest.raises(RefusedError) as refused:
+        desk.accept("n1")
+    assert refused.value.code is Exit.REFUSED
+    assert snapshot(person.root.parent) == before
+    if build in {untracked, a_file_above, linked_parent}:
+        with pytest.raises(RefusedError):
+            accept_worktree(desk.proposals["n1"], whole(TEXT))
+        assert snapshot(person.root.parent) == before
+
+
+def test_writing_only_the_file(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    assert accept_worktree(desk.proposals["n1"], whole(TEXT))
+    assert (person.root / NEW).read_text() == TEXT
+    assert [path.name for path in (person.root / ".claude/skills/deploy").iterdir()] == ["SKILL.md"]
+    assert person.git("status", "--porcelain") == "?? .claude/"
+    assert not accept_worktree(desk.proposals["n1"], whole(TEXT))
+
+
+def test_auto_mode_never_makes_a_skill(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    before = snapshot(person.root)
+    with pytest.raises(RefusedError, match="for you to accept"):
+        apply_unasked(desk.proposals["n1"], whole(TEXT))
+    assert snapshot(person.root) == before
+
+
+def test_a_sparse_work_tree_gets_the_file_all_the_same(person: Person, desk: Desk) -> None:
+    person.git("sparse-checkout", "set", "skills")
+    made_new(desk)
+    desk.accept("n1")
+    assert (person.root / NEW).read_text() == TEXT
+    assert person.git("status", "--porcelain") == ""
+
+
+def amended(person: Person) -> None:
+    person.git("switch", "--quiet", "skilld/staging")
+    person.write(NEW, TEXT + "- Mine.\n")
+    person.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    person.git("switch", "--quiet", "main")
+
+
+def test_amended_on_the_branch_it_comes_in_as_amended(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    amended(person)
+    person.write("staged.txt", "staged\n")
+    person.git("add", "staged.txt")
+    assert desk.accept("n1").way is Way.ANCHORS
+    assert (person.root / NEW).read_text() == TEXT + "- Mine.\n"
+    assert desk.seen("n1").note == EDITED
+
+
+def merge(person: Person, desk: Desk) -> None:
+    person.git("merge", "--quiet", "--no-ff", "-m", "bring in", desk.proposals["n1"].commit)
+
+
+def pick(person: Person, desk: Desk) -> None:
+    person.git("cherry-pick", desk.proposals["n1"].commit)
+
+
+def squash(person: Person, desk: Desk) -> None:
+    person.git("merge", "--quiet", "--squash", desk.proposals["n1"].commit)
+    person.git("commit", "--quiet", "--no-edit")
+
+
+def under_another_message(person: Person, desk: Desk) -> None:
+    person.git("cherry-pick", "--no-commit", desk.proposals["n1"].commit)
+    person.git("commit", "--quiet", "-m", "a skill")
+
+
+def by_hand(person: Person, desk: Desk) -> None:
+    assert desk.proposals
+    person.commit("a skill", {NEW: TEXT, "src/app.py": "print(7)\n"})
+
+
+@pytest.mark.parametrize("bring", [merge, pick, squash, under_another_message, by_hand])
+@pytest.mark.parametrize("take", ["revert", "delete"])
+def test_plain_git_is_noticed(person: Person, desk: Desk, bring: Callable[[Person, Desk], None], take: str) -> None:
+    made_new(desk)
+    assert desk.seen("n1").seen is Seen.NOTHING
+    person.commit("meanwhile", {"src/app.py": "print(2)\n"})
+    bring(person, desk)
+    seen = desk.seen("n1")
+    assert (seen.seen, seen.note) == (Seen.LANDED, "")
+    desk.know("n1", landed=seen.commit)
+    desk.drop("n1")
+    if take == "delete":
+        person.git("rm", "--quiet", NEW)
+        person.commit("not wanted")
+    elif bring is merge:
+        person.git("revert", "--no-edit", "-m", "1", "HEAD")
+    else:
+        person.git("revert", "--no-edit", "HEAD")
+    assert desk.seen("n1").seen is Seen.REVERTED
+
+
+def test_dropped_from_the_branch_it_is_seen(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    person.git("branch", "--quiet", "-D", "skilld/staging")
+    assert desk.seen("n1").seen is Seen.DROPPED
+
+
+def test_withdrawing_takes_it_along(person: Person, desk: Desk) -> None:
+    before = snapshot(person.root)
+    made_new(desk)
+    assert set(withdraw(person.root).refs) == {STAGING, "refs/skilld/proposals/n1"}
+    assert snapshot(person.root) == before
+
+
+def test_two_desks_at_once_make_two_commits(person: Person) -> None:
+    one, two = Desk(person), Desk(person)
+    first = made_new(one)
+    second = made_new(two, "n2", ".agents/skills/deploy/SKILL.md", OTHER)
+    assert isinstance(second, Proposed)
+    assert person.git("rev-parse", f"{second.commit}^") == first.commit
+    assert person.tip("refs/skilld/proposals/n1") == first.commit
+
+
+def test_the_operation_does_not_fit_a_skill_that_is_there(person: Person, desk: Desk) -> None:
+    outcome = desk.propose("p1", whole(TEXT), path=person.skill)
+    assert isinstance(outcome, Misfit)
+    assert "there is a skill of that name by now" in outcome.reason
