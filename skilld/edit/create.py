@@ -20,7 +20,7 @@ def created(data: bytes, text: str) -> bytes:
         new = text.encode("utf-8")
     except UnicodeEncodeError:
         raise RefusedError("The skill was not made", "it holds a character that no file can hold") from None
-    if data == new:
+    if data and data == new:
         return data
     if data:
         raise SkilldError("The skill was not made", "there is a skill of that name by now")

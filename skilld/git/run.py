@@ -95,7 +95,7 @@ class Git:
 
     def __init__(self, folder: Path, *, ceiling: Path | None = None, git_dir: Path | None = None) -> None:
         self.folder = folder if git_dir is None or folder.is_dir() else git_dir
-        self._env = QUIET | pointers(folder, git_dir)
+        self._env = QUIET | pointers(self.folder, git_dir)
         if ceiling is not None:
             self._env["GIT_CEILING_DIRECTORIES"] = str(ceiling)
 

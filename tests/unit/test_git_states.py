@@ -11,6 +11,7 @@ import pytest
 
 from skilld.git.errors import NotTrackedError, RepoRefusedError, StagingBusyError
 from skilld.propose.values import Proposed
+from support.new_skills import NEW, made_new, propose_new
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
 
 DRY = below("- Run the tests.", "- Do a dry run.")
@@ -370,6 +371,93 @@ def test_state(person: Person, case: Case) -> None:
             desk.propose("p1", DRY, path=path)
         assert snapshot(everything) == before
         assert not (person.root.parent / "outside").exists() or not list((person.root.parent / "outside").iterdir())
+
+
+# Where a skill that is not there yet fares otherwise than the one that is.
+NEW_CASES = CASES | {
+    "submodule": Case(submodule, RepoRefusedError, "is a submodule of another repository"),
+    "untracked": Case(untracked),
+    "ignored": Case(ignored, NotTrackedError, "git ignores .claude/skills/deploy/SKILL.md"),
+    "filter": Case(lfs),
+    "a filter elsewhere": Case(lfs_but_not_here, NotTrackedError, "through a filter"),
+    "symlink in HEAD": Case(symlink_in_head),
+    "line break in a name": Case(hostile_name),
+}
+
+
+@pytest.mark.parametrize("case", NEW_CASES.values(), ids=NEW_CASES.keys())
+def test_state_for_a_new_skill(person: Person, case: Case) -> None:
+    here = case.build(person) or person
+    everything = person.root.parent
+    before = snapshot(everything)
+    desk = Desk(here)
+    if case.refusal is None:
+        made = made_new(desk, "p1")
+        assert here.git("diff", "--name-status", f"{made.commit}^", made.commit) == f"A\t{NEW}"
+        assert here.git("fsck", "--strict", "--no-dangling") == ""
+        assert here.tip(STAGING) == here.tip("refs/skilld/proposals/p1") == made.commit
+        assert desk.drop("p1").tip is None
+    else:
+        with pytest.raises(case.refusal, match=case.words):
+            propose_new(desk, "p1")
+    assert snapshot(everything) == before
+
+
+def occupied(person: Person) -> None:
+    person.write(NEW, "mine\n")
+
+
+def a_file_above(person: Person) -> None:
+    person.write(".claude", "mine\n")
+
+
+def a_file_above_in_head(person: Person) -> None:
+    person.commit("odd", {".claude": "mine\n"})
+    (person.root / ".claude").unlink()
+
+
+def a_link_above(person: Person) -> None:
+    (person.root.parent / "outside").mkdir()
+    (person.root / ".claude").symlink_to("../outside")
+
+
+def a_link_within(person: Person) -> None:
+    (person.root / ".claude").symlink_to("skills")
+
+
+def a_twin_on_the_disk(person: Person) -> None:
+    person.write(NEW.replace("deploy", "Deploy"), "mine\n")
+
+
+def a_twin_in_head(person: Person) -> None:
+    person.commit("theirs", {NEW.replace("deploy", "DEPLOY"): "mine\n"})
+    (person.root / NEW.replace("deploy", "DEPLOY")).unlink()
+
+
+def an_absent_submodule(person: Person) -> None:
+    person.git("update-index", "--add", "--cacheinfo", f"160000,{person.tip()},.claude")
+    person.git("commit", "--quiet", "-m", "a submodule that is not here")
+
+
+@pytest.mark.parametrize(
+    ("build", "words"),
+    [
+        (occupied, "stands there, and git does not hold it"),
+        (a_file_above, "stands there, and is no folder"),
+        (a_file_above_in_head, "is no folder in the newest commit"),
+        (a_link_above, "reached through a link"),
+        (a_link_within, "reached through a link"),
+        (a_twin_on_the_disk, "differs from Deploy only by case"),
+        (a_twin_in_head, "differs from DEPLOY only by case"),
+        (an_absent_submodule, "is no folder in the newest commit"),
+    ],
+)
+def test_a_place_that_is_taken_is_refused(person: Person, build: Callable[[Person], None], words: str) -> None:
+    build(person)
+    before = snapshot(person.root.parent)
+    with pytest.raises(RepoRefusedError, match=words):
+        propose_new(Desk(person, person.root.parent / "own"))
+    assert snapshot(person.root.parent) == before
 
 
 def test_replace_refs_are_not_followed(person: Person) -> None:

@@ -1,0 +1,99 @@
+"""New skills that no git would hold: in skilld's own repository for their root, which is not touched before the yes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.decide.values import Seen, Way
+from skilld.errors import RefusedError
+from skilld.git import private
+from skilld.git.errors import NotTrackedError
+from skilld.propose.values import Unchanged
+from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
+from support.repos import Desk, Person, below, isolate, new_repo, snapshot
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    """Return a person without any skill."""
+    isolate(monkeypatch, tmp_path / "home")
+    return Person(tmp_path / "home")
+
+
+@pytest.fixture
+def desk(person: Person, tmp_path: Path) -> Desk:
+    return Desk(person, tmp_path / "data/repos")
+
+
+def test_nothing_is_made_in_the_home_before_the_yes(person: Person, desk: Desk) -> None:
+    before = snapshot(person.root)
+    made = made_new(desk)
+    assert isinstance(propose_new(desk, "n2"), Unchanged)
+    assert (Path(made.repo).parent, made.relpath) == (desk.private, "deploy/SKILL.md")
+    own = Person(Path(made.repo))
+    assert own.git("--work-tree=.", "show", f"skilld/staging:{made.relpath}") + "\n" == TEXT
+    assert own.git("--work-tree=.", "fsck", "--strict", "--no-dangling") == ""
+    assert desk.seen("n1").seen is Seen.NOTHING
+    assert private.roots(Path(made.repo).parent) == {person.root / ".claude/skills": Path(made.repo)}
+    assert snapshot(person.root) == before
+
+
+def test_accepted_it_is_there_and_taken_back_it_is_gone(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    assert desk.accept("n1").way is Way.GIT
+    assert (person.root / NEW).read_text() == TEXT
+    assert desk.seen("n1").seen is Seen.LANDED
+    desk.drop("n1")
+    desk.made("p1", below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW, skill="deploy")
+    desk.drop("p1")
+    desk.revert("n1")
+    assert list((person.root / ".claude/skills").iterdir()) == []
+    assert desk.seen("n1").seen is Seen.REVERTED
+
+
+def test_deleted_by_hand_it_was_not_wanted(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    desk.accept("n1")
+    desk.drop("n1")
+    (person.root / NEW).unlink()
+    assert desk.seen("n1").seen is Seen.REVERTED
+
+
+def test_beside_other_skills_it_comes_alone(person: Person, desk: Desk) -> None:
+    person.write(".claude/skills/release/SKILL.md", "# Mine\n\n- Mine.\n")
+    made_new(desk)
+    desk.made("p1", below("- Mine.", "- More."), path=person.root / ".claude/skills/release/SKILL.md")
+    desk.accept("n1")
+    assert desk.drop("n1").stale == {}
+    desk.accept("p1")
+    assert (person.root / ".claude/skills/release/SKILL.md").read_text() == "# Mine\n\n- Mine.\n- More.\n"
+
+
+def test_what_came_to_stand_there_is_kept(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    person.write(NEW, OTHER)
+    with pytest.raises(RefusedError, match="there is a skill of that name by now"):
+        desk.accept("n1")
+    assert (person.root / NEW).read_text() == OTHER
+
+
+def test_a_folder_that_is_ignored_has_its_own_too(person: Person, desk: Desk) -> None:
+    project = new_repo(person.root.parent / "project")
+    project.write(".git/info/exclude", ".claude/\n")
+    before = snapshot(project.root)
+    made = made_new(desk, path=project.root / NEW)
+    assert Path(made.repo).parent == desk.private
+    assert snapshot(project.root) == before
+    desk.accept("n1")
+    assert (project.root / NEW).read_text() == TEXT
+    assert project.git("status", "--porcelain") == ""
+
+
+def test_a_repository_without_a_commit_is_refused_by_name(person: Person, desk: Desk) -> None:
+    fresh = Person(person.root.parent / "fresh")
+    person.git("init", "--quiet", str(fresh.root))
+    with pytest.raises(NotTrackedError, match="has no commit yet"):
+        made_new(desk, path=fresh.root / NEW)
+    assert not (person.root.parent / "data").exists()

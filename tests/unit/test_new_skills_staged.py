@@ -1,0 +1,215 @@
+"""New skills as the programs handle them: staged for the store, shown, amended, put back, found again after damage."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.deciding.amend import accept_edited, accept_parts, reopen
+from skilld.deciding.carry_out import accepting, decide, rejecting, reverting
+from skilld.deciding.versions import diff, versions
+from skilld.errors import RefusedError, SkilldError
+from skilld.store import Store
+from skilld.types import Op, Operation, Proposal, State
+from skilld.wire import proposal_from_json, proposal_to_json
+from skilld.worker.auto import apply_allowed
+from skilld.worker.recall import recall
+from skilld.worker.staging import Staged, restage, stage
+from support.new_skills import NEW, OTHER, TEXT, new_proposal
+from support.repos import Person, isolate, new_repo
+
+STAGING = "refs/heads/skilld/staging"
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    return new_repo(tmp_path / "work")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = Store.open(tmp_path / "skilld.db")
+    yield opened
+    opened.close()
+
+
+def staged(proposal: Proposal, *standing: Proposal) -> Proposal:
+    result = Staged()
+    assert stage(proposal, standing, result)
+    (made,) = result.made
+    return made
+
+
+@pytest.fixture
+def made(person: Person, store: Store) -> Proposal:
+    """Return a staged proposal of a new skill, as the store gives it back."""
+    proposal = staged(new_proposal(person))
+    store.proposals.add(proposal)
+    kept = store.proposals.get(proposal.id)
+    assert kept == proposal == proposal_from_json(proposal_to_json(proposal))
+    return proposal
+
+
+def test_it_says_what_it_is(person: Person, made: Proposal) -> None:
+    assert made.summary == "new skill: say n1"
+    assert person.log("-1", STAGING) == ["skilld(deploy): new skill: say n1"]
+    assert versions(made) == (b"", TEXT.encode())
+    lines = list(diff(made))
+    assert lines[:2] == ["--- /dev/null", f"+++ b/{NEW}"]
+    assert [line[1:] for line in lines[3:]] == TEXT.splitlines()
+
+
+def test_a_worker_that_was_killed_finds_it_again(person: Person, made: Proposal) -> None:
+    tip = person.tip(STAGING)
+    assert staged(new_proposal(person)) == made
+    assert person.tip(STAGING) == tip
+    assert not stage(new_proposal(person, "n2"), [made], Staged())
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"relpath": ".claude/skills/other/SKILL.md"}, "its name is not that of its folder"),
+        ({"relpath": ".claude/skills/deploy/README.md"}, "called SKILL.md"),
+        ({"text": "# No front matter\n"}, "does not start with front matter"),
+        ({"skill": "never"}, "asks to leave it alone"),
+    ],
+)
+def test_what_may_not_be_made_is_refused(person: Person, change: dict[str, Any], words: str) -> None:
+    person.write(".skilld.toml", 'never = ["never"]\n')
+    with pytest.raises(RefusedError, match=words):
+        stage(new_proposal(person, **change), (), Staged())
+    assert person.tip(STAGING) == ""
+
+
+def test_an_edit_of_what_is_only_proposed_is_refused(person: Person, made: Proposal) -> None:
+    edit = new_proposal(person, "p1", operations=(Operation(Op.INSERT_AFTER, "- Watch the graphs.", "- More."),))
+    with pytest.raises(RefusedError, match="n1, which is open, makes that skill"):
+        stage(edit, [made], Staged())
+
+
+def test_another_skill_of_the_name_is_refused(person: Person, made: Proposal) -> None:
+    with pytest.raises(SkilldError, match="there is a skill of that name by now"):
+        stage(new_proposal(person, "n2", text=OTHER), [made], Staged())
+
+
+def test_auto_mode_leaves_it_staged(person: Person) -> None:
+    result = Staged()
+    assert stage(new_proposal(person), (), result)
+    apply_allowed(result, (), {"skills": None, "confidence": 0.0})
+    assert result.applied == []
+    assert not (person.root / NEW).exists()
+
+
+def test_accepted_and_taken_back(person: Person, store: Store, made: Proposal) -> None:
+    decide(store, made, accepting({}))
+    assert (person.root / NEW).read_text() == TEXT
+    assert person.tip(STAGING) == ""
+    accepted = store.proposals.get("n1")
+    assert accepted is not None
+    decide(store, accepted, reverting({}))
+    assert not (person.root / ".claude").exists()
+
+
+def test_rejected_and_put_back(person: Person, store: Store, made: Proposal) -> None:
+    decide(store, made, rejecting())
+    assert person.tip(STAGING) == ""
+    rejected = store.proposals.get("n1")
+    assert rejected is not None
+    reopen(store, rejected)
+    assert person.git("show", f"{STAGING}:{NEW}") + "\n" == TEXT
+
+
+def test_the_persons_own_text_comes_in(person: Person, store: Store, made: Proposal) -> None:
+    with pytest.raises(SkilldError, match="its name is not made of"):
+        accept_edited(store, made, TEXT.replace("name: deploy", "name: De ploy"), {})
+    assert person.git("show", f"{STAGING}:{NEW}") + "\n" == TEXT
+    accept_edited(store, made, OTHER, {})
+    assert (person.root / NEW).read_text() == OTHER
+    kept = store.proposals.get("n1")
+    assert kept is not None
+    assert (kept.state, kept.note, kept.operations) == (
+        State.ACCEPTED,
+        "edited by you",
+        (Operation(Op.CREATE, "", OTHER),),
+    )
+
+
+def test_its_one_part_is_the_whole(person: Person, store: Store, made: Proposal) -> None:
+    accept_parts(store, made, [0], {})
+    assert (person.root / NEW).read_text() == TEXT
+
+
+def test_a_mark_is_proposed_amended_and_kept(person: Person, store: Store) -> None:
+    skill = "---\nname: release\ndescription: How we release.\n---\n\n# Release\n\n- Tag.\n"
+    person.commit("mine", {"skills/release/SKILL.md": skill})
+    steps = (Operation(Op.MARK, "skilld-merged-from", "b, c"), Operation(Op.INSERT_AFTER, "- Tag.", "- Push."))
+    facts = {"relpath": "skills/release/SKILL.md", "skill": "release"}
+    made = staged(new_proposal(person, "m1", operations=steps, **facts))
+    store.proposals.add(made)
+    found = versions(made)
+    assert found is not None
+    accept_edited(store, made, found[1].decode().replace("- Push.", "- Push it."), {})
+    marked = skill.replace("\n---\n\n", '\nmetadata:\n  skilld-merged-from: "b, c"\n---\n\n')
+    assert person.skill.read_text() == marked + "- Push it.\n"
+
+
+def test_it_is_found_again_in_git(person: Person, made: Proposal) -> None:
+    result = recall({"paths": [], "folders": [str(person.root / "src"), str(person.root / "gone"), "/"]})
+    (item,) = result["recalled"]
+    found = proposal_from_json(item)
+    assert (found.id, found.path, found.operations, found.summary) == (
+        made.id,
+        made.path,
+        made.operations,
+        made.summary,
+    )
+    assert found.state is State.OPEN
+    own = staged(new_proposal(Person(person.root.parent / "home"), "n2"))
+    assert [item["id"] for item in recall({"paths": [], "folders": []})["recalled"]] == [own.id]
+
+
+def test_two_at_once_are_two(person: Person) -> None:
+    """Every process has its turn, and the second one finds the first one's commit below its own."""
+    text = OTHER.replace("name: deploy", "name: review")
+    proposals = [new_proposal(person), new_proposal(person, "n2", ".claude/skills/review/SKILL.md", text)]
+    threads = [threading.Thread(target=stage, args=(proposal, (), Staged())) for proposal in proposals]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(person.log(STAGING, "^main")) == [
+        "skilld(deploy): new skill: say n1",
+        "skilld(review): new skill: say n2",
+    ]
+    line = Staged()
+    restage(str(person.root), [staged(proposal) for proposal in proposals], line)
+    assert line.decisions == []
+
+
+def test_a_kill_between_commit_and_store_leaves_one(person: Person, store: Store) -> None:
+    code = (
+        "import os, sys, pickle; from skilld.git.environment import scrub_environment; scrub_environment()\n"
+        "from skilld.worker.staging import Staged, stage\n"
+        "stage(pickle.loads(sys.stdin.buffer.read()), (), Staged()); os.kill(os.getpid(), 9)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(new_proposal(person)), check=False, timeout=60
+    )
+    assert done.returncode == -9
+    tip = person.tip(STAGING)
+    assert tip
+    made = staged(new_proposal(person))
+    store.proposals.add(made)
+    assert (made.commit, person.tip(STAGING)) == (tip, tip)
+    decide(store, made, accepting({}))
+    assert (person.root / NEW).read_text() == TEXT
