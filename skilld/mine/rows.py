@@ -1,15 +1,18 @@
-"""One row for each session: what was asked for, with which skills, and what the person corrected. Without a model.
+"""One row for each session: what was asked for, with which skills, and what the person corrected.
 
-A session enters, a row of short texts copied from the person's own words leaves.
+A session enters, a row of short texts copied from the person's own words leaves. What was said to last comes from rules
+(`heard`), or from a model that was asked before.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.provenance import own_words
+from skilld.classify.verify import verify
 from skilld.memory.patterns import work_of
 from skilld.mine.sessions import Session
 from skilld.text import cut, fold
@@ -17,7 +20,7 @@ from skilld.words import content_stems
 
 MOST = 6  # texts in a list
 LONGEST = 300  # characters of a text
-_LEAST_STEMS = 3  # of a task: with fewer it is "go on" or "fix them all", which is about something else every time
+_LEAST_STEMS = 2  # of a task: with fewer it is "go on", which is about something else every time
 _MOST_WORDS = 60  # of a task that is asked for again and again: longer ones are specifications, each of its own
 _FAILED = re.compile(
     r"\b(?:fail(?:s|ed|ing)?|errors?|broken|crash(?:es|ed)?|does(?:n't| not) work|not found|timed? out|denied)\b",
@@ -69,11 +72,24 @@ class Row:
 
 def distil(session: Session) -> Row:
     """Return the row of a session, by rules alone."""
-    said = [(turn.turn_key or "", own_words(turn.text)) for turn in session.turns]
-    tasks = [Task(key, cut(fold(text), LONGEST)) for key, text in said if _is_request(text)]
-    failures = [fold(match[0]) for _, text in said for match in _SENTENCE.finditer(text) if _FAILED.search(match[0])]
+    return row_of(session, heard(session))
+
+
+def heard(session: Session) -> list[Feedback]:
+    """Return the lasting things that rules hear in a session, each checked as a model's would be."""
     keys = {message.turn: message.turn_key for message in session.turns}
-    updates = Offline().detect(session.messages, [])
+    verdict = verify(Offline().detect(session.messages, []), session.messages, [])
+    return [
+        Feedback(str(keys.get(one.turn) or ""), one.quote, one.change, one.kind.value, one.confidence)
+        for one, _ in verdict.learned
+    ]
+
+
+def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
+    """Return the row of a session in which these lasting things were said."""
+    said = [(turn.turn_key or "", own_words(turn.text)) for turn in session.turns]
+    tasks = [Task(turn.turn_key or "", text) for turn in session.turns if (text := as_task(turn.text))]
+    failures = [fold(match[0]) for _, text in said for match in _SENTENCE.finditer(text) if _FAILED.search(match[0])]
     return Row(
         agent=session.agent,
         session_id=session.id,
@@ -85,11 +101,14 @@ def distil(session: Session) -> Row:
         tasks=tuple(tasks),
         skills_used=tuple(dict.fromkeys(use.name for use in session.uses)),
         env_feedback=tuple(cut(text, LONGEST) for text in dict.fromkeys(failures))[:MOST],
-        user_feedback=tuple(
-            Feedback(str(keys.get(one.turn) or ""), cut(one.quote, LONGEST), one.change, one.kind.value, one.confidence)
-            for one in updates
-        ),
+        user_feedback=tuple(feedback),
     )
+
+
+def as_task(text: str) -> str:
+    """Return a turn as the request it is, in one line; nothing where it is none that can be recognised again."""
+    own = own_words(text)
+    return cut(fold(own), LONGEST) if _is_request(own) else ""
 
 
 def _is_request(text: str) -> bool:

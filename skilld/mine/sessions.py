@@ -12,6 +12,7 @@ from skilld.intake.agents import ADAPTERS
 from skilld.intake.inspect import guess_agent
 from skilld.intake.main_dir import Work
 from skilld.intake.source import source_of
+from skilld.mine.log import Log
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
 from skilld.worker.conversation import as_messages
 
@@ -29,7 +30,8 @@ class Transcript:
 class Session:
     """One session, its messages redacted; `at` is the time of its last turn, empty where its log has none.
 
-    `cwd` is where it was started, `main_dir` the folder in which most of its work was done.
+    `cwd` is where it was started, `main_dir` the folder in which most of its work was done, `log` what its own log
+    tells of its cost and its end.
     """
 
     agent: str
@@ -40,6 +42,7 @@ class Session:
     at: str
     messages: tuple[Message, ...]
     uses: tuple[SkillUse, ...]
+    log: Log = field(default_factory=Log)
 
     @property
     def turns(self) -> list[Message]:
@@ -54,6 +57,7 @@ class _Read:
     events: list[Turn | Reply] = field(default_factory=list)
     uses: list[SkillUse] = field(default_factory=list)
     work: Work = field(default_factory=Work)
+    log: Log = field(default_factory=Log)
 
 
 def discover(roots: Iterable[Root], since: float) -> list[Transcript]:
@@ -131,6 +135,7 @@ class Reader:
             at=next((turn.at for turn in reversed(turns) if turn.at), ""),
             messages=tuple(as_messages(read.events, self._redact)),
             uses=tuple(read.uses),
+            log=read.log,
         )
 
 
@@ -147,5 +152,7 @@ def _events(transcript: Transcript, by_id: dict[str, _Read]) -> Iterator[Event]:
                 session = getattr(event, "session_id", session)
                 yield event
             if session := source.session(item) or session:
-                by_id.setdefault(session, _Read()).work.see(item.data)
+                read = by_id.setdefault(session, _Read())
+                read.work.see(item.data)
+                read.log.see(transcript.agent, item.data)
     yield from parser.flush()

@@ -16,6 +16,7 @@ from skilld.store import damage, mounts
 from skilld.store.batches import Batches
 from skilld.store.learnings import Learnings
 from skilld.store.meta import Meta
+from skilld.store.mining import Mining
 from skilld.store.notices import Notices
 from skilld.store.overview import Overview
 from skilld.store.proposals import Proposals
@@ -101,6 +102,7 @@ class Store:
         self.learnings = Learnings(db)
         self.records = Records(db)
         self.usage = UsageLog(db)
+        self.mining = Mining(db)
         self.notices = Notices(db)
         self.overview = Overview(db)
         self.rebuild = Rebuild(db)

@@ -198,9 +198,19 @@ def _m0004_records(db: sqlite3.Connection) -> None:
     ) STRICT""")
 
 
+def _m0007_mining(db: sqlite3.Connection) -> None:
+    db.execute("""CREATE TABLE mined (
+      id TEXT PRIMARY KEY,               -- of a window's content, and of the model that was asked about it
+      session_id TEXT NOT NULL,
+      updates TEXT NOT NULL,             -- JSON: turn keys, changes and quotes, redacted
+      at TEXT NOT NULL
+    ) STRICT""")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
     ("0003_search", _m0003_search),
     ("0004_records", _m0004_records),
+    ("0007_mining", _m0007_mining),
 )

@@ -114,6 +114,11 @@ class Transcripts(Files):
         ).fetchone()
         return (0.0, False) if row is None else (row["last_activity"], bool(row["ended"]))
 
+    def newest_activity(self) -> float:
+        """Return when any transcript last grew (Unix time), 0 where none is known."""
+        (at,) = self._db.execute("SELECT max(last_activity) FROM sessions").fetchone()
+        return float(at or 0.0)
+
     def waiting(self, agent: str, session_id: str) -> list[WaitingTurn]:
         """Return the session's turns that no batch has taken, in order."""
         rows = self._db.execute(

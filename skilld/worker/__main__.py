@@ -32,7 +32,8 @@ class Daemon:
         os.killpg(0, signal.SIGKILL)
 
     def keep(self, plan: dict[str, Any]) -> None:
-        """Have it keep a plan; returns when it has."""
+        """Have it keep a plan, or one of several; returns when it has."""
+        self._go.clear()
         _write({"type": "plan"} | plan)
         self._go.wait()
 
@@ -59,24 +60,7 @@ def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
         scrub_environment()
         limits.lower(job.get("memory_mb", limits.USUAL))
         os.umask(job["umask"])  # objects and refs are written as the person's own git would write them
-        if job["kind"] == "observe":
-            from skilld.worker.observe import observe
-
-            return observe(job)
-        if job["kind"] == "ask":
-            from skilld.worker.ask import ask
-
-            return ask(job)
-        if job["kind"] == "recall":
-            from skilld.worker.recall import recall
-
-            return recall(job)
-        from skilld.paths import places
-        from skilld.redact import Redactor
-        from skilld.worker.analyse import analyse
-        from skilld.worker.key import load_key
-
-        return analyse(job, Redactor(load_key(places().redaction_key)).redact, daemon.keep)
+        return _about_no_words(job) or _about_words(job, daemon)
     except SkilldError as error:
         passing = isinstance(error, RetryError) or isinstance(error.__cause__, OSError)
         return {"outcome": (Outcome.RETRY if passing else Outcome.FAILED).value, "detail": str(error)}
@@ -92,6 +76,46 @@ def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
             "outcome": Outcome.FAILED.value,
             "detail": f"a bug in skilld: {type(error).__module__}.{type(error).__qualname__}",
         }
+
+
+def _about_no_words(job: dict[str, Any]) -> dict[str, Any] | None:
+    """Do a job for which no person's words are needed; None where it is none of these."""
+    if job["kind"] == "observe":
+        from skilld.worker.observe import observe
+
+        return observe(job)
+    if job["kind"] == "ask":
+        from skilld.worker.ask import ask
+
+        return ask(job)
+    if job["kind"] == "recall":
+        from skilld.worker.recall import recall
+
+        return recall(job)
+    if job["kind"] == "price":
+        from skilld.worker.distil import price
+
+        return price(job)
+    return None
+
+
+def _about_words(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
+    from skilld.paths import places
+    from skilld.redact import Redactor
+    from skilld.worker.key import load_key
+
+    redact = Redactor(load_key(places().redaction_key)).redact
+    if job["kind"] == "distil":
+        from skilld.worker.distil import distil
+
+        return distil(job, redact, daemon.keep)
+    if job["kind"] == "extend":
+        from skilld.worker.extend import extend
+
+        return extend(job, redact)
+    from skilld.worker.analyse import analyse
+
+    return analyse(job, redact, daemon.keep)
 
 
 if __name__ == "__main__":

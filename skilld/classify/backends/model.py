@@ -13,6 +13,7 @@ from typing import Any
 
 from skilld.classify import prompt, schema
 from skilld.classify.backends import Spec
+from skilld.classify.backends.rates import Rates
 from skilld.classify.reply import BadReplyError, parse_changes, parse_operations, parse_updates
 from skilld.errors import RetryError, SkilldError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
@@ -150,6 +151,19 @@ class Model:
         if missing and not self._spec.base_url:
             raise SkilldError("The model could not be asked", f"{missing[0]} is not set", "Set it, or model_api_key.")
         return "unused" if missing else None  # an endpoint of one's own may want none; the client library wants one
+
+
+def prices(model: str) -> Rates | None:
+    """Return what a model's tokens cost, by litellm's own list; None where it names no price. Nothing is fetched."""
+    try:
+        known = _litellm().get_model_info(model)
+    except Exception:  # noqa: BLE001 - a model that is not in the list; litellm raises several types for it
+        return None
+    read, written = known.get("input_cost_per_token"), known.get("output_cost_per_token")
+    if read is None or written is None:
+        return None
+    cached, kept = known.get("cache_read_input_token_cost"), known.get("cache_creation_input_token_cost")
+    return Rates(float(read), float(written), float(cached or read), float(kept or read))
 
 
 def _litellm() -> Any:  # noqa: ANN401 - an untyped module

@@ -1,0 +1,48 @@
+"""A model for mining that hears by a simple script: what a person's message of these begins with is lasting.
+
+It quotes and phrases in the person's own words, edits a skill by adding a bullet, and finds nothing in a skill that
+says it already: what a good model would do, so that a test is about what comes after it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from support.stub_model import Body, Reply, said
+
+RULE, FACT, PITFALL = ("Always ", "Never "), ("Our ", "The staging "), ("Stop ", "No, ")
+_KINDS = ((RULE, "preference"), (FACT, "fact"), (PITFALL, "correction"))
+_MESSAGES = re.compile(r"<recent_messages mark=.*?>\n(.*)\n</recent_messages mark=", re.DOTALL)
+_SKILL = re.compile(r"<skill_definition .*?>\n(.*?)\n</skill_definition>", re.DOTALL)
+_WANTED = re.compile(r"<improvements>\n(.*?)\n</improvements>", re.DOTALL)
+_FILE = re.compile(r"<current_skill_file>\n(.*?)\n</current_skill_file>", re.DOTALL)
+
+
+def answer(body: Body) -> Reply | str:
+    """Answer a request for updates or for operations."""
+    asked = said(body)
+    if messages := _MESSAGES.search(asked):
+        skill = _SKILL.search(asked)
+        return _tagged("updates", _updates(messages[1], skill[1] if skill else ""))
+    wanted, file = _WANTED.search(asked), _FILE.search(asked)
+    assert wanted, "a question that mining never asks"
+    assert file
+    text = "\n".join(f"- {item['change']}" for item in json.loads(wanted[1]))
+    bullets = [line for line in file[1].splitlines() if line.startswith("- ")]
+    return _tagged("operations", [{"op": "insert_after", "anchor": bullets[-1], "text": text}])
+
+
+def _updates(lines: str, skill: str) -> list[dict[str, object]]:
+    found = []
+    for line in lines.splitlines():
+        message = json.loads(line)
+        kind = next((kind for starts, kind in _KINDS if message["text"].startswith(starts)), None)
+        if message["role"] == "user" and kind and message["text"] not in skill:
+            text = {"section": "new step", "change": message["text"], "reason": "", "quote": message["text"]}
+            found.append({"skill": 1, "kind": kind, "turn": message["turn"], "confidence": 0.9} | text)
+    return found
+
+
+def _tagged(tag: str, value: object) -> str:
+    return f"<{tag}>{json.dumps(value)}</{tag}>"

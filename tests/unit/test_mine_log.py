@@ -1,0 +1,118 @@
+"""What a log tells of a session's end and cost, agent by agent; and what it does not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.classify.backends.rates import Rates
+from skilld.mine.log import Ending, Log
+from skilld.mine.reading import Wanted, read
+from skilld.mine.sessions import Transcript
+
+RATES = Rates(read=0.001, written=0.01, cached=0.0001, kept=0.002)
+
+
+def _claude(stop: str = "end_turn", message: str = "m1", **extra: Any) -> dict[str, Any]:
+    usage = {
+        "input_tokens": 100,
+        "output_tokens": 10,
+        "cache_read_input_tokens": 1000,
+        "cache_creation_input_tokens": 50,
+    }
+    answer = {"id": message, "model": "claude-x", "stop_reason": stop, "usage": usage, "content": []}
+    return {"type": "assistant", "message": answer, **extra}
+
+
+def _user(text: str) -> dict[str, Any]:
+    return {"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": text}]}}
+
+
+def _pi(stop: str, usd: float) -> dict[str, Any]:
+    return {"message": {"role": "assistant", "stopReason": stop, "usage": {"cost": {"total": usd}}}}
+
+
+def _event(kind: str) -> dict[str, Any]:
+    return {"type": "event_msg", "payload": {"type": kind}}
+
+
+def _opencode(**data: Any) -> dict[str, Any]:
+    return {"message": [{"data": json.dumps({"role": "assistant", **data})}]}
+
+
+@pytest.mark.parametrize(
+    ("agent", "records", "ending"),
+    [
+        ("claude-code", [_user("go"), _claude()], Ending.COMPLETED),
+        ("claude-code", [_claude(), _user("and this?")], Ending.UNFINISHED),
+        ("claude-code", [_claude("tool_use")], Ending.UNFINISHED),
+        ("claude-code", [_claude(), _user("[Request interrupted by user]")], Ending.INTERRUPTED),
+        ("claude-code", [_claude(), _claude(isApiErrorMessage=True)], Ending.FAILED),
+        ("claude-code", [_claude(), _claude(isSidechain=True, isApiErrorMessage=True)], Ending.COMPLETED),
+        ("codex", [_event("task_started"), _event("token_count")], Ending.UNKNOWN),
+        ("codex", [_event("task_started"), _event("task_complete")], Ending.COMPLETED),
+        ("codex", [_event("task_complete"), _event("task_started")], Ending.UNFINISHED),
+        ("codex", [_event("turn_aborted")], Ending.INTERRUPTED),
+        ("opencode", [_opencode(finish="stop", cost=0.1)], Ending.COMPLETED),
+        ("opencode", [_opencode(error={"name": "MessageAbortedError"})], Ending.INTERRUPTED),
+        ("opencode", [_opencode(error={"name": "APIError"})], Ending.FAILED),
+        ("pi", [_pi("stop", 0.1)], Ending.COMPLETED),
+        ("pi", [_pi("aborted", 0.1)], Ending.INTERRUPTED),
+        ("gemini-cli", [{"anything": 1}], Ending.UNKNOWN),
+    ],
+)
+def test_how_it_ended(agent: str, records: list[dict[str, Any]], ending: Ending) -> None:
+    assert _log(agent, *records).ending is ending
+
+
+def test_what_it_cost() -> None:
+    spent = _log("pi", _pi("toolUse", 0.25), _pi("stop", 0.5))
+    assert spent.cost(lambda _: None) == 0.75
+    assert _log("opencode", _opencode(cost=0.1), _opencode(cost=0.2)).cost(lambda _: None) == pytest.approx(0.3)
+    # 100 read, 10 written, 1000 from the cache, 50 put there: the two records of one answer count once.
+    one = _log("claude-code", _claude("tool_use"), _claude(), _claude(message="m2"))
+    assert one.cost(lambda model: RATES if model == "claude-x" else None) == pytest.approx(2 * (0.1 + 0.1 + 0.1 + 0.1))
+    assert one.cost(lambda _: None) is None
+    assert _log("codex", _event("task_complete")).cost(lambda _: RATES) is None
+
+
+@pytest.mark.parametrize(
+    "record", [b"", b"[]", b"{", b'{"type": "assistant", "message": 3}', b'{"message": []}', b"\xff\xfe"]
+)
+@pytest.mark.parametrize("agent", ["claude-code", "codex", "opencode", "pi"])
+def test_what_cannot_be_read_tells_nothing(agent: str, record: bytes) -> None:
+    log = Log()
+    log.see(agent, record)
+    assert (log.ending, log.cost(lambda _: RATES)) == (Ending.UNKNOWN, None)
+
+
+def test_sessions_are_chosen_by_cost_and_end_and_the_unknown_ones_are_kept_and_counted(tmp_path: Path) -> None:
+    written = [_pi_session(tmp_path, "done", "stop", 0.5), _pi_session(tmp_path, "cheap", "stop", 0.01)]
+    written += [_pi_session(tmp_path, "broken", "aborted", 0.5), _pi_session(tmp_path, "silent", "", None)]
+    wanted = Wanted(usd=0.1, completed=True)
+    reading = read(written, wanted, lambda text: text, lambda _: None)
+    assert sorted(session.path.stem for session in reading.sessions) == ["done", "silent"]
+    assert (reading.unknown_cost, reading.unknown_end) == (1, 1)
+
+
+def _log(agent: str, *records: dict[str, Any]) -> Log:
+    log = Log()
+    for record in records:
+        log.see(agent, json.dumps(record).encode())
+    return log
+
+
+def _pi_session(folder: Path, name: str, stop: str, usd: float | None) -> Transcript:
+    at = "2026-01-05T10:00:00Z"
+    head = {"type": "session", "version": 3, "id": name, "timestamp": at, "cwd": str(folder)}
+    said = {"type": "message", "id": f"{name}-1", "parentId": None, "timestamp": at}
+    person = said | {"message": {"role": "user", "content": [{"type": "text", "text": "paint the shed"}]}}
+    cost = {"usage": {"cost": {"total": usd}}} if usd is not None else {}
+    content = [{"type": "text", "text": "Done."}]
+    agent = said | {"id": f"{name}-2", "message": {"role": "assistant", "stopReason": stop, "content": content} | cost}
+    file = folder / f"{name}.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in (head, person, agent)))
+    return Transcript("pi", file, 0.0)

@@ -1,0 +1,52 @@
+"""Sessions in windows, and what asking about them will take."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from skilld.mine.sessions import Session
+from skilld.mine.windows import TURNS, estimate, windows
+from skilld.types import Message
+
+RULE = "Always run the suite with the flag --fast."
+
+
+def _session(*texts: str | None) -> Session:
+    """Return a session of these turns; None is something that the agent wrote."""
+    messages, turn = [], 0
+    for text in texts:
+        turn += text is not None
+        messages.append(Message("So I did.") if text is None else Message(text, turn=turn, turn_key=f"k{turn}"))
+    return Session("codex", "s1", Path("/t"), "/shop", "/shop", "", tuple(messages), ())
+
+
+def test_a_long_session_is_asked_about_in_parts_and_each_numbers_its_turns() -> None:
+    found = windows(_session(*[RULE] * (TURNS + 3)), "m")
+    assert [len(window.messages) for window in found] == [TURNS, 3]
+    assert [message.turn for message in found[1].messages] == [1, 2, 3]
+    assert [message.turn_key for message in found[1].messages] == ["k11", "k12", "k13"]
+
+
+def test_of_the_agents_words_only_the_last_before_a_turn_are_sent() -> None:
+    (window,) = windows(_session(None, None, None, RULE, None), "m")
+    assert [message.turn for message in window.messages] == [None, None, 1]
+
+
+def test_chatter_is_asked_nothing_about() -> None:
+    assert windows(_session("thanks", None, "ok go on", "looks good"), "m") == []
+
+
+def test_a_window_keeps_its_name_while_a_session_grows_and_loses_it_with_its_words_or_the_model() -> None:
+    short, long = _session(*[RULE] * TURNS), _session(*[RULE] * (TURNS + 1))
+    assert windows(short, "m")[0].id == windows(long, "m")[0].id
+    assert windows(short, "m")[0].id != windows(short, "n")[0].id
+    assert windows(short, "m")[0].id != windows(replace(short, id="s2"), "m")[0].id
+    assert windows(_session(RULE), "m")[0].id != windows(_session(f"{RULE} Always."), "m")[0].id
+
+
+def test_the_estimate_grows_with_what_is_sent() -> None:
+    one, two = (estimate(windows(_session(*[RULE] * n), "m")) for n in (1, TURNS + 1))
+    assert (one.calls, two.calls) == (1, 2)
+    assert 500 < one.tokens_in < 3000
+    assert two.tokens > 2 * one.tokens_in
