@@ -5,10 +5,10 @@ Looked for on its own ref, on the staging branch by its trailers, and in what wa
 
 from __future__ import annotations
 
-from skilld.git import objects, refs
+from skilld.git import objects, refs, tree
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo, Tracked
-from skilld.propose.base import describe, same_files
+from skilld.propose.base import describe
 from skilld.propose.branch import Branch
 from skilld.propose.values import Line, Proposed, Request
 
@@ -39,9 +39,8 @@ def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed 
 def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
     if request.id in commit.proposals:
         return True
-    return commit.trailers.get("Skilld-Batch") == request.batch_id and not same_files(
-        repo, commit.oid, commit.parents[0], [relpath]
-    )
+    of_batch = commit.trailers.get("Skilld-Batch") == request.batch_id
+    return of_batch and relpath in tree.changed(repo.git, commit.parents[0], commit.oid)
 
 
 def _merged_already(repo: Repo, request: Request, relpath: str) -> Commit | None:
