@@ -1,40 +1,36 @@
-"""`skilld mine`: a report on what past sessions would have taught. It proposes nothing yet."""
+"""`skilld mine`: what past sessions would have taught, as a report and as proposals of skills."""
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
+import signal
 import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from skilld import console
 from skilld.cli import common
+from skilld.cli.progress import Progress
 from skilld.errors import SkilldError, UsageError
+from skilld.times import rfc3339
 
 if TYPE_CHECKING:
-    from skilld.mine.judge import Judgement
-    from skilld.mine.sessions import Session, Transcript
+    from skilld.mine.run import Hooks, Options, Report, World
+    from skilld.mine.sessions import Transcript
+    from skilld.mine.windows import Estimate
 
 _DAY = 86400.0
-
-
-@dataclass(frozen=True)
-class _Found:
-    """What a run read and came to."""
-
-    sessions: int
-    unreadable: int
-    judgement: Judgement
+_KINDS = {"prompt": "prompt-template", "workflow": "workflow", "domain": "domain-knowledge", "mcp": "mcp-tool"}
 
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "mine", run, "report what past sessions would have taught; nothing is proposed yet", listing=True
+        verbs, "mine", run, "propose skills, new or changed, from what past sessions would have taught", listing=True
     )
     parser.add_argument(
         "paths", metavar="PATH", type=Path, nargs="*", help="transcripts, or folders of such, in place of your own"
@@ -46,41 +42,143 @@ def add(verbs: common.Verbs) -> None:
     )
     parser.add_argument("--limit", metavar="N", type=int, default=100, help="sessions at most (default: 100)")
     parser.add_argument("--min-turns", metavar="N", type=int, default=1, help="only sessions with so many human turns")
-    parser.add_argument("--dry-run", action="store_true", help="report, and propose nothing: all there is so far")
+    parser.add_argument(
+        "--min-cost", metavar="USD", type=float, help="only sessions that cost so much, where it is known"
+    )
+    parser.add_argument("--status", choices=("completed",), help="only sessions that were not broken off, where known")
+    parser.add_argument("--kind", choices=(*_KINDS, *_KINDS.values()), help="create only skills of this kind")
+    parser.add_argument("--name", metavar="NAME", default="", help="the name of the (first) skill that is created")
+    parser.add_argument("--dry-run", action="store_true", help="report, and propose nothing")
+    parser.add_argument("--edit", action="store_true", help="see each new skill in your editor before it is proposed")
+    parser.add_argument("--yes", action="store_true", help="ask the model without asking you first")
+    parser.add_argument("--nightly", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    if arguments.limit < 1 or arguments.min_turns < 1 or arguments.since <= 0:
+    if arguments.limit < 1 or arguments.min_turns < 1 or arguments.since <= 0 or (arguments.min_cost or 0) < 0:
         raise UsageError("That is no number to mine with", "--limit, --min-turns and --since are greater than 0")
-    found = _mine(arguments)
+    if arguments.nightly:
+        return _unasked(arguments)
+    report = _mined(arguments)
+    from skilld.cli.mine_report import as_json, show
+
     if arguments.json:
-        return common.write_json(_as_json(found))
-    _report(found)
+        return common.write_json(as_json(report))
+    show(report)
     return 0
 
 
-def _mine(arguments: argparse.Namespace) -> _Found:
-    from skilld.mine.judge import judge
-    from skilld.mine.rows import distil
-    from skilld.mine.sessions import Reader
-    from skilld.skills import text
+def _unasked(arguments: argparse.Namespace) -> int:
+    """Run as a job of the daemon: one line of JSON at the end, as a worker's, and no longer than the daemon itself."""
+    from skilld.store.meta import LAST_ERROR
 
-    reader = Reader(common.redactor())
-    wanted = _ids(arguments.ids)
-    project = arguments.project.resolve() if arguments.project else None
-    rows = []
-    for session in _sessions(reader.sessions, _transcripts(arguments)):
-        if len(session.turns) < arguments.min_turns or (wanted is not None and session.id not in wanted):
-            continue
-        if project is not None and not (session.cwd and Path(session.cwd).is_relative_to(project)):
-            continue
-        rows.append(distil(session))
-        if len(rows) == arguments.limit:
-            break
-    skills = common.all_skills(sorted({Path(row.main_dir) for row in rows if row.main_dir}))
-    texts = {skill.path: text(skill.path) for skill in skills}
-    return _Found(len(rows), reader.unreadable, judge(rows, skills, texts, now=time.time()))
+    threading.Thread(target=_end_with_the_daemon, daemon=True).start()
+    result = {"type": "result", "outcome": "nothing", "detail": ""}
+    try:
+        report = _mined(arguments)
+        result["outcome"] = "proposed" if any(one.proposal for one in report.became) else "nothing"
+    except SkilldError as error:
+        result |= {"outcome": "failed", "detail": str(error)}
+        message = {"at": rfc3339(time.time()), "message": f"mining: {error}"}
+        common.store().meta.set(LAST_ERROR, message)
+    sys.stdout.write(json.dumps(result) + "\n")
+    return 0
+
+
+def _mined(arguments: argparse.Namespace) -> Report:
+    from skilld.mine.run import mine
+
+    progress = _Shown()
+    try:
+        return mine(_options(arguments), _world(), _hooks(arguments, progress))
+    except KeyboardInterrupt:
+        progress.clear()
+        sys.stderr.write("Ended. What was answered and proposed until now is kept; the next run goes on from there.\n")
+        raise
+    finally:
+        progress.clear()
+
+
+def _options(arguments: argparse.Namespace) -> Options:
+    from skilld.mine.reading import Wanted
+    from skilld.mine.run import Options
+    from skilld.mine.values import SkillKind
+
+    wanted = Wanted(
+        limit=arguments.limit,
+        turns=arguments.min_turns,
+        ids=_ids(arguments.ids),
+        project=arguments.project.resolve() if arguments.project else None,
+        usd=arguments.min_cost,
+        completed=arguments.status is not None,
+    )
+    kind = SkillKind(_KINDS.get(arguments.kind, arguments.kind)) if arguments.kind else None
+    name = common.as_text(arguments.name)
+    return Options(_transcripts(arguments), wanted, kind, name, dry_run=arguments.dry_run)
+
+
+def _world() -> World:
+    from skilld.classify.backends.choose import choose
+    from skilld.daemon.roots import Surroundings
+    from skilld.mine.asking import Terms
+    from skilld.mine.run import World
+
+    settings = common.settings()
+    umask = os.umask(0o077)
+    os.umask(umask)
+    seconds = max(1.0, settings.worker.seconds / 2)
+    choice = choose(settings.model, settings.model_base_url, settings.model_api_key, seconds, os.environ)
+    return World(
+        store=common.store(),
+        terms=Terms(choice.spec, settings.budget, settings.worker.seconds, umask, dict(os.environ)),
+        around=Surroundings(common.home(), dict(os.environ), umask, settings.roots),
+        redact=common.redactor(),
+        skills=common.all_skills,
+    )
+
+
+def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
+    from skilld.cli.review import edit
+    from skilld.mine.run import Hooks
+
+    def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
+        progress.clear()
+        asks = sys.stdin.isatty() and not arguments.yes
+        usd = dollars() if asks else None
+        money = "" if not asks else ", at a price that is not known" if usd is None else f", about ${usd:.2f}"
+        sys.stderr.write(f"To be asked: {expected.calls} questions, about {expected.tokens} tokens{money}.\n")
+        if not asks:  # where nobody can be asked, the model that was configured and the day's budget are their word
+            return True
+        sys.stderr.write("Ask? [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+    def edited(text: str) -> str:
+        progress.clear()
+        return edit(text)
+
+    return Hooks(agree, edited if arguments.edit else lambda text: text, progress)
+
+
+class _Shown:
+    """One line of progress for each piece of long work."""
+
+    def __init__(self) -> None:
+        self._what = ""
+        self._line: Progress | None = None
+
+    def __call__(self, what: str, done: int, total: int) -> None:
+        if what != self._what or self._line is None:
+            self.clear()
+            self._what, self._line = what, Progress(what)
+        if self._line.due:
+            self._line.show(done, total)
+
+    def clear(self) -> None:
+        """Take the line away."""
+        if self._line is not None:
+            self._line.clear()
 
 
 def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
@@ -99,75 +197,15 @@ def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
     return found
 
 
-def _sessions(read: Any, transcripts: Sequence[Transcript]) -> Iterator[Session]:  # noqa: ANN401 - a bound method
-    """Yield the sessions, with a line of progress on a terminal's standard error."""
-    shown = sys.stderr.isatty()
-    begun = time.monotonic()
-    for number, transcript in enumerate(transcripts, 1):
-        if shown:
-            rate = number / max(time.monotonic() - begun, 0.001)
-            left = (len(transcripts) - number) / rate
-            sys.stderr.write(f"\r{number} of {len(transcripts)} transcripts, {rate:.0f}/s, {left:.0f} s left ")
-            sys.stderr.flush()
-        yield from read(transcript)
-    if shown:
-        sys.stderr.write("\r\x1b[K")
-
-
-def _ids(given: list[str] | None) -> set[str] | None:
+def _ids(given: list[str] | None) -> frozenset[str] | None:
     if given is None:
         return None
     if given == ["-"]:
-        return set(sys.stdin.read().split())
-    return {part for one in given for part in common.as_text(one).split(",") if part}
+        return frozenset(sys.stdin.read().split())
+    return frozenset(part for one in given for part in common.as_text(one).split(",") if part)
 
 
-def _as_json(found: _Found) -> dict[str, Any]:
-    judged = found.judgement
-    return {
-        "sessions": found.sessions,
-        "candidates": [
-            {
-                "name": one.name,
-                "action": one.action,
-                "target": one.target,
-                "dimensions": list(one.dimensions),
-                "changes": list(one.changes),
-                "evidence": [{"session": p.session, "turn": p.turn, "quote": p.quote} for p in one.evidence],
-            }
-            for one in judged.candidates
-        ],
-        "rejected": [{"topic": one.topic, "missed": one.missed} for one in judged.rejected],
-        "docs": [
-            {
-                "project": one.project,
-                "text": one.text,
-                "evidence": [{"session": p.session, "turn": p.turn, "quote": p.quote} for p in one.evidence],
-            }
-            for one in judged.docs
-        ],
-        "unreadable": found.unreadable,
-        "calls": 0,
-        "tokens": 0,
-    }
-
-
-def _report(found: _Found) -> None:
-    judged = found.judgement
-    console.line(f"{found.sessions} sessions read.")
-    for one in judged.candidates:
-        target = f" {console.plain(one.target)}" if one.target else ""
-        console.line(f"\n{console.paint(f'{one.action} {console.plain(one.name)}', 'bold')}{target}")
-        console.line(f"  because it is {', '.join(one.dimensions)}")
-        for change in one.changes:
-            console.line(f"  - {console.plain(change)}")
-        for proof in one.evidence:
-            console.line(f"    you, in {console.plain(proof.session)}: \u201c{console.plain(proof.quote)}\u201d")
-    for title, rows in (
-        ("For the project's own documents rather than a skill:", [(doc.text, doc.project) for doc in judged.docs]),
-        ("Not taken:", [(one.topic, f"missed: {one.missed}") for one in judged.rejected]),
-    ):
-        if rows:
-            console.line(f"\n{title}")
-        for text, remark in rows:
-            console.line(f"  - {console.plain(text)}" + console.paint(f"  ({console.plain(remark)})", "dim"))
+def _end_with_the_daemon() -> None:
+    """End this process and its workers when the daemon that started it is gone: its end of our stdin closes then."""
+    sys.stdin.buffer.read()
+    os.killpg(0, signal.SIGKILL)

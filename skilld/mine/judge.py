@@ -8,239 +8,163 @@ what it lacked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from skilld.classify.offline.said import says_already
-from skilld.memory.asks import Ask, Said, asks
-from skilld.memory.confidence import Piece, confidence
-from skilld.memory.recommend import likeness
+from skilld.memory.asks import Ask
+from skilld.mine.alike import settled
+from skilld.mine.content import unfit
+from skilld.mine.leads import SEVERAL, Known, Lead, Refuted, leads
+from skilld.mine.naming import name_of, project_name
+from skilld.mine.requests import repeated
 from skilld.mine.rows import Row
+from skilld.mine.values import (
+    REPEATABLE,
+    REPEATED,
+    ROOM,
+    Candidate,
+    Doc,
+    Judgement,
+    Part,
+    Rejected,
+    SkillKind,
+    Sort,
+)
 from skilld.skills import Skill
-from skilld.times import seconds
-from skilld.words import content_stems
+from skilld.types import Kind
 
 MOST = 5  # skills created or changed by one run
-SEVERAL = 2
-_SURE = 0.5  # least confidence in an ask
-_FITS = 0.3  # least likeness of an ask, with the work it came up in, to a skill's own description
-_NAME_WORDS = 4
-REPEATABLE, ROOM, REPEATED = "repeatable", "room to do better", "repeated ask"
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
-    """Where something was said."""
-
-    session: str
-    turn: str
-    quote: str
+def _nothing_known(ask: Ask, path: str) -> str:
+    del ask, path
+    return ""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A skill to extend (`action` is extend, `target` its file) or to create (`target` is the project's folder)."""
+def judge(
+    rows: Sequence[Row],
+    skills: Sequence[Skill],
+    texts: Mapping[Path, str],
+    *,
+    now: float,
+    refuted: Refuted | None = None,
+    known: Known = _nothing_known,
+    kind: SkillKind | None = None,
+) -> Judgement:
+    """Return what the rows teach. `texts` are those of the skills, by path.
 
-    name: str
-    action: str
-    target: str
-    dimensions: tuple[str, ...]
-    changes: tuple[str, ...]
-    evidence: tuple[Proof, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """What was thought of and not taken, with what it lacked."""
-
-    topic: str
-    missed: str
-
-
-@dataclass(frozen=True, slots=True)
-class Doc:
-    """Something for a project's standing instructions: it holds for all work there, so no skill is its place."""
-
-    project: str
-    text: str
-    evidence: tuple[Proof, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """What a run comes to."""
-
-    candidates: tuple[Candidate, ...]
-    rejected: tuple[Rejected, ...]
-    docs: tuple[Doc, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Lead:
-    """An ask with the rows it came up in, the skill it belongs to if any, and what it fulfils."""
-
-    ask: Ask
-    rows: tuple[Row, ...]
-    skill: Skill | None
-    dimensions: tuple[str, ...]
-
-
-def judge(rows: Sequence[Row], skills: Sequence[Skill], texts: dict[Path, str], *, now: float) -> Judgement:
-    """Return what the rows teach. `texts` are those of the skills, by path."""
-    rejected: list[Rejected] = []
-    leads: list[_Lead] = []
-    for ask in asks(_said(piece) for piece in _each(rows)):
-        lead = _lead(ask, rows, skills)
-        sure = confidence(ask.pieces, now=now)
-        if lead.skill is not None and says_already(ask.text, texts.get(lead.skill.path, "")):
-            rejected.append(Rejected(ask.text, f"{lead.skill.name} says it already"))
-        elif REPEATABLE not in lead.dimensions:
-            rejected.append(Rejected(ask.text, REPEATABLE))
-        elif sure < _SURE:
-            rejected.append(Rejected(ask.text, "said clearly enough, or lately enough"))
-        else:
-            leads.append(lead)
-    extended = _extensions(leads)
-    created, docs, missed = _creations([lead for lead in leads if lead.skill is None])
-    again, known = _repeated_tasks(rows, skills)
-    rejected += known
+    `refuted` are words that did not stand a second look, with why; `known` says why an ask need not be proposed
+    (again); with a `kind` only skills of that kind are created.
+    """
+    doubted = refuted or {}
+    found, rejected = leads(rows, skills, texts, now=now, refuted=doubted, known=known)
+    created, docs, missed = _creations([lead for lead in found if lead.skill is None])
+    asked, served = repeated(rows, skills, known, lambda turn, words: (turn, words) in doubted)
+    new, unwanted = _of_kind([*created, *asked], kind)
+    fit, useless = _with_content([*_extensions(found), *new])
+    settled_ones, alike = settled([one for one in fit if one.creates], skills, texts)
+    fit = [one for one in fit if not one.creates] + settled_ones
     candidates = sorted(
-        [*extended, *created, *again], key=lambda one: (-len({proof.session for proof in one.evidence}), one.name)
+        _named(_joined(fit), skills),
+        key=lambda one: (one.creates, -len({proof.session for proof in one.evidence}), one.name),
     )
-    rejected += missed
-    rejected += [
+    deferred = [
         Rejected(one.name, f"deferred: more than {MOST} at once are not reviewed well") for one in candidates[MOST:]
     ]
-    return Judgement(tuple(candidates[:MOST]), tuple(rejected), tuple(docs))
+    everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
+    return Judgement(tuple(candidates[:MOST]), tuple(everything), tuple(docs))
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    row: Row
-    number: int
-
-
-def _each(rows: Sequence[Row]) -> list[_Piece]:
-    return [_Piece(row, number) for row in rows for number in range(len(row.user_feedback))]
-
-
-def _said(piece: _Piece) -> Said:
-    row, feedback = piece.row, piece.row.user_feedback[piece.number]
-    return Said(
-        kind="session",
-        id=feedback.turn,
-        text=feedback.change,
-        quote=feedback.quote,
-        skill=row.skills_used[-1] if row.skills_used else "",
-        path="",
-        project=row.main_dir,
-        piece=_piece(row, feedback.confidence),
-    )
-
-
-def _piece(row: Row, sure: float) -> Piece:
-    return Piece(row.session_id, seconds(row.datetime) or 0.0, sure)
-
-
-def _lead(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> _Lead:
-    sessions = {piece.session for piece in ask.pieces}
-    mine = tuple(row for row in rows if row.session_id in sessions)
-    skill = _skill(ask, mine, skills)
-    works = {(row.main_dir, row.work) for row in mine if row.work != "other"}
-    again = any(sum((row.main_dir, row.work) == work for row in rows) >= SEVERAL for work in works)
-    repeated = len(sessions) >= SEVERAL
-    dimensions = [REPEATABLE] if skill is not None or again or repeated else []
-    dimensions += [ROOM]  # the ask itself: a better way that the person knows
-    dimensions += [REPEATED] if repeated else []
-    return _Lead(ask, mine, skill, tuple(dimensions))
-
-
-def _skill(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill | None:
-    """Return the skill that an ask belongs to: one in use that has to do with it, else the one most like it."""
-    used = {name for row in rows for name in row.skills_used}
-    folders = [Path(row.main_dir) for row in rows if row.main_dir]
-    wanted = content_stems(" ".join([ask.text, *(row.tasks[0].text for row in rows if row.tasks)]))
-    likes = [
-        (likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}")), skill)
-        for skill in skills
-        if skill.project is None or any(folder.is_relative_to(skill.project) for folder in folders)
-    ]
-    in_use = [(like, skill) for like, skill in likes if skill.name in used and like > 0]
-    best = max(in_use or likes, key=lambda one: one[0], default=None)
-    return best[1] if best and (best[0] >= _FITS or in_use) else None
-
-
-def _extensions(leads: Sequence[_Lead]) -> list[Candidate]:
-    by_skill: dict[Path, list[_Lead]] = {}
-    for lead in leads:
+def _extensions(found: Sequence[Lead]) -> list[Candidate]:
+    by_skill: dict[Path, list[Lead]] = {}
+    for lead in found:
         if lead.skill is not None:
             by_skill.setdefault(lead.skill.path, []).append(lead)
     return [
-        Candidate(group[0].skill.name if group[0].skill else "", "extend", str(path), *_content(group))
+        Candidate(group[0].skill.name if group[0].skill else "", "extend", str(path), None, *_content(group))
         for path, group in by_skill.items()
     ]
 
 
-def _creations(leads: Sequence[_Lead]) -> tuple[list[Candidate], list[Doc], list[Rejected]]:
+def _creations(found: Sequence[Lead]) -> tuple[list[Candidate], list[Doc], list[Rejected]]:
     """Return new skills for kinds of work with enough to say, and what belongs into a project's own documents."""
-    groups: dict[tuple[str, str], list[_Lead]] = {}
+    groups: dict[tuple[str, str], list[Lead]] = {}
     docs: list[Doc] = []
-    for lead in leads:
-        project = lead.rows[0].main_dir if lead.rows else ""
+    facts: dict[str, list[Lead]] = {}
+    for lead in found:
         works = {row.work for row in lead.rows}
-        if works == {"other"} or len(works) > 1:
-            docs.append(Doc(project, lead.ask.text, _evidence([lead])))
+        if lead.kind is Kind.FACT:
+            facts.setdefault(lead.project, []).append(lead)
+        elif works == {"other"} or len(works) > 1:
+            docs.append(Doc(lead.project, lead.ask.text, lead.part.proofs))
         else:
-            groups.setdefault((project, works.pop() if works else "other"), []).append(lead)
+            groups.setdefault((lead.project, works.pop() if works else "other"), []).append(lead)
     made, missed = [], []
     for (project, work), group in groups.items():
         if len(group) < SEVERAL and all(REPEATED not in lead.dimensions for lead in group):
             missed += [Rejected(lead.ask.text, "enough to make a skill of: one rule, said once") for lead in group]
             continue
-        made.append(Candidate(_name(project, work), "create", project, *_content(group)))
+        name = name_of([project_name(project), work])
+        made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_content(group), work))
+    for project, group in facts.items():
+        if len(group) < SEVERAL:
+            docs += [Doc(project, lead.ask.text, lead.part.proofs) for lead in group]
+            continue
+        name = name_of([project_name(project), "knowledge"])
+        made.append(Candidate(name, "create", project, SkillKind.KNOWLEDGE, *_content(group)))
     return made, docs, missed
 
 
-def _repeated_tasks(rows: Sequence[Row], skills: Sequence[Skill]) -> tuple[list[Candidate], list[Rejected]]:
-    """Return the same request, made in several sessions, as skills to create; and what a skill does already."""
-    tasks = [
-        Said("task", task.turn, task.text, task.text, "", "", row.main_dir, _piece(row, _SURE))
-        for row in rows
-        for task in row.tasks
-    ]
-    made, known = [], []
-    for ask in asks(tasks):
-        sessions = {piece.session for piece in ask.pieces}
-        if len(sessions) < SEVERAL:
+def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Candidate], list[Rejected]]:
+    wanted = [one for one in made if kind in {None, one.kind}]
+    return wanted, [Rejected(one.name, f"of the kind asked for: {kind}") for one in made if one not in wanted]
+
+
+def _named(candidates: Sequence[Candidate], skills: Sequence[Skill]) -> list[Candidate]:
+    """Give each new skill a name that no skill has."""
+    taken = {skill.name for skill in skills}
+    named = []
+    for one in candidates:
+        named.append(replace(one, name=name_of([one.name], taken)) if one.creates else one)
+        taken.add(named[-1].name)
+    return named
+
+
+def _joined(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Make the extensions of one skill one."""
+    joined: dict[str, Candidate] = {}
+    for one in candidates:
+        if one.creates:
             continue
-        mine = tuple(row for row in rows if row.session_id in sessions)
-        skill = _skill(ask, mine, skills)
-        if skill is not None:
-            known.append(Rejected(ask.text, f"{skill.name} is a skill for it already"))
-            continue
-        proofs = tuple(Proof(one.piece.session, one.id, one.quote) for one in ask.said)
-        name = _name("", "-".join(_first_stems(ask.text)))
-        made.append(Candidate(name, "create", mine[0].main_dir, (REPEATABLE, REPEATED), (ask.text,), proofs))
-    return made, known
+        known = joined.get(one.target)
+        if known is None:
+            joined[one.target] = one
+        else:
+            dimensions = tuple(dict.fromkeys((*known.dimensions, *one.dimensions)))
+            joined[one.target] = replace(known, dimensions=dimensions, parts=(*known.parts, *one.parts))
+    return [*joined.values(), *(one for one in candidates if one.creates)]
 
 
-def _first_stems(text: str) -> list[str]:
-    """Return the words of a text that say what it is about, the first few, for a name."""
-    words = [word.strip(".,:;!'\"()").lower() for word in text.split()]
-    telling = [word for word in words if word.isascii() and word.isalpha() and content_stems(word)]
-    return list(dict.fromkeys(telling))[:_NAME_WORDS]
+def _with_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Rejected]]:
+    """Leave out what no skill should say, and candidates of which nothing, or too little, is left."""
+    fit, useless = [], []
+    for one in candidates:
+        project = one.target if one.creates else ""
+        whys = [unfit(part, project) for part in one.parts]
+        useless += [Rejected(part.text, why) for part, why in zip(one.parts, whys, strict=True) if why]
+        left = tuple(part for part, why in zip(one.parts, whys, strict=True) if not why)
+        if left and (left == one.parts or not one.creates or not _too_little(left)):
+            fit.append(replace(one, parts=left))
+    return fit, useless
 
 
-def _content(group: Sequence[_Lead]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[Proof, ...]]:
+def _too_little(parts: Sequence[Part]) -> bool:
+    if any(part.sort is Sort.REQUEST for part in parts):
+        return False
+    return len(parts) < SEVERAL and len({proof.session for part in parts for proof in part.proofs}) < SEVERAL
+
+
+def _content(group: Sequence[Lead]) -> tuple[tuple[str, ...], tuple[Part, ...]]:
     dimensions = [name for name in (REPEATABLE, ROOM, REPEATED) if any(name in lead.dimensions for lead in group)]
-    return tuple(dimensions), tuple(lead.ask.text for lead in group), _evidence(group)
-
-
-def _evidence(group: Sequence[_Lead]) -> tuple[Proof, ...]:
-    return tuple(Proof(one.piece.session, one.id, one.quote) for lead in group for one in lead.ask.said)
-
-
-def _name(project: str, work: str) -> str:
-    base = "".join(char if char.isascii() and char.isalnum() else "-" for char in Path(project).name.lower())
-    return "-".join(part for part in [*base.split("-"), work] if part)[:64]
+    return tuple(dimensions), tuple(lead.part for lead in group)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from skilld.mine.judge import Candidate, Judgement, judge
+from skilld.mine.judge import judge
 from skilld.mine.rows import Feedback, Row, Task, distil
 from skilld.mine.sessions import Session
+from skilld.mine.values import Judgement, SkillKind, Sort
 from skilld.skills import Skill, Source
 from skilld.skills.front import Front
 from skilld.times import seconds
 from skilld.types import Message, SkillUse, Span
 
 AT = "2026-01-05T10:00:00Z"
+LATER = "2026-01-05T12:00:00Z"
 NOW = (seconds(AT) or 0) + 86400
 NOTES = Skill(
     "release-notes", Path("/shop/.claude/skills/release-notes/SKILL.md"), Source.PROJECT, Path("/shop"),
@@ -23,12 +27,19 @@ NOTES = Skill(
 SHIP = "commit this, push it and open a draft pull request"
 
 
-def _row(session: str, task: str, *said: str, skills: tuple[str, ...] = (), at: str = AT) -> Row:
-    feedback = tuple(Feedback(f"{session}:{n}", text, text, "preference", 0.8) for n, text in enumerate(said))
+def _row(
+    session: str, task: str, *said: str, skills: tuple[str, ...] = (), at: str = AT, kind: str = "preference"
+) -> Row:
+    feedback = tuple(Feedback(f"{session}:{n}", text, text, kind, 0.8) for n, text in enumerate(said))
     topics = ("documentation",) if "notes" in task else ("other",)
     return Row(
         "claude-code", session, "/t", "/shop", at, 3, topics, (Task(f"{session}:t", task),), skills, (), feedback
     )
+
+
+def _tasks(session: str, *tasks: str) -> Row:
+    given = tuple(Task(f"{session}:{n}", text) for n, text in enumerate(tasks))
+    return replace(_row(session, tasks[0]), tasks=given)
 
 
 def _judge(*rows: Row, text: str = "# Notes") -> Judgement:
@@ -42,9 +53,8 @@ def _candidates(judged: Judgement) -> list[tuple[str, str, tuple[str, ...]]]:
 def test_a_lasting_word_about_a_skill_in_use_extends_it() -> None:
     said = "Put the ticket number first in the notes."
     (found,) = _judge(_row("s1", "write the release notes", said, skills=("release-notes",))).candidates
-    assert found == Candidate(
-        "release-notes", "extend", str(NOTES.path), ("repeatable", "room to do better"), (said,), found.evidence
-    )
+    assert (found.name, found.action, found.target, found.kind) == ("release-notes", "extend", str(NOTES.path), None)
+    assert (found.dimensions, found.changes) == (("repeatable", "room to do better"), (said,))
     assert [(proof.session, proof.turn, proof.quote) for proof in found.evidence] == [("s1", "s1:0", said)]
 
 
@@ -89,6 +99,117 @@ def test_what_was_said_long_ago_is_not_sure_enough() -> None:
         "s1", "write the release notes", "Put the ticket first.", skills=("release-notes",), at="2024-01-05T10:00:00Z"
     )
     assert [one.missed for one in _judge(old).rejected] == ["said clearly enough, or lately enough"]
+
+
+def test_rules_for_one_kind_of_work_are_a_skill_and_corrections_its_pitfalls() -> None:
+    rows = [
+        replace(_row("s1", "add tests for the basket", "Always run the suite with --fast."), topics=("testing",)),
+        replace(
+            _row("s2", "add tests for vouchers", "Never mock the gateway.", kind="correction"), topics=("testing",)
+        ),
+    ]
+    (found,) = _judge(*rows).candidates
+    assert (found.name, found.kind, found.work) == ("shop-testing", SkillKind.KNOWLEDGE, "testing")
+    assert [(part.sort, part.text) for part in found.parts] == [
+        (Sort.RULE, "Always run the suite with --fast."),
+        (Sort.PITFALL, "Never mock the gateway."),
+    ]
+
+
+def test_one_rule_said_once_makes_no_skill() -> None:
+    rows = [
+        replace(_row(f"s{n}", "add tests", *said), topics=("testing",)) for n, said in ((1, ["Run --fast."]), (2, []))
+    ]
+    judged = _judge(*rows)
+    assert judged.candidates == ()
+    assert [one.missed for one in judged.rejected] == ["enough to make a skill of: one rule, said once"]
+
+
+def test_two_facts_of_a_project_are_a_skill_and_one_belongs_into_its_documents() -> None:
+    facts = ["Fixtures live in tests/data.", "The staging database is shop_stage."]
+    one = _judge(_row("s1", "paint the shed", facts[0], kind="fact"), _row("s2", "oil the door"))
+    assert [doc.text for doc in one.docs] == facts[:1]
+    (both,) = _judge(_row("s1", "paint the shed", *facts, kind="fact"), _row("s2", "oil the door")).candidates
+    assert (both.name, both.kind) == ("shop-knowledge", SkillKind.KNOWLEDGE)
+    assert {part.sort for part in both.parts} == {Sort.FACT}
+
+
+def test_what_was_contradicted_later_is_left_out() -> None:
+    rows = [
+        _row("s1", "write the release notes", "Keep each entry under 60 characters.", skills=("release-notes",)),
+        _row(
+            "s2", "write the release notes", "Keep each entry under 80 characters.", skills=("release-notes",), at=LATER
+        ),
+    ]
+    judged = _judge(*rows)
+    assert [one.changes for one in judged.candidates] == [("Keep each entry under 80 characters.",)]
+    assert "still so: it was contradicted later" in [one.missed for one in judged.rejected]
+
+
+def test_requests_that_follow_each_other_in_several_sessions_are_a_workflow() -> None:
+    steps = ("update the changelog", "bump the version", "tag the release")
+    rows = [
+        _tasks("s1", *steps),
+        _tasks("s2", "update the changelog", "paint the shed", "bump the version now", "tag the release"),
+        _tasks("s3", "tag the release", "update the changelog"),
+    ]
+    (found,) = _judge(*rows).candidates
+    assert (found.kind, found.dimensions) == (SkillKind.WORKFLOW, ("repeatable", "repeated ask"))
+    assert [part.text for part in found.parts] == [*steps]
+    assert {proof.session for proof in found.evidence} == {"s1", "s2"}
+
+
+def _testing(name: str, source: Source = Source.PROJECT) -> tuple[Skill, str]:
+    said = Front(name, "Writing and running the tests of the voucher form with the fast suite.")
+    text = f"---\nname: {name}\ndescription: {said.description}\n---\n\n# Tests\n\nRun the voucher suite with --fast.\n"
+    return Skill(name, Path(f"/shop/.claude/skills/{name}/SKILL.md"), source, Path("/shop"), ("codex",), said), text
+
+
+def test_a_new_skill_that_one_is_for_already_extends_that_one() -> None:
+    rows = [
+        replace(_row("s1", "write tests", "Always start the voucher suite with --fast."), topics=("testing",)),
+        replace(_row("s2", "write tests", "Write the voucher tests before the form."), topics=("testing",)),
+    ]
+    skill, text = _testing("voucher-suite")
+    (found,) = judge(rows, [NOTES, skill], {NOTES.path: "# Notes", skill.path: text}, now=NOW).candidates
+    assert (found.name, found.action, found.target) == ("voucher-suite", "extend", str(skill.path))
+    assert len(found.parts) == 2
+
+
+def test_a_plugins_skill_is_not_edited() -> None:
+    skill, text = _testing("voucher-suite", Source.PLUGIN)
+    rows = [_row("s1", "write voucher tests", "Start the voucher suite with --slow.", skills=("voucher-suite",))]
+    judged = judge(rows, [skill], {skill.path: text}, now=NOW)
+    assert judged.candidates == ()
+    assert "voucher-suite is a plugin's" in judged.rejected[0].missed
+
+
+def test_only_skills_of_the_kind_asked_for_are_created() -> None:
+    rows = [_row("s1", SHIP), _row("s2", SHIP)]
+    judged = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.WORKFLOW)
+    assert judged.candidates == ()
+    assert [one.missed for one in judged.rejected] == ["of the kind asked for: workflow"]
+
+
+@pytest.mark.parametrize(
+    ("text", "missed"),
+    [
+        ("always write the notes to /home/ada/notes/today.md", "it names a path of this one"),
+        ("keep the notes below ~/notes", "it names a path of this one"),
+        ("the notes need [REDACTED:aws_key:ab12] to be sent", "words without a secret in them"),
+        ("always write clean, readable code in good quality", "does not know anyway"),
+    ],
+)
+def test_what_no_skill_should_say_is_left_out(text: str, missed: str) -> None:
+    rows = [_row(name, "write the release notes", text, skills=("release-notes",)) for name in ("s1", "s2")]
+    judged = judge(rows, [NOTES], {NOTES.path: "# Notes"}, now=NOW)
+    assert judged.candidates == ()
+    assert re.search(missed, judged.rejected[0].missed)
+
+
+def test_work_that_is_done_once_makes_no_skill() -> None:
+    judged = _judge(*(_row(name, "install the linters and formatters") for name in ("s1", "s2")))
+    assert [one.missed for one in judged.rejected] == ["work that comes again: this is set up once"]
 
 
 def test_no_more_than_five_are_named_and_the_rest_is_deferred() -> None:

@@ -1,0 +1,103 @@
+"""What a run of `skilld mine` came to, as JSON and in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from skilld import console
+from skilld.mine.run import Became, Report
+from skilld.mine.values import Proof
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """Return the document of `mine --json`."""
+    judged = report.judgement
+    return {
+        "sessions": len(report.reading.sessions),
+        "candidates": [_candidate(one) for one in report.became],
+        "rejected": [{"topic": one.topic, "missed": one.missed} for one in judged.rejected],
+        "docs": [{"project": one.project, "text": one.text, "evidence": _proofs(one.evidence)} for one in judged.docs],
+        "model": report.model,
+        "calls": report.usage.calls,
+        "tokens": report.usage.tokens_in + report.usage.tokens_out,
+        "usd": report.usage.usd,
+        "stopped": report.asked.stopped,
+        "unread": report.unread,
+        "unreadable": report.reading.unreadable,
+        "unknown_cost": report.reading.unknown_cost,
+        "unknown_status": report.reading.unknown_end,
+        "left_alone": report.reading.left_alone,
+    }
+
+
+def show(report: Report) -> None:
+    """Print the report."""
+    reading = report.reading
+    console.line(f"{len(reading.sessions)} sessions read.")
+    for number, what in (
+        (reading.unreadable, "transcripts could not be read"),
+        (reading.left_alone, "sessions in projects that ask to be left alone"),
+        (reading.unknown_cost, "of these with a log that tells no cost"),
+        (reading.unknown_end, "of these with a log that tells no end"),
+        (report.asked.unusable, "answers of the model could not be used; the next run asks again"),
+        (report.unread, "questions were not asked; there the rules alone were at work"),
+    ):
+        if number:
+            console.line(f"  {number} {what}")
+    if report.usage.calls:
+        used = report.usage
+        tokens = used.tokens_in + used.tokens_out
+        console.line(f"  {used.calls} calls of {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
+    if report.asked.stopped:
+        console.line(console.paint(f"  stopped: {console.plain(report.asked.stopped)}", "yellow"))
+    for one in report.became:
+        _show(one)
+    judged = report.judgement
+    _list("For the project's own documents rather than a skill:", ((doc.text, doc.project) for doc in judged.docs))
+    _list("Not taken:", ((one.topic, f"missed: {one.missed}") for one in judged.rejected))
+    if any(one.proposal for one in report.became):
+        console.line("\nNothing is live yet. Look at them: skilld review")
+
+
+def _show(one: Became) -> None:
+    candidate = one.candidate
+    kind = f" ({candidate.kind.value})" if candidate.kind else ""
+    target = f" {console.plain(candidate.target)}" if candidate.target else ""
+    console.line(f"\n{console.paint(f'{candidate.action} {console.plain(candidate.name)}', 'bold')}{kind}{target}")
+    console.line(f"  because it is {', '.join(candidate.dimensions)}")
+    for part in candidate.parts:
+        console.line(f"  - {console.plain(part.text)}")
+        for proof in part.proofs:
+            console.line(f"    you, in {console.plain(proof.session)}: \u201c{console.plain(proof.quote)}\u201d")
+    if one.proposal:
+        console.line(f"  proposed as {one.proposal}: skilld show {one.proposal}")
+    elif one.why_not:
+        console.line(console.paint(f"  not proposed: {console.plain(one.why_not)}", "yellow"))
+
+
+def _list(title: str, rows: Iterable[tuple[str, str]]) -> None:
+    for number, (text, remark) in enumerate(rows):
+        if not number:
+            console.line(f"\n{title}")
+        console.line(f"  - {console.plain(text)}" + console.paint(f"  ({console.plain(remark)})", "dim"))
+
+
+def _candidate(one: Became) -> dict[str, Any]:
+    candidate = one.candidate
+    return {
+        "name": candidate.name,
+        "action": candidate.action,
+        "target": candidate.target,
+        "kind": candidate.kind.value if candidate.kind else None,
+        "dimensions": list(candidate.dimensions),
+        "changes": list(candidate.changes),
+        "evidence": _proofs(candidate.evidence),
+        "proposal": one.proposal or None,
+        "why_not": one.why_not,
+        "text": one.text,
+    }
+
+
+def _proofs(proofs: Iterable[Proof]) -> list[dict[str, str]]:
+    return [{"session": one.session, "turn": one.turn, "quote": one.quote} for one in proofs]

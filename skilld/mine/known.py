@@ -1,0 +1,88 @@
+"""Has this been proposed before? By its turns, and by its meaning in whatever wording. Pure.
+
+The daemon's own rule (`skilld.worker.known`) holds for one skill; a new skill has no place yet, so here all proposals
+count. What was decided against comes again only when it was said again since, in another session and other words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skilld.classify.offline.said import says_already
+from skilld.memory.asks import Ask, same
+from skilld.text import fold
+from skilld.times import seconds
+from skilld.types import Proposal, State
+from skilld.words import content_stems
+
+_SAYS = {
+    State.OPEN: "new words: the open proposal {id} says it",
+    State.ACCEPTED: "new words: you accepted it as {id}",
+    State.REJECTED: "new words: you rejected it as {id}",
+    State.REVERTED: "new words: you took it out again as {id}",
+    State.STALE: "new words: it was proposed as {id}",
+    State.SUPERSEDED: "new words: it was proposed as {id}",
+}
+_DECIDED_AGAINST = frozenset({State.REJECTED, State.REVERTED})
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a proposal says, ready to be compared."""
+
+    proposal: Proposal
+    turns: frozenset[str]
+    quotes: frozenset[str]
+    text: str
+    lines: tuple[frozenset[str], ...]
+
+
+class Proposed:
+    """All that was ever proposed."""
+
+    def __init__(self, proposals: Sequence[Proposal]) -> None:
+        self._all = [_said(proposal) for proposal in proposals]
+
+    def why_known(self, ask: Ask, path: str) -> str:
+        """Return why an ask, for the skill at `path` or for a new one, need not be proposed; empty where it may."""
+        stems = content_stems(ask.text)
+        for said in self._all:
+            if path and said.proposal.path != path and said.proposal.state is not State.OPEN:
+                continue  # another skill may need it too
+            if self._is_in(ask, stems, said) and not _anew(ask, said):
+                return _SAYS[said.proposal.state].format(id=said.proposal.id)
+        return ""
+
+    @staticmethod
+    def _is_in(ask: Ask, stems: frozenset[str], said: _Said) -> bool:
+        if any(one.id in said.turns and _folded(one.quote) in said.quotes for one in ask.said):
+            return True
+        return says_already(ask.text, said.text) or any(same(stems, line) for line in said.lines)
+
+
+def _anew(ask: Ask, said: _Said) -> bool:
+    """Whether what was decided against was said again since, in another session and in other words."""
+    if said.proposal.state not in _DECIDED_AGAINST:
+        return False
+    decided = seconds(said.proposal.decided_at) or 0.0
+    return any(
+        one.piece.at > decided and one.id not in said.turns and _folded(one.quote) not in said.quotes
+        for one in ask.said
+    )
+
+
+def _said(proposal: Proposal) -> _Said:
+    text = "\n".join(operation.text for operation in proposal.operations)
+    lines = [line.strip().lstrip("-*+0123456789. ") for line in f"{text}\n{proposal.summary}".splitlines()]
+    return _Said(
+        proposal,
+        frozenset(piece.turn for piece in proposal.evidence),
+        frozenset(_folded(piece.quote) for piece in proposal.evidence),
+        text,
+        tuple(stems for line in lines if (stems := content_stems(line))),
+    )
+
+
+def _folded(text: str) -> str:
+    return fold(text).casefold()

@@ -1,0 +1,189 @@
+"""One run of mining from start to end: sessions, questions, judgement, drafts, proposals.
+
+Whoever starts it says what to read, answers whether it may cost something, and shows how far it has come.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from skilld.classify.backends.rates import Rates
+from skilld.daemon.roots import Surroundings
+from skilld.errors import RetryError, SkilldError
+from skilld.git.environment import scrub_environment
+from skilld.mine import found
+from skilld.mine.asking import Asked, Asking, Terms, rates_of
+from skilld.mine.confirm import Transcripts
+from skilld.mine.draft import draft
+from skilld.mine.place import place
+from skilld.mine.proposing import Run, checked, creation, extension, put
+from skilld.mine.reading import Reading, Wanted, read
+from skilld.mine.sessions import Session, Transcript
+from skilld.mine.values import Candidate, Judgement, SkillKind
+from skilld.mine.windows import Estimate, Window, estimate, windows
+from skilld.skills import Skill, text
+from skilld.skills.spec import NAME
+from skilld.store import Store
+from skilld.times import day
+from skilld.types import Usage
+
+OFFLINE = "offline"
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a run is asked to do."""
+
+    transcripts: Sequence[Transcript]
+    wanted: Wanted
+    kind: SkillKind | None = None
+    name: str = ""
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a run works with. `skills` gives the skills of some projects and of the person."""
+
+    store: Store
+    terms: Terms
+    around: Surroundings
+    redact: Callable[[str], str]
+    skills: Callable[[Sequence[Path]], list[Skill]]
+
+
+@dataclass(frozen=True, slots=True)
+class Hooks:
+    """What a run asks of whoever started it.
+
+    `agree` is told what the questions will take, and can ask what that is in dollars (None: nobody knows), which takes
+    seconds; without a yes none is asked.
+    `edit` gets the text of a new skill and returns what is to be proposed. `progress` is told of long work.
+    """
+
+    agree: Callable[[Estimate, Callable[[], float | None]], bool]
+    edit: Callable[[str], str]
+    progress: Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Became:
+    """What became of a candidate: the proposal's id, or why there is none; the text of a new skill."""
+
+    candidate: Candidate
+    proposal: str = ""
+    why_not: str = ""
+    text: str = ""
+
+
+@dataclass
+class Report:
+    """What a run came to. `unread` are questions that were not asked: rules stood in for a model there."""
+
+    reading: Reading
+    judgement: Judgement = field(default_factory=lambda: Judgement((), (), ()))
+    became: list[Became] = field(default_factory=list)
+    model: str = OFFLINE
+    asked: Asked = field(default_factory=Asked)
+    unread: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+
+def mine(options: Options, world: World, hooks: Hooks) -> Report:
+    """Do one run. Raises SkilldError where the model cannot be asked or a name cannot be a skill's."""
+    if options.name and not NAME.fullmatch(options.name):
+        raise SkilldError("That is no name for a skill", options.name, "Small letters, digits and single hyphens.")
+    reading = read(_counted(options.transcripts, hooks), options.wanted, world.redact, _Prices(world.terms))
+    report = Report(reading, model=world.terms.spec.model)
+    asks = report.model != OFFLINE
+    if asks:
+        report.asked = _ask(reading.sessions, world, hooks)
+    rows, report.unread = found.rows(reading.sessions, _windows(report.model) if asks else None, world.store)
+    skills = world.skills(sorted({Path(row.main_dir) for row in rows if row.main_dir}))
+    texts = {skill.path: text(skill.path) for skill in skills}
+    transcripts = Transcripts(reading.where, world.redact)
+    report.judgement = found.judged(rows, skills, texts, transcripts, world.store, kind=options.kind)
+    started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    run = Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
+    scrub_environment()
+    for number, candidate in enumerate(_named(report.judgement.candidates, options.name), 1):
+        hooks.progress("proposals", number, len(report.judgement.candidates))
+        report.became.append(_become(candidate, options, run, world.around, hooks))
+    report.usage = sum(run.spent, report.asked.usage)
+    return report
+
+
+class _Prices:
+    """Prices of models, each asked for once."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._known: dict[str, Rates | None] = {}
+
+    def __call__(self, model: str) -> Rates | None:
+        if model not in self._known:
+            told = rates_of([model], self._terms)[model]
+            self._known[model] = Rates(**told) if told else None
+        return self._known[model]
+
+
+def _counted(transcripts: Sequence[Transcript], hooks: Hooks) -> Iterator[Transcript]:
+    for number, transcript in enumerate(transcripts, 1):
+        hooks.progress("transcripts", number, len(transcripts))
+        yield transcript
+
+
+def _windows(model: str) -> Callable[[Session], list[Window]]:
+    return lambda session: windows(session, model)
+
+
+def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> Asked:
+    """Ask about what nobody asked about before, if that is agreed to."""
+    model = world.terms.spec.model
+    every = [window for session in sessions for window in windows(session, model)]
+    new = [window for window in every if world.store.mining.found(window.id) is None]
+    if not new:
+        return Asked()
+    expected = estimate(new)
+
+    def dollars() -> float | None:
+        price = _Prices(world.terms)(model)
+        return price.of(expected.tokens_in, expected.tokens_out) if price else None
+
+    if not hooks.agree(expected, dollars):
+        return Asked(stopped="you did not want it to")
+    asking = Asking(world.store, world.terms, lambda done: hooks.progress("questions", done, len(new)))
+    return asking.about(new)
+
+
+def _named(candidates: Sequence[Candidate], name: str) -> list[Candidate]:
+    """Give the first skill to create the name that was asked for."""
+    new = next((one for one in candidates if one.creates), None)
+    return [replace(one, name=name) if name and one is new else one for one in candidates]
+
+
+def _become(candidate: Candidate, options: Options, run: Run, around: Surroundings, hooks: Hooks) -> Became:
+    written = ""
+    try:
+        if not candidate.creates:
+            return (
+                Became(candidate)
+                if options.dry_run
+                else Became(candidate, put(extension(candidate, run), run.store).id)
+            )
+        where = place(candidate, candidate.name, run.transcripts, around)
+        drafted = draft(candidate, day=day(time.time()), with_sessions=not where.shared)
+        written = drafted.text
+        passed = checked(candidate, drafted, written if options.dry_run else hooks.edit(written), run)
+        written = passed.text
+        if options.dry_run:
+            return Became(candidate, text=written)
+        return Became(candidate, put(creation(passed, where.path, run), run.store).id, text=written)
+    except RetryError as error:
+        return Became(candidate, why_not=f"{error}; the next run tries again", text=written)
+    except SkilldError as error:
+        return Became(candidate, why_not=str(error), text=written)

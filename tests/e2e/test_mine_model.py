@@ -1,0 +1,180 @@
+"""`skilld mine` with a scripted model, from transcripts to proposals on the staging branch."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.edit.lint import lint
+from skilld.skills.spec import faults
+from support.live_project import Project
+from support.mining_model import answer
+from support.program import Program
+from support.session import Session
+from support.stub_model import Body, Reply, StubModel
+
+NEWEST_FIRST = "Always mention breaking changes first in the notes."
+IN_TESTS = ("Always run the suite with the flag --fast.", "Never mock the payment gateway in tests.")
+FACTS = ("Our fixtures live in tests/data.", "The staging database is called shop_stage.")
+
+
+def _program(home: Path, model: StubModel, **settings: str) -> Program:
+    common = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "openai/stub"}
+    return Program(home, {**common, "SKILLD_MODEL_BASE_URL": model.base_url, **settings})
+
+
+def _talk(home: Path, project: Project, *texts: str, skill: bool = False) -> Session:
+    session = Session(home, project)
+    if skill:
+        session.use_skill()
+    session.type(*texts)
+    return session
+
+
+def _two_weeks(home: Path, project: Project) -> None:
+    """Write five sessions: a skill to extend, rules for a kind of work, facts, and a request that came twice."""
+    _talk(home, project, "Write the release notes for 2.4.0", NEWEST_FIRST, skill=True)
+    _talk(home, project, "add tests for the basket", IN_TESTS[0])
+    _talk(home, project, "add tests for the voucher form", IN_TESTS[1], FACTS[0], FACTS[1])
+    _talk(home, project, "rebase onto main and squash the fixup commits")
+    _talk(home, project, "squash the fixup commits and rebase onto main please")
+
+
+def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, project: Project) -> None:
+    _two_weeks(home, project)
+    before = project.fingerprint()
+    with StubModel(answer) as model:
+        program = _program(home, model)
+        dry = program.json("mine", "--dry-run")
+        asked = len(model.bodies)
+        first = program.json("mine")
+        proposals = program.json("proposals")
+        edited = len(model.bodies) - asked
+        second = program.json("mine")
+        assert len(model.bodies) == asked + edited
+    assert [one["proposal"] for one in dry["candidates"]] == [None] * len(dry["candidates"])
+    assert dry["calls"] == asked > 0
+    assert first["calls"] == edited == 2  # the edit, and whether the edited skill still leaves it unsaid
+    by_name = {one["name"]: one for one in first["candidates"]}
+    assert {name: (one["action"], one["kind"]) for name, one in by_name.items()} == {
+        "release-notes": ("extend", None),
+        "project-testing": ("create", "domain-knowledge"),
+        "project-knowledge": ("create", "domain-knowledge"),
+        "squash-fixup-commits-rebase": ("create", "prompt-template"),
+    }
+    assert {one["id"] for one in proposals} == {one["proposal"] for one in first["candidates"]}
+    for one in first["candidates"]:
+        if one["action"] == "create":
+            assert faults(one["text"], one["name"]) == ()
+            assert [f for f in lint(b"", one["text"].encode(), one["text"]) if f.verdict == "refuse"] == []
+            path = f".claude/skills/{one['name']}/SKILL.md"
+            assert project.git("show", f"skilld/staging:{path}") == one["text"].rstrip("\n")
+    assert f"- {NEWEST_FIRST}" in project.git("show", "skilld/staging:.claude/skills/release-notes/SKILL.md")
+    assert by_name["project-testing"]["changes"] == list(reversed(IN_TESTS))
+    assert (second["candidates"], second["calls"]) == ([], 0)
+    assert program.json("proposals") == proposals
+    assert project.fingerprint() == before
+
+
+def test_what_was_rejected_is_not_proposed_again_in_other_words(home: Path, project: Project) -> None:
+    _talk(home, project, "rebase onto main and squash the fixup commits")
+    _talk(home, project, "squash the fixup commits and rebase onto main please")
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    (made,) = program.json("mine")["candidates"]
+    assert program.run("reject", made["proposal"]).returncode == 0
+    assert program.json("mine")["candidates"] == []
+    reasons = {one["missed"] for one in program.json("mine")["rejected"]}
+    assert reasons == {f"new words: you rejected it as {made['proposal']}"}
+
+
+def test_a_repository_that_others_see_gets_no_session_ids_and_no_quotes(home: Path, project: Project) -> None:
+    project.git("remote", "add", "origin", "https://example.org/shop.git")
+    sessions = [
+        _talk(home, project, text) for text in ("tag the release and push the tag", "push the tag, tag the release")
+    ]
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    (made,) = program.json("mine")["candidates"]
+    commit = project.git("show", "skilld/staging")
+    assert made["proposal"] in commit
+    assert all(session.path.stem not in commit for session in sessions)
+
+
+def test_the_budget_ends_it_and_the_next_run_goes_on(home: Path, project: Project) -> None:
+    for number in range(3):
+        _talk(home, project, f"add tests for the form {number}", IN_TESTS[number % 2])
+    with StubModel(answer) as model:
+        poor = _program(home, model, SKILLD_BUDGET__CALLS="2")
+        stopped = poor.json("mine", "--dry-run")
+        assert (stopped["calls"], stopped["unread"], len(model.bodies)) == (2, 1, 2)
+        assert stopped["stopped"] == "today's budget is spent: 2 of 2 model calls were made today"
+        assert poor.json("mine", "--dry-run")["calls"] == 0
+        assert _program(home, model).json("mine", "--dry-run")["calls"] == 1
+        (row,) = poor.json("cost")["days"]
+        assert (row["skill"], row["calls"]) == ("(mining)", 3)
+
+
+def test_a_model_that_asks_for_patience_gets_it(home: Path, project: Project) -> None:
+    _talk(home, project, "add tests for the basket", IN_TESTS[0])
+    with StubModel(answer) as model:
+        model.queue(Reply(status=429, retry_after=0.1))
+        found = _program(home, model).json("mine", "--dry-run")
+        assert (found["unread"], found["stopped"], len(model.bodies)) == (0, "", 2)
+
+
+def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> None:
+    _talk(home, project, "add tests for the basket", IN_TESTS[0])
+    with StubModel(lambda _: Reply(status=401)) as model:
+        done = _program(home, model).run("mine")
+    assert done.returncode == 1
+    assert "refused the key" in done.stderr
+    assert "skilld config show" in done.stderr
+
+
+def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> None:
+    for number in range(2):
+        _talk(home, project, f"add tests for the form {number}", IN_TESTS[number])
+    slow = iter([0.0, 60.0])
+
+    def late(body: Body) -> Reply | str:
+        reply = answer(body)
+        return Reply(reply, delay=next(slow)) if isinstance(reply, str) else reply
+
+    with StubModel(late) as model:
+        program = _program(home, model)
+        started = _start(program, "mine", "--dry-run")
+        model.wait_for_requests(2)
+        started.send_signal(signal.SIGINT)
+        assert started.wait(20) == 130
+        model.decide = answer
+        assert program.json("mine", "--dry-run")["calls"] == 1
+
+
+@pytest.mark.parametrize(("text", "kept"), [("# Mine\n\nAlways look twice.\n", True), ("{{bad\u202e", False)])
+def test_a_draft_is_seen_in_the_editor_and_checked_again(home: Path, project: Project, text: str, kept: bool) -> None:  # noqa: FBT001
+    _talk(home, project, "rebase onto main and squash the fixup commits")
+    _talk(home, project, "squash the fixup commits and rebase onto main please")
+    (home / "body.md").write_text(text)
+    editor = home / "editor.sh"
+    editor.write_text(
+        '#!/bin/sh\nsed "/^# /,\\$d" "$1" > "$1.new" && cat "$HOME/body.md" >> "$1.new" && mv "$1.new" "$1"\n'
+    )
+    editor.chmod(0o755)
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program.environment["EDITOR"] = str(editor)
+    (made,) = program.json("mine", "--edit")["candidates"]
+    assert bool(made["proposal"]) is kept, made
+    if kept:
+        assert "Always look twice." in project.git("show", f"skilld/staging:.claude/skills/{made['name']}/SKILL.md")
+
+
+def _start(program: Program, *arguments: str) -> subprocess.Popen[Any]:
+    import sys
+
+    command = [sys.executable, "-m", "skilld", *arguments]
+    return subprocess.Popen(
+        command, cwd=program.home, env=program.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )

@@ -1,0 +1,55 @@
+"""The second look: each turn is read again from its transcript before anything is made of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.mine.confirm import GONE, TAKEN_BACK, Transcripts, refuted
+from skilld.mine.sessions import Transcript
+from skilld.mine.values import Part, Proof, Sort
+from skilld.types import Kind
+from support.claude_lines import typed, write
+
+RULE = "Always keep each entry under 60 characters."
+TASK = "commit this, push it and open a draft PR"
+
+
+def _look(folder: Path, part: Part, *said: str) -> list[str]:
+    path = folder / "s1.jsonl"
+    write(path, *(typed(f"t{number}", text) for number, text in enumerate(said)))
+    where = {"s1": Transcript("claude-code", path, 0.0)}
+    return [*refuted([part], Transcripts(where, lambda text: text)).values()]
+
+
+def _part(quote: str, text: str = RULE, sort: Sort = Sort.RULE) -> Part:
+    kind = Kind.PREFERENCE if sort is Sort.RULE else None
+    return Part(sort, text, (Proof("s1", "claude-code:t0", quote),), kind)
+
+
+def test_what_stands_there_holds(tmp_path: Path) -> None:
+    assert _look(tmp_path, _part(RULE), f"{RULE} Thanks!", "go on") == []
+    assert _look(tmp_path, _part(TASK, TASK, Sort.REQUEST), TASK) == []
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (_part(RULE), "Keep them short."),
+        (_part(RULE), f"The page says:\n> {RULE}"),
+        (_part(TASK, TASK, Sort.REQUEST), "commit this"),
+    ],
+)
+def test_what_is_not_there_or_is_not_theirs_does_not(tmp_path: Path, part: Part, said: str) -> None:
+    assert _look(tmp_path, part, said) == [GONE]
+
+
+def test_what_was_taken_back_does_not(tmp_path: Path) -> None:
+    assert _look(tmp_path, _part(RULE), RULE, "go on", "scratch that, forget the 60 characters") == [TAKEN_BACK]
+
+
+def test_a_transcript_that_is_gone_bears_nothing_out(tmp_path: Path) -> None:
+    where = {"s1": Transcript("claude-code", tmp_path / "gone.jsonl", 0.0)}
+    assert [*refuted([_part(RULE)], Transcripts(where, str)).values()] == [GONE]
+    assert [*refuted([_part(RULE)], Transcripts({}, str)).values()] == [GONE]

@@ -1,0 +1,118 @@
+"""A candidate as a SKILL.md: sound whatever was said, and in the words that were said."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.mine.draft import draft
+from skilld.mine.naming import name_of, telling_words
+from skilld.mine.template import template
+from skilld.mine.values import Candidate, Part, Proof, SkillKind, Sort
+from skilld.skills.front import front
+from skilld.skills.spec import NAME, faults
+
+DAY = "2026-11-20"
+ANYTHING = st.text(st.characters(), min_size=1, max_size=200)
+
+
+def _candidate(kind: SkillKind, *parts: Part, name: str = "shop-testing", work: str = "") -> Candidate:
+    return Candidate(name, "create", "/work/shop", kind, ("repeatable",), parts, work)
+
+
+def _part(sort: Sort, text: str, *others: str) -> Part:
+    quotes = (text, *others)
+    return Part(sort, text, tuple(Proof(f"s{n}", f"k{n}", quote) for n, quote in enumerate(quotes)))
+
+
+def test_rules_pitfalls_and_facts_stand_under_their_headings() -> None:
+    parts = (
+        _part(Sort.RULE, "Always run the suite with --fast."),
+        _part(Sort.PITFALL, "Never mock the gateway."),
+        _part(Sort.FACT, "Fixtures live in /work/shop/tests/data."),
+    )
+    made = draft(_candidate(SkillKind.KNOWLEDGE, *parts, work="testing"), day=DAY, with_sessions=True)
+    assert made.description == (
+        "What holds for writing, changing or running tests in shop: Always run the suite with --fast; Never mock the"
+        " gateway; Fixtures live in tests/data. Use when writing, changing or running tests in shop."
+    )
+    expected = """\
+---
+name: shop-testing
+description: "{description}"
+metadata:
+  skilld-origin: "mined"
+  skilld-evolving: "true"
+  skilld-kind: "domain-knowledge"
+  skilld-date: "2026-11-20"
+  skilld-sessions: "s0"
+---
+
+# shop: testing
+
+For writing, changing or running tests.
+
+## Facts
+
+- Fixtures live in tests/data.
+
+## Rules
+
+- Always run the suite with --fast.
+
+## Pitfalls
+
+- Never mock the gateway.
+"""
+    assert made.text == expected.replace("{description}", made.description)
+
+
+def test_what_differs_between_wordings_becomes_a_variable() -> None:
+    part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me, please", "review https://x.org/pr/7 with me")
+    made = draft(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=False)
+    assert "\nreview {{link}} with me, please\n" in made.text
+    assert "- `{{link}}`: as in https://x.org/pr/10" in made.text
+    assert front(made.text).metadata["skilld-variables"] == '[{"name": "link", "type": "string"}]'
+    assert "skilld-sessions" not in made.text
+
+
+def test_a_template_takes_only_exact_words_for_variables() -> None:
+    newest = "bump app/core.py to 1.4 for #12 and then 1.4 again"
+    text, variables = template(newest, ["bump app/gate.py to 1.5 for #13"])
+    assert text == "bump {{path}} to {{number}} for {{number2}} and then {{number}} again"
+    assert [(one.name, one.example) for one in variables] == [
+        ("path", "app/core.py"),
+        ("number", "1.4"),
+        ("number2", "#12"),
+    ]
+    assert template("paint the shed", ["paint the door"]) == ("paint the shed", ())
+    assert template(newest, []) == (newest, ())
+
+
+def test_steps_are_numbered_in_their_order() -> None:
+    parts = (_part(Sort.STEP, "update the changelog"), _part(Sort.STEP, "tag the release"))
+    made = draft(_candidate(SkillKind.WORKFLOW, *parts), day=DAY, with_sessions=False)
+    assert made.body.endswith("## Steps\n\n1. update the changelog\n2. tag the release")
+    assert made.description.startswith(
+        "Steps that follow each other: update the changelog; then tag the release. Use when"
+    )
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(Sort), ANYTHING), min_size=1, max_size=6), st.sampled_from(SkillKind), ANYTHING
+)
+def test_whatever_was_said_the_file_is_sound(said: list[tuple[Sort, str]], kind: SkillKind, project: str) -> None:
+    parts = [_part(sort, text, text[::-1]) for sort, text in said]
+    name = name_of(telling_words(said[0][1]))
+    candidate = Candidate(name, "create", f"/{project}", kind, ("repeatable",), tuple(parts), "testing")
+    made = draft(candidate, day=DAY, with_sessions=True)
+    assert faults(made.text, name) == ()
+    assert "Use when" in front(made.text).description
+
+
+@given(st.lists(ANYTHING, max_size=4), st.sets(st.sampled_from(["a", "asked-for-again", "x-2"])))
+def test_every_name_is_one_that_a_skill_can_have(words: list[str], taken: set[str]) -> None:
+    name = name_of(words, taken)
+    assert NAME.fullmatch(name)
+    assert len(name) <= 64
+    assert name not in taken
