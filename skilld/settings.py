@@ -106,6 +106,12 @@ class Auto(_Section):
     confidence: float = Field(0.8, ge=0, le=1, description="how sure a proposal must be to be applied")
 
 
+class Mine(_Section):
+    """Looking for skills in past sessions without being asked to."""
+
+    nightly: bool = Field(default=False, description="mine once a day after 03:00, when nobody has worked for a while")
+
+
 class Settings(BaseSettings):
     """All settings and their defaults."""
 
@@ -130,6 +136,7 @@ class Settings(BaseSettings):
     budget: Budget = Budget()
     accept: Accept = Accept()
     auto: Auto = Auto()
+    mine: Mine = Mine()
     roots: dict[str, list[Path]] = Field(default_factory=dict, description="per agent: folders in place of the usual")
 
     @field_validator("model")

@@ -15,7 +15,7 @@ from typing import Any
 import structlog
 
 from skilld import __version__
-from skilld.daemon import account, alarm
+from skilld.daemon import account, alarm, nightly
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
 from skilld.daemon.notices import Notices
@@ -24,7 +24,7 @@ from skilld.daemon.recovery import keep_copy
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.rests import Rests
 from skilld.daemon.schedule import Schedule
-from skilld.daemon.spawn import Worker
+from skilld.daemon.spawn import Worker, start
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import Watching
 from skilld.notify.desktop import Desktop
@@ -254,13 +254,13 @@ class Service:
             self._spawn(batch, self._engine.start(batch))
         elif news := self._engine.budget_news():
             self._notices.trouble("budget", about_budget(news), now)
-        elif job := self._engine.recall(now) or self._observing.job(now):
+        elif job := self._engine.recall(now) or self._observing.job(now) or nightly.job(self._engine, now):
             self._spawn(None, job)
 
     def _spawn(self, batch: StoredBatch | None, job: Mapping[str, Any]) -> None:
-        worker = Worker(job, self._engine.around.environment, self._engine.settings.worker.seconds)
-        self._worker = worker
-        self._worker_due = time.monotonic() + self._engine.settings.worker.seconds + _OVERDUE
+        seconds = float(job.get("seconds", self._engine.settings.worker.seconds))
+        worker = self._worker = start(job, self._engine.around.environment, seconds)
+        self._worker_due = time.monotonic() + seconds + _OVERDUE
 
         def keep(plan: Mapping[str, Any]) -> None:
             if batch is not None:

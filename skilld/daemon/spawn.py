@@ -12,9 +12,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any
+from typing import IO, Any, ClassVar
 
 from skilld.classify.backends.agent_cli_clients import needed
 from skilld.types import Outcome
@@ -33,8 +33,15 @@ _PLAN = b'{"type": "plan"'
 Keep = Callable[[dict[str, Any]], None]
 
 
+def start(job: Mapping[str, Any], environment: Mapping[str, str], seconds: float) -> Worker:
+    """Return the process that does a job, running: a worker, or for the night's mining the program itself."""
+    return (Errand if job["kind"] == "mine" else Worker)(job, environment, seconds)
+
+
 class Worker:
     """One running job."""
+
+    _program: ClassVar[Sequence[str]] = ("skilld.worker",)
 
     def __init__(self, job: Mapping[str, Any], environment: Mapping[str, str], seconds: float) -> None:
         self._seconds = seconds
@@ -43,11 +50,11 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         with suppress(OSError):  # no memory, no process to be had: told as the result
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "skilld.worker"],
+                [sys.executable, "-P", "-m", *self._program],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=worker_environment(environment),
+                env=self._environment(environment),
                 cwd="/",
                 start_new_session=True,
             )
@@ -92,9 +99,23 @@ class Worker:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
 
+    @staticmethod
+    def _environment(environment: Mapping[str, str]) -> dict[str, str]:
+        return worker_environment(environment)
+
     def _time_is_up(self) -> None:
         self._late = True
         self.kill()
+
+
+class Errand(Worker):
+    """The program's own verb as a job: it reads settings and store and finds the agents' folders by itself."""
+
+    _program = ("skilld", "mine", "--nightly", "--yes")
+
+    @staticmethod
+    def _environment(environment: Mapping[str, str]) -> dict[str, str]:
+        return {**environment, "SKILLD_CHILD": "1"}
 
 
 def _send(stream: IO[bytes], data: bytes) -> None:
