@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -26,8 +26,9 @@ def collect(
     around: Iterable[Path] = (),
 ) -> list[Shelved]:
     """Return every skill of the person, of plugins, and of the projects that sessions worked in or `around` names."""
-    projects = [Path(project) for project in store.overview.projects()]
-    skills = find_skills([path for path in dict.fromkeys([*around, *projects]) if path.is_absolute() and path != home])
+    folders = [*around, *map(Path, store.overview.projects())]
+    projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in _up_to_root(folder))
+    skills = find_skills([project for project in projects if project != home])
     proposals = store.proposals.in_states([*State])
     sessions = sessions_by_path(skills, store.overview.used(), _finder(home, environment))
     told, tasks = store.records.feedback_by_session(), store.records.tasks()
@@ -43,6 +44,13 @@ def collect(
     }
     off = disabled(store)
     return shelf(skills, uses, proposals, now, dict.fromkeys(off, ("disabled",)))
+
+
+def _up_to_root(folder: Path) -> Iterator[Path]:
+    """Yield a folder and those around it, up to the root of its repository; without one, the folder alone."""
+    above = [folder, *folder.parents]
+    root = next((number for number, one in enumerate(above) if (one / ".git").exists()), 0)
+    yield from above[: root + 1]
 
 
 def _finder(home: Path, environment: Mapping[str, str]) -> Callable[[Used], str]:

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from urllib.parse import quote
 
-from skilld.errors import SkilldError
+from skilld.errors import RefusedError, SkilldError
 from skilld.skills import Skill, Source
 
 
@@ -17,8 +17,16 @@ def trash_of(home: Path, data_home: Path, platform: str) -> Path:
 
 
 def put_aside(skill: Skill, trash: Path) -> Path:
-    """Move a skill's folder to the trash and return where it is now. Raises SkilldError where it cannot be moved."""
+    """Move a skill's folder to the trash and return where it is now.
+
+    Raises SkilldError where it cannot be moved, RefusedError where it is more than a skill: people link whole
+    repositories into their skills folders.
+    """
     folder = skill.path.parent
+    if (folder / ".git").exists():
+        raise RefusedError(
+            "The skill was not deleted", f"{folder} is a repository of its own", "Remove the link to it."
+        )
     name = f"{folder.name}-{time.strftime('%Y%m%d-%H%M%S')}"
     if skill.source is Source.PLUGIN or not (folder / "SKILL.md").is_file():
         raise SkilldError("The skill was not deleted", "it is not a folder of your own")

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from skilld.errors import SkilldError
+from skilld.errors import RefusedError, SkilldError
+from skilld.library.collect import collect
 from skilld.library.shelf import Shelved, matches, shelf
 from skilld.library.trash import put_aside
 from skilld.library.uses import Uses, judged, sessions_by_path
 from skilld.skills import Skill, Source
 from skilld.skills.front import Front, front
+from skilld.store import Store
 from skilld.store.overview import Used
 from skilld.store.records import Task
 from skilld.types import Proposal, State
@@ -121,4 +125,24 @@ def test_deleting_moves_the_whole_folder_to_the_trash(tmp_path: Path) -> None:
     shutil.copytree(place, folder)
     with pytest.raises(SkilldError, match="not a folder of your own"):
         put_aside(Skill("notes", folder / "SKILL.md", Source.PLUGIN, None, (), front("")), tmp_path / "Trash")
+    (folder / ".git").mkdir()
+    with pytest.raises(RefusedError, match="a repository of its own"):
+        put_aside(skill, tmp_path / "Trash")
     assert folder.exists()
+
+
+def test_skills_are_looked_for_from_where_sessions_worked_up_to_the_root_of_the_repository(tmp_path: Path) -> None:
+    root = tmp_path / "home/work/shop"
+    (root / ".git").mkdir(parents=True)
+    asked: list[Path] = []
+
+    def find_skills(projects: Sequence[Path]) -> list[Skill]:
+        asked.extend(projects)
+        return []
+
+    with closing(Store.open(tmp_path / "skilld.db")) as store:
+        for name, folder in (("s1", root / "src/api"), ("s2", root), ("s3", tmp_path / "home"), ("s4", Path())):
+            store.transcripts.see_session("claude-code", name, cwd=str(folder), activity=1.0)
+        assert collect(store, find_skills, tmp_path / "home", {}, now=NOW, around=[tmp_path / "loose"]) == []
+    assert set(asked) == {tmp_path / "loose", root / "src/api", root / "src", root}
+    assert len(asked) == 4

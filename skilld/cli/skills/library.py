@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +22,7 @@ def shelved(store: Store, near: Path | None = None) -> list[Shelved]:
     """
     from skilld.library.collect import collect
 
-    around = [*_up_to_root(Path.cwd()), *(near.parents if near is not None else ())]
+    around = [Path.cwd(), *(near.parents if near is not None else ())]
     return collect(store, common.all_skills, common.home(), os.environ, now=time.time(), around=around)
 
 
@@ -69,13 +68,6 @@ def as_json(row: Shelved) -> dict[str, Any]:
         "generated_from": row.origins,
         "marks": list(row.marks),
     }
-
-
-def _up_to_root(folder: Path) -> Iterator[Path]:
-    """Yield a folder and those around it, up to the root of its repository; without one, the folder alone."""
-    above = [folder, *folder.parents]
-    root = next((number for number, one in enumerate(above) if (one / ".git").exists()), 0)
-    yield from above[: root + 1]
 
 
 def _as_path(given: str) -> Path | None:

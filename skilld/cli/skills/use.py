@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     if sys.stdout.isatty():
         console.piece(said)
     else:
-        sys.stdout.write(said)
+        sys.stdout.buffer.write(said.encode())
     return 0
 
 
