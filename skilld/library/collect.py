@@ -13,7 +13,7 @@ from skilld.library.uses import judged, sessions_by_path
 from skilld.skills import Skill, find
 from skilld.store import Store
 from skilld.store.overview import Used
-from skilld.types import SkillRef, State
+from skilld.types import Proposal, SkillRef, State
 
 
 def collect(
@@ -36,7 +36,7 @@ def collect(
         skill.path: judged(
             skill.name,
             sessions.get(skill.path, {}),
-            [one.session_id for one in proposals if one.path == str(skill.path) and one.state in CORRECTIONS],
+            _corrected(store, [one for one in proposals if one.path == str(skill.path)]),
             told.get(skill.name, {}),
             tasks,
         )
@@ -51,6 +51,13 @@ def _up_to_root(folder: Path) -> Iterator[Path]:
     above = [folder, *folder.parents]
     root = next((number for number, one in enumerate(above) if (one / ".git").exists()), 0)
     yield from above[: root + 1]
+
+
+def _corrected(store: Store, proposals: Iterable[Proposal]) -> set[str]:
+    """Return the sessions in which these corrections were said, once or again."""
+    corrections = [one for one in proposals if one.state in CORRECTIONS]
+    said = store.overview.sessions_of(piece.turn for one in corrections for piece in one.evidence)
+    return said | {one.session_id for one in corrections}
 
 
 def _finder(home: Path, environment: Mapping[str, str]) -> Callable[[Used], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skilld.store.transcripts import BEFORE
@@ -113,6 +114,11 @@ class Overview:
             (since, until, since),
         )
         return [Unrated(row["name"], row["session_id"]) for row in rows]
+
+    def sessions_of(self, turns: Iterable[str]) -> set[str]:
+        """Return the ids of the sessions in which turns with these keys were said, as far as they are known."""
+        rows = (self._db.execute("SELECT session_id FROM turns WHERE key = ?", (key,)).fetchone() for key in set(turns))
+        return {row["session_id"] for row in rows if row is not None}
 
     def projects(self) -> list[str]:
         """Return the folders that sessions said they work in."""

@@ -9,7 +9,7 @@ import pytest
 
 from skilld.store import Store
 from skilld.store.overview import Unrated, Used
-from skilld.types import SkillUse, Span, State
+from skilld.types import How, SkillUse, Span, State, Turn
 from support.proposals import a_proposal
 
 NOON = 1772452800.0  # 2026-03-02 12:00 UTC
@@ -56,3 +56,14 @@ def test_a_rating_is_asked_for_once_a_session_used_what_was_accepted(store: Stor
     assert unrated() == [Unrated("notes", "second")]
     store.records.add_feedback("notes", "", "", "2026-03-02T11:00:00Z", helpful=False)
     assert unrated() == []
+
+
+def test_the_sessions_of_turns_are_told_as_far_as_they_are_known(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.touch()
+    file = store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0)
+    for session, key in (("s1", "t1"), ("s1", "t2"), ("s2", "t3")):
+        store.transcripts.see_session("claude-code", session, cwd=None, activity=NOON)
+        turn = Turn(key, "claude-code", session, "words", None, How.TYPED, Span(0, 10))
+        store.transcripts.add_turn(turn, file.id, counts=True, lasting=True)
+    assert store.overview.sessions_of(["t1", "t3", "gone"]) == {"s1", "s2"}
