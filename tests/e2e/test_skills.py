@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from skilld.git.private import take_in
+from support.in_process import InProcess
 from support.lessons import HOSTS, LINES, LINKS, TICKETS
+from support.program import Program
 from support.repos import isolate
 from support.stub_model import StubModel, said
 from support.taught import Taught
@@ -40,6 +42,7 @@ def library(world: Taught) -> Taught:
     _skill(world.home / ".claude/skills/greet", TEMPLATE)
     linked = _skill(world.home / ".agents/skills/tidy")
     (world.home / ".claude/skills/tidy").symlink_to(linked)
+    world.program = InProcess(world.home)
     return world
 
 
@@ -61,7 +64,7 @@ def test_each_skill_is_listed_once_with_what_is_counted_of_it(library: Taught) -
         ["mail", "polite"],
         0,
     )
-    shown = library.program.run("skills", "list").stdout
+    shown = Program(library.home).run("skills", "list").stdout
     assert [line.split()[:2] for line in shown.splitlines()] == [
         ["evolving", "release-notes"],
         ["user", "greet"],
