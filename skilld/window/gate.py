@@ -15,6 +15,7 @@ from string import punctuation
 
 from skilld.window.gate_model import buckets, load, score
 from skilld.window.gate_words import (
+    ASKS_LAST,
     ASSENTS,
     BEGINS,
     BROKEN,
@@ -22,7 +23,9 @@ from skilld.window.gate_words import (
     CJK_ENDS,
     CJK_HINTS,
     CJK_QUESTIONS,
+    CJK_REBUKED,
     CJK_REPORTS,
+    CJK_WONDERS,
     DONE,
     DOUBTS,
     HINT_PAIRS,
@@ -40,6 +43,7 @@ from skilld.window.gate_words import (
 _LONGEST = 4000  # characters: of longer turns the gate says yes unread
 _SHORT = 8  # words: a sentence this short is an approval if it begins as one
 _SHORT_CJK = 14  # characters: the same, where words have no blanks between them
+_SHORT_QUESTION = 40  # characters: in a longer one a rule may stand beside the question
 _ONE_TASK = 14  # words: a longer task has room for a rule
 _FEWEST, _MOST = 3, 80  # words: the model has too little to go by below; above, a rule may stand anywhere
 
@@ -50,7 +54,8 @@ _CJK_PARTS = re.compile(r"[\s,，、。!！]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _LOG = re.compile(
-    r"\s*(?:[$❯➜%] |\[?\d{4}-\d\d-\d\d|\[?\d\d[:/]\d\d[:/]\d\d|at \S+[(:]|File \"|Traceback|Caused by|npm ERR|"
+    r"\s*(?:[$❯➜%] |~ ?[✗❯➜] |PS [A-Z]:\\|\[?\d{4}-\d\d-\d\d|\[?\d\d[:/]\d\d[:/]\d\d|at \S+[(:]|File \"|"
+    r"Traceback|Caused by|npm ERR|"
     r"\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|[\w.]{0,60}(?:Error|Exception)\b\s*[:(]|(?:error|fatal)\b.*:|"
     r"(?:GET|POST|PUT|DELETE) \S|https?://\S+\s*$|[\w./-]{1,200}:\d+\b|[\]\[{}]\s*(?:$|[\"{}\[\]])|\"[\w.-]+\"\s*:)"
 )
@@ -143,7 +148,7 @@ def _may_last(sentence: str) -> bool:
 
 def _asks(sentence: str, rest: list[str]) -> bool:
     ordered = rest[0] == "do" and len(rest) > 1 and rest[1] in DONE
-    return not ordered and (rest[0] in QUESTIONS or sentence.rstrip().endswith("?"))
+    return not ordered and (rest[0] in QUESTIONS or rest[-1] in ASKS_LAST or sentence.rstrip().endswith("?"))
 
 
 def _cjk_chatter(prose: str) -> bool:
@@ -152,5 +157,7 @@ def _cjk_chatter(prose: str) -> bool:
     plain = prose.strip("。！!?？.~ ,，、\n")
     assents = all(part in CJK_ASSENTS for part in _CJK_PARTS.split(plain))
     asks = prose.rstrip().endswith(("?", "？")) or plain.startswith(CJK_QUESTIONS) or plain.endswith(CJK_QUESTIONS)
+    wonders = any(word in plain for word in CJK_WONDERS) and not any(word in plain for word in CJK_REBUKED)
+    asks = asks or (len(plain) <= _SHORT_QUESTION and wonders)
     goes_on = len(plain) <= _SHORT_CJK and (plain.startswith(CJK_REPORTS) or plain.endswith(CJK_ENDS))
     return assents or asks or goes_on

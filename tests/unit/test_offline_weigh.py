@@ -103,7 +103,7 @@ def test_what_stands_behind_a_condition_is_read_as_an_order() -> None:
 
 def test_a_weak_sum_is_kept_and_not_proposed_and_no_sum_is_certain() -> None:
     assert [one.strength for one in listen("when in doubt, ask me first")] == [0.65]
-    assert [one.strength for one in listen("when you commit, use conventional commits")] == [0.45]
+    assert [one.strength for one in listen("keine Kommentare im Code")] == [0.45]
     many = "from now on you must never ever commit without asking me, use small commits instead"
     assert 0.5 <= max(one.strength for one in listen(many)) <= 1
     strongest = weigh(Clause("in future always ask me before pushing", 0, question=False), ENGLISH, ALONE)
