@@ -13,7 +13,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     from skilld.cli.parser import build_parser
 
-    arguments = build_parser().parse_args(argv)
+    given = sys.argv[1:] if argv is None else argv
+    arguments = build_parser(*given[:1]).parse_args(given)
     try:
         return int(arguments.run(arguments))
     except SkilldError as error:

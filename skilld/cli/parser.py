@@ -3,72 +3,44 @@
 from __future__ import annotations
 
 import argparse
-from types import ModuleType
+from importlib import import_module
 from typing import NoReturn
 
 from skilld import __version__
-from skilld.cli import (
-    chat,
-    config,
-    cost,
-    decide,
-    demo,
-    doctor,
-    git,
-    inspect,
-    learnings,
-    logs,
-    mcp,
-    mine,
-    pause,
-    proposals,
-    recommend,
-    record,
-    retry,
-    review,
-    run,
-    service,
-    show,
-    skills,
-    status,
-    suggest,
-    sync,
-    uninstall,
-    why,
-)
-from skilld.cli import eval as evaluation
 from skilld.text import safe_text
 
-VERBS: dict[str, ModuleType] = {
-    "run": run,
-    "demo": demo,
-    "status": status,
-    "doctor": doctor,
-    "logs": logs,
-    "proposals": proposals,
-    "show": show,
-    "why": why,
-    "review": review,
-    "decide": decide,  # accept, reject, revert
-    "git": git,
-    "skills": skills,
-    "learnings": learnings,
-    "mine": mine,
-    "recommend": recommend,
-    "suggest": suggest,
-    "record": record,  # and feedback
-    "sync": sync,  # and unsync
-    "mcp": mcp,
-    "chat": chat,
-    "inspect": inspect,
-    "cost": cost,
-    "eval": evaluation,
-    "pause": pause,  # resume, snooze
-    "retry": retry,
-    "config": config,
-    "service": service,
-    "uninstall": uninstall,
-}
+# Modules of skilld.cli, in the order of the help.
+VERBS = (
+    "run",
+    "demo",
+    "status",
+    "doctor",
+    "logs",
+    "proposals",
+    "show",
+    "why",
+    "review",
+    "decide",  # accept, reject, revert
+    "git",
+    "skills",
+    "learnings",
+    "mine",
+    "recommend",
+    "suggest",
+    "record",  # and feedback
+    "sync",  # and unsync
+    "mcp",
+    "chat",
+    "inspect",
+    "cost",
+    "eval",
+    "pause",  # resume, snooze
+    "retry",
+    "config",
+    "service",
+    "uninstall",
+)
+_NO_VERBS = frozenset({"decide"})  # only the verbs in it are
 
 
 class _Parser(argparse.ArgumentParser):
@@ -79,8 +51,12 @@ class _Parser(argparse.ArgumentParser):
         super().error(safe_text(message, newlines=True))
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser; every verb sets `run`, a function of the parsed arguments that returns the exit code."""
+def build_parser(verb: str = "") -> argparse.ArgumentParser:
+    """Return the parser; every verb sets `run`, a function of the parsed arguments that returns the exit code.
+
+    Given the verb to be parsed, the others are left out where its module is called like it: they take 0.7 MB, which
+    the daemon would hold for good.
+    """
     parser = _Parser(
         prog="skilld",
         description="Remembers what you teach your coding agents: small, quoted edits of the skill in use, "
@@ -90,6 +66,6 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"skilld {__version__}")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    for module in VERBS.values():
-        module.add(verbs)
+    for name in VERBS if verb not in VERBS or verb in _NO_VERBS else (verb,):
+        import_module(f"skilld.cli.{name}").add(verbs)
     return parser

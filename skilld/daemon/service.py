@@ -21,6 +21,7 @@ from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, Set
 from skilld.daemon.notices import Notices
 from skilld.daemon.observing import Observing
 from skilld.daemon.recovery import keep_copy
+from skilld.daemon.release import release
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.rests import Rests
 from skilld.daemon.schedule import Schedule
@@ -212,10 +213,8 @@ class Service:
 
     def _tick(self, name: str, now: float) -> None:
         match name:
-            case "sweep":
-                self._sweep(now, full=False)
-            case "full sweep":
-                self._sweep(now, full=True)
+            case "sweep" | "full sweep":
+                self._sweep(now, full=name == "full sweep")
             case "look":
                 self._look(now)
             case "count":
@@ -236,6 +235,8 @@ class Service:
         self._watchdog.beat("intake")
         self._engine.close_due(now)
         self._say(now)
+        if full:
+            release(self._engine.store)
 
     def _look(self, now: float) -> None:
         self._watchdog.beat("look")

@@ -149,7 +149,7 @@ class Store:
                 deque(store.transcripts.each(), maxlen=0)
                 store.batches.waiting()
                 store.proposals.in_states([*State])
-                store._db.execute("PRAGMA shrink_memory")  # noqa: SLF001 - all of it went through the cache
+                store.shrink()  # all of it went through the cache
                 if verdict == "ok":
                     opened.pop_all()
                     return store
@@ -160,6 +160,10 @@ class Store:
         except (sqlite3.Error, LookupError, TypeError, ValueError) as error:
             verdict = f"a row makes no sense ({type(error).__name__})"
         raise _damaged(str(verdict))
+
+    def shrink(self) -> None:
+        """Forget the pages that were read: the system's own cache holds them too."""
+        self._db.execute("PRAGMA shrink_memory")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

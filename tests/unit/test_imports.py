@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from skilld.cli.parser import VERBS, build_parser
+
 ROOT = Path(__file__).parents[2]
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
@@ -179,6 +181,25 @@ def test_only_the_verb_review_imports_the_review_and_only_when_it_runs() -> None
     outside = {module for module, name in edges(modules()) if part(name) == "review"}
     assert outside == {"skilld.cli.review"}
     assert "textual" not in loaded_by("import skilld.cli.review")
+
+
+def test_one_verb_is_parsed_without_the_others() -> None:
+    code = """if True:
+        import json, sys
+        from skilld.cli.parser import build_parser
+        build_parser("run").parse_args(["run"])
+        print(json.dumps([name for name in sys.modules if name.startswith("skilld.cli.")]))"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True)
+    loaded = set(json.loads(done.stdout))
+    assert "skilld.cli.run" in loaded
+    assert loaded & {"skilld.cli.show", "skilld.cli.eval", "skilld.cli.sync"} == set()
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "accept", "feedback", "resume", "unsync"])
+def test_each_verb_is_known_where_only_it_is_parsed(verb: str) -> None:
+    with pytest.raises(SystemExit) as done:
+        build_parser(verb).parse_args([verb, "--help"])
+    assert done.value.code == (2 if verb == "decide" else 0)  # a module of three verbs
 
 
 def test_help_loads_nothing_heavy() -> None:
