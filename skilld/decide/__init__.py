@@ -2,6 +2,7 @@
 
 - `guard.refuse_agent`: no coding agent decides on its own proposals (pure).
 - `accept.accept`, `accept.accept_worktree`, `revert.revert`: in the person's name, all or nothing.
+- `whole`: a new skill's file made or removed where git's own command would not do it.
 - `auto.apply_unasked`: auto mode's commit, where nothing of the person's is in the way.
 - `observe.observe`: what plain git did to proposals; `judge` holds the pure rules, `settle` what they mean for a state.
 - `why.why`: the proposals that brought a line.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from skilld.errors import RefusedError
@@ -34,23 +34,28 @@ def replace(path: Path, old: bytes, new: bytes) -> None:
 
 
 def make(path: Path, data: bytes) -> None:
-    """Make a file where nothing stands, with the folders above it; raises RefusedError where something does.
+    """Make a file where nothing stands, as open to others as its folder, with the folders above it.
 
-    A link on the way is refused, as what it leads to is not known.
+    Raises RefusedError, and leaves no folder behind, where something stands there or a link is on the way.
     """
     if path.resolve() != path:
         raise RefusedError("The skill is not made", f"{path} is reached through a link")
+
+    def free() -> None:
+        if os.path.lexists(path):
+            raise RefusedError("The skill is not made", f"something stands at {path}")
+
+    missing = [folder for folder in path.parents if not folder.exists()]
     try:
+        free()
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".skilld-", dir=path.parent) as folder:
-            new = Path(folder) / path.name
-            new.touch(0o666)  # less what the person's umask takes
-            write_whole(new, data, stat.S_IMODE(new.stat().st_mode))
-            os.link(new, path)  # a rename would take the place of what came to stand there meanwhile
-    except FileExistsError:
-        raise RefusedError("The skill is not made", f"something stands at {path}") from None
+        write_whole(path, data, stat.S_IMODE(path.parent.stat().st_mode) & 0o666, free)
     except OSError as error:
+        _remove_empty(missing)
         raise RefusedError("The skill is not made", f"{path} cannot be written: {error.strerror}") from error
+    except RefusedError:
+        _remove_empty(missing)
+        raise
 
 
 def remove(path: Path, data: bytes, top: Path) -> None:
@@ -58,9 +63,12 @@ def remove(path: Path, data: bytes, top: Path) -> None:
     if read(path) != data:
         raise RefusedError("The skill is not removed", f"{path} was changed by someone else meanwhile")
     path.unlink()
-    for folder in path.parents:
-        if folder == top or not folder.is_relative_to(top):
-            return
+    _remove_empty(folder for folder in path.parents if folder != top and folder.is_relative_to(top))
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    """Remove folders, the innermost first, up to one that is not empty."""
+    for folder in folders:
         try:
             folder.rmdir()
         except OSError:

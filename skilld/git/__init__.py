@@ -5,6 +5,7 @@ removed, which the person's own commands (accept, revert) need again.
 
 - `run.Git`: an allow-listed subcommand in the fixed, silenced environment; `run.PersonGit`: the person's commands.
 - `repo.find(path)`: the repository that tracks a SKILL.md, or a typed refusal with a sentence for the person.
+- `absent.find_absent(path)`: the repository that would track a new one there, or why none may be made.
 - `private.track(path, folder)`: the same, or skilld's own repository for what git does not track; `as_found` brings
   one up to date.
 - `state`: operations in progress, and who holds the staging branch.

@@ -34,14 +34,14 @@ class Notice:
 def buttons(waiting: Sequence[Proposal]) -> tuple[tuple[str, str], ...]:
     """Return the buttons of a notice about these open proposals.
 
-    What a button decides is one proposal: with several there is none but Review. One with a flag is to be looked at
-    before it is accepted.
+    What a button decides is one proposal: with several there is none but Review. One with a flag, or a whole new
+    skill, is to be looked at before it is accepted.
     """
     if not waiting:
         return ()
     actions = [REVIEW]
     if len(waiting) == 1:
-        actions += [ACCEPT, REJECT] if not waiting[0].flags else [REJECT]
+        actions += [REJECT] if waiting[0].flags or waiting[0].creates else [ACCEPT, REJECT]
     return tuple((action, _TITLES[action]) for action in actions)
 
 

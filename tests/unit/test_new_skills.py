@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Callable
 from pathlib import Path
 
@@ -259,6 +260,7 @@ def test_writing_only_the_file(person: Person, desk: Desk) -> None:
     assert [path.name for path in (person.root / ".claude/skills/deploy").iterdir()] == ["SKILL.md"]
     assert person.git("status", "--porcelain") == "?? .claude/"
     assert not accept_worktree(desk.proposals["n1"], whole(TEXT))
+    assert stat.S_IMODE((person.root / NEW).stat().st_mode) == 0o644
 
 
 def test_auto_mode_never_makes_a_skill(person: Person, desk: Desk) -> None:

@@ -13,6 +13,7 @@ import pytest
 from skilld.notify import macos, press
 from skilld.notify.desktop import Desktop
 from skilld.notify.words import Notice, buttons
+from skilld.types import Op, Operation
 from support.proposals import a_proposal
 
 PROPOSAL = a_proposal()
@@ -23,6 +24,8 @@ def test_a_button_decides_on_one_proposal_and_accepts_none_that_is_flagged() -> 
     one = replace(PROPOSAL, flags=())
     assert [action for action, _ in buttons([one])] == ["review", "accept", "reject"]
     assert [action for action, _ in buttons([replace(one, flags=("look",))])] == ["review", "reject"]
+    new = replace(one, operations=(Operation(Op.CREATE, "", "text"),))
+    assert [action for action, _ in buttons([new])] == ["review", "reject"]
     assert buttons([one, one]) == (("review", "Review"),)
     assert buttons([]) == ()
 

@@ -1,0 +1,95 @@
+"""A proposed new skill in the hands of a person: listed, shown, accepted, explained, taken back, through the verbs."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from skilld.paths import places, private_dir
+from skilld.store import Store
+from skilld.types import Proposal, State
+from skilld.worker.staging import Staged, stage
+from support.live_project import Project
+from support.new_skills import NEW, TEXT, new_proposal
+from support.program import Program
+from support.repos import Person
+
+
+@pytest.fixture(autouse=True)
+def _scrubbed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take GIT_* variables out of this process, which runs git itself."""
+    for name in [name for name in os.environ if name.startswith("GIT_")]:
+        monkeypatch.delenv(name)
+
+
+def _stage(root: Path, name: str = "n1") -> Proposal:
+    """Stage a new skill beside what is open, and keep it as the daemon does."""
+    private_dir(places().state)
+    with closing(Store.open(places().database)) as store:
+        staged = Staged()
+        assert stage(new_proposal(Person(root), name), store.proposals.in_states([State.OPEN]), staged)
+        (made,) = staged.made
+        store.proposals.add(made)
+    return made
+
+
+def test_a_new_skill_through_the_verbs(project: Project, program: Program) -> None:
+    root = project.root
+    made = _stage(root)
+    listed = {item["id"]: item for item in program.json("proposals")}
+    assert listed["n1"]["summary"] == "new skill: say n1"
+    assert "new skill: say n1" in program.run("proposals").stdout
+    shown = program.run("show", "n1").stdout
+    assert "+++ b/.claude/skills/deploy/SKILL.md" in shown
+    assert "+- Ask before a deploy." in shown
+    assert f"git cherry-pick {made.commit[:10]}" in shown
+
+    (root / NEW).parent.mkdir(parents=True)
+    (root / NEW).write_text("mine\n")
+    refused = program.run("accept", "n1")
+    assert (refused.returncode, (root / NEW).read_text()) == (5, "mine\n")
+    assert "stands there, and git does not hold it" in refused.stderr
+    assert program.run("accept", "--worktree", "n1").returncode == 5
+    (root / NEW).unlink()
+    (root / NEW).parent.rmdir()
+
+    done = program.run("accept", "n1")
+    assert done.returncode == 0, done.stderr
+    assert (root / NEW).read_text() == TEXT
+    assert program.json("proposals") == []
+    (why,) = program.json("why", f"{root / NEW}:8")["proposals"]
+    assert (why["id"], why["evidence"][0]["quote"]) == ("n1", "always b")
+    assert program.run("revert", "n1").returncode == 0
+    assert not (root / NEW).parent.exists()
+    (item,) = program.json("proposals", "--state", "all")
+    assert item["state"] == "reverted"
+
+
+def test_a_review_in_plain_lines_shows_and_takes_it(project: Project, program: Program) -> None:
+    _stage(project.root)
+    done = program.run("review", "--plain", "n1", typed="a\nq\n")
+    assert done.returncode == 0, done.stderr
+    assert "new skill: say n1" in done.stdout
+    assert "add:    - Ask before a deploy." in done.stdout
+    assert (project.root / NEW).read_text() == TEXT
+
+
+def test_written_only_it_is_explained_all_the_same(project: Project, program: Program) -> None:
+    _stage(project.root)
+    assert program.run("accept", "--worktree", "n1").returncode == 0
+    (why,) = program.json("why", f"{project.root / NEW}:8")["proposals"]
+    assert why["id"] == "n1"
+
+
+def test_the_persons_own_folder_waits_for_the_yes(home: Path, program: Program) -> None:
+    made = _stage(home)
+    assert not (home / NEW).parent.exists()
+    root = str(Path(made.path).parents[1])
+    assert "new skill" in program.run("git", "--root", root, "log", "skilld/staging").stdout
+    assert program.run("accept", "n1").returncode == 0
+    assert (home / NEW).read_text() == TEXT
+    assert program.run("revert", "n1").returncode == 0
+    assert not (home / NEW).parent.exists()
