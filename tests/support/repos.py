@@ -244,9 +244,7 @@ class Desk:
 
     def remember(self, request: Request, made: Proposed) -> None:
         new = (Operation(Op.CREATE, "", request.apply(b"").decode()),) if request.creates else ()
-        self.standing[made.id] = Standing(
-            made.id, made.relpath, made.base, request.apply, made.commit, creates=request.creates
-        )
+        self.standing[made.id] = Standing(made.id, made.relpath, made.base, request.apply, creates=request.creates)
         self.proposals[made.id] = Proposal(
             id=made.id,
             batch_id=request.batch_id,
