@@ -271,12 +271,64 @@ def test_auto_mode_never_makes_a_skill(person: Person, desk: Desk) -> None:
     assert snapshot(person.root) == before
 
 
-def test_a_sparse_work_tree_gets_the_file_all_the_same(person: Person, desk: Desk) -> None:
+def line_endings_converted(person: Person) -> Person:
+    person.git("config", "core.autocrlf", "true")
+    return person
+
+
+def sparse(person: Person) -> Person:
     person.git("sparse-checkout", "set", "skills")
+    return person
+
+
+def sparse_by_patterns(person: Person) -> Person:
+    person.git("sparse-checkout", "set", "--no-cone", "/skills/", "/README.md")
+    return person
+
+
+def linked_work_tree(person: Person) -> Person:
+    person.git("worktree", "add", "--quiet", "-b", "side", "../linked")
+    return Person(person.root.parent / "linked")
+
+
+@pytest.mark.parametrize("build", [line_endings_converted, sparse, sparse_by_patterns, linked_work_tree])
+@pytest.mark.parametrize("way", [Way.GIT, Way.ANCHORS])
+def test_there_and_back_in_every_work_tree(person: Person, build: Callable[[Person], Person], way: Way) -> None:
+    person = build(person)
+    desk = Desk(person)
     made_new(desk)
+    if way is Way.ANCHORS:
+        person.write("staged.txt", "staged\n")
+        person.git("add", "--sparse", "staged.txt")
+    before = person.git("status", "--porcelain")
+    assert desk.accept("n1").way is way
+    assert (person.root / NEW).read_text() == TEXT
+    assert (person.show(NEW) + "\n", person.git("status", "--porcelain")) == (TEXT, before)
+    assert desk.seen("n1").seen is Seen.LANDED
+    assert desk.revert("n1").way is way
+    assert not (person.root / NEW).exists()
+    assert person.git("status", "--porcelain") == before
+    assert desk.seen("n1").seen is Seen.REVERTED
+
+
+def test_a_folder_that_was_renamed_is_made_again(person: Person, desk: Desk) -> None:
+    person.commit("skills", {f".claude/skills/{name}/SKILL.md": f"# {name}\n" * 5 for name in "ab"})
+    made_new(desk)
+    person.git("mv", ".claude/skills", "moved")
+    person.commit("moved")
     desk.accept("n1")
     assert (person.root / NEW).read_text() == TEXT
     assert person.git("status", "--porcelain") == ""
+
+
+def test_a_signature_that_fails_leaves_all_as_it_was(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    person.git("config", "commit.gpgSign", "true")
+    person.git("config", "gpg.program", "/bin/false")
+    before = state(person)
+    with pytest.raises(RefusedError, match="gpg failed to sign"):
+        desk.accept("n1")
+    assert state(person) == before
 
 
 def amended(person: Person) -> None:

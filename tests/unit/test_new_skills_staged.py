@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker.auto import apply_allowed
+from skilld.worker.observe import observe
 from skilld.worker.recall import recall
 from skilld.worker.staging import Staged, restage, stage
 from support.new_skills import NEW, OTHER, TEXT, new_proposal
@@ -176,6 +178,25 @@ def test_it_is_found_again_in_git(person: Person, made: Proposal) -> None:
     assert found.state is State.OPEN
     own = staged(new_proposal(Person(person.root.parent / "home"), "n2"))
     assert [item["id"] for item in recall({"paths": [], "folders": []})["recalled"]] == [own.id]
+
+
+def test_accepted_it_is_found_by_its_skill(person: Person, store: Store, made: Proposal) -> None:
+    decide(store, made, accepting({}))
+    (item,) = recall({"paths": [made.path], "folders": [str(person.root)]})["recalled"]
+    found = proposal_from_json(item)
+    assert (found.id, found.state, found.operations) == (made.id, State.ACCEPTED, made.operations)
+
+
+def test_it_waits_for_the_branch_and_is_committed_then(person: Person) -> None:
+    person.git("switch", "--quiet", "-c", "skilld/staging")
+    waiting = staged(new_proposal(person))
+    assert (waiting.commit, waiting.note) == ("", f"waits: skilld/staging is checked out in {person.root}")
+    assert versions(waiting) == (b"", TEXT.encode())
+    person.git("switch", "--quiet", "main")
+    person.git("branch", "-D", "skilld/staging")
+    result = observe({"now": time.time(), "missing": {}, "proposals": [proposal_to_json(waiting)]})
+    (item,) = result["committed"]
+    assert item["commit"] == person.tip(STAGING) != ""
 
 
 def test_two_at_once_are_two(person: Person) -> None:
