@@ -57,6 +57,11 @@ class Places:
         return self.data / "repos"
 
     @property
+    def archive(self) -> Path:
+        """Skills that the person archived."""
+        return self.data / "archive"
+
+    @property
     def redaction_key(self) -> Path:
         """The key that makes placeholders stable on this machine and meaningless elsewhere."""
         return self.state / "redaction.key"

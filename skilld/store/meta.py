@@ -18,6 +18,7 @@ SNOOZED_UNTIL = "snoozed_until"  # Unix time; no notice before it
 SYNCED = "synced"  # project folders whose instruction files got a managed block
 DISABLED = "disabled_skills"  # paths of skills that the person does not want offered to agents
 MINED_ON = "mined_on"  # the day on which past sessions were last mined unasked
+PINNED = "pinned"  # real paths of SKILL.md files
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 
 

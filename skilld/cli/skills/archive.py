@@ -1,0 +1,131 @@
+"""`skilld skills archive` and `restore`: a skill put aside, out of every agent's sight, and back again."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common
+from skilld.cli.skills import library
+from skilld.errors import RefusedError, SkilldError, UsageError
+
+if TYPE_CHECKING:
+    from skilld.library.archive import Archived
+
+_TITLE = "The skill was not archived"
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the two verbs."""
+    parser = common.verb(verbs, "archive", archive, "put a skill aside; its folder is kept, and restore puts it back")
+    parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
+    parser = common.verb(
+        verbs, "restore", restore, "put an archived skill back; without a name: list them", listing=True
+    )
+    parser.add_argument("name", metavar="NAME", nargs="?")
+
+
+def archive(arguments: argparse.Namespace) -> int:
+    """Archive."""
+    from skilld.library import movable
+    from skilld.library.archive import archive as put_aside
+    from skilld.library.archive import sweep
+    from skilld.library.pins import pinned
+    from skilld.types import State
+
+    removed = _begin(_TITLE)
+    store = common.store()
+    row = library.the_skill(store, arguments.name)
+    if row.path in pinned(store):
+        raise RefusedError(_TITLE, f"{row.name} is pinned", f"skilld skills unpin {row.name}")
+    movable.check(row.skill, _folders(row.skill.project), removed, _TITLE)
+    where = _archive()
+    sweep(where, time.time())
+    put_aside(row.path.parent, where, time.time())
+    console.line(f"{console.plain(row.name)} is archived; {console.plain(str(row.path.parent))} is gone.")
+    console.line(f"To have it again: skilld skills restore {console.plain(row.name)}")
+    waiting = [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(row.path)]
+    if waiting:
+        console.line(f"{len(waiting)} open for it, which no longer fit: {', '.join(one.id for one in waiting)}")
+    return 0
+
+
+def restore(arguments: argparse.Namespace) -> int:
+    """Restore."""
+    from skilld.library.archive import archived, sweep
+    from skilld.library.archive import restore as put_back
+
+    there = archived(_archive())
+    if arguments.name is None:
+        return _list(there, as_json=arguments.json)
+    _begin("The skill was not restored")
+    sweep(_archive(), time.time())
+    one = _chosen(there, common.as_text(arguments.name))
+    folder = put_back(one)
+    if arguments.json:
+        return common.write_json(_row(one) | {"folder": str(folder)})
+    console.line(f"{console.plain(one.name)} is back: {console.plain(str(folder))}")
+    return 0
+
+
+def _list(there: list[Archived], *, as_json: bool) -> int:
+    if as_json:
+        return common.write_json([_row(one) for one in there])
+    console.table([(console.plain(one.entry.name), one.at, console.plain(str(one.origin))) for one in there])
+    if not there:
+        console.line("No skill is archived.")
+    return 0
+
+
+def _row(one: Archived) -> dict[str, str]:
+    return {
+        "id": one.entry.name,
+        "name": one.name,
+        "origin": str(one.origin),
+        "archived_at": one.at,
+        "folder": str(one.folder),
+    }
+
+
+def _chosen(there: list[Archived], given: str) -> Archived:
+    found = [one for one in there if given in {one.name, one.entry.name}]
+    if not found:
+        raise SkilldError("No such skill in the archive", given, "List them: skilld skills restore")
+    if len(found) > 1:
+        choices = "; ".join(f"{one.entry.name} ({one.origin})" for one in found)
+        raise UsageError("Which of them?", choices, f"skilld skills restore {found[0].entry.name}")
+    return found[0]
+
+
+def _archive() -> Path:
+    from skilld.paths import private_dir
+
+    where = common.places()
+    private_dir(where.data)
+    return private_dir(where.archive)
+
+
+def _begin(title: str) -> dict[str, str]:
+    """Refuse an agent that moves skills on its own; return what was taken out of the environment for git."""
+    from skilld.decide.guard import refuse_agent
+    from skilld.git.environment import scrub_environment
+
+    allowed = common.settings().accept.by_agents
+    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=allowed, title=title)
+    return scrub_environment()
+
+
+def _folders(project: Path | None) -> list[Path]:
+    """Return the folders in which agents look for skills: the person's, and those of this project."""
+    from skilld.daemon.roots import skill_places
+    from skilld.intake.agents import ADAPTERS
+
+    roots = common.settings().roots
+    places = [skill_places(name, common.home(), os.environ, roots) for name in ADAPTERS]
+    inside = [project / sub for one in places for sub in one.in_project] if project else []
+    return list(dict.fromkeys([*inside, *(folder for one in places for folder in one.absolute)]))

@@ -1,0 +1,203 @@
+"""Archiving a skill and putting it back: whole at every moment, never over anything that is there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld.errors import RefusedError
+from skilld.library import archive as archiving
+from skilld.library.archive import archive, archived, restore, sweep
+
+NOW = 1_780_000_000.0
+FILES = {"SKILL.md": b"---\nname: tidy\n---\n\n- Tidy.\r\n", "scripts/run.sh": b"#!/bin/sh\n", "a/b/c.bin": bytes(256)}
+
+
+def make(folder: Path) -> Path:
+    for name, data in FILES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+    (folder / "scripts/run.sh").chmod(0o755)
+    (folder / "link").symlink_to("SKILL.md")
+    return folder
+
+
+def is_whole(folder: Path) -> bool:
+    return (
+        all((folder / name).is_file() and (folder / name).read_bytes() == data for name, data in FILES.items())
+        and os.readlink(folder / "link") == "SKILL.md"  # noqa: PTH115 - the text of the link, whatever it is
+        and (folder / "scripts/run.sh").stat().st_mode & 0o777 == 0o755
+    )
+
+
+@pytest.fixture
+def skill(tmp_path: Path) -> Path:
+    return make(tmp_path / "project/.claude/skills/tidy")
+
+
+@pytest.fixture
+def where(tmp_path: Path) -> Path:
+    (tmp_path / "archive").mkdir()
+    return tmp_path / "archive"
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Path]:
+    """Return a folder on another device."""
+    memory = Path("/dev/shm")  # noqa: S108 - Linux's own file system in memory
+    if not memory.is_dir() or memory.stat().st_dev == tmp_path.stat().st_dev:
+        pytest.skip("there is no second device to write to here")
+    folder = Path(tempfile.mkdtemp(dir=memory))
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_a_skill_goes_and_comes_back_byte_for_byte(skill: Path, where: Path) -> None:
+    one = archive(skill, where, NOW)
+    assert not skill.exists()
+    assert is_whole(one.folder)
+    assert (one.name, one.origin, one.at) == ("tidy", skill, "2026-05-28T20:26:40Z")
+    assert archived(where) == [one]
+    assert restore(one) == skill
+    assert is_whole(skill)
+    assert list(where.iterdir()) == []
+
+
+def test_it_comes_back_though_git_took_the_empty_folders_away(skill: Path, where: Path) -> None:
+    one = archive(skill, where, NOW)
+    shutil.rmtree(skill.parents[1])
+    assert is_whole(restore(one))
+    again = archive(skill, where, NOW)
+    shutil.rmtree(skill.parents[2])
+    with pytest.raises(RefusedError, match="is gone"):
+        restore(again)
+    assert is_whole(again.folder)
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_nothing_that_is_there_by_now_is_overwritten(skill: Path, where: Path, kind: str) -> None:
+    one = archive(skill, where, NOW)
+    if kind == "folder":
+        skill.mkdir()
+    elif kind == "file":
+        skill.write_text("mine")
+    else:
+        skill.symlink_to(one.folder)
+    with pytest.raises(RefusedError, match="by now"):
+        restore(one)
+    assert is_whole(one.folder)
+    assert os.path.lexists(skill)
+    assert archived(where) == [one]
+
+
+def test_two_of_one_name_are_both_kept(skill: Path, where: Path) -> None:
+    first = archive(skill, where, NOW)
+    (make(skill) / "SKILL.md").write_text("another")
+    second = archive(skill, where, NOW)
+    assert {one.entry for one in archived(where)} == {first.entry, second.entry}
+    assert len({first.entry, second.entry}) == 2
+
+
+def test_onto_another_device_it_is_the_same(skill: Path, elsewhere: Path) -> None:
+    one = archive(skill, elsewhere, NOW)
+    assert not skill.exists()
+    assert is_whole(one.folder)
+    assert is_whole(restore(one))
+    assert list(elsewhere.iterdir()) == []
+    assert [path.name for path in skill.parent.iterdir()] == ["tidy"]
+
+
+def test_a_file_that_changes_during_a_copy_stays_with_all_others_where_it_was(
+    skill: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = shutil.copytree
+
+    def copy(*arguments: Any, **options: Any) -> None:
+        real(*arguments, **options)
+        (skill / "SKILL.md").write_bytes(b"new")
+
+    monkeypatch.setattr(shutil, "copytree", copy)
+    with pytest.raises(RefusedError, match="changed by someone else"):
+        archive(skill, elsewhere, NOW)
+    assert (skill / "SKILL.md").read_bytes() == b"new"
+    assert archived(elsewhere) == []
+    assert list(elsewhere.iterdir()) == []
+
+
+def _killed_at(step: int, skill: Path, where: Path, what: str) -> bool:
+    """Run archive or restore in a child that dies at its so-manieth call that changes a folder; say whether it died."""
+    child = os.fork()
+    if not child:
+        left = step
+
+        def count(event: str, details: tuple[Any, ...]) -> None:
+            nonlocal left
+            writes = event == "open" and details[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+            if writes or event in {"os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.symlink"}:
+                left -= 1
+                if left < 0:
+                    os._exit(9)
+
+        sys.addaudithook(count)
+        try:
+            if what == "archive":
+                archive(skill, where, NOW)
+            else:
+                restore(archived(where)[0])
+        except BaseException:  # noqa: BLE001 - the child must end here, whatever happens
+            os._exit(1)
+        os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert status in {0, 9}
+    return status == 9
+
+
+def _copies(skill: Path, where: Path) -> list[Path]:
+    return [folder for folder in (skill, *(one.folder for one in archived(where))) if folder.is_dir()]
+
+
+@pytest.mark.parametrize("device", ["same", "other"])
+@pytest.mark.parametrize("what", ["archive", "restore"])
+def test_killed_at_any_moment_nothing_is_lost_and_the_next_call_ends_it(
+    tmp_path: Path, request: pytest.FixtureRequest, device: str, what: str
+) -> None:
+    base = tmp_path if device == "same" else request.getfixturevalue("elsewhere")
+    killed = True
+    step = 0
+    while killed:
+        skill = make(tmp_path / f"{step}/.claude/skills/tidy")
+        where = base / f"archive-{step}"
+        where.mkdir()
+        if what == "restore":
+            archive(skill, where, NOW)
+        killed = _killed_at(step, skill, where, what)
+        whole = _copies(skill, where)
+        assert whole, f"killed at step {step}"
+        assert all(map(is_whole, whole)), f"killed at step {step}"
+        sweep(where, NOW)
+        if what == "archive" and skill.exists():
+            archive(skill, where, NOW)
+        elif what == "restore" and archived(where):
+            restore(archived(where)[0])
+        sweep(where, sys.maxsize)
+        ended = [archived(where)[0].folder] if what == "archive" else [skill]
+        assert _copies(skill, where) == ended
+        assert is_whole(ended[0])
+        left = {path.name for path in skill.parent.iterdir()} - {"tidy"}
+        assert {name for name in left if not name.startswith(".skilld-copying-")} == set()
+        step += 1
+    assert step > 3, "the child was never killed"
+
+
+def test_an_entry_that_says_nothing_of_use_is_no_skill(where: Path) -> None:
+    for name, note in {"a": "", "b": "[]", "c": '{"name": "x"}', "d": '{"name": "x", "origin": "y", "at": ""}'}.items():
+        (where / name / "x").mkdir(parents=True)
+        (where / name / archiving.NOTE).write_text(note)
+    assert archived(where) == []
