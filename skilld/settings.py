@@ -112,6 +112,18 @@ class Mine(_Section):
     nightly: bool = Field(default=False, description="mine once a day after 03:00, when nobody has worked for a while")
 
 
+class Lifecycle(_Section):
+    """What becomes of skills that skilld writes itself."""
+
+    mode: Literal["create_or_update", "create_new"] = Field(
+        "create_or_update", description="whether what is like a skill that is there extends that one, or never does"
+    )
+    max_evolving: int = Field(10, ge=0, description="skills that skilld wrote itself, offered at once at most")
+    order: Literal["recency", "relevance"] = Field(
+        "recency", description="which of them: the last used or changed, or the nearest to the project's work"
+    )
+
+
 class Settings(BaseSettings):
     """All settings and their defaults."""
 
@@ -137,6 +149,7 @@ class Settings(BaseSettings):
     accept: Accept = Accept()
     auto: Auto = Auto()
     mine: Mine = Mine()
+    lifecycle: Lifecycle = Lifecycle()
     roots: dict[str, list[Path]] = Field(default_factory=dict, description="per agent: folders in place of the usual")
 
     @field_validator("model")

@@ -95,6 +95,17 @@ def served(skills: Sequence[Skill]) -> list[Skill]:
         return served(opened, skills)
 
 
+def offered(skills: Sequence[Skill], project: Path) -> list[Skill]:
+    """Return the served ones, but of those that skilld wrote itself only as many as the settings say."""
+    from skilld.library.ranks import by_recency, by_relevance
+    from skilld.lifecycle.offered import offered
+
+    rules = settings().lifecycle
+    with closing(store()) as opened:
+        rank = by_recency(opened) if rules.order == "recency" else by_relevance(opened, project)
+        return offered(served(skills), rules.max_evolving, rank)
+
+
 def skill_text(skill: Skill) -> str:
     """Return the text of a skill's SKILL.md. Raises SkilldError where it cannot be read."""
     from skilld.skills import text

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             "An agent starts this and speaks MCP with it; Ctrl-D ends it. See: skilld mcp --config AGENT\n"
         )
     shelf = Shelf(
-        lambda: common.served(common.all_skills([project])),
+        lambda: common.offered(common.all_skills([project]), project),
         lambda skill: text(skill.path),
         lambda work: [asdict(one) for one in fitting(work, project)],
     )

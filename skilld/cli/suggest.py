@@ -57,7 +57,7 @@ def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
 
     store = common.store()
     used = store.transcripts.sessions_by_skill()
-    skills = sorted(common.served(common.project_skills(project)), key=lambda skill: -used.get(skill.name, 0))
+    skills = sorted(common.offered(common.project_skills(project), project), key=lambda skill: -used.get(skill.name, 0))
     now = time.time()
     said = asks(of_learnings(one for one in store.learnings.all() if one.project == str(project) and not one.skill))
     surest = sorted(((confidence(ask.pieces, now=now), ask.text) for ask in said), reverse=True)

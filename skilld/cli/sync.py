@@ -81,7 +81,8 @@ def sync(arguments: argparse.Namespace) -> int:
         known = ", ".join(sorted({skill.name for skill in skills})) or "it has none"
         remedy = "List all: skilld skills list. One that is disabled: skilld skills enable NAME"
         raise UsageError("No such skill in this project", f"{unknown[0]}; its skills: {known}", remedy)
-    body = content.body((one for one in skills if one.name in (arguments.names or {one.name})), project)
+    named = [one for one in skills if one.name in arguments.names]
+    body = content.body(named or common.offered(skills, project), project)
     fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
     asked = _asked(arguments, project)
     paths = asked or [path for path in fronts if path.is_file() and block.body_of(path.read_bytes()) is not None]

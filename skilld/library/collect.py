@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from skilld.daemon.roots import skill_places
-from skilld.library.serving import disabled
+from skilld.library.marks import marks
 from skilld.library.shelf import CORRECTIONS, Shelved, shelf
 from skilld.library.uses import judged, sessions_by_path
 from skilld.skills import Skill, find
@@ -42,8 +42,7 @@ def collect(
         )
         for skill in skills
     }
-    off = disabled(store)
-    return shelf(skills, uses, proposals, now, dict.fromkeys(off, ("disabled",)))
+    return shelf(skills, uses, proposals, now, marks(store, skills, uses, now))
 
 
 def _up_to_root(folder: Path) -> Iterator[Path]:

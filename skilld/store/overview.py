@@ -124,3 +124,8 @@ class Overview:
         """Return the folders that sessions said they work in."""
         rows = self._db.execute("SELECT DISTINCT cwd FROM sessions WHERE cwd IS NOT NULL ORDER BY cwd")
         return [row["cwd"] for row in rows]
+
+    def first_activity(self) -> float | None:
+        """Return the Unix time of the oldest session there is a record of; None where there is none."""
+        (first,) = self._db.execute("SELECT min(last_activity) FROM sessions").fetchone()
+        return None if first is None else float(first)
