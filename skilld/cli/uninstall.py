@@ -8,7 +8,7 @@ import sys
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.uninstall_parts import Part, folders, from_store, service
+from skilld.cli.uninstall_parts import Part, archived, folders, from_store, service
 from skilld.errors import Exit, NotRunningError, SkilldError
 
 
@@ -32,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     known, troubles = from_store()
     parts = [*service(), *known]
     last = folders(purge=arguments.purge)
-    _list(parts + last, troubles)
+    _list(parts + last, [*troubles, *archived()])
     if arguments.dry_run or not parts + last:
         return 0
     refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False)

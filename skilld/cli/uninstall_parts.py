@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -85,31 +85,43 @@ def _repositories(store: Store) -> tuple[list[Part], list[str]]:
 
 
 def folders(*, purge: bool) -> list[Part]:
-    """Return skilld's own folders. Without `purge` the settings file stays, wherever it lies (on macOS among them)."""
+    """Return skilld's own folders, without the skills that the person archived.
+
+    Without `purge` the settings file stays, too, wherever it lies (on macOS among them).
+    """
     where = common.places()
-    kept = None if purge else where.settings_file
+    kept = {where.archive} if archived() else set()
+    kept |= set() if purge else {where.settings_file}
     parts = []
     for folder in dict.fromkeys([where.data, where.state, *([where.config] if purge else [])]):
-        there = [path for path in folder.iterdir() if path != kept] if folder.is_dir() else []
-        if there or (purge and folder.is_dir()):
+        there = [path for path in folder.iterdir() if path not in kept] if folder.is_dir() else []
+        if there or (purge and folder.is_dir() and not any(folder.iterdir())):
             parts.append(Part("folder", f"{folder}: {_names(there)}", partial(_empty, folder, kept)))
     return parts
+
+
+def archived() -> list[str]:
+    """Return what is left of the archive, as it holds the only copies of the person's own skills: a line for each."""
+    from skilld.library.archive import archived
+
+    found = archived(common.places().archive)
+    return [f"{one.folder}, which was {one.origin}: skilld skills restore {one.name}" for one in found]
 
 
 def _names(paths: list[Path]) -> str:
     return ", ".join(sorted(path.name for path in paths)) or "empty"
 
 
-def _empty(folder: Path, kept: Path | None) -> None:
-    """Remove a folder of ours with all that is in it but one file. No link is followed out of it."""
+def _empty(folder: Path, kept: Collection[Path]) -> None:
+    """Remove a folder of ours with all that is in it but what is kept. No link is followed out of it."""
     for path in folder.iterdir():
-        if path == kept:
+        if path in kept:
             continue
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink()
-    if kept is not None and kept.parent == folder and kept.exists():
+    if any(path.parent == folder and path.exists() for path in kept):
         return
     if folder.is_symlink():
         folder.unlink()

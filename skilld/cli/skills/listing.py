@@ -33,11 +33,17 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.library.marks import MERGED
+
     chosen = _ordered(_chosen(library.shelved(common.store()), arguments), arguments)
     chosen = chosen[: arguments.limit] if arguments.limit > 0 else chosen
     if arguments.json:
         return common.write_json([library.as_json(row) for row in chosen])
     console.table([_cells(row) for row in chosen])
+    for row in chosen:
+        if MERGED in row.marks:
+            name = console.plain(row.name)
+            console.line(f"{name} was merged into another skill; you can archive it: skilld skills archive {name}")
     if not chosen:
         console.line("No skills." if arguments.search or arguments.source else "There are no skills yet.")
     return 0

@@ -1,0 +1,159 @@
+"""`skilld skills archive`, `restore`, `pin`, and how many of skilld's own skills agents are offered."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.live_project import Project
+from support.program import Program
+
+TEXT = "---\nname: {0}\ndescription: About {0}.\n---\n\n- Do it.\n"
+EVOLVING = '---\nname: {0}\ndescription: About {0}.\nmetadata:\n  skilld-origin: "mined"\n---\n\n- Do it.\n'
+
+
+def write(folder: Path, text: str = TEXT) -> Path:
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(text.format(folder.name))
+    return folder
+
+
+@pytest.fixture
+def tidy(home: Path) -> Path:
+    """Return a skill of the person's that no git knows."""
+    folder = write(home / ".claude/skills/tidy")
+    (folder / "scripts").mkdir()
+    (folder / "scripts/run.sh").write_text("#!/bin/sh\n")
+    return folder
+
+
+def refused(program: Program, *arguments: str) -> str:
+    done = program.run("skills", *arguments)
+    assert done.returncode == 5, f"{done.returncode}: {done.stdout}{done.stderr}"
+    return done.stderr
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_skill_is_out_of_sight_and_comes_back_as_it_was(program: Program, home: Path, tidy: Path) -> None:
+    before = contents(tidy)
+    done = program.run("skills", "archive", "tidy")
+    assert done.returncode == 0, done.stderr
+    assert "skilld skills restore tidy" in done.stdout
+    assert not tidy.exists()
+    assert program.json("skills", "list") == []
+    (row,) = program.json("skills", "restore")
+    assert (row["name"], row["origin"]) == ("tidy", str(tidy))
+    place = Path(row["folder"])
+    assert place.is_relative_to(home / ".local/share/skilld/archive")
+    assert contents(place) == before
+    assert (place.parent.stat().st_mode & 0o777, place.parents[1].stat().st_mode & 0o777) == (0o700, 0o700)
+    assert program.run("skills", "restore", "tidy").returncode == 0
+    assert contents(tidy) == before
+    assert program.json("skills", "restore") == []
+
+
+def test_a_skill_in_git_goes_when_all_of_it_is_committed(program: Program, project: Project) -> None:
+    folder = project.skill_path.parent
+    assert program.run("skills", "archive", str(folder)).returncode == 0
+    assert project.git("status", "--porcelain") == "D .claude/skills/release-notes/SKILL.md"
+    assert program.run("skills", "restore", "release-notes").returncode == 0
+    assert project.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("change", ["edited", "staged", "new file"])
+def test_what_git_does_not_have_yet_keeps_the_skill_where_it_is(
+    program: Program, project: Project, change: str
+) -> None:
+    folder = project.skill_path.parent
+    if change == "new file":
+        (folder / "more.md").write_text("more\n")
+    else:
+        project.skill_path.write_text(project.skill_path.read_text() + "- More.\n")
+    if change == "staged":
+        project.git("add", "--all")
+    before = contents(folder)
+    assert "not committed" in refused(program, "archive", str(folder))
+    assert contents(folder) == before
+
+
+def test_a_link_a_plugin_a_pin_and_the_projects_word_keep_it_too(
+    program: Program, home: Path, project: Project, tidy: Path
+) -> None:
+    (home / ".codex/skills").mkdir(parents=True)
+    (home / ".codex/skills/tidy").symlink_to(tidy)
+    assert "is a link to it" in refused(program, "archive", "tidy")
+    (home / ".codex/skills/tidy").unlink()
+    plugin = write(home / ".claude/plugins/cache/x/skills/plugged")
+    assert "plugin" in refused(program, "archive", "plugged")
+    assert program.run("skills", "pin", "tidy").returncode == 0
+    assert "unpin tidy" in refused(program, "archive", "tidy")
+    rows = {row["name"]: row["marks"] for row in program.json("skills", "list")}
+    assert rows["tidy"] == ["pinned"]
+    (project.root / ".skilld.toml").write_text('never = ["release-notes"]\n')
+    assert "leave it alone" in refused(program, "archive", str(project.skill_path.parent))
+    (tidy / ".git").mkdir()
+    assert program.run("skills", "unpin", "tidy").returncode == 0
+    assert "repository of its own" in refused(program, "archive", "tidy")
+    assert all(folder.is_dir() for folder in (tidy, plugin, project.skill_path.parent))
+
+
+def test_restoring_never_overwrites(program: Program, tidy: Path) -> None:
+    assert program.run("skills", "archive", "tidy").returncode == 0
+    write(tidy)
+    assert "by now" in refused(program, "restore", "tidy")
+    assert contents(tidy) == {"SKILL.md": TEXT.format("tidy").encode()}
+    assert len(program.json("skills", "restore")) == 1
+
+
+def test_an_agent_moves_no_skills(home: Path, tidy: Path) -> None:
+    agent = Program(home, {"CLAUDECODE": "1"})
+    assert "coding agent" in refused(agent, "archive", "tidy")
+    assert tidy.is_dir()
+
+
+def test_two_archived_skills_of_one_name_are_told_apart(program: Program, home: Path, tidy: Path) -> None:
+    other = write(home / ".codex/skills/tidy")
+    for folder in (tidy, other):
+        assert program.run("skills", "archive", str(folder)).returncode == 0
+    done = program.run("skills", "restore", "tidy")
+    assert done.returncode == 2
+    ids = [row["id"] for row in program.json("skills", "restore") if row["origin"] == str(other)]
+    assert program.run("skills", "restore", *ids).returncode == 0
+    assert other.is_dir()
+    assert not tidy.exists()
+
+
+def test_uninstalling_leaves_what_the_person_archived(program: Program, home: Path, tidy: Path) -> None:
+    before = contents(tidy)
+    assert program.run("skills", "archive", "tidy").returncode == 0
+    (row,) = program.json("skills", "restore")
+    done = program.run("uninstall", "--purge", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert "archive" in done.stdout
+    assert contents(Path(row["folder"])) == before
+    assert [path.name for path in (home / ".local/share/skilld").iterdir()] == ["archive"]
+
+
+def test_only_some_of_the_evolving_skills_are_named_to_agents(program: Program, project: Project) -> None:
+    folder = project.root / ".claude/skills"
+    for number in range(4):
+        made = write(folder / f"made-{number}", EVOLVING) / "SKILL.md"
+        os.utime(made, (1_700_000_000 + number, 1_700_000_000 + number))
+    program.environment["SKILLD_LIFECYCLE__MAX_EVOLVING"] = "2"
+    at = ("--project", str(project.root))
+
+    def named(*names: str) -> list[str]:
+        assert program.run("sync", "--agent", "codex", *at, *names).returncode == 0
+        rows = (project.root / "AGENTS.md").read_text().splitlines()
+        return [row.split("/")[-2] for row in rows if row.startswith("- `")]
+
+    assert named() == ["release-notes", "made-3", "made-2"]
+    assert named("made-0") == ["made-0"], "what is asked for by its name is not counted"
+    offered: dict[str, Any] = program.json("suggest", *at)
+    assert {row["name"] for row in offered["skills"]} == {"release-notes", "made-3", "made-2"}

@@ -1,0 +1,128 @@
+"""What is told of skills that nobody uses or that another one took over, and how many of skilld's own are offered."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from skilld.library.marks import marks
+from skilld.library.pins import pin, pinned
+from skilld.library.ranks import by_recency, by_relevance
+from skilld.library.uses import NEVER, Uses
+from skilld.lifecycle.offered import offered
+from skilld.lifecycle.stale import DAYS, is_stale
+from skilld.skills import Skill, Source
+from skilld.skills.front import front
+from skilld.store import Store
+from skilld.store.learnings import Learning
+from skilld.store.meta import INSTALLED_AT
+
+DAY = 86400.0
+NOW = 1_780_000_000.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.open(tmp_path / "skilld.db")
+
+
+def skill(
+    folder: Path, *, evolving: bool = False, merged: str = "", about: str = "", source: Source = Source.USER
+) -> Skill:
+    said = {"skilld-origin": "mined" if evolving else "", "skilld-merged-from": merged}
+    metadata = "\n".join(["metadata:", *(f'  {key}: "{value}"' for key, value in said.items() if value)])
+    text = f"---\nname: {folder.name}\ndescription: {about or folder.name}\n{metadata}\n---\n\n- Do.\n"
+    folder.mkdir(parents=True)
+    (folder / "SKILL.md").write_text(text)
+    return Skill(folder.name, folder / "SKILL.md", source, None, ("codex",), front(text))
+
+
+def age(one: Skill, days: float) -> None:
+    os.utime(one.path, (NOW - days * DAY, NOW - days * DAY))
+
+
+@pytest.mark.parametrize(
+    ("used", "changed", "watched", "stale"),
+    [
+        (0.0, DAYS + 1, DAYS + 1, True),
+        (DAYS + 1, DAYS + 1, 400, True),
+        (DAYS - 1, DAYS + 1, 400, False),
+        (DAYS + 1, DAYS - 1, 400, False),
+        (0.0, 400, DAYS - 1, False),
+    ],
+)
+def test_stale_is_what_was_long_neither_used_nor_changed_while_uses_were_counted(
+    used: float, changed: float, watched: float, *, stale: bool
+) -> None:
+    at = NOW - used * DAY if used else 0.0
+    assert is_stale(used=at, changed=NOW - changed * DAY, watched=NOW - watched * DAY, now=NOW) is stale
+
+
+def test_a_list_names_the_stale_the_pinned_and_the_merged_and_moves_none(store: Store, tmp_path: Path) -> None:
+    old, kept, fresh = (skill(tmp_path / name) for name in ("old", "kept", "fresh"))
+    plugin = skill(tmp_path / "plugin", source=Source.PLUGIN)
+    taken = skill(tmp_path / "taken")
+    taker = skill(tmp_path / "taker", merged="other, taken")
+    for one in (old, kept, plugin, taken, taker):
+        age(one, 100)
+    age(fresh, 10)
+    pin(store, kept.path, on=True)
+    store.meta.set(INSTALLED_AT, NOW - 200 * DAY)
+    every = [old, kept, fresh, plugin, taken, taker]
+    uses = dict.fromkeys((one.path for one in every), NEVER) | {taker.path: Uses(last=NOW - DAY)}
+    found = marks(store, every, uses, NOW)
+    assert {one.name: found[one.path] for one in every} == {
+        "old": ("stale",),
+        "kept": ("pinned",),
+        "fresh": (),
+        "plugin": (),
+        "taken": ("merged", "stale"),
+        "taker": (),
+    }
+    assert all(one.path.exists() for one in every)
+    store.meta.set(INSTALLED_AT, NOW - 10 * DAY)
+    assert found != marks(store, every, uses, NOW), "before uses were counted for so long, nothing is stale"
+
+
+def test_a_skill_that_took_over_itself_is_not_merged_away(store: Store, tmp_path: Path) -> None:
+    one = skill(tmp_path / "one", merged="one")
+    assert marks(store, [one], {one.path: NEVER}, NOW)[one.path] == ()
+
+
+def test_a_pin_is_set_and_taken_back_once(store: Store, tmp_path: Path) -> None:
+    path = tmp_path / "SKILL.md"
+    assert [pin(store, path, on=True), pin(store, path, on=True)] == [True, False]
+    assert pinned(store) == {path}
+    assert [pin(store, path, on=False), pin(store, path, on=False)] == [True, False]
+    assert pinned(store) == frozenset()
+
+
+def test_all_of_a_persons_skills_are_offered_and_the_first_few_evolving_ones(tmp_path: Path) -> None:
+    mine = [skill(tmp_path / name) for name in ("b", "a")]
+    evolving = [skill(tmp_path / f"e{number}", evolving=True) for number in range(4)]
+    found = offered([evolving[0], *mine, *evolving[1:]], 2, lambda one: float(one.name[-1]))
+    assert [one.name for one in found] == ["b", "a", "e3", "e2"]
+    assert offered([*mine, *evolving], 0, lambda _: 0.0) == mine
+
+
+def test_recency_is_the_last_use_or_change(store: Store, tmp_path: Path) -> None:
+    used, changed, neither = (skill(tmp_path / name) for name in ("used", "changed", "neither"))
+    for one, days in ((used, 50), (changed, 5), (neither, 60)):
+        age(one, days)
+    store._db.execute("INSERT INTO skill_uses VALUES ('codex', 's', 'used', '', NULL, 0, ?)", ("2026-05-27T00:00:00Z",))
+    rank = by_recency(store)
+    assert sorted((used, changed, neither), key=rank, reverse=True) == [used, changed, neither]
+
+
+def test_relevance_is_nearness_to_what_was_said_in_the_project(store: Store, tmp_path: Path) -> None:
+    near = skill(tmp_path / "near", about="Write database migrations.")
+    far = skill(tmp_path / "far", about="Prune the roses.")
+    for number, (project, change) in enumerate(
+        [(tmp_path, "Test each migration of the database down and up."), (tmp_path / "x", "Prune roses in March.")]
+    ):
+        said = (change, "preference", "codex", "s", str(project), None, "", 0.9, "2026-05-27T00:00:00Z")
+        store.learnings.add(Learning(str(number), "t", "q", *said))
+    rank = by_relevance(store, tmp_path)
+    assert rank(near) > rank(far) == 0.0
