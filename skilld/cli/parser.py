@@ -23,6 +23,7 @@ VERBS = (
     "decide",  # accept, reject, revert
     "git",
     "skills",
+    "consolidate",
     "learnings",
     "mine",
     "recommend",

@@ -47,7 +47,7 @@ def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
         console.line(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
     console.line(
         console.paint(
-            f"  {proposal.agent}, session {console.plain(proposal.session_id)}, {proposal.created_at}, "
+            f"  {_origin(proposal)}, {proposal.created_at}, "
             f"by {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
             "dim",
         )
@@ -60,6 +60,13 @@ def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
     if proposal.state.value == "open" and proposal.commit:
         console.line()
         console.table(list(_ways(proposal, warning)), indent="  ")
+
+
+def _origin(proposal: Proposal) -> str:
+    """Return where a proposal came from: a session, or for a merge of skills the verb that makes them."""
+    if not proposal.evidence and not proposal.session_id:
+        return "skilld consolidate"
+    return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
 
 
 def _ways(proposal: Proposal, warning: str) -> Iterator[tuple[str, str]]:

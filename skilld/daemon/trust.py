@@ -28,6 +28,8 @@ def thresholds(decided: Iterable[Proposal]) -> Mapping[str, Mapping[str, float]]
     """Return the thresholds that differ from START, by the skill's path and the kind of update."""
     counts: dict[tuple[str, str], list[int]] = {}
     for proposal in decided:
+        if not proposal.evidence:
+            continue  # a merge of skills: no update was heard
         count = counts.setdefault((proposal.path, proposal.kind.value), [0, 0])
         count[proposal.state is not State.ACCEPTED] += 1
     found: dict[str, dict[str, float]] = {}

@@ -1,7 +1,8 @@
 """Figures on a person's own decisions: what was accepted was right, what was rejected or reverted was not.
 
 Decided proposals and a predictor in, figures out. Two things are told apart: how often what was proposed was right,
-whoever detected it then; and what a detector makes of the same words now. What nobody decided is no label.
+whoever detected it then; and what a detector makes of the same words now. What nobody decided is no label, and a
+merge of skills, which rests on nobody's words, tells nothing of hearing.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def cases(proposals: Sequence[Proposal]) -> list[LabelledTurn]:
             certainty=1.0,
         )
         for proposal in proposals
-        if proposal.state in DECIDED
+        if proposal.state in DECIDED and proposal.evidence
     ]
 
 
@@ -44,7 +45,7 @@ def figures(proposals: Sequence[Proposal], judged: Sequence[Judged]) -> dict[str
     `accepted_share` is the precision of what was proposed; `precision`, `recall`, `f1` and `by_tag` are those of the
     detector that was asked now. A share of nothing is None.
     """
-    decided = [proposal for proposal in proposals if proposal.state in DECIDED]
+    decided = [proposal for proposal in proposals if proposal.state in DECIDED and proposal.evidence]
     now = turn_figures(judged)
     return {
         "kind": "decisions",

@@ -9,6 +9,7 @@ from skilld.library.pins import pinned
 from skilld.library.ranks import changed_at
 from skilld.library.serving import disabled
 from skilld.library.uses import Uses
+from skilld.lifecycle.merge import MERGED_FROM
 from skilld.lifecycle.stale import is_stale
 from skilld.skills import Skill, Source
 from skilld.store import Store
@@ -43,7 +44,7 @@ def merged_away(skills: Iterable[Skill]) -> dict[Path, Skill]:
     takers = {
         (one.source, one.project, name.strip()): one
         for one in found
-        for name in one.front.metadata.get("skilld-merged-from", "").split(",")
+        for name in one.front.metadata.get(MERGED_FROM, "").split(",")
     }
     return {
         one.path: taker

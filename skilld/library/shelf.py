@@ -80,7 +80,7 @@ def shelf(
     marks: Mapping[Path, tuple[str, ...]] | None = None,
 ) -> list[Shelved]:
     """Return the skills as rows, by group and name. `uses` and `marks` are by path, `now` is a Unix time."""
-    corrections = Counter(proposal.path for proposal in proposals if proposal.state in CORRECTIONS)
+    corrections = Counter(one.path for one in proposals if one.state in CORRECTIONS and one.evidence)
     landed = [proposal for proposal in proposals if proposal.state is State.ACCEPTED]
     edited = {item.path: seconds(item.decided_at) or 0.0 for item in sorted(landed, key=lambda one: one.decided_at)}
     waiting = {proposal.path for proposal in proposals if proposal.state is State.OPEN}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import log, sqrt
@@ -49,7 +49,8 @@ class Match:
     @property
     def why(self) -> str:
         """One line for a person."""
-        return f"alike by {self.score:.2f}; both speak of {', '.join(self.words)}"
+        both = f"; both speak of {', '.join(self.words)}" if self.words else ""
+        return f"alike by {self.score:.2f}{both}"
 
 
 def described(key: str, name: str, text: str) -> Described:
@@ -66,10 +67,15 @@ def best(draft: Described, existing: Iterable[Described]) -> Match | None:
     return max(found, key=lambda match: match.score, default=None)
 
 
-def pairs(skills: Sequence[Described]) -> list[Match]:
-    """Return the pairs of `skills` that are like enough to be one, the most alike first."""
+def pairs(skills: Sequence[Described], named: Collection[str] = ()) -> list[Match]:
+    """Return the pairs of `skills` that are like enough to be one, the most alike first.
+
+    Of those that are `named` by their keys, every pair, and no other.
+    """
     spread = _Spread(skills)
-    found = [match for one, other in combinations(skills, 2) if (match := spread.match(one, other))]
+    chosen = [skill for skill in skills if not named or skill.key in named]
+    least = 0.0 if named else None
+    found = [match for one, other in combinations(chosen, 2) if (match := spread.match(one, other, least))]
     return sorted(found, key=lambda match: -match.score)
 
 
@@ -94,9 +100,11 @@ class _Spread:
         self._others = max(0, len(skills) - 2)
         self._norms: dict[str, float] = {}
 
-    def match(self, one: Described, other: Described) -> Match | None:
+    def match(self, one: Described, other: Described, least: float | None = None) -> Match | None:
         score = self.score(one, other)
-        if score < (SAME if self._others >= FEW else SAME_AMONG_FEW):
+        if least is None:
+            least = SAME if self._others >= FEW else SAME_AMONG_FEW
+        if score < least:
             return None
         words = _words(one.text, one.stems & other.stems)
         telling = sorted(words, key=lambda found: -self._weight(found, 2))[:_SHOWN]

@@ -8,7 +8,7 @@ them. A merge that would pass the bounds of one edit is split; each part fits th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skilld.classify.offline.said import contradicted, says_already
 from skilld.edit.anchors import anchored
@@ -20,10 +20,12 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.lifecycle.passages import Passage, passages
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import sections
-from skilld.skills.front import entries, front_lines, scalar
+from skilld.skills.front import entries, front, front_lines, scalar
 from skilld.text import fold
-from skilld.types import Operation
+from skilld.types import Op, Operation
 
+MERGED_FROM = "skilld-merged-from"
+NO_MARK = "the front matter has no place to say whose lines these are"
 Redact = Callable[[str], str]
 
 
@@ -36,51 +38,49 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
-    """`parts` are the operations of each proposal, `carried` what they add; `flags` what a person should look at."""
-
-    parts: tuple[tuple[Operation, ...], ...]
-    carried: tuple[str, ...]
-    left: tuple[Left, ...]
-    flags: tuple[str, ...]
-
-
-@dataclass
-class _Part:
-    """One proposal in the making: the file as it would be, and the operations that lead there."""
+class Part:
+    """One proposal: its operations, the file as it would be, what it carries over, what a person should look at."""
 
     data: bytes
     operations: tuple[Operation, ...] = ()
+    carried: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
 
 
-def merge(keep: bytes, away: bytes, redact: Redact) -> Merge:
-    """Return what the skill `keep` would take from `away`. `redact` takes secrets out of a text.
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """What one skill would take from another, in one part or several; none where it says all of it already."""
+
+    parts: tuple[Part, ...]
+    left: tuple[Left, ...]
+
+
+def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
+    """Return what the skill `keep` would take from `away`, called `name`. `redact` takes secrets out of a text.
 
     Raises SkilldError where one of them cannot be taken apart.
     """
-    parse(away)
+    for data in (keep, away):
+        parse(data)
     said = away.decode("utf-8-sig")
-    parts = [_Part(keep)]
-    carried: list[str] = []
+    ground = own = keep.decode("utf-8-sig")
+    parts = [Part(keep)]
     left: list[Left] = []
-    flags: list[str] = []
-    ground = keep.decode("utf-8-sig")
     for passage in passages(said):
         if _stands_in(passage, ground):
             continue
-        why = _why_left(passage, ground, redact)
+        why = _why_left(passage, own, redact)
         if not why:
             try:
-                flags += _put(passage, parts, keep, said)
+                parts = _with(passage, parts, keep, said)
             except SkilldError as error:
                 why = error.cause or error.title
         if why:
             left.append(Left(passage.text, why))
         else:
-            carried.append(passage.text)
             ground += "\n\n" + "\n".join(passage.lines)
-    made = tuple(part.operations for part in parts if part.operations)
-    return Merge(made, tuple(carried), (*left, *_front(keep, away)), tuple(dict.fromkeys(flags)))
+    made = tuple(part for part in parts if part.operations)
+    return Merge(_marked(made, keep, name), (*left, *_front(keep, away)))
 
 
 def beside(files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]) -> list[Left]:
@@ -98,40 +98,50 @@ def _stands_in(passage: Passage, ground: str) -> bool:
     return not passage.whole and says_already(passage.text, ground)
 
 
-def _why_left(passage: Passage, ground: str, redact: Redact) -> str:
+def _why_left(passage: Passage, own: str, redact: Redact) -> str:
     if any(redact(line) != line for line in passage.lines):
         return "it holds a secret"
-    block = None if passage.whole else contradicted(passage.text, ground)
+    block = None if passage.whole else contradicted(passage.text, own)
     return f"the one that stays says otherwise: {fold(block.text)}" if block is not None else ""
 
 
-def _put(passage: Passage, parts: list[_Part], keep: bytes, evidence: str) -> list[str]:
-    """Add the passage to the last part, or to a new one where that is full; return the linter's remarks."""
+def _with(passage: Passage, parts: list[Part], keep: bytes, evidence: str) -> list[Part]:
+    """Return the parts with the passage in the last one, or in a new one where that is full."""
     try:
-        after, operations, flags = _inserted(passage, parts[-1].data, parts[-1].operations, keep, evidence)
+        return [*parts[:-1], _inserted(passage, parts[-1], keep, evidence)]
     except RefusedError:
         if not parts[-1].operations:
             raise
-        after, operations, flags = _inserted(passage, keep, (), keep, evidence)
-        parts.append(_Part(keep))
-    parts[-1] = _Part(after, operations)
-    return flags
+        return [*parts, _inserted(passage, Part(keep), keep, evidence)]
 
 
-def _inserted(
-    passage: Passage, data: bytes, before: tuple[Operation, ...], keep: bytes, evidence: str
-) -> tuple[bytes, tuple[Operation, ...], list[str]]:
-    operation = _block(passage, data) if passage.whole else insert_bullet(data, passage.section, _joined(passage))
-    operations = (*before, operation)
+def _inserted(passage: Passage, part: Part, keep: bytes, evidence: str) -> Part:
+    text = "\n".join(passage.lines)
+    operation = _block(passage, part.data) if passage.whole else insert_bullet(part.data, passage.section, text)
+    operations = (*part.operations, operation)
     after = apply(keep, operations)
-    findings = lint(data, after, evidence)
+    findings = lint(part.data, after, evidence)
     if refused := next((found for found in findings if found.verdict is Verdict.REFUSE), None):
         raise SkilldError("Not carried over", refused.sentence)
-    return after, operations, [found.sentence for found in findings]
+    flags = (*part.flags, *(found.sentence for found in findings))
+    return Part(after, operations, (*part.carried, passage.text), tuple(dict.fromkeys(flags)))
 
 
-def _joined(passage: Passage) -> str:
-    return "\n".join(passage.lines)
+def _marked(parts: tuple[Part, ...], keep: bytes, name: str) -> tuple[Part, ...]:
+    """Have the last part write down whose content it is; front matter that has no place for it goes without."""
+    if not parts:
+        return parts
+    said = front(keep.decode("utf-8", "replace")).metadata.get(MERGED_FROM, "")
+    *others, last = parts
+    operations = (*last.operations, Operation(Op.MARK, MERGED_FROM, ", ".join(filter(None, (said, name)))))
+    try:
+        after = apply(keep, operations)
+    except SkilldError:
+        return (
+            *others,
+            replace(last, flags=(*last.flags, NO_MARK)),
+        )
+    return (*others, replace(last, data=after, operations=operations))
 
 
 def _block(passage: Passage, data: bytes) -> Operation:
@@ -151,7 +161,7 @@ def _front(keep: bytes, away: bytes) -> Iterator[Left]:
     mine, theirs = _fields(keep), _fields(away)
     for key, value in theirs.items():
         if key != "name" and value and mine.get(key) != value:
-            yield Left(f"{key}: {value}", "front matter: that of the one that stays is not changed")
+            yield Left(f"{key}: {value}", "the front matter that stays is not changed")
 
 
 def _fields(data: bytes) -> Mapping[str, str]:

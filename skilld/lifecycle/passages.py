@@ -10,12 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skilld.classify.offline.sections import Block, Lines, Section, body_of, sections
+from skilld.classify.offline.sections import Block, Lines, body_of, sections
 from skilld.text import fold
 
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+(?=\W*[A-ZÀ-ÞА-Я\d`])")
 _NO_WORDS = re.compile(r"[\W_]*")
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +37,11 @@ class Passage:
 def passages(text: str) -> list[Passage]:
     """Return the passages of a SKILL.md in order; none where it cannot be taken apart."""
     body = body_of(text)
-    return [passage for section in sections(text) for passage in _of_section(section, body)]
+    return [passage for section in sections(text) for passage in _of_section(section.heading, section.blocks, body)]
 
 
-def _of_section(section: Section, body: Sequence[str]) -> Iterator[Passage]:
-    title, blocks, at = section.heading, section.blocks, 0
+def _of_section(title: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Passage]:
+    at = 0
     while at < len(blocks):
         block = blocks[at]
         if block.kind is Block.ITEM:
@@ -52,8 +51,7 @@ def _of_section(section: Section, body: Sequence[str]) -> Iterator[Passage]:
         at += 1
         lines = tuple(body[block.first : block.last + 1])
         if block.kind is Block.PARAGRAPH:
-            said = fold(" ".join(_behind_heading(section, block.first, lines)))
-            yield from (Passage(title, (part,)) for part in _SENTENCE.split(said) if part.strip())
+            yield from (Passage(title, (part,)) for part in _SENTENCE.split(fold(block.text)))
         elif block.kind is Block.OTHER and not _NO_WORDS.fullmatch(block.text) and "<!--" not in block.text:
             yield Passage(title, lines, whole=True)
 
@@ -73,10 +71,3 @@ def _item(blocks: Sequence[Lines], at: int, body: Sequence[str]) -> tuple[int, t
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
-
-
-def _behind_heading(section: Section, first: int, lines: Sequence[str]) -> Sequence[str]:
-    """Return the lines of a block without its section's heading, which the first block begins with."""
-    if not section.level or first != section.line:
-        return lines
-    return lines[1:] if not lines[1:] or not _UNDERLINE.fullmatch(lines[1]) else lines[2:]

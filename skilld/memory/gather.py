@@ -21,7 +21,7 @@ def about(store: Store, text: str, limit: int = 100) -> list[Said]:
     for hit in store.search.find(text, limit):
         if hit.kind == "learning" and (learning := store.learnings.get(hit.id)):
             found.append(of_learning(learning))
-        elif hit.kind == "proposal" and (proposal := store.proposals.get(hit.id)):
+        elif hit.kind == "proposal" and (proposal := store.proposals.get(hit.id)) and proposal.evidence:
             found.append(of_proposal(proposal))
     return found
 

@@ -68,7 +68,8 @@ def about_applied(applied: Sequence[tuple[str, str]]) -> str:
 
 def about_words(proposal: Proposal) -> str:
     """Return the change and the quote of a proposal, for those who want them in a notice."""
-    return f"{escaped(proposal.summary)} \u2014 you: \u201c{escaped(proposal.evidence[0].quote)}\u201d"
+    said = [f" \u2014 you: \u201c{escaped(first.quote)}\u201d" for first in proposal.evidence[:1]]
+    return "".join([escaped(proposal.summary), *said])
 
 
 def about_budget(why: str) -> str:

@@ -106,7 +106,7 @@ def stage(
         apply=applier(proposal),
         summary=proposal.summary,
         reason=proposal.reason,
-        quote=proposal.evidence[0].quote,
+        quote=proposal.evidence[0].quote if proposal.evidence else "",  # a merge quotes nobody
         kind=proposal.kind,
         confidence=proposal.confidence,
         session_id=proposal.session_id,

@@ -35,7 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.library.marks import MERGED
 
-    chosen = _ordered(_chosen(library.shelved(common.store()), arguments), arguments)
+    near = arguments.project.resolve() / "SKILL.md" if arguments.project else None
+    chosen = _ordered(_chosen(library.shelved(common.store(), near), arguments), arguments)
     chosen = chosen[: arguments.limit] if arguments.limit > 0 else chosen
     if arguments.json:
         return common.write_json([library.as_json(row) for row in chosen])

@@ -1,0 +1,188 @@
+"""`skilld consolidate`: which of your skills are for the same task, and proposals to merge them, for you to decide."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import SkilldError, UsageError
+
+if TYPE_CHECKING:
+    from skilld.library.alike import Compared
+    from skilld.lifecycle.merge import Merge
+    from skilld.lifecycle.plan import Pair
+    from skilld.store import Store
+    from skilld.types import Proposal
+
+_PAIR = 2  # skills that make one
+
+
+@dataclass(frozen=True)
+class Found:
+    """A pair, what its merge would do if one can be proposed, and the proposals that are open for it."""
+
+    pair: Pair
+    merge: Merge | None = None
+    proposals: tuple[Proposal, ...] = ()
+    trouble: str = ""
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    about = "find skills that are for the same task, and propose merges; your files stay as they are"
+    parser = common.verb(verbs, "consolidate", run, about, listing=True)
+    parser.add_argument(
+        "--project", metavar="FOLDER", type=Path, nargs="?", const=Path(), help="only a project's, the current one's"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be proposed, and propose nothing")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="these skills, however much they are alike")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.deciding.refresh import refresh
+    from skilld.git.environment import scrub_environment
+
+    if len(arguments.names) == 1:
+        raise UsageError("Merge it with which?", "one name is not two", "skilld consolidate NAME NAME, or without any")
+    scrub_environment()
+    store = common.store()
+    refresh(store)
+    found = look(store, arguments.project.resolve() if arguments.project else None, arguments.names)
+    if not arguments.dry_run:
+        found = [_proposed(store, one) for one in found]
+    if arguments.json:
+        return common.write_json([_as_json(one, dry_run=arguments.dry_run) for one in found])
+    for one in found:
+        _tell(one, dry_run=arguments.dry_run)
+    if not found:
+        console.line("No two of these skills are for the same task.")
+    return 0
+
+
+def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[Found]:
+    """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
+    from skilld.cli.skills import library
+    from skilld.library.alike import compared
+    from skilld.library.pins import pinned
+    from skilld.lifecycle.match import pairs
+    from skilld.lifecycle.plan import plan
+    from skilld.types import State
+
+    meant = [library.the_skill(store, name) for name in names]
+    named = {str(row.path) for row in meant}
+    rows = [*library.shelved(store, project / "SKILL.md" if project else None), *meant]
+    skills = {one.described.key: one for one in compared(rows, pinned(store))}
+    if missing := sorted(named - skills.keys()):
+        raise SkilldError("That skill is not to be merged", f"{missing[0]} belongs to a plugin")
+    mine = {key: one for key, one in skills.items() if project is None or one.row.skill.project == project}
+    batches: dict[str, list[Proposal]] = {}
+    for proposal in store.proposals.in_states([*State]):
+        batches.setdefault(proposal.batch_id, []).append(proposal)
+    states = {batch: {proposal.state for proposal in made} for batch, made in batches.items()}
+    planned = plan(
+        pairs([one.described for one in mine.values()], named),
+        {key: one.facts for key, one in mine.items()},
+        [batch for batch, seen in states.items() if State.OPEN in seen],
+        [batch for batch, seen in states.items() if seen & {State.REJECTED, State.REVERTED}],
+    )
+    return [_looked_into(pair, mine, batches) for pair in planned]
+
+
+def _looked_into(pair: Pair, skills: Mapping[str, Compared], batches: Mapping[str, Sequence[Proposal]]) -> Found:
+    from skilld.library.alike import lost_with
+    from skilld.lifecycle.merge import merge
+    from skilld.lifecycle.plan import Fate, pair_key
+    from skilld.types import State
+
+    made = batches.get(pair_key(pair.keep.key, pair.away.key), ())
+    found = Found(pair, proposals=tuple(one for one in made if one.state is State.OPEN))
+    if pair.fate is not Fate.MERGE:
+        return found
+    try:
+        keep, away = (Path(one.key).read_bytes() for one in (pair.keep, pair.away))
+        merged = merge(keep, away, pair.away.name, common.redactor())
+    except (OSError, SkilldError) as error:
+        return replace(found, trouble=str(error))
+    lost = lost_with(skills[pair.away.key].row.skill, skills[pair.keep.key].row.skill)
+    return replace(found, merge=replace(merged, left=(*merged.left, *lost)))
+
+
+def _proposed(store: Store, found: Found) -> Found:
+    """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
+    from skilld.deciding.proposing import propose
+    from skilld.lifecycle.plan import pair_key
+    from skilld.lifecycle.proposal import proposals
+    from skilld.times import rfc3339
+    from skilld.types import State
+
+    if found.merge is None:
+        return found
+    batch = pair_key(found.pair.keep.key, found.pair.away.key)
+    tries = sum(one.batch_id == batch for one in store.proposals.in_states([*State]))
+    made, troubles = [], []
+    for proposal in proposals(found.pair, found.merge, rfc3339(time.time()), tries):
+        try:
+            made.append(propose(store, proposal))
+        except SkilldError as error:
+            troubles.append(str(error))
+    return replace(found, proposals=tuple(made), trouble="; ".join(troubles))
+
+
+def _as_json(found: Found, *, dry_run: bool) -> dict[str, Any]:
+    pair, merge = found.pair, found.merge
+    return {
+        "keep": {"name": pair.keep.name, "path": pair.keep.key},
+        "away": {"name": pair.away.name, "path": pair.away.key},
+        "score": round(pair.match.score, 3),
+        "words": list(pair.match.words),
+        "what": pair.fate.value if merge is None or merge.parts else "covered",
+        "why": pair.why or found.trouble,
+        "carried": [text for part in merge.parts for text in part.carried] if merge else [],
+        "lost": [{"what": one.what, "why": one.why} for one in merge.left] if merge else [],
+        "proposals": [one.id for one in found.proposals],
+        "dry_run": dry_run,
+    }
+
+
+def _tell(found: Found, *, dry_run: bool) -> None:
+    from skilld.lifecycle.plan import Fate
+
+    pair = found.pair
+    keep, away = console.plain(pair.keep.name), console.plain(pair.away.name)
+    console.line(f"{console.paint(f'{away} -> {keep}', 'bold')}  {console.plain(pair.match.why)}")
+    archive = f"skilld skills archive {away if keep != away else console.plain(str(Path(pair.away.key).parent))}"
+    said = {
+        Fate.MERGED: f"{keep} has taken it over; archive the other one: {archive}",
+        Fate.OPEN: f"proposed, for you to decide: {', '.join(one.id for one in found.proposals)}",
+        Fate.REJECTED: "you did not want this merge; it is not proposed again",
+        Fate.WAITS: "waits until the other merge of one of them is decided and its skill archived",
+        Fate.APART: f"left apart: {console.plain(pair.why)}",
+    }
+    if pair.fate in said:
+        console.line(f"  {said[pair.fate]}")
+    elif found.merge is not None:
+        _tell_merge(found, found.merge, archive, dry_run=dry_run)
+    if found.trouble:
+        console.line(console.paint(f"  not proposed: {console.plain(found.trouble)}", "yellow"))
+
+
+def _tell_merge(found: Found, merge: Merge, archive: str, *, dry_run: bool) -> None:
+    keep = console.plain(found.pair.keep.name)
+    for one in merge.left:
+        console.line(console.paint(f"  lost: {console.plain(one.what)} ({console.plain(one.why)})", "yellow"))
+    if not merge.parts:
+        console.line(f"  {keep} says all of the rest already; to have one instead of two: {archive}")
+        return
+    for text in (text for part in merge.parts for text in part.carried):
+        console.line(f"  + {console.plain(text)}")
+    for proposal in found.proposals:
+        console.line(f"  proposed: skilld show {proposal.id}, accept {proposal.id}, reject {proposal.id}")
+    if dry_run:
+        console.line(f"  would be proposed for {keep}, in {len(merge.parts)} part{'s' if len(merge.parts) > 1 else ''}")

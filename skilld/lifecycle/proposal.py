@@ -1,0 +1,64 @@
+"""A merge as proposals on the skill that stays. Pure.
+
+Nobody said these words in a session: they are lines of the person's own file, so a merge carries no evidence. It is
+flagged for that, with everything that would be lost, and nothing applies it unasked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from skilld.lifecycle.merge import Left, Merge, Part
+from skilld.lifecycle.plan import Pair, pair_key
+from skilld.text import cut
+from skilld.types import Kind, Proposal, State
+
+_LOSSES = 12  # that stand in the flags of one proposal
+_SHOWN = 160  # characters of one
+
+
+def proposals(pair: Pair, merge: Merge, at: str, tries: int) -> list[Proposal]:
+    """Return the proposals of a merge, made at a time (RFC 3339); `tries` counts those there were for this pair."""
+    keep, away = pair.keep, pair.away
+    number = len(merge.parts)
+    batch = pair_key(keep.key, away.key)
+    return [
+        Proposal(
+            id=hashlib.sha256(f"{batch}\n{tries + index}".encode()).hexdigest()[:8],
+            batch_id=batch,
+            state=State.OPEN,
+            skill=keep.name,
+            path=keep.key,
+            repo="",
+            relpath="",
+            base="",
+            commit="",
+            branch="",
+            operations=part.operations,
+            summary=_summary(part, away.name, f"part {index} of {number}" if number > 1 else ""),
+            reason=f"{away.name} is for the same task: {pair.match.why}.",
+            kind=Kind.ADD_STEP,
+            evidence=(),
+            confidence=round(pair.match.score, 2),
+            agent="",
+            session_id="",
+            model="offline",
+            created_at=at,
+            flags=(*_flags(away.name, merge.left), *part.flags),
+        )
+        for index, part in enumerate(merge.parts, 1)
+    ]
+
+
+def _summary(part: Part, name: str, which: str) -> str:
+    count = len(part.carried)
+    rules = f"take over {count} thing{'' if count == 1 else 's'} that {name} says"
+    return f"{rules}, {which}" if which else rules
+
+
+def _flags(name: str, left: Sequence[Left]) -> list[str]:
+    flags = [f"merged from {name}: these are lines of that file, nobody said them in a session"]
+    flags += [f"not carried over: {cut(one.what, _SHOWN)} ({cut(one.why, _SHOWN)})" for one in left[:_LOSSES]]
+    more = len(left) - _LOSSES
+    return [*flags, f"{more} more are not carried over: skilld consolidate {name}"] if more > 0 else flags

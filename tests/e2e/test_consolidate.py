@@ -1,0 +1,129 @@
+"""`skilld consolidate` on the thirty labelled skills: nothing is merged, moved or deleted unless the person says so."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.program import Program
+from support.repos import Person, snapshot
+
+FIXTURES = Path(__file__).parents[1] / "fixtures/lifecycle"
+
+
+class World:
+    """A home with the person's skills and a repository with the project's; `files` is all of both but skilld's own."""
+
+    def __init__(self, home: Path, root: Path) -> None:
+        self.home = home
+        self.program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+        for part in ("tuned", "aside"):
+            shutil.copytree(FIXTURES / part / "person", home / ".claude/skills", dirs_exist_ok=True)
+            shutil.copytree(FIXTURES / part / "project", root / ".claude/skills", dirs_exist_ok=True)
+        (root / ".claude/skills/react-components/tokens.css").write_text(":root {}\n")
+        self.person = Person(root)
+        self.person.git("init", "--quiet")
+        self.person.commit("skills")
+        self.at = ("--project", str(root))
+
+    def files(self) -> dict[str, str]:
+        """Return what must not change: every path, mode and byte of home and repository, skilld's own left out."""
+        ours = (".local", ".config/skilld", ".cache", ".runtime")
+        home = {name: held for name, held in snapshot(self.home).items() if not name.startswith(ours)}
+        return home | {f"project/{name}": held for name, held in snapshot(self.person.root).items()}
+
+    def consolidate(self, *options: str) -> dict[tuple[str, str], dict[str, Any]]:
+        rows = self.program.json("consolidate", *options)
+        return {(row["keep"]["name"], row["away"]["name"]): row for row in rows}
+
+
+@pytest.fixture
+def world(tmp_path: Path, home: Path) -> World:
+    return World(home, tmp_path / "project")
+
+
+def test_no_file_changes_until_the_person_decides_and_then_only_what_they_decided(world: World) -> None:
+    before = world.files()
+    planned = world.consolidate("--dry-run", *world.at)
+    assert world.program.json("proposals", "--state", "all") == []
+    assert world.person.tip("refs/heads/skilld/staging") == ""
+    world.consolidate(*world.at)
+    world.consolidate()
+    assert world.files() == before, "proposing writes nothing of the person's"
+    merges = {names for names, row in planned.items() if row["what"] == "merge"}
+    assert len(merges) >= 1
+    proposals = world.program.json("proposals")
+    assert all(row["flags"][0].startswith("merged from ") and row["evidence"] == [] for row in proposals)
+    pages = next(row for row in proposals if row["path"].startswith(str(world.person.root)))
+    done = world.program.run("accept", pages["id"])
+    assert done.returncode == 0, done.stderr
+    changed = {name for name, held in world.files().items() if before.get(name) != held and ".git/" not in name}
+    assert changed == {f"project/{Path(pages['path']).relative_to(world.person.root)}"}
+    gone = {name for name in before if name not in world.files() and ".git/" not in name}
+    assert gone == set()
+
+
+def test_a_merge_is_shown_decided_and_followed_by_the_word_on_archiving(world: World) -> None:
+    folder = world.person.root / ".claude/skills"
+    names = ("problem-details", "react-components")
+    found = world.consolidate("--dry-run", *(str(folder / name) for name in names))
+    ((keep, away),) = found
+    lost = {one["what"]: one["why"] for one in found[keep, away]["lost"]}
+    assert any(what.startswith("description: ") for what in lost)
+    assert ("tokens.css" in lost) is (away == "react-components")
+    shown = world.program.run("consolidate", *(str(folder / name) for name in names)).stdout
+    assert f"{away} -> {keep}" in shown
+    assert "lost: description: " in shown
+    rows = world.program.json("proposals")
+    page = world.program.run("show", rows[0]["id"]).stdout
+    assert f"merged from {away}" in page
+    assert "not carried over: description: " in page
+    assert "you:" not in page
+    assert {row["what"] for row in world.consolidate(*(str(folder / name) for name in names)).values()} == {"open"}
+    done = world.program.run("accept", *(row["id"] for row in rows))
+    assert done.returncode == 0, done.stderr
+    text = (folder / keep / "SKILL.md").read_text()
+    assert f'skilld-merged-from: "{away}"' in text
+    assert all(line in text for line in found[keep, away]["carried"] if "|" not in line)
+    again = world.program.run("consolidate", *(str(folder / name) for name in names)).stdout
+    assert f"skilld skills archive {away}" in again
+    listed = {row["name"]: row["marks"] for row in world.program.json("skills", "list", *world.at)}
+    assert listed[away] == ["merged"]
+    assert f"skilld skills archive {away}" in world.program.run("skills", "list", *world.at).stdout
+    assert (folder / away / "SKILL.md").exists()
+
+
+def test_a_rejected_merge_is_not_proposed_again(world: World) -> None:
+    names = [str(world.home / f".claude/skills/{name}") for name in ("api-errors", "errores-http")]
+    (row,) = world.consolidate(*names).values()
+    assert row["what"] == "merge"
+    assert world.program.run("reject", *row["proposals"]).returncode == 0
+    before = world.files()
+    for _ in range(2):
+        (row,) = world.consolidate(*names).values()
+        assert (row["what"], row["proposals"]) == ("rejected", [])
+    assert world.program.json("proposals") == []
+    assert world.files() == before
+
+
+def test_the_persons_own_and_the_projects_are_not_mixed_and_the_pinned_one_stays(world: World) -> None:
+    mine = world.home / ".claude/skills/api-errors"
+    theirs = world.person.root / ".claude/skills/problem-details"
+    (row,) = world.consolidate("--dry-run", str(mine), str(theirs)).values()
+    assert (row["what"], row["why"]) == ("apart", "they belong to different places")
+    for name in ("errores-http", "api-errors"):
+        assert world.program.run("skills", "pin", str(mine.parent / name)).returncode == 0
+        (kept,) = (keep for keep, _ in world.consolidate("--dry-run", str(mine), str(mine.parent / "errores-http")))
+        assert kept == name
+        assert world.program.run("skills", "unpin", str(mine.parent / name)).returncode == 0
+
+
+def test_the_person_is_told_what_is_not_understood(world: World) -> None:
+    assert world.program.run("consolidate", "api-docs").returncode == 2
+    assert world.program.run("consolidate", "api-docs", "nosuch").returncode == 1
+    (world.home / "empty").mkdir()
+    done = world.program.run("consolidate", "--project", str(world.home / "empty"))
+    assert (done.returncode, done.stdout) == (0, "No two of these skills are for the same task.\n")

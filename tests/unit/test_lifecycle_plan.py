@@ -1,0 +1,67 @@
+"""Which of two skills that are alike stays, and which pairs may be proposed at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.lifecycle.match import Described, Match
+from skilld.lifecycle.plan import Facts, Fate, Pair, canonical, pair_key, plan
+
+A, B, C, D = (Facts(name, name, "/p", since=number) for number, name in enumerate("abcd"))
+
+
+def match(one: Facts, other: Facts, score: float = 0.5) -> Match:
+    first, second = (Described(fact.key, fact.name, "", frozenset()) for fact in (one, other))
+    return Match(first, second, score, ("word",))
+
+
+def fates(*pairs: tuple[Facts, Facts], open_: tuple[str, ...] = (), rejected: tuple[str, ...] = ()) -> list[Fate]:
+    return [pair.fate for pair in planned(*pairs, open_=open_, rejected=rejected)]
+
+
+def planned(*pairs: tuple[Facts, Facts], open_: tuple[str, ...] = (), rejected: tuple[str, ...] = ()) -> list[Pair]:
+    facts = {fact.key: fact for pair in pairs for fact in pair}
+    return plan([match(*pair) for pair in pairs], facts, open_, rejected)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "stays"),
+    [
+        (Facts("1", "pinned", "", pinned=True), Facts("2", "used", "", uses=9), "pinned"),
+        (Facts("1", "often", "", uses=3, since=9), Facts("2", "old", "", uses=2, since=1), "often"),
+        (Facts("1", "young", "", since=9), Facts("2", "old", "", since=1), "old"),
+        (Facts("1", "b", ""), Facts("2", "a", ""), "a"),
+        (Facts("1", "taker", "", took=frozenset({"used"})), Facts("2", "used", "", pinned=True, uses=9), "taker"),
+    ],
+)
+def test_the_pinned_the_more_used_the_older_one_stays_unless_one_took_the_other_over(
+    one: Facts, other: Facts, stays: str
+) -> None:
+    assert canonical(one, other)[0].name == canonical(other, one)[0].name == stays
+
+
+def test_a_skill_has_part_in_one_merge_at_a_time() -> None:
+    assert fates((A, B), (A, C), (B, D), (C, D)) == [Fate.MERGE, Fate.WAITS, Fate.WAITS, Fate.MERGE]
+
+
+def test_a_merge_that_is_open_holds_up_others_even_before_it_in_the_list() -> None:
+    assert fates((A, B), (A, C), open_=(pair_key("c", "a"),)) == [Fate.WAITS, Fate.OPEN]
+
+
+def test_what_was_rejected_is_not_proposed_again_whichever_of_the_two_stays_now() -> None:
+    assert pair_key("a", "b") == pair_key("b", "a") != pair_key("a", "c")
+    assert fates((A, B), (A, C), rejected=(pair_key("b", "a"),)) == [Fate.REJECTED, Fate.MERGE]
+
+
+def test_skills_of_different_places_and_those_that_may_not_be_changed_are_left_apart() -> None:
+    elsewhere = Facts("e", "e", "")
+    fixed = Facts("f", "f", "/p", fixed="it is read-only")
+    first, second = planned((A, elsewhere), (B, fixed))
+    assert (first.fate, second.fate) == (Fate.APART, Fate.APART)
+    assert first.why == "they belong to different places"
+    assert second.why == "it is read-only"
+
+
+def test_a_skill_that_was_taken_over_is_done_and_has_no_part_in_another_merge() -> None:
+    taker = Facts("t", "t", "/p", took=frozenset({"a"}))
+    assert fates((A, taker), (A, B), (taker, C)) == [Fate.MERGED, Fate.WAITS, Fate.MERGE]
