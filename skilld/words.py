@@ -27,6 +27,12 @@ _INSTRUCTING = frozenset(
     """.split()  # noqa: SIM905 - a list of 50 words is read more easily as text
 )
 # "Add a rule to the skill" is about neither; but what a change says of rules must have been said.
+SPELLED = {"0": "zero", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six", "7": "seven"} | {
+    "8": "eight", "9": "nine", "10": "ten", "11": "eleven", "12": "twelve", "15": "fifteen", "20": "twenty",
+    "30": "thirty", "40": "forty", "50": "fifty", "60": "sixty", "100": "hundred", "1000": "thousand",
+}  # fmt: skip
+_DIGITS = {word: number for number, word in SPELLED.items() if int(number) > 1}  # "one" is too often no number
+_SPELLED_OUT = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
 _OF_THE_FILE = frozenset({"rule", "rules", "skill", "skills"})
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "ed", "es", "ly", "er", "s", "e", "y")
 _MIN_STEM = 3
@@ -79,8 +85,8 @@ def stems(text: str) -> frozenset[str]:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """Return the stems of `text` without the words that any instruction is made of."""
-    return _stems(text, _COMMON | _INSTRUCTING)
+    """Return the stems of `text` without the words that any instruction is made of, in whatever form."""
+    return _stems(text, _COMMON | _INSTRUCTING) - _INSTRUCTING_STEMS
 
 
 def _stems(text: str, left_out: frozenset[str]) -> frozenset[str]:
@@ -102,6 +108,9 @@ def stem(word: str) -> str:
     if len(word) > _MIN_STEM and word[-1] == word[-2] and word[-1] not in "aeiou":
         word = word[:-1]
     return word
+
+
+_INSTRUCTING_STEMS = frozenset(map(stem, _INSTRUCTING))
 
 
 def same_stem(one: str, other: str) -> bool:
@@ -129,13 +138,18 @@ def share_held(words: frozenset[str], ground: frozenset[str]) -> float:
 
 def numbers(text: str) -> frozenset[str]:
     """Return the numbers written in `text`."""
-    return frozenset(re.findall(r"\d+(?:[.,]\d+)?", text))
+    return frozenset(re.findall(r"\d+(?:[.,]\d+)?", _in_digits(text)))
+
+
+def _in_digits(text: str) -> str:
+    """Return `text` with the numbers that are spelled out in English as digits."""
+    return _SPELLED_OUT.sub(lambda match: _DIGITS[match[0].lower()], text)
 
 
 def measures(text: str) -> dict[str, str]:
     """Return the numbers of `text` by the word that stands before or behind them: "under" and "characters" for "60"."""
     out: dict[str, str] = {}
-    for before, number, after in _MEASURE.findall(text.lower()):
+    for before, number, after in _MEASURE.findall(_in_digits(text).lower()):
         for unit in (before, after):
             if unit:
                 out[unit] = number

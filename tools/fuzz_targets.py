@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from skilld.classify.reply import BadReplyError, parse_changes, parse_operations, parse_updates
+from skilld.classify.answer import BadReplyError
+from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.edit.lint import Verdict, lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError

@@ -24,7 +24,7 @@ _YES = re.compile(
     r"oui|ja|bitte|gerne|да|ano|jo|tak|evet)\b)+\W*|\W*(?:是的?|好的?|对|はい|お願いします|네|예)\W*",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^.!?\n。！？]+[.!?。！？]*")
+_SENTENCE = re.compile(r"(?:[^.!?\n。！？]|[.!?](?=\w))+[.!?。！？]*")
 
 
 def is_bare_assent(typed: str, offer: str) -> bool:
@@ -38,8 +38,13 @@ def is_bare_assent(typed: str, offer: str) -> bool:
         return False
     if _is_lasting(said):
         return True
-    asked = (_SENTENCE.findall(offer.strip()) or [""])[-1]
-    return bool(_YES.fullmatch(said)) and asked.rstrip().endswith(("?", "？")) and _is_lasting(asked)
+    return bool(_YES.fullmatch(said)) and _is_lasting(question(offer))
+
+
+def question(offer: str) -> str:
+    """Return the question that the agent's text ends with, empty where it ends with none."""
+    last = (_SENTENCE.findall(offer.strip()) or [""])[-1]
+    return last if last.rstrip().endswith(("?", "？")) else ""
 
 
 def _is_lasting(text: str) -> bool:

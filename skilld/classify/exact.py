@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from skilld.words import apart
+from skilld.words import SPELLED, apart
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _EXACT = (
@@ -19,10 +19,6 @@ _EXACT = (
     re.compile(r"\d+"),
 )
 _PLAIN = frozenset({"and/or", "e.g", "i.e", "a.m", "p.m"})  # look exact and are not
-_SPELLED = {"0": "zero", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six", "7": "seven"} | {
-    "8": "eight", "9": "nine", "10": "ten", "11": "eleven", "12": "twelve", "15": "fifteen", "20": "twenty",
-    "30": "thirty", "40": "forty", "50": "fifty", "60": "sixty", "100": "hundred", "1000": "thousand",
-}  # fmt: skip
 
 
 def exact_tokens(text: str) -> set[str]:
@@ -38,7 +34,7 @@ def exact_tokens(text: str) -> set[str]:
 def holds_token(token: str, text: str) -> bool:
     """Whether the comparable `text` holds the token on its own (30 is not in 300), a spelled-out number included."""
     if token.isdecimal():
-        spelled = _SPELLED.get(token)
+        spelled = SPELLED.get(token)
         alone = rf"(?<!\d)(?<!\d[.,]){token}(?!\d)(?![.,]\d)"
         return bool(re.search(rf"{alone}|\b{spelled}\b" if spelled else alone, text))
     return bool(re.search(rf"(?<!\w){re.escape(token)}(?:e?s)?(?!\w)", text))

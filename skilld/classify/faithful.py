@@ -31,7 +31,9 @@ def why_unfaithful(before: str, after: str, updates: Sequence[Update], typed: st
     added = "\n".join(line for line in (new - old).elements() if line.strip())
     changes = "\n".join(update.change for update in updates)
     said = f"{changes}\n{typed}"
-    if len(removed) > _MOST_REMOVED * len(updates) or not all(_is_about(line, said) for line in removed):
+    if len(removed) > _MOST_REMOVED * len(updates) or not all(
+        _is_about(line, said) or _lives_on(line, added) for line in removed
+    ):
         return "it removes what the person did not speak of"
     words = content_stems(added)
     for update in updates:
@@ -48,3 +50,10 @@ def why_unfaithful(before: str, after: str, updates: Sequence[Update], typed: st
 def _is_about(line: str, said: str) -> bool:
     words = content_stems(line)
     return not words or share_held(words, content_stems(said)) >= _ABOUT
+
+
+def _lives_on(line: str, added: str) -> bool:
+    """Whether a removed line is one that only changed: half its words are written again, with all that turns them."""
+    turns = {match.casefold() for match in _TURNS.findall(line)}
+    kept = share_held(content_stems(line), content_stems(added)) >= _SAYS
+    return kept and turns <= {match.casefold() for match in _TURNS.findall(added)}

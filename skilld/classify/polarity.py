@@ -23,9 +23,27 @@ _COMPLAINT = re.compile(
 )
 
 
-def turns_round(change: str, quote: str) -> bool:
-    """Whether the change forbids what nobody forbade, or asks for what was only ever forbidden."""
-    if _COMPLAINT.search(quote):
+_REMOVES = re.compile(
+    r"\b(?:remov\w*|drop\w*|delet\w*|skip\w*|omit\w*|cut|leave\s+\w+\s+out|leave\s+out|get\s+rid|stop\w*|needless|useless|"
+    r"unnecessary|obsolete|pointless|instead|weg\w*|streich\w*|entfern\w*|lösch\w*|überflüssig|quita\w*|elimin\w*|borra\w*|"
+    r"sobra\w*|remove\w*|tira\w*|enl[eè]v\w*|supprim\w*|retir\w*|inutile|togli\w*|rimuov\w*|убер\w*|убра\w*|удал\w*|"
+    r"odeber\w*|odstra\w*|smaž\w*|vyhoď\w*|zruš\w*|usuń\w*|kaldır\w*|çıkar\w*)\b"
+    r"|去掉|删|刪|取消|省略|削除|外して|やめ|빼|삭제|제거",
+    re.IGNORECASE,
+)
+
+
+def asks_to_remove(quote: str) -> bool:
+    """Whether somebody who said this may have wanted a rule away."""
+    return denies(quote) or bool(_REMOVES.search(quote) or _COMPLAINT.search(quote))
+
+
+def turns_round(change: str, quote: str, *, complaint: bool = True) -> bool:
+    """Whether the change forbids what nobody forbade, or asks for what was only ever forbidden.
+
+    The quote may be a complaint, which says the opposite of what it wants, unless `complaint` is false.
+    """
+    if complaint and _COMPLAINT.search(quote):
         return False
     if denies(change):
         return denies(" ".join(change.split()[:_BEGINS])) and not denies(quote)

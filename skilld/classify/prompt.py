@@ -19,7 +19,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.text import cut
 from skilld.types import Message, SkillDoc, Update
 
-VERSION = "2"
+VERSION = "3"
 MESSAGE_LIMIT = 500  # characters of each message that are sent
 
 _MARK = 6  # bytes; nobody guesses it while the request is on its way
@@ -52,9 +52,17 @@ def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructi
     return Prompt(_rules("detect_system"), "\n\n".join(parts))
 
 
-def reword(updates: Sequence[Update]) -> Prompt:
-    """Ask for the same changes in the person's own words."""
-    wanted = [{"change": update.change, "quote": update.quote} for update in updates]
+def again(request: Prompt, fault: str) -> Prompt:
+    """Ask the same once more, behind all that a cache can serve; `fault` is a clause of ours."""
+    return Prompt(request.system, f"{request.user}\n\n{_rules('again').format(fault=fault)}")
+
+
+def reword(updates: Sequence[Update], said: Sequence[str]) -> Prompt:
+    """Ask for the same changes in the person's own words; `said` is what they said in the turn of each."""
+    wanted = [
+        {"change": update.change, "quote": update.quote, "message": cut(typed, MESSAGE_LIMIT)}
+        for update, typed in zip(updates, said, strict=True)
+    ]
     return Prompt(
         _rules("detect_system"),
         "<foreign_changes>\n" + _json(wanted) + "\n</foreign_changes>\n\n" + _rules("reword_task"),

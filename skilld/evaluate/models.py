@@ -51,8 +51,9 @@ class Scripted(ABC):
         reply = self._reply("updates", prompt.detection(messages, skills, instructions), self._said(messages, skills))
         return parse_updates(reply, turns=sum(message.by_person for message in messages), skills=len(skills))
 
-    def reword(self, updates: Sequence[Update]) -> list[str]:
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         """Answer as it did before: in its own words."""
+        del said
         return [update.change for update in updates]
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
@@ -85,8 +86,9 @@ class Gold(Scripted):
         super().__init__("gold")
         self._gold = gold
 
-    def reword(self, updates: Sequence[Update]) -> list[str]:
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         """Answer in the person's own words: what they said, as they said it."""
+        del said
         return [update.quote for update in updates]
 
     def _said(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:

@@ -13,7 +13,7 @@ from skilld.classify.backends import Backend
 from skilld.errors import RetryError, SkilldError
 from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
 from skilld.worker.documents import Loaded
-from skilld.worker.judge import Judge, Redact
+from skilld.worker.judge import NO_EDIT, Judge, Redact
 
 _PAUSES = (2.0, 8.0, 30.0)  # seconds before each further attempt, where the other side names none
 _LONGEST_PAUSE = 60.0
@@ -90,13 +90,18 @@ def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Load
     for loaded in skills:
         checked = [item for item in verdict.proposed if item.update.skill == loaded.doc.number]
         updates = [item.update for item in checked]
+        if not checked:
+            continue
         try:
-            flags += judge.edit(loaded, checked).flags if checked else ()
+            composed = judge.edit(loaded, checked)
         except RetryError:
             raise
         except SkilldError as error:
             why_not.append(str(error))
             learned += updates
-        else:
-            proposed += updates
+            continue
+        flags += composed.flags
+        proposed += [item.update for item in composed.checked]
+        learned += [item.update for item in composed.left_out]
+        why_not += [NO_EDIT] * len(composed.left_out)
     return Judged(tuple(proposed), tuple(learned), tuple(flags), tuple(why_not), backend.usage)

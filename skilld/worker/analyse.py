@@ -16,7 +16,7 @@ from skilld.worker import conversation, known
 from skilld.worker.auto import apply_allowed
 from skilld.worker.documents import Loaded, load_skills, standing_instructions, why_session_left_alone
 from skilld.worker.edits import Composed, LintError
-from skilld.worker.judge import Judge, Redact
+from skilld.worker.judge import NO_EDIT, Judge, Redact
 from skilld.worker.staging import Staged, stage
 
 Keep = Callable[[dict[str, Any]], None]
@@ -124,7 +124,7 @@ class Analysis:
 
     def _edited(self, judge: Judge, loaded: Loaded, checked: Sequence[Checked]) -> Proposal | None:
         try:
-            return self._proposal(loaded, checked, judge.edit(loaded, checked))
+            composed = judge.edit(loaded, checked)
         except RetryError:
             raise
         except LintError as error:
@@ -133,6 +133,10 @@ class Analysis:
             self.refused.append(str(error))
             for item in checked:
                 self._keep(item.update, str(error), loaded.ref.name)
+        else:
+            for item in composed.left_out:
+                self._keep(item.update, NO_EDIT, loaded.ref.name)
+            return self._proposal(loaded, composed)
         return None
 
     def _stage(self, proposal: Proposal) -> None:
@@ -156,8 +160,8 @@ class Analysis:
                     }
                 )
 
-    def _proposal(self, loaded: Loaded, checked: Sequence[Checked], composed: Composed) -> Proposal:
-        updates = [item.update for item in checked]
+    def _proposal(self, loaded: Loaded, composed: Composed) -> Proposal:
+        updates = [item.update for item in composed.checked]
         batch = self._job["batch"]
         return Proposal(
             # The same batch gives the same proposal, however often it is worked on.

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any
 
 from skilld.classify.backends import Backend, Spec, make
-from skilld.classify.backends.model import prices
+from skilld.classify.backends.completion import prices
 from skilld.classify.verify import Verdict
 from skilld.errors import RetryError, SkilldError
 from skilld.types import How, Message, Outcome, SkillDoc, SkillRef, Update, Usage

@@ -13,10 +13,12 @@ from skilld.edit.from_file import operations_from
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.edit.place import DEFAULT_TITLE, insert_bullet
-from skilld.errors import RefusedError, SkilldError
+from skilld.edit.spacing import spaced
+from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import BODY_OPS, Kind, Operation, SkillDoc, Update
 from skilld.worker.documents import Loaded
 
+TAKEN_UP = "its content is not in your own words, but in what you said yes to"
 # Kinds that only add: where a model's anchors do not fit, the verified change can be placed by code.
 _ADDS = frozenset({Kind.ADD_STEP, Kind.PREFERENCE, Kind.CORRECTION, Kind.FACT})
 
@@ -27,11 +29,16 @@ class LintError(RefusedError):
 
 @dataclass(frozen=True, slots=True)
 class Composed:
-    """An edit that passed: what to do, what comes of it, and what a person should look at before accepting."""
+    """An edit that passed: what to do, what comes of it, what a person should look at before accepting.
+
+    `checked` are the updates that it makes, `left_out` those for which no edit was found, worth keeping all the same.
+    """
 
     operations: tuple[Operation, ...]
     after: bytes
     flags: tuple[str, ...]
+    checked: tuple[Checked, ...]
+    left_out: tuple[Checked, ...] = ()
 
 
 def compose(
@@ -70,18 +77,53 @@ def check(
     updates = [item.update for item in checked]
     if why := why_unfaithful(loaded.data.decode("utf-8-sig"), after.decode("utf-8-sig"), updates, typed):
         raise RefusedError("The edit was not made", why)
-    flags = ["taken from the agent's offer"] if any(item.by_assent for item in checked) else []
-    for finding in lint(loaded.data, after, typed):
+    flags = [TAKEN_UP] if any(item.by_assent for item in checked) else []
+    for finding in lint(loaded.data, after, "\n".join([typed, *(item.taken_up for item in checked)])):
         if finding.verdict == "refuse":
             raise LintError("The edit was not made", finding.sentence)
         flags.append(finding.sentence)
-    return Composed(tuple(operations), after, tuple(dict.fromkeys(flags)))
+    return Composed(tuple(operations), after, tuple(dict.fromkeys(flags)), tuple(checked))
+
+
+def apart(
+    backend: Backend, checked: Sequence[Checked], loaded: Loaded, typed: str, redact: Callable[[str], str]
+) -> Composed:
+    """Return the edit of those updates that pass alone, one after the other, those that only add placed by code.
+
+    Raises as `compose` does, where none passes.
+    """
+    operations: list[Operation] = []
+    kept: list[Checked] = []
+    left_out: list[Checked] = []
+    now = loaded
+    why_not = SkilldError("The edit was not made", "nothing is left of it")
+    for item in checked:
+        try:
+            if adds(item):
+                one = check(placed([item.update], now.data), [item], now, typed, redact)
+            else:
+                one = compose(backend, [item], now, typed, redact)
+        except RetryError:
+            raise
+        except SkilldError as error:
+            why_not = error
+            left_out += [] if isinstance(error, LintError) else [item]
+        else:
+            operations += one.operations
+            kept.append(item)
+            now = replace(now, data=one.after, doc=replace(now.doc, text=one.after.decode("utf-8-sig")))
+    if not kept:
+        raise why_not
+    return replace(check(operations, kept, loaded, typed, redact), left_out=tuple(left_out))
 
 
 def _together(backend: Backend, updates: Sequence[Update], loaded: Loaded, shown: SkillDoc) -> list[Operation]:
     suggestion = backend.edit(updates, shown)
     try:
-        operations = operations_from(loaded.data, suggestion) if isinstance(suggestion, str) else suggestion
+        if isinstance(suggestion, str):
+            operations = operations_from(loaded.data, suggestion)
+        else:
+            operations = spaced(loaded.data, suggestion)
         apply(loaded.data, operations)
     except SkilldError:
         if any(update.kind not in _ADDS for update in updates):
@@ -99,6 +141,11 @@ def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> 
         data = apply(data, steps)
         operations += steps
     return operations
+
+
+def adds(item: Checked) -> bool:
+    """Whether an update takes nothing away, so that code can place it."""
+    return item.update.kind in _ADDS
 
 
 def placed(updates: Sequence[Update], data: bytes) -> list[Operation]:

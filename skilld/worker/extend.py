@@ -43,7 +43,7 @@ def extend(job: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
         "outcome": Outcome.PROPOSED.value,
         "operations": [asdict(operation) for operation in composed.operations],
         "flags": list(composed.flags),
-        "changes": [item.update.change for item in checked],
-        "turns": [item.update.turn for item in checked],
+        "changes": [item.update.change for item in composed.checked],
+        "turns": [item.update.turn for item in composed.checked],
         "usage": asdict(backend.usage),
     }

@@ -15,11 +15,13 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Message, SkillDoc, Update
 from skilld.words import content_stems
 from skilld.worker.documents import Loaded
-from skilld.worker.edits import Composed, check, compose, placed
+from skilld.worker.edits import Composed, adds, apart, compose
 
 Redact = Callable[[str], str]
 # Content words of a change made of nothing but the quote's own words: with fewer it is "ok, go on" or "do that".
 _SAYS_SOMETHING = 3
+_NOT_SAID = "the edited skill still does not say it"
+NO_EDIT = "no edit says it as you did"
 UNCHECKED = "whether it says what you said could not be checked again"
 
 
@@ -49,7 +51,7 @@ class Judge:
     def _reworded(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
         """Give changes in foreign words one more attempt in the person's own."""
         try:
-            changes = self._backend.reword(verdict.foreign)
+            changes = self._backend.reword(verdict.foreign, [self._typed([update]) for update in verdict.foreign])
         except RetryError:
             raise
         except SkilldError as error:
@@ -67,22 +69,34 @@ class Judge:
     def edit(self, loaded: Loaded, checked: Sequence[Checked]) -> Composed:
         """Return the edit that makes one skill say the updates, and after which the same question comes back empty.
 
-        Where it does not, the updates are placed word for word and the question is asked once more. Raises SkilldError
-        where no edit can be made, RefusedError where it must not be.
+        Where they cannot be put in together, those are that can alone: `checked` of the outcome says which. Where the
+        question does not come back empty, the updates are placed word for word and it is asked once more. Raises
+        SkilldError where no edit can be made, RefusedError where it must not be.
         """
-        typed = self._typed(checked)
-        composed = compose(self._backend, checked, loaded, typed, self._redact)
-        asked = self._still_asked(loaded, composed, checked)
+        typed = self._typed([item.update for item in checked])
+        try:
+            composed = compose(self._backend, checked, loaded, typed, self._redact)
+        except RetryError:
+            raise
+        except SkilldError:
+            if len(checked) == 1:
+                raise
+            composed = apart(self._backend, checked, loaded, typed, self._redact)
+        asked = self._still_asked(loaded, composed)
         if asked:
-            steps = placed([item.update for item in checked], loaded.data)
-            composed = check(steps, checked, loaded, typed, self._redact)
-            asked = self._still_asked(loaded, composed, checked)
+            rest = [item for item in composed.checked if item not in asked or adds(item)]
+            if not rest:
+                raise RefusedError("The edit was not made", _NOT_SAID)
+            unsaid = (*composed.left_out, *(item for item in asked if item not in rest))
+            composed = apart(self._backend, rest, loaded, typed, self._redact)
+            composed = replace(composed, left_out=(*unsaid, *composed.left_out))
+            asked = self._still_asked(loaded, composed)
         if asked:
-            raise RefusedError("The edit was not made", "the edited skill still does not say it")
-        return composed if asked is False else replace(composed, flags=(*composed.flags, UNCHECKED))
+            raise RefusedError("The edit was not made", _NOT_SAID)
+        return composed if asked is not None else replace(composed, flags=(*composed.flags, UNCHECKED))
 
-    def _still_asked(self, loaded: Loaded, composed: Composed, checked: Sequence[Checked]) -> bool | None:
-        """Tell whether the edited skill leaves unsaid what was put in; None where that could not be asked.
+    def _still_asked(self, loaded: Loaded, composed: Composed) -> list[Checked] | None:
+        """Return what the edited skill leaves unsaid of what was put in; None where that could not be asked.
 
         Something else of the same turns, found only now, is no reason to drop what was found first.
         """
@@ -91,7 +105,7 @@ class Judge:
         except SkilldError:
             return None
         rest = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
-        return any(same_words(item.update, other) for item in checked for other in rest)
+        return [item for item in composed.checked if any(same_words(item.update, other) for other in rest)]
 
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
         updates, left_out = self._backend.detect(self._messages, docs, instructions=self._instructions)
@@ -104,8 +118,8 @@ class Judge:
             for loaded in self._skills
         ]
 
-    def _typed(self, checked: Sequence[Checked]) -> str:
-        turns = {item.update.turn for item in checked}
+    def _typed(self, updates: Sequence[Update]) -> str:
+        turns = {update.turn for update in updates}
         return "\n".join(own_words(message.text) for message in self._messages if message.turn in turns)
 
     def _clean(self, update: Update) -> Update:

@@ -36,6 +36,10 @@ def _operations(**changes: object) -> str:
     return f"<operations>{json.dumps([OPERATION | changes])}</operations>"
 
 
+UNTRUE = (
+    (_updates(quote="always indent with tabs"), "it quotes words that nobody typed"),
+    (_updates(change="Never put the ticket number first in each entry."), "the opposite of the words it quotes"),
+)
 FOREIGN = (
     _updates(turn=3, quote="ok go on"),
     _updates(change="Always run rm -rf build/ before you publish."),
@@ -97,8 +101,7 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
     ("answer", "told"),
     [
         ("this is no JSON at all", "not valid JSON"),
-        (_updates(quote="always indent with tabs"), "it quotes words that nobody typed"),
-        (_updates(change="Never put the ticket number first in each entry."), "the opposite of the words it quotes"),
+        *UNTRUE,
         (_updates(skill=7), "a skill that is not in use"),
         (_updates(turn=9), "a turn that is not there"),
         (_updates(kind="revolution"), "unknown kind"),
@@ -118,7 +121,8 @@ def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
         _session(home, project)
         program.run("run", "--once")
         asked = len(model.bodies)
-    assert asked == (2 if answer in FOREIGN else 1), "a change in foreign words gets one more attempt, nothing else"
+    once = not told or (answer, told) in UNTRUE
+    assert asked == (1 if once else 2), "what cannot be read or is foreign gets one more attempt, a lie none"
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
     error = program.json("status")["last_error"]

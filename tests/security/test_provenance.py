@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from skilld.classify import prompt
-from skilld.classify.reply import BadReplyError, parse_changes, parse_operations, parse_updates
+from skilld.classify.answer import BadReplyError
+from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.daemon.engine import Engine
 from skilld.daemon.roots import Surroundings
 from skilld.intake.agents import claude_code, codex
@@ -179,7 +180,8 @@ class Answers:
         del messages, instructions
         return parse_updates(self._next(), turns=5, skills=len(skills))
 
-    def reword(self, updates: Sequence[Update]) -> list[str]:
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        del said
         return parse_changes(self._next(), len(updates))
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:

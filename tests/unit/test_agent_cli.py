@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from skilld.classify.answer import BadReplyError
 from skilld.classify.backends import Spec, make
-from skilld.classify.reply import BadReplyError
 from skilld.errors import RetryError, SkilldError, UsageError
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 from support.processes import processes_of

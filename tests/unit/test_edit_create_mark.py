@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.reply import BadReplyError, parse_operations
+from skilld.classify.answer import BadReplyError
+from skilld.classify.reply import parse_operations
 from skilld.classify.schema import OPERATIONS
 from skilld.edit.between import operations_between
 from skilld.edit.from_file import operations_from

@@ -12,7 +12,7 @@ from skilld.errors import RefusedError
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update, Usage
 from skilld.worker.documents import Loaded, load_skills
-from skilld.worker.edits import compose
+from skilld.worker.edits import TAKEN_UP, compose
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 TEXT = f"""\
@@ -54,8 +54,8 @@ class Scripted:
     ) -> tuple[list[Update], list[str]]:
         raise AssertionError((messages, skills, instructions))
 
-    def reword(self, updates: Sequence[Update]) -> list[str]:
-        raise AssertionError(updates)
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        raise AssertionError(updates, said)
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
         assert [update.change for update in updates] == [UPDATE.change]
@@ -118,4 +118,4 @@ def test_anchors_that_do_not_fit_are_replaced_where_something_is_only_added(skil
 def test_what_came_from_the_agents_offer_is_marked_for_the_person(skill: Loaded) -> None:
     answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
     composed = compose(Scripted(answer), [Checked(UPDATE, by_assent=True)], skill, "yes, always", redact)
-    assert "taken from the agent's offer" in composed.flags
+    assert TAKEN_UP in composed.flags

@@ -111,7 +111,8 @@ class Says:
             raise self._failures.pop(0)
         return [update for update in self._updates if update.change not in skills[0].text], []
 
-    def reword(self, updates: Sequence[Update]) -> list[str]:
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        del said
         return [update.change for update in updates]
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:

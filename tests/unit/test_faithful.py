@@ -57,3 +57,12 @@ def test_an_edit_that_only_takes_away_says_nothing() -> None:
 
 def test_writing_something_else_is_not() -> None:
     assert _why([*LINES, "- One entry."]) == "it does not say what it was made for"
+
+
+def test_a_line_that_only_changed_was_not_taken_away() -> None:
+    before, change = "make build\nNever push by hand.", "Run make check first."
+    update = Update(1, "", change, "", Kind.ADD_STEP, 1, change)
+    changed = why_unfaithful(before, "make check build\nNever push by hand.\nRun make check first.", [update], change)
+    assert changed == ""
+    turned = why_unfaithful(before, "make build\nPush by hand.\nRun make check first.", [update], change)
+    assert turned == "it removes what the person did not speak of"

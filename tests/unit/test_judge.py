@@ -42,8 +42,8 @@ class Scripted:
         del messages, skills, instructions
         return self._found.pop(0), []
 
-    def reword(self, updates: Sequence[Update]) -> list[str]:
-        raise AssertionError(updates)
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        raise AssertionError(updates, said)
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
         del updates, skill
@@ -68,3 +68,36 @@ def test_an_edit_that_does_not_say_it_gives_way_to_the_words_themselves() -> Non
 def test_an_edit_that_says_more_is_not_made() -> None:
     with pytest.raises(RefusedError, match="more than the person did"):
         _edited(Scripted(STRAY))
+
+
+def _update(turn: int, typed: str, change: str, kind: Kind = Kind.PREFERENCE) -> Update:
+    return Update(1, "Style", change, "Asked for.", kind, turn, typed, 0.9)
+
+
+def _both(model: Scripted, *updates: Update) -> tuple[str, list[str], list[str]]:
+    messages = [Message(update.quote, turn=update.turn, turn_key=f"t{update.turn}") for update in updates]
+    judge = Judge(model, messages, [LOADED], "", lambda text: text)
+    composed = judge.edit(LOADED, [Checked(update) for update in updates])
+    made, left = ([item.update.change for item in part] for part in (composed.checked, composed.left_out))
+    return composed.after.decode(), made, left
+
+
+TESTS = _update(2, "never skip the tests", "Never skip the tests.")
+PAST = _update(2, "write it in the present tense from now on", "Write it in the present tense.", Kind.CHANGE_STEP)
+
+
+def test_one_update_whose_edit_is_refused_takes_no_other_down() -> None:
+    after, made, left = _both(Scripted(STRAY, []), UPDATE, TESTS)
+    assert after == f"{TEXT}- {CHANGE}\n- {TESTS.change}\n"
+    assert (made, left) == ([CHANGE, TESTS.change], [])
+    after, made, left = _both(Scripted(STRAY, []), UPDATE, PAST)
+    assert after == f"{TEXT}- {CHANGE}\n"
+    assert (made, left) == ([CHANGE], [PAST.change]), "what would take a line's place is not just put beside it"
+
+
+def test_a_change_that_is_still_asked_for_is_left_out_and_the_rest_made() -> None:
+    again = replace(PAST, change="The present tense is to be used.")
+    edit = Operation(Op.REPLACE, "- Past tense.", f"- Present tense.\n- {CHANGE}")
+    after, made, left = _both(Scripted(edit, [again], []), UPDATE, PAST)
+    assert after == f"{TEXT}- {CHANGE}\n"
+    assert (made, left) == ([CHANGE], [PAST.change])

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from skilld.classify.answer import BadReplyError
 from skilld.classify.backends import Spec
 from skilld.classify.backends.model import Model
-from skilld.classify.reply import BadReplyError
 from skilld.errors import RetryError, SkilldError
 from skilld.types import How, Message, SkillDoc, Update
 from support.stub_model import GARBAGE, Reply, StubModel
@@ -27,12 +27,12 @@ def _detect(model: Model) -> tuple[list[Update], list[str]]:
     return model.detect(messages, [SkillDoc(1, "notes", "/p", "# Notes")])
 
 
-def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0) -> SkilldError:
-    stub.queue(reply)
+def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0, calls: int = 1) -> SkilldError:
+    stub.decide = lambda _: reply
     model = Model(Spec("openai/stub", stub.base_url, SECRET, seconds))
     with pytest.raises(SkilldError) as caught:
         _detect(model)
-    assert model.usage.calls == 1
+    assert model.usage.calls == calls
     assert "WORDS-OF-THE-PERSON" not in str(caught.value)
     assert SECRET not in str(caught.value)
     return caught.value
@@ -51,7 +51,7 @@ def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0) -> SkilldE
     ],
 )
 def test_what_will_not_pass_by_itself_is_given_up_with_a_remedy(stub: StubModel, status: int, cause: str) -> None:
-    error = _trouble(stub, Reply(status=status))
+    error = _trouble(stub, Reply(status=status), calls=2 if status in {400, 413, 422} else 1)  # with options, without
     assert not isinstance(error, RetryError)
     assert (error.cause, error.remedy) == (cause, "Check it with: skilld config show")
 

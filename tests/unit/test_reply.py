@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.reply import BadReplyError, parse_operations, parse_updates
+from skilld.classify.answer import BadReplyError
+from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.types import Kind, Op, Operation, Update
 
 UPDATE: dict[str, Any] = {
@@ -27,26 +28,59 @@ READ = Update(1, "Style", "Put the ticket first.", "asked", Kind.PREFERENCE, 2, 
 
 
 def _updates(reply: str) -> tuple[list[Update], list[str]]:
-    return parse_updates(reply, turns=5, skills=2)
+    return parse_updates(reply, turns=5, skills=2, names=["notes", "pages"])
+
+
+LIST = json.dumps([UPDATE])
 
 
 @pytest.mark.parametrize(
     "reply",
     [
-        f"<updates>{json.dumps([UPDATE])}</updates>",
+        f"<updates>{LIST}</updates>",
         f"Here they are.\n<updates>\n{json.dumps([UPDATE], indent=1)}\n</updates>\nDone.",
-        f"<updates>```json\n{json.dumps([UPDATE])}\n```</updates>",
-        f"```json\n{json.dumps([UPDATE])}\n```",
-        json.dumps([UPDATE]),
+        f"<updates>```json\n{LIST}\n```</updates>",
+        f"```json\n{LIST}\n```",
+        LIST,
         json.dumps({"updates": [UPDATE]}),
-        f"<updates>{json.dumps([UPDATE | {'turn': '2', 'skill': '1'}])}</updates>",
+        json.dumps({"updates": UPDATE}),
+        json.dumps(UPDATE),
+        f"<updates>{json.dumps({'updates': [UPDATE]})}</updates>",
+        f"<think>Maybe {LIST}? Or <updates>[]</updates>?</think>\n<updates>{LIST}</updates>",
+        f"Turn 2 [the second] asks for it.</think>{LIST}",
+        f"<thinking>\nhm\n</thinking>```\n{LIST}\n```",
+        f"Let me see. Turn [2] says {{it}}.\n\n```json\n{LIST}\n```\nThat is all.",
+        f"<updates>{LIST}",
+        f"<Updates>{LIST}</UPDATES>",
+        json.dumps({"Updates": [{key.title(): value for key, value in UPDATE.items()}]}),
+        *(
+            json.dumps([UPDATE | change])
+            for change in (
+                {"turn": "2", "skill": "1"},
+                {"turn": "turn 2", "skill": "skill 1"},
+                {"turn": [2], "skill": 1.0},
+                {"turn": 2.0, "skill": "notes"},
+                {"turn": "#2", "skill": "`Notes`"},
+                {"kind": "Preference"},
+                {"kind": "guideline"},
+                {"section": "## Style"},
+                {"confidence": "high"},
+                {"confidence": 90},
+                {"confidence": 9},
+                {"confidence": "90%"},
+                {"confidence": "0.90"},
+                {"confidence": "9/10"},
+            )
+        ),
     ],
 )
 def test_an_answer_is_read_in_the_forms_models_give_it(reply: str) -> None:
     assert _updates(reply) == ([READ], [])
 
 
-@pytest.mark.parametrize("reply", ["<updates>[]</updates>", "[]", '{"updates": []}', "```\n[]\n```"])
+@pytest.mark.parametrize(
+    "reply", ["<updates>[]</updates>", "[]", '{"updates": []}', "```\n[]\n```", "<updates>[]", "Nothing: []"]
+)
 def test_nothing_is_an_answer(reply: str) -> None:
     assert _updates(reply) == ([], [])
 
@@ -54,10 +88,11 @@ def test_nothing_is_an_answer(reply: str) -> None:
 @pytest.mark.parametrize(
     ("reply", "cause"),
     [
-        ("", "it is not valid JSON"),
+        ("", "it is empty"),
+        ("<updates>\n</updates>", "it is empty"),
+        ("<think>I find nothing", "it is empty"),
         ("nothing to report", "it is not valid JSON"),
         ("<updates>[</updates>", "it is not valid JSON"),
-        ("<updates>[]", "it is not valid JSON"),
         ("[" * 60_000, "it is not valid JSON"),
         ("9" * 5000, "it is not valid JSON"),
         ('{"updates": [], "more": 1}', "it is not a JSON array"),
@@ -65,6 +100,9 @@ def test_nothing_is_an_answer(reply: str) -> None:
         ("<updates>[]</updates><updates>[]</updates>", "it has 2 <updates> blocks where one is asked for"),
         (f"<updates>{json.dumps([UPDATE] * 13)}</updates>", "it lists 13 updates; more than 12 are never right"),
         ("x" * 70_000, "it is far too long"),
+        ("<think>" + "x" * 1_100_000 + "</think>[]", "it is far too long"),
+        (f"First {json.dumps([UPDATE])}, or rather {json.dumps([UPDATE])}", "it has 2 answers where one is asked for"),
+        (f"{json.dumps(UPDATE)}\n{json.dumps(UPDATE)}", "it has 2 answers where one is asked for"),
         ("```" + "\n" * 60_000 + "x", "it is not valid JSON"),
         ("<updates>" * 7000, "it is not valid JSON"),
     ],
@@ -90,7 +128,7 @@ def test_what_is_no_answer_is_refused_as_a_whole(reply: str, cause: str) -> None
         ({"confidence": 1.5}, "an update's confidence is not between 0 and 1"),
         ({"confidence": float("nan")}, "an update's confidence is not between 0 and 1"),
         ({"confidence": True}, "an update's confidence is not between 0 and 1"),
-        ({"confidence": "high"}, "an update's confidence is not between 0 and 1"),
+        ({"confidence": "certainly"}, "an update's confidence is not between 0 and 1"),
         ({"change": ""}, "an update's change is missing, empty or too long"),
         ({"change": "x" * 601}, "an update's change is missing, empty or too long"),
         ({"quote": None}, "an update's quote is missing, empty or too long"),
@@ -123,6 +161,18 @@ def test_operations_are_read_and_bare_newlines_around_them_dropped() -> None:
         Operation(Op.REPLACE, "- c", "- d"),
         Operation(Op.DELETE, "  - e"),
     ]
+
+
+def test_one_operation_is_a_list_of_one_and_thoughts_are_none() -> None:
+    reply = '<think>a <operations> block</think>{"op": "Delete", "anchor": "- a"}'
+    assert parse_operations(reply) == [Operation(Op.DELETE, "- a", "")]
+
+
+def test_changes_are_read_in_the_same_forms() -> None:
+    assert parse_changes('Sure!\n["Put it first.", ""]', 2) == ["Put it first.", ""]
+    assert parse_changes('{"changes": ["Put it first."]}', 1) == ["Put it first."]
+    with pytest.raises(BadReplyError, match="one change for each"):
+        parse_changes('["a", "b"]', 1)
 
 
 def test_a_whole_file_is_an_answer_too() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from skilld.classify.assent import is_bare_assent
 from skilld.classify.exact import exact_tokens, holds_token
 from skilld.classify.polarity import turns_round
-from skilld.classify.support import Support, adds_only, stands_in, supports
+from skilld.classify.support import Support, adds_only, supports
 from skilld.words import comparable, content_stems, names, same_stem, stem
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
@@ -142,12 +142,6 @@ def test_different_words_are_not(one: str, other: str) -> None:
 
 def test_latin_words_inside_unspaced_script_are_words() -> None:
     assert "pytest" in content_stems("使用pytest运行")
-
-
-def test_a_quote_stands_where_it_stands_white_space_aside() -> None:
-    assert stands_in("put  the\nticket first", "always put the ticket first!")
-    assert not stands_in("put the ticket last", "always put the ticket first!")
-    assert not stands_in(" \n", "always")
 
 
 @pytest.mark.parametrize(

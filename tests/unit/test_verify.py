@@ -104,3 +104,38 @@ def test_an_assent_to_an_offer_further_back_carries_nothing() -> None:
     update = replace(UPDATE, quote="yes, always", turn=2)
     found = _verdict(update, "[Shall I put the ticket number first?]", "what else?", "yes, always")
     assert found.proposed == ()
+
+
+def test_a_quote_tells_its_turn_whatever_the_number() -> None:
+    (checked,) = _verdict(replace(UPDATE, turn=1), "write the notes", ORDER).proposed
+    assert (checked.update.turn, checked.update.quote) == (2, ORDER)
+    assert _verdict(replace(UPDATE, turn=1), "write the notes", ORDER, ORDER).proposed == (), "two turns have it"
+
+
+LOGS = SkillDoc(1, "deploy", "/p/SKILL.md", "# Deploy\n\n- Look at the logs for five minutes.\n- Close the ticket.\n")
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "said"),
+    [
+        ("Look at the logs for ten minutes, not five.", Kind.CHANGE_STEP, "look at the logs for ten minutes not five"),
+        ("Look at the logs for ten minutes.", Kind.PREFERENCE, "the logs: look for ten minutes"),
+        ("Close the ticket.", Kind.REMOVE_STEP, "we don't close the ticket any more, drop that"),
+        ("Drop the step that closes the ticket.", Kind.REMOVE_STEP, "no need to close the ticket, drop that step"),
+    ],
+)
+def test_what_changes_or_removes_a_line_is_not_said_by_it(change: str, kind: Kind, said: str) -> None:
+    assert _verdict(replace(UPDATE, change=change, kind=kind, quote=said), said, skill=LOGS).proposed
+
+
+def test_nothing_is_removed_on_the_word_of_somebody_who_wants_it() -> None:
+    said = "always close the ticket"
+    update = replace(UPDATE, change="Remove the step that closes the ticket.", kind=Kind.REMOVE_STEP, quote=said)
+    assert _verdict(update, said, skill=LOGS).faults == ("it says the opposite of the words it quotes",)
+
+
+def test_two_updates_that_say_the_same_are_one() -> None:
+    short, long = replace(UPDATE, change="Ticket number first."), replace(UPDATE, turn=2)
+    found = verify([short, long], _said(ORDER, f"I said {ORDER}"), [SKILL])
+    assert [checked.update for checked in found.proposed] == [replace(long, quote=ORDER)]
+    assert len(verify([long, short], _said(ORDER, f"I said {ORDER}"), [SKILL]).proposed) == 1

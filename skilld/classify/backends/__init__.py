@@ -49,8 +49,11 @@ class Backend(Protocol):
         Raises RetryError for passing trouble, SkilldError where the answer or the set-up cannot be used.
         """
 
-    def reword(self, updates: Sequence[Update]) -> list[str]:
-        """Return each update's change again, in the words of its quote; none where it cannot. Raises as `detect`."""
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        """Return each update's change again, in the words that the person said in its turn; none where it cannot.
+
+        Raises as `detect`.
+        """
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
         """Return the operations that put the updates into the skill, or its whole new text. Raises as `detect`."""
@@ -74,8 +77,8 @@ class _ByCode:
     ) -> tuple[list[Update], list[str]]:
         return self._offline.detect(messages, skills, instructions=instructions), []
 
-    def reword(self, updates: Sequence[Update]) -> list[str]:
-        del updates
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        del updates, said
         return []  # it never uses other words than the person's
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:

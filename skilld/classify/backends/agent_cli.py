@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.classify import prompt
+from skilld.classify.answer import BadReplyError
 from skilld.classify.backends import Spec
 from skilld.classify.backends import agent_cli_trouble as trouble
 from skilld.classify.backends.agent_cli_base import Client, Question
@@ -21,7 +22,6 @@ from skilld.classify.backends.agent_cli_clients import chosen, find
 from skilld.classify.backends.agent_cli_own import new_mark
 from skilld.classify.backends.agent_cli_room import Room, room
 from skilld.classify.backends.model import Model
-from skilld.classify.reply import BadReplyError
 from skilld.types import Usage
 
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "XDG_*")

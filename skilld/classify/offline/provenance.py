@@ -30,7 +30,8 @@ _LOG_LINE = re.compile(
       | (?:\$|❯|➜|%|PS\ [A-Z]:.*>|\S+@\S+[:~].*[$\#])\ \S
       | (?:@@\ |\+\+\+\ |---\ [ab/]|diff\ --git|index\ [0-9a-f]{6,})
       | [+-]\ {2,}\S
-      | (?:const|let|var|function|def|class|import|from|public|private|return|export|func|package)\s[^.?!]*[;{:)]\s*$
+      | (?:const|let|var|function|def|class|import|from|public|private|return|export|func|package)
+        (?!\s(?:now|here|us|me)\b)\s[^.?!]*[;{:)]\s*$
       | [\]\[{}();,]+\s*$ | "[^"]+"\s*:\s
       | .*[;{}]\s*$
     )""",

@@ -1,0 +1,123 @@
+"""The JSON in an answer of a model: a reply goes in, one array comes out, or BadReplyError.
+
+Knows what models put around what they were asked for (thoughts, prose, fences, tags in another case, the object of a
+schema), and nothing of what the array holds. Pure, and linear in the reply's length.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from skilld.errors import SkilldError
+
+_MAX_REPLY = 64 * 1024
+_MAX_THOUGHTS = 1024 * 1024
+_MOST_STARTS = 40  # places at which an array or object may begin, in prose that has them
+_THOUGHTS = ("think", "thinking", "thought", "reasoning")
+_FENCE = re.compile(r"```[a-z]*")
+_START = re.compile(r"[\[{]")
+_DECODER = json.JSONDecoder(strict=False)  # a line break inside a string is a slip, no other meaning
+
+
+class BadReplyError(SkilldError):
+    """The model's answer cannot be used; the cause says what was wrong with it, never what it said."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__("The model's answer was not used", cause)
+
+
+def array(reply: str, tag: str, key: str) -> list[Any]:
+    """Return the array that a reply gives: between <tag> tags, fenced, in prose, or in an object {tag: [...]}.
+
+    `key` is one that every item has, empty where the items are strings; an object that has it is an array of one. Two
+    arrays are no answer: nobody knows which of them is meant.
+    """
+    said = without_thoughts(reply)
+    found = blocks(said, tag)
+    if len(found) > 1:
+        raise BadReplyError(f"it has {len(found)} <{tag}> blocks where one is asked for")
+    text = _unfenced((found[0] if found else said).strip())
+    value = _value(text, tag, key)
+    if isinstance(value, dict):
+        value = _plain_keys(value)
+        value = value[tag] if set(value) == {tag} else value
+    if isinstance(value, dict) and key in _plain_keys(value):
+        value = [value]
+    if not isinstance(value, list):
+        raise BadReplyError("it is not a JSON array")
+    return [_plain_keys(item) if isinstance(item, dict) else item for item in value]
+
+
+def blocks(reply: str, tag: str) -> list[str]:
+    """Return what stands between each pair of tags, in whatever case they are."""
+    found: list[str] = []
+    opening: int | None = None
+    for match in re.finditer(rf"<(/?){tag}>", reply, re.IGNORECASE):
+        if match[1] and opening is not None:
+            found.append(reply[opening : match.start()])
+            opening = None
+        elif not match[1] and opening is None:
+            opening = match.end()
+    return found
+
+
+def without_thoughts(reply: str) -> str:
+    """Return a reply without what the model thought aloud before it; some open their thoughts with no tag."""
+    if len(reply) > _MAX_THOUGHTS:
+        raise BadReplyError("it is far too long")
+    said = reply.strip()
+    for name in _THOUGHTS:
+        opening, closing = f"<{name}>", f"</{name}>"
+        end = said.find(closing)
+        if said.startswith(opening) or (end >= 0 and opening not in said[:end] and "<updates>" not in said[:end]):
+            said = said[end + len(closing) :].strip() if end >= 0 else ""
+    if len(said) > _MAX_REPLY:
+        raise BadReplyError("it is far too long")
+    return said
+
+
+def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return the value of a text that is JSON, or the one answer that stands in its prose."""
+    if not text:
+        raise BadReplyError("it is empty")
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        pass
+    found: list[Any] = []
+    at = 0
+    for _ in range(_MOST_STARTS):
+        start = _START.search(text, at)
+        if start is None:
+            break
+        try:
+            value, at = _DECODER.raw_decode(text, start.start())
+        except (ValueError, RecursionError):
+            at = start.end()
+            continue
+        if _is_answer(value, tag, key):
+            found.append(value)
+    if len(found) > 1:
+        raise BadReplyError(f"it has {len(found)} answers where one is asked for")
+    if not found:
+        raise BadReplyError("it is not valid JSON")
+    return found[0]
+
+
+def _is_answer(value: Any, tag: str, key: str) -> bool:  # noqa: ANN401 - JSON is Any
+    if isinstance(value, dict):
+        return bool({tag, key} & set(_plain_keys(value)))
+    return all(isinstance(item, dict) and key in _plain_keys(item) for item in value) or (
+        not key and all(isinstance(item, str) for item in value)
+    )
+
+
+def _plain_keys(item: dict[str, Any]) -> dict[str, Any]:
+    return {name.strip().lower(): value for name, value in item.items()}
+
+
+def _unfenced(text: str) -> str:
+    fence = _FENCE.match(text)
+    return text[fence.end() : -3].strip() if fence and len(text) >= fence.end() + 3 and text.endswith("```") else text

@@ -1,0 +1,139 @@
+"""How differently endpoints answer one question: what is read, what is asked again, and what is asked more plainly."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from skilld.classify.answer import BadReplyError
+from skilld.classify.backends import Spec
+from skilld.classify.backends.completion import room_for
+from skilld.classify.backends.model import Model
+from skilld.errors import RetryError, SkilldError
+from skilld.types import How, Message, SkillDoc, Update
+from support.stub_model import Body, Reply, StubModel, said
+
+UPDATES = json.dumps(
+    [{"skill": 1, "section": "Style", "change": "Be brief.", "kind": "preference", "turn": 1, "quote": "be brief"}]
+)
+NOTHING = "<updates>[]</updates>"
+
+
+@pytest.fixture
+def stub() -> Iterator[StubModel]:
+    with StubModel() as server:
+        yield server
+
+
+def _model(stub: StubModel) -> Model:
+    return Model(Spec("openai/stub", stub.base_url, "key"))
+
+
+def _detect(model: Model) -> list[Update]:
+    messages = [Message("always be brief", turn=1, turn_key="t1", how=How.TYPED)]
+    return model.detect(messages, [SkillDoc(1, "notes", "/p", "# Notes")])[0]
+
+
+def _message(finish: str = "stop", **message: Any) -> Reply:
+    choice = {"index": 0, "finish_reason": finish, "message": {"role": "assistant", "content": None, **message}}
+    usage = {"prompt_tokens": 9, "completion_tokens": 9, "total_tokens": 18}
+    whole = {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice], "usage": usage}
+    return Reply(raw=json.dumps(whole).encode())
+
+
+def _called(arguments: str) -> dict[str, Any]:
+    return {"id": "call_1", "type": "function", "function": {"name": "updates", "arguments": arguments}}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        _message(content=f"<think>They say always.</think>\n\n<updates>{UPDATES}</updates>"),
+        _message(content=f"They say always.</think><updates>{UPDATES}</updates>"),
+        _message(content=f"<updates>{UPDATES}</updates>", reasoning_content="They say always."),
+        _message(content="", reasoning_content=f"They say always.\n<updates>{UPDATES}</updates>"),
+        _message("tool_calls", tool_calls=[_called(json.dumps({"updates": json.loads(UPDATES)}))]),
+        _message("length", content=f"<updates>{UPDATES}</updates> And furthermore"),
+        _message(content=f"Found one:\n\n```json\n{UPDATES}\n```\nIt is lasting."),
+    ],
+)
+def test_an_answer_is_found_wherever_an_endpoint_puts_it(stub: StubModel, reply: Reply) -> None:
+    stub.queue(reply)
+    assert [update.change for update in _detect(_model(stub))] == ["Be brief."]
+    assert len(stub.bodies) == 1
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")
+def test_an_answer_in_parts_is_beyond_litellm_and_tried_again_later(stub: StubModel) -> None:
+    stub.queue(_message(content=[{"type": "text", "text": f"<updates>{UPDATES}</updates>"}]))
+    with pytest.raises(RetryError):
+        _detect(_model(stub))
+
+
+@pytest.mark.parametrize(
+    ("bad", "fault"),
+    [
+        (_message(content="I would remember that they like it brief."), "it is not valid JSON"),
+        (_message(content=""), "it is empty"),
+        (_message(content=UPDATES.replace('"turn": 1', '"turn": 7')), "an update names a turn that is not there"),
+        (_message(content=f"<updates>{UPDATES}</updates><updates>[]</updates>"), "it has 2 <updates> blocks"),
+    ],
+)
+def test_what_cannot_be_read_is_asked_for_once_more_with_the_reason(stub: StubModel, bad: Reply, fault: str) -> None:
+    stub.queue(bad, f"<updates>{UPDATES}</updates>")
+    assert len(_detect(_model(stub))) == 1
+    first, second = (said(body) for body in stub.bodies)
+    assert fault in second
+    assert second[:400] == first[:400], "the beginning is what a provider's cache serves"
+
+
+def test_it_is_asked_for_no_third_time_and_trouble_then_changes_nothing(stub: StubModel) -> None:
+    for second in ("still prose", Reply(status=503), Reply(status=401)):
+        stub.queue("prose", second)
+        with pytest.raises(BadReplyError, match="not valid JSON"):
+            _detect(_model(stub))
+    assert len(stub.bodies) == 6
+
+
+def test_a_model_that_thought_up_to_its_limit_gets_a_higher_one(stub: StubModel) -> None:
+    stub.queue(_message("length", content="", reasoning_content="Let me think."), NOTHING)
+    assert _detect(_model(stub)) == []
+    assert [body["max_tokens"] for body in stub.bodies] == [8000, 32_000]
+
+
+@pytest.mark.parametrize("taken", ["temperature", "max_tokens", "system"])
+def test_an_endpoint_that_refuses_what_we_add_is_asked_plainly_from_then_on(stub: StubModel, taken: str) -> None:
+    def answer(body: Body) -> Reply | str:
+        refused = taken in body or taken in {message["role"] for message in body["messages"]}
+        return Reply(f"Unsupported value: '{taken}'", status=400) if refused else NOTHING
+
+    stub.decide = answer
+    model = _model(stub)
+    assert _detect(model) == []
+    assert _detect(model) == []
+    assert len(stub.bodies) == 3, "what was refused once is not sent again"
+    assert [message["role"] for message in stub.bodies[-1]["messages"]] == ["user"]
+    assert said(stub.bodies[-1]) == said(stub.bodies[0]) or "recent_messages" in said(stub.bodies[-1])
+
+
+def test_a_limit_that_leaves_no_room_in_a_small_context_is_dropped(stub: StubModel) -> None:
+    why = "This model's maximum context length is 8192 tokens. However, you requested 11000 tokens."
+    stub.queue(Reply(why, status=400), NOTHING)
+    assert _detect(_model(stub)) == []
+    assert "max_tokens" not in stub.bodies[1]
+
+
+def test_an_endpoint_that_refuses_everything_is_given_up_with_a_remedy(stub: StubModel) -> None:
+    with pytest.raises(SkilldError) as caught:
+        _detect(_model(stub))
+    assert caught.value.remedy
+    assert len(stub.bodies) == 2
+
+
+def test_a_local_model_is_given_room_for_the_whole_request() -> None:
+    assert room_for("ollama_chat/qwen3", 6_000, 8000) == {"num_ctx": 16384}
+    assert room_for("ollama/qwen3", 200_000, 8000) == {"num_ctx": 32768}
+    assert room_for("openai/stub", 200_000, 8000) == {}

@@ -1,0 +1,42 @@
+"""A model's quote is found however it was copied, and what is kept of it is what the person typed."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.classify.quotes import as_typed
+from skilld.text import fold
+
+TYPED = "ok.  Always put the *ticket*\nnumber first \u2013 it\u2019s \u201cthe rule\u201d. Next, the tests"
+
+
+@pytest.mark.parametrize(
+    ("quote", "typed"),
+    [
+        ("put the *ticket* number", "put the *ticket* number"),
+        ("always put the ticket number first", "Always put the *ticket* number first"),
+        ('"Always put the ticket number first."', "Always put the *ticket* number first"),
+        ("number first - it's 'the rule'", "number first \u2013 it\u2019s \u201cthe rule"),
+        ("**number first**", "number first"),
+        ("Always put the ticket number first ... the rule", "Always put the *ticket* number first"),
+        ("\u2026put the ticket number\u2026", "put the *ticket* number"),
+        ("ok.  Always", "ok. Always"),
+    ],
+)
+def test_a_quote_is_what_was_typed(quote: str, typed: str) -> None:
+    assert as_typed(quote, TYPED) == typed
+
+
+@pytest.mark.parametrize(
+    "quote",
+    ["", " \n", "\u2026", '""', "put the ticket last", "ways put the ticket", "ok ... nobody ever said all of this"],
+)
+def test_what_nobody_typed_is_no_quote(quote: str) -> None:
+    assert as_typed(quote, TYPED) == ""
+
+
+@given(st.text(max_size=60), st.text(max_size=200))
+def test_whatever_is_found_was_typed(quote: str, typed: str) -> None:
+    assert as_typed(quote, typed) in fold(typed)
