@@ -10,10 +10,11 @@ from collections import Counter
 from collections.abc import Sequence
 
 from skilld.types import Kind, Update
-from skilld.words import comparable, content_stems, denies, share_held
+from skilld.words import comparable, content_stems, denies, other_tongue, share_held
 
 _SAYS = 0.5  # share of a change's content words that the added lines must hold
 _ABOUT = 0.34  # share of a removed line's content words that the changes or the person's words must hold
+_CHANGE = frozenset({Kind.CHANGE_STEP, Kind.REMOVE_STEP})
 _MOST_REMOVED = 3  # lines an update may take away
 # Words that turn a rule round, soften it or make exceptions. A written line has them from the person, or from the line
 # whose place it takes, or not at all.
@@ -31,8 +32,11 @@ def why_unfaithful(before: str, after: str, updates: Sequence[Update], typed: st
     added = "\n".join(line for line in (new - old).elements() if line.strip())
     changes = "\n".join(update.change for update in updates)
     said = f"{changes}\n{typed}"
-    if len(removed) > _MOST_REMOVED * len(updates) or not all(
-        _is_about(line, said) or _lives_on(line, added) for line in removed
+    astray = [line for line in removed if not (_is_about(line, said) or _lives_on(line, added))]
+    # Whether a line in another language is what the person spoke of, words cannot tell; the person will see.
+    changing = sum(update.kind in _CHANGE for update in updates)
+    if len(removed) > _MOST_REMOVED * len(updates) or not (
+        len(astray) <= changing and all(other_tongue(line, said) for line in astray)
     ):
         return "it removes what the person did not speak of"
     words = content_stems(added)

@@ -9,6 +9,7 @@ from skilld.types import Kind, Update
 
 TYPED = "From now on, always put the ticket number first in each entry."
 CHANGE = "Always put the ticket number first in each entry."
+ASTRAY = "it removes what the person did not speak of"
 LINES = ["- One line per entry.", "- No marketing words.", "- Put the ticket number last."]
 BEFORE = "\n".join(LINES)
 
@@ -46,8 +47,8 @@ def test_a_no_that_the_person_said_is_theirs() -> None:
 
 
 def test_taking_away_what_nobody_spoke_of_is_not() -> None:
-    assert _why([LINES[0], LINES[2], f"- {CHANGE}"]) == "it removes what the person did not speak of"
-    assert _why([f"- {CHANGE}"]) == "it removes what the person did not speak of"
+    assert _why([LINES[0], LINES[2], f"- {CHANGE}"]) == ASTRAY
+    assert _why([f"- {CHANGE}"]) == ASTRAY
 
 
 def test_an_edit_that_only_takes_away_says_nothing() -> None:
@@ -65,4 +66,26 @@ def test_a_line_that_only_changed_was_not_taken_away() -> None:
     changed = why_unfaithful(before, "make check build\nNever push by hand.\nRun make check first.", [update], change)
     assert changed == ""
     turned = why_unfaithful(before, "make build\nPush by hand.\nRun make check first.", [update], change)
-    assert turned == "it removes what the person did not speak of"
+    assert turned == ASTRAY
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "why"),
+    [
+        ("die offenen Punkte bitte immer an den Anfang", Kind.CHANGE_STEP, ""),
+        ("все открытые вопросы всегда в начало", Kind.CHANGE_STEP, ""),
+        ("未解決の点は必ず最初に書いて", Kind.CHANGE_STEP, ""),
+        (
+            "die offenen Punkte bitte immer an den Anfang",
+            Kind.PREFERENCE,
+            "it removes what the person did not speak of",
+        ),
+        ("please always begin with a summary", Kind.CHANGE_STEP, "it removes what the person did not speak of"),
+    ],
+)
+def test_a_line_in_another_language_may_give_way_to_a_change_of_it(said: str, kind: Kind, why: str) -> None:
+    before = "- List what is still to be agreed at the end.\n- Never sign it."
+    update = Update(1, "", said, "", kind, 1, said)
+    assert why_unfaithful(before, f"- {said}\n- Never sign it.", [update], said) == why
+    both = why_unfaithful(before, f"- {said}", [update], said)
+    assert both == ASTRAY, "one line for one change"

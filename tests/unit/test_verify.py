@@ -135,7 +135,7 @@ def test_nothing_is_removed_on_the_word_of_somebody_who_wants_it() -> None:
 
 
 def test_two_updates_that_say_the_same_are_one() -> None:
-    short, long = replace(UPDATE, change="Ticket number first."), replace(UPDATE, turn=2)
+    short, long = replace(UPDATE, change="Always put the ticket first."), replace(UPDATE, turn=2)
     found = verify([short, long], _said(ORDER, f"I said {ORDER}"), [SKILL])
     assert [checked.update for checked in found.proposed] == [replace(long, quote=ORDER)]
     assert len(verify([long, short], _said(ORDER, f"I said {ORDER}"), [SKILL]).proposed) == 1
