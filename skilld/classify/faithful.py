@@ -13,7 +13,7 @@ from skilld.types import Kind, Update
 from skilld.words import comparable, content_stems, denies, other_tongue, share_held
 
 _SAYS = 0.5  # share of a change's content words that the added lines must hold
-_ABOUT = 0.34  # share of a removed line's content words that the changes or the person's words must hold
+_ABOUT = 0.33  # share of a removed line's content words that the changes or the person's words must hold
 _CHANGE = frozenset({Kind.CHANGE_STEP, Kind.REMOVE_STEP})
 _MOST_REMOVED = 3  # lines an update may take away
 # Words that turn a rule round, soften it or make exceptions. A written line has them from the person, or from the line

@@ -1,6 +1,7 @@
 """The blank lines that Markdown wants around what a model inserts: it is asked for whole lines, and sends them bare.
 
-The skill's bytes and operations in, operations out that say the same. Only insertions of plain text are touched.
+The skill's bytes and operations in, operations out that say the same. Only insertions of plain text are touched. A list
+item inside a code block is told apart, too: it cannot be mended here.
 """
 
 from __future__ import annotations
@@ -32,6 +33,20 @@ def spaced(data: bytes, operations: Sequence[Operation]) -> list[Operation]:
             return [*done, *operations[i:]]
         done.append(step)
     return done
+
+
+def in_code(data: bytes, operations: Sequence[Operation]) -> bool:
+    """Whether a list item is inserted into a code block, where nobody reads it as one."""
+    body = parse(data).body
+    kinds = roles(body)
+    for operation in operations:
+        anchor = operation.anchor.split("\n")
+        found = list(places(body, anchor))
+        if operation.op is Op.INSERT_AFTER and len(found) == 1 and list_item(operation.text.split("\n")[0]):
+            end = found[0] + len(anchor)
+            if kinds[end - 1] is Role.CODE or (kinds[end - 1] is Role.FENCE and kinds[end : end + 1] == [Role.CODE]):
+                return True
+    return False
 
 
 def _spaced(body: Sequence[Line], operation: Operation) -> Operation:

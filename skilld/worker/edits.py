@@ -13,7 +13,7 @@ from skilld.edit.from_file import operations_from
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.edit.place import DEFAULT_TITLE, insert_bullet
-from skilld.edit.spacing import spaced
+from skilld.edit.spacing import in_code, spaced
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import BODY_OPS, Kind, Operation, SkillDoc, Update
 from skilld.worker.documents import Loaded
@@ -128,6 +128,8 @@ def _together(backend: Backend, updates: Sequence[Update], loaded: Loaded, shown
     except SkilldError:
         if any(update.kind not in _ADDS for update in updates):
             raise
+        return placed(updates, loaded.data)
+    if in_code(loaded.data, operations) and all(update.kind in _ADDS for update in updates):
         return placed(updates, loaded.data)
     return operations
 

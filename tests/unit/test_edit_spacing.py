@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.edit.operations import apply
-from skilld.edit.spacing import spaced
+from skilld.edit.spacing import in_code, spaced
 from skilld.types import Op, Operation
 
 SKILL = "# Notes\n\nWrite them.\n\n## Style\n\n- Past tense.\n- Short.\n\n## Code\n\n```\nmake notes\n```\n\n| a | b |"
@@ -36,3 +36,12 @@ def test_an_insertion_is_set_off_where_it_has_to_be(anchor: str, text: str, stan
 def test_what_does_not_fit_comes_back_as_it_is() -> None:
     operations = [Operation(Op.INSERT_AFTER, "- Nowhere.", "Text."), Operation(Op.DELETE, "- Short.", "")]
     assert spaced(SKILL.encode(), operations) == operations
+
+
+def test_a_list_item_in_a_code_block_is_told_apart() -> None:
+    def lands(anchor: str, text: str) -> bool:
+        return in_code(SKILL.encode(), [Operation(Op.INSERT_AFTER, anchor, text)])
+
+    assert lands("make notes", "- Ask first.")
+    assert not lands("make notes", "make check")
+    assert not lands("- Short.", "- Ask first.")
