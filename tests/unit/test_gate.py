@@ -95,6 +95,7 @@ def test_plain_chatter_is_dropped(text: str) -> None:
         "你为什么不先问我",
         "I am on the free tier of the host",
         "my username is octocat",
+        "keep it english please",
         "必ずテストして",
         "항상 먼저 물어봐",
     ],

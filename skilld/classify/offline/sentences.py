@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ _SECOND_RULE = re.compile(
 )
 
 _WORDS_BEFORE = 3
+_RUN_ON, _SHORTEST = 240, 12  # characters
+_COMMA = re.compile(r"\s*(?:,\s+|，\s*)")
 _CONDITION = re.compile(
     r"^\W*(?:(?:and|but|so|ok|okay|please|also|no|yes)\W+)*(?:when|whenever|if|before|after|for|in|on|every|each|once|"
     r"unless|until|while|as|with|since|because|from|next|any|going|moving)\b",
@@ -77,11 +80,23 @@ def _of_line(line: str, offset: int, begin: int) -> Iterator[Clause]:
         ]
         cuts = [rule.end() for rule in rules]
         seams = [rule.start() for rule in rules]
-        for first, last in zip([begin, *cuts], [*seams, end], strict=True):
+        stretches = zip([begin, *cuts], [*seams, end], strict=True)
+        for first, last in chain.from_iterable(_pieces(line, *stretch) for stretch in stretches):
             clause = _trimmed(line, first, last)
             if clause[0] < clause[1]:
                 yield Clause(line[clause[0] : clause[1]], offset + clause[0], question, line[begin:first].strip())
         begin = end
+
+
+def _pieces(line: str, first: int, last: int) -> Iterator[tuple[int, int]]:
+    """Yield the stretch as it is, or at its commas where it runs on like the writing of people who set no stops."""
+    commas = _COMMA.finditer(line, first, last) if last - first > _RUN_ON else ()
+    for comma in commas:
+        before = line[first : comma.start()]
+        if len(before) >= _SHORTEST and not _CONDITION.match(before):
+            yield first, comma.start()
+            first = comma.end()
+    yield first, last
 
 
 def _begins_anew(before: str, rule: re.Match[str]) -> bool:
