@@ -146,7 +146,8 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
     if unwatched := said.get("unwatched"):
         console.line(f"watching  {unwatched} folders beyond the kernel's limit of watches: looked at every 30 s")
     if overflows := said.get("overflows"):
-        console.line(f"watching  events were lost {overflows} times; everything was looked at instead")
+        times = "once" if overflows == 1 else f"{overflows} times"
+        console.line(f"watching  events were lost {times}; everything was looked at instead")
     for folder in said.get("silent") or ():
         console.line(f"watching  no events come from {console.plain(folder)}: looked at every 30 s")
     if settings := said.get("settings"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import sqlite3
 from contextlib import closing
@@ -45,6 +46,7 @@ def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> N
         other.write_bytes(typed("u1", session="s2"))
         daemon.send_signal(signal.SIGCONT)
         wait_for("the turns", lambda: _turns(program) == 3, POLLED, every=0.5, context=program.output)
+        assert "watching  events were lost " in program.run("status").stdout
         append(other, typed("u2", session="s2"))
         wait_for(
             "a turn in a folder that is new", lambda: _turns(program) == 4, POLLED, every=0.5, context=program.output
@@ -59,6 +61,7 @@ def test_f09_more_folders_than_may_be_watched(home: Path, program: Program) -> N
         (home / f".claude/projects/p{number}").mkdir(parents=True)
     with apart.daemon(program, WATCHES.format(20)) as daemon:
         wait_for("the word in status", lambda: program.json("status")["daemon"]["unwatched"] > 20, LIMIT, every=0.3)
+        assert " folders beyond the kernel's limit of watches: looked at every 30 s" in program.run("status").stdout
         for number in range(40):
             (home / f".claude/projects/p{number}/s.jsonl").write_bytes(typed(f"t{number}", session=f"s{number}"))
         clock.set(SWEEP)
@@ -102,6 +105,19 @@ def test_f10_no_write_ahead_log_over_a_network(home: Path, program: Program) -> 
         state = home / ".local/state/skilld"
         wait_for("the turn", lambda: _recorded(state / "skilld.db") == 1, LIMIT, every=0.5, context=program.output)
         assert not (state / "skilld.db-wal").exists()
+        wait_for(
+            "the word that no events come",
+            lambda: _silent(state / "skilld.db") == [str(home / ".claude/projects")],
+            60,
+            every=0.5,
+        )
+
+
+def _silent(database: Path) -> list[str]:
+    """Return the folders from which no events come, as `status` is told of them."""
+    with closing(sqlite3.connect(f"{database.as_uri()}?mode=ro", uri=True)) as db:
+        row = db.execute("SELECT value FROM meta WHERE key = 'daemon'").fetchone()
+    return [*json.loads(row[0])["silent"]] if row else []
 
 
 def _recorded(database: Path) -> int:

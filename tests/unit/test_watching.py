@@ -1,0 +1,100 @@
+"""What `status` says where folders are not watched, where events were lost, and where none come from."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import logging
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from skilld.cli.status import _print_daemon
+from skilld.daemon.messages import Message, Tick
+from skilld.daemon.roots import Root
+from skilld.daemon.watching import Watching
+from skilld.store import mounts
+
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a matter of inotify")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    top = tmp_path / "projects"
+    for number in range(9):
+        (top / f"p{number}").mkdir(parents=True)
+    return top
+
+
+@pytest.fixture
+def posted() -> list[Message]:
+    return []
+
+
+@pytest.fixture
+def watching(folder: Path, posted: list[Message]) -> Iterator[Watching]:
+    made = Watching([Root("claude-code", folder)], posted.append)
+    yield made
+    made.stop()
+
+
+def said(watching: Watching, capsys: pytest.CaptureFixture[str]) -> str:
+    watching.count()
+    capsys.readouterr()  # what was logged meanwhile
+    _print_daemon(watching.facts(), "")
+    return capsys.readouterr().out
+
+
+def test_nothing_is_said_where_all_is_watched(watching: Watching, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(watching, capsys) == ""
+    assert watching.reliable
+
+
+@LINUX
+def test_folders_beyond_the_kernels_limit(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from watchdog.observers import inotify_c
+
+    add, calls = inotify_c.inotify_add_watch, []
+
+    def only_four(descriptor: int, path: bytes, mask: int) -> int:
+        """Answer as the kernel does where the person has no watch left (inotify_add_watch(2))."""
+        calls.append(path)
+        if len(calls) <= 4:
+            return add(descriptor, path, mask)
+        ctypes.set_errno(errno.ENOSPC)
+        return -1
+
+    monkeypatch.setattr(inotify_c, "inotify_add_watch", only_four)
+    watching = Watching([Root("claude-code", folder)], lambda _: None)
+    try:
+        text = said(watching, capsys)
+        assert not watching.reliable
+    finally:
+        watching.stop()
+    assert text == "watching  6 folders beyond the kernel's limit of watches: looked at every 30 s\n"
+
+
+@pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "2 times")])
+def test_events_that_were_lost(
+    watching: Watching, posted: list[Message], capsys: pytest.CaptureFixture[str], times: int, words: str
+) -> None:
+    for _ in range(times):
+        logging.getLogger("watchdog.observers.inotify").warning("inotify queue overflow")
+    assert said(watching, capsys) == f"watching  events were lost {words}; everything was looked at instead\n"
+    assert posted == [Tick("full sweep")] * times
+    assert watching.reliable
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "9p", "cifs", "fuse.sshfs"])
+def test_file_systems_from_which_no_events_come(
+    watching: Watching, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    table = folder.parent / "mountinfo"
+    table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {folder.resolve()} rw - {kind} far:/home rw\n")
+    monkeypatch.setattr(mounts, "_TABLE", table)
+    assert said(watching, capsys) == f"watching  no events come from {folder}: looked at every 30 s\n"
+    assert not watching.reliable
