@@ -12,7 +12,7 @@ from pathlib import Path
 
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.offline.taken_back import still_standing
-from skilld.classify.support import stands_in
+from skilld.classify.quotes import as_typed
 from skilld.mine.rows import as_task
 from skilld.mine.sessions import Reader, Session, Transcript
 from skilld.mine.values import Part, Proof, Sort
@@ -79,7 +79,7 @@ def _why(part: Part, proof: Proof, heard: Heard | None) -> str:
     typed = own_words(heard.message.text, [m.text for m in heard.session.messages[: heard.place] if not m.by_person])
     if part.sort in {Sort.REQUEST, Sort.STEP}:
         return "" if as_task(heard.message.text) == proof.quote else GONE
-    if not stands_in(proof.quote, typed):
+    if not as_typed(proof.quote, typed):
         return GONE
     update = Update(None, "", part.text, "", part.kind or Kind.PREFERENCE, heard.message.turn or 0, proof.quote)
     return "" if still_standing([update], heard.session.messages) else TAKEN_BACK
