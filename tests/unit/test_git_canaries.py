@@ -11,6 +11,7 @@ import pytest
 from skilld.decide.auto import apply_unasked
 from skilld.decide.observe import observe
 from skilld.decide.why import why
+from support.new_skills import made_new
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo
 
 HOOKS = (
@@ -94,8 +95,10 @@ def test_no_canary_sings_over_the_life_of_a_proposal(person: Person) -> None:
     desk = Desk(person)
     desk.made("p1", below("- Run the tests.", "- Do a dry run."))
     desk.made("p2", below("- Push the tag.", "- Write the news."))
+    made_new(desk)
     desk.drop("p1")
     observe(person.root, list(desk.proposals.values()))
+    desk.drop("n1")
     why(person.skill, 3)
     os.utime(person.skill)
     desk.made("p3", below("Keep the changelog short.", "Always."))
@@ -116,6 +119,9 @@ def test_none_sings_in_a_repository_of_our_own(person: Person) -> None:
     person.write(SKILL, TEXT + "\nMore.\n")
     desk.seen("p1")
     desk.made("p2", below("- Push the tag.", "- Write the news."))
+    person.write(".gitignore", ".claude/\n")
+    made_new(desk)
+    desk.seen("n1")
     assert why(person.skill, 3, desk.private).proposals == ()
     apply_unasked(desk.proposals["p2"], desk.standing["p2"].apply, desk.private)
     desk.drop("p2")

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,7 @@ def test_it_says_what_it_is(person: Person, made: Proposal) -> None:
     assert made.summary == "new skill: say n1"
     assert person.log("-1", STAGING) == ["skilld(deploy): new skill: say n1"]
     assert versions(made) == (b"", TEXT.encode())
+    assert versions(replace(made, operations=(Operation(Op.CREATE, "", OTHER),))) == (b"", TEXT.encode())
     lines = list(diff(made))
     assert lines[:2] == ["--- /dev/null", f"+++ b/{NEW}"]
     assert [line[1:] for line in lines[3:]] == TEXT.splitlines()
