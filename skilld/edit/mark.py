@@ -1,6 +1,7 @@
 """Marks of skilld's own in a skill's front matter: `metadata.skilld-*`, one key at a time.
 
-Front matter in, front matter out; every other byte of it stays. Only code forms the operation that asks for this.
+Front matter in, front matter out; every other byte of it stays. Only code forms the operation that asks for this. The
+linter takes no change of a front matter: what an edit does besides is judged against the marked file.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from skilld.deciding.amend import accept_edited, accept_parts, reopen
 from skilld.deciding.carry_out import accepting, decide, rejecting, reverting
 from skilld.deciding.versions import diff, versions
 from skilld.errors import RefusedError, SkilldError
+from skilld.notify.words import about_words
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json
@@ -70,6 +71,12 @@ def test_it_says_what_it_is(person: Person, made: Proposal) -> None:
     lines = list(diff(made))
     assert lines[:2] == ["--- /dev/null", f"+++ b/{NEW}"]
     assert [line[1:] for line in lines[3:]] == TEXT.splitlines()
+
+
+def test_one_without_a_quote_has_none_in_its_message(person: Person) -> None:
+    made = staged(new_proposal(person, evidence=(), reason="Put together of two skills."))
+    assert person.git("log", "-1", "--format=%b", STAGING).split("\n\n")[0] == "Put together of two skills."
+    assert about_words(made) == "new skill: say n1"
 
 
 def test_a_worker_that_was_killed_finds_it_again(person: Person, made: Proposal) -> None:
