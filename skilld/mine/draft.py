@@ -7,7 +7,7 @@ no advice of ours, no example that did not happen, no path of a machine.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.mine.content import relative
@@ -15,10 +15,12 @@ from skilld.mine.naming import project_name
 from skilld.mine.template import Variable, template
 from skilld.mine.values import Candidate, Part, SkillKind, Sort
 from skilld.skills.compose import compose
-from skilld.text import cut, fold, safe_text
+from skilld.skills.front import front
+from skilld.text import fold, safe_text
 
-_DESCRIPTION = 500  # characters; agents read it of every skill, in every session
-_SAID = 120  # of one part in it
+_NAMED = 3  # parts that a description names: agents read it of every skill, in every session
+_SAID = 120  # characters of one part in it
+_TITLE = 80
 _PART = 600
 # What a kind of work is, for the words "use when".
 _WORK = {
@@ -46,9 +48,12 @@ class Draft:
         """The SKILL.md. Raises SkilldError where the name or the body can be no skill's."""
         return compose(self.name, self.description, self.body, self.metadata)
 
-    def renamed(self, name: str) -> Draft:
-        """Return it under another name."""
-        return replace(self, name=name)
+    def edited(self, text: str) -> Draft:
+        """Return it with the description and body of another text: its name and marks are not for editing."""
+        lines = text.removeprefix("\ufeff").splitlines()
+        end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), 0)
+        body = "\n".join(lines[end + 1 :] if end and lines[0].rstrip() == "---" else lines)
+        return replace(self, description=front(text).description or self.description, body=body)
 
 
 def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> Draft:
@@ -58,68 +63,69 @@ def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> Draft:
     """
     parts = [_clean(part, candidate.target) for part in candidate.parts]
     kind = candidate.kind or SkillKind.KNOWLEDGE
-    variables: tuple[Variable, ...] = ()
-    if kind is SkillKind.PROMPT:
-        body, variables = _prompt(parts[0])
-    elif any(part.sort is Sort.STEP for part in parts):
-        body = _steps(parts)
-    else:
-        body = _rules(candidate, parts)
     metadata = {"skilld-origin": "mined", "skilld-evolving": "true", "skilld-kind": kind.value, "skilld-date": day}
     if with_sessions:
         metadata["skilld-sessions"] = ", ".join(sorted({proof.session for proof in candidate.evidence}))
-    if variables:
-        metadata["skilld-variables"] = json.dumps([{"name": one.name, "type": "string"} for one in variables])
-    said = cut(fold(safe_text(_description(candidate, parts))), _DESCRIPTION)
+    if kind is SkillKind.PROMPT:
+        said, body, variables = _prompt(parts[0])
+        if variables:
+            metadata["skilld-variables"] = json.dumps([{"name": one.name, "type": "string"} for one in variables])
+    elif any(part.sort is Sort.STEP for part in parts):
+        said, body = _steps(parts)
+    else:
+        said, body = _rules(candidate, parts)
     return Draft(candidate.name, said, body, metadata)
 
 
 def _clean(part: Part, project: str) -> Part:
-    return replace(part, text=cut(fold(safe_text(relative(part.text, project))), _PART))
+    return replace(part, text=short(relative(part.text, project), _PART))
 
 
-def _description(candidate: Candidate, parts: list[Part]) -> str:
-    said = "; ".join(_bare(cut(part.text, _SAID)) for part in parts[:3])
-    if candidate.kind is SkillKind.PROMPT:
-        return f"What is asked for again and again: {said}. Use when asked for this, also in other words."
-    if any(part.sort is Sort.STEP for part in parts):
-        steps = "; then ".join(_bare(cut(part.text, _SAID)) for part in parts)
-        return f"Steps that follow each other: {steps}. Use when asked for them, or for the first of them."
-    place = f" in {name}" if (name := project_name(candidate.target)) else ""
-    work = _WORK.get(candidate.work)
-    if work:
-        return f"What holds for {work}{place}: {said}. Use when {work}{place}."
-    return f"Facts and conventions{place or ' of the work'}: {said}. Use when working{place or ' there'}."
-
-
-def _prompt(part: Part) -> tuple[str, tuple[Variable, ...]]:
+def _prompt(part: Part) -> tuple[str, str, tuple[Variable, ...]]:
     others = [fold(proof.quote) for proof in part.proofs if fold(proof.quote) != part.text]
     text, variables = template(part.text, others)
-    lines = [_title(_bare(part.text)), "", "## Request", "", text]
+    plain = text
+    for one in variables:
+        plain = plain.replace("{{" + one.name + "}}", f"some {one.name.rstrip('0123456789')}")
+    lines = [_title(plain), "", "## Request", "", text]
     if variables:
         lines += ["", "## Variables", "", *(f"- `{{{{{one.name}}}}}`: as in {one.example}" for one in variables)]
-    return "\n".join(lines), variables
+    said = f"Does a request that comes again and again: {_bare(short(plain, _SAID))}."
+    return f"{said} Use when asked for this, also in other words.", "\n".join(lines), variables
 
 
-def _steps(parts: Iterable[Part]) -> str:
-    steps = [part.text for part in parts]
-    numbered = [f"{number}. {text}" for number, text in enumerate(steps, 1)]
-    return "\n".join([_title(_bare(steps[0])), "", "## Steps", "", *numbered])
+def _steps(parts: Sequence[Part]) -> tuple[str, str]:
+    steps = "; then ".join(_bare(short(part.text, _SAID)) for part in parts[:_NAMED])
+    numbered = [f"{number}. {part.text}" for number, part in enumerate(parts, 1)]
+    said = f"Steps that follow each other: {steps}. Use when asked for them, or for the first of them."
+    return said, "\n".join([_title(parts[0].text), "", "## Steps", "", *numbered])
 
 
-def _rules(candidate: Candidate, parts: list[Part]) -> str:
-    name = project_name(candidate.target) or candidate.name
-    lines = [_title(f"{name}: {candidate.work}" if candidate.work in _WORK else name)]
-    if candidate.work in _WORK:
-        lines += ["", f"For {_WORK[candidate.work]}."]
+def _rules(candidate: Candidate, parts: Sequence[Part]) -> tuple[str, str]:
+    project = short(project_name(candidate.target), _TITLE)
+    work = _WORK.get(candidate.work)
+    lines = [_title(f"{project}: {candidate.work}" if work else project or candidate.name)]
+    lines += ["", f"For {work}."] if work else []
     for sort, heading in _SECTIONS:
-        said = [f"- {part.text}" for part in parts if part.sort is sort]
-        lines += ["", f"## {heading}", "", *said] if said else []
-    return "\n".join(lines)
+        told = [f"- {part.text}" for part in parts if part.sort is sort]
+        lines += ["", f"## {heading}", "", *told] if told else []
+    named = "; ".join(_bare(short(part.text, _SAID)) for part in parts[:_NAMED])
+    place = f" in {project}" if project else ""
+    what = f"{work}{place}" if work else f"working{place or ' there'}"
+    return f"Rules and facts for {what}: {named}. Use when {what}.", "\n".join(lines)
+
+
+def short(text: str, limit: int) -> str:
+    """Return a text as one harmless line of at most `limit` characters, cut between words: half a link is another."""
+    line = fold(safe_text(text))
+    if len(line) <= limit:
+        return line
+    head = line[: limit - 1].rpartition(" ")[0] or line[: limit - 1]
+    return f"{head.rstrip()}\u2026"
 
 
 def _title(text: str) -> str:
-    return f"# {cut(fold(safe_text(text)), 80)}"
+    return f"# {_bare(short(text, _TITLE))}"
 
 
 def _bare(text: str) -> str:

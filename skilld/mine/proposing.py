@@ -47,31 +47,30 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A new skill that passed: its whole text, the draft's or the person's, and what they should look at in it."""
+    """A new skill that passed: what it says, and what the person should look at in it."""
 
     candidate: Candidate
     draft: Draft
-    text: str
     flags: tuple[str, ...]
 
 
-def checked(candidate: Candidate, draft: Draft, text: str, run: Run) -> Written:
-    """Return the text of a new skill, which is the draft's or what the person made of it, once it has passed.
+def checked(candidate: Candidate, draft: Draft, run: Run, *, own: str = "") -> Written:
+    """Return a new skill once it has passed; `own` is what the person wrote into it themselves.
 
     Raises SkilldError where it is no skill, holds a secret, or would do what no skill may.
     """
+    text = draft.text
     if wrong := faults(text, draft.name):
         raise SkilldError("The new skill was not written", "; ".join(wrong))
     if run.redact(text) != text:
         raise SkilldError("The new skill was not written", "it would hold a secret")
-    edited = text if text != draft.text else ""  # what the person wrote in their editor are words of theirs
-    typed = "\n".join([*_typed(candidate, run.transcripts), edited])
+    typed = "\n".join([*_typed(candidate, run.transcripts), own])
     flags = []
     for finding in lint(b"", text.encode(), typed):
         if finding.verdict == "refuse":
             raise SkilldError("The new skill was not written", finding.sentence)
         flags.append(finding.sentence)
-    return Written(candidate, draft, text, tuple(dict.fromkeys(flags)))
+    return Written(candidate, draft, tuple(dict.fromkeys(flags)))
 
 
 def creation(written: Written, path: Path, run: Run) -> Proposal:
@@ -80,7 +79,7 @@ def creation(written: Written, path: Path, run: Run) -> Proposal:
     return replace(
         _proposal(candidate, candidate.parts, path, run),
         skill=draft.name,
-        operations=(Operation(Op.CREATE, "", written.text),),
+        operations=(Operation(Op.CREATE, "", draft.text),),
         summary=cut(draft.description, _SUMMARY),
         kind=Kind.FACT if candidate.kind is SkillKind.KNOWLEDGE else Kind.ADD_STEP,
         flags=written.flags,

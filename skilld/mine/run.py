@@ -178,10 +178,14 @@ def _become(candidate: Candidate, options: Options, run: Run, around: Surroundin
         where = place(candidate, candidate.name, run.transcripts, around)
         drafted = draft(candidate, day=day(time.time()), with_sessions=not where.shared)
         written = drafted.text
-        passed = checked(candidate, drafted, written if options.dry_run else hooks.edit(written), run)
-        written = passed.text
         if options.dry_run:
+            checked(candidate, drafted, run)
             return Became(candidate, text=written)
+        seen = hooks.edit(written)
+        passed = checked(
+            candidate, drafted if seen == written else drafted.edited(seen), run, own=seen if seen != written else ""
+        )
+        written = passed.draft.text
         return Became(candidate, put(creation(passed, where.path, run), run.store).id, text=written)
     except RetryError as error:
         return Became(candidate, why_not=f"{error}; the next run tries again", text=written)

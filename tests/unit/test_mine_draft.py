@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.mine.draft import draft
+from skilld.mine.draft import draft, short
 from skilld.mine.naming import name_of, telling_words
 from skilld.mine.template import template
 from skilld.mine.values import Candidate, Part, Proof, SkillKind, Sort
@@ -33,8 +33,8 @@ def test_rules_pitfalls_and_facts_stand_under_their_headings() -> None:
     )
     made = draft(_candidate(SkillKind.KNOWLEDGE, *parts, work="testing"), day=DAY, with_sessions=True)
     assert made.description == (
-        "What holds for writing, changing or running tests in shop: Always run the suite with --fast; Never mock the"
-        " gateway; Fixtures live in tests/data. Use when writing, changing or running tests in shop."
+        "Rules and facts for writing, changing or running tests in shop: Always run the suite with --fast; Never mock"
+        " the gateway; Fixtures live in tests/data. Use when writing, changing or running tests in shop."
     )
     expected = """\
 ---
@@ -72,8 +72,27 @@ def test_what_differs_between_wordings_becomes_a_variable() -> None:
     made = draft(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=False)
     assert "\nreview {{link}} with me, please\n" in made.text
     assert "- `{{link}}`: as in https://x.org/pr/10" in made.text
+    assert made.description.startswith(
+        "Does a request that comes again and again: review some link with me, please. Use"
+    )
     assert front(made.text).metadata["skilld-variables"] == '[{"name": "link", "type": "string"}]'
     assert "skilld-sessions" not in made.text
+
+
+def test_what_is_too_long_is_cut_between_words() -> None:
+    link = "https://example.org/" + "a" * 60
+    assert short(f"see {link} and {link}", 100) == f"see {link} and\u2026"
+    assert len(short("a" * 300, 50)) == 50
+
+
+def test_the_person_edits_description_and_body_and_the_rest_stays() -> None:
+    made = draft(_candidate(SkillKind.KNOWLEDGE, _part(Sort.RULE, "Run --fast.")), day=DAY, with_sessions=False)
+    text = made.text.replace("name: shop-testing", "name: other").replace("Run --fast.", "Run --slow.")
+    edited = made.edited(text)
+    assert edited.name == "shop-testing"
+    assert edited.metadata == made.metadata
+    assert ("Run --slow." in edited.body, edited.description) == (True, made.description.replace("--fast", "--slow"))
+    assert made.edited("only a body").body == "only a body"
 
 
 def test_a_template_takes_only_exact_words_for_variables() -> None:
