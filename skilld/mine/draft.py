@@ -59,7 +59,7 @@ class Draft:
 def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> Draft:
     """Return the skill that a candidate to create would be; `day` is YYYY-MM-DD.
 
-    `with_sessions` has the ids of the sessions in it, which belong into no file that others get to see.
+    `with_sessions` has the sessions' ids and what was last asked about in it: no file that others see should.
     """
     parts = [_clean(part, candidate.target) for part in candidate.parts]
     kind = candidate.kind or SkillKind.KNOWLEDGE
@@ -69,7 +69,7 @@ def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> Draft:
     if kind is SkillKind.PROMPT:
         said, body, variables = _prompt(parts[0])
         if variables:
-            metadata["skilld-variables"] = json.dumps([{"name": one.name, "type": "string"} for one in variables])
+            metadata["skilld-variables"] = json.dumps([_told(one, example=with_sessions) for one in variables])
     elif any(part.sort is Sort.STEP for part in parts):
         said, body = _steps(parts)
     else:
@@ -87,11 +87,13 @@ def _prompt(part: Part) -> tuple[str, str, tuple[Variable, ...]]:
     plain = text
     for one in variables:
         plain = plain.replace("{{" + one.name + "}}", f"some {one.name.rstrip('0123456789')}")
-    lines = [_title(plain), "", "## Request", "", text]
-    if variables:
-        lines += ["", "## Variables", "", *(f"- `{{{{{one.name}}}}}`: as in {one.example}" for one in variables)]
     said = f"Does a request that comes again and again: {_bare(short(plain, _SAID))}."
-    return f"{said} Use when asked for this, also in other words.", "\n".join(lines), variables
+    return f"{said} Use when asked for this, also in other words.", f"{_title(plain)}\n\n{text}", variables
+
+
+def _told(variable: Variable, *, example: bool) -> dict[str, str]:
+    told = {"name": variable.name, "type": "string"}
+    return told | {"description": f"as in {variable.example}"} if example else told
 
 
 def _steps(parts: Sequence[Part]) -> tuple[str, str]:

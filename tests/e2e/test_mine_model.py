@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +19,7 @@ from support.mining_model import answer
 from support.program import Program
 from support.session import Session
 from support.stub_model import Body, Reply, StubModel
+from support.waiting import LIMIT, wait_for
 
 NEWEST_FIRST = "Always mention breaking changes first in the notes."
 IN_TESTS = ("Always run the suite with the flag --fast.", "Never mock the payment gateway in tests.")
@@ -41,7 +45,7 @@ def _two_weeks(home: Path, project: Project) -> None:
     _talk(home, project, "add tests for the basket", IN_TESTS[0])
     _talk(home, project, "add tests for the voucher form", IN_TESTS[1], FACTS[0], FACTS[1])
     _talk(home, project, "rebase onto main and squash the fixup commits")
-    _talk(home, project, "squash the fixup commits and rebase onto main please")
+    _talk(home, project, "please rebase onto main, then squash the fixup commits")
 
 
 def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, project: Project) -> None:
@@ -64,7 +68,7 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
         "release-notes": ("extend", None),
         "project-testing": ("create", "domain-knowledge"),
         "project-knowledge": ("create", "domain-knowledge"),
-        "squash-fixup-commits-rebase": ("create", "prompt-template"),
+        "rebase-main-squash-fixup": ("create", "prompt-template"),
     }
     assert {one["id"] for one in proposals} == {one["proposal"] for one in first["candidates"]}
     for one in first["candidates"]:
@@ -74,7 +78,7 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
             path = f".claude/skills/{one['name']}/SKILL.md"
             assert project.git("show", f"skilld/staging:{path}") == one["text"].rstrip("\n")
     assert f"- {NEWEST_FIRST}" in project.git("show", "skilld/staging:.claude/skills/release-notes/SKILL.md")
-    assert by_name["project-testing"]["changes"] == list(reversed(IN_TESTS))
+    assert sorted(by_name["project-testing"]["changes"]) == sorted(IN_TESTS)
     assert (second["candidates"], second["calls"]) == ([], 0)
     assert program.json("proposals") == proposals
     assert project.fingerprint() == before
@@ -82,7 +86,7 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
 
 def test_what_was_rejected_is_not_proposed_again_in_other_words(home: Path, project: Project) -> None:
     _talk(home, project, "rebase onto main and squash the fixup commits")
-    _talk(home, project, "squash the fixup commits and rebase onto main please")
+    _talk(home, project, "please rebase onto main, then squash the fixup commits")
     program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine")["candidates"]
     assert program.run("reject", made["proposal"]).returncode == 0
@@ -94,7 +98,8 @@ def test_what_was_rejected_is_not_proposed_again_in_other_words(home: Path, proj
 def test_a_repository_that_others_see_gets_no_session_ids_and_no_quotes(home: Path, project: Project) -> None:
     project.git("remote", "add", "origin", "https://example.org/shop.git")
     sessions = [
-        _talk(home, project, text) for text in ("tag the release and push the tag", "push the tag, tag the release")
+        _talk(home, project, text)
+        for text in ("tag the release and push the tag", "tag the release, then push that tag")
     ]
     program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine")["candidates"]
@@ -103,26 +108,19 @@ def test_a_repository_that_others_see_gets_no_session_ids_and_no_quotes(home: Pa
     assert all(session.path.stem not in commit for session in sessions)
 
 
-def test_the_budget_ends_it_and_the_next_run_goes_on(home: Path, project: Project) -> None:
+def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home: Path, project: Project) -> None:
     for number in range(3):
         _talk(home, project, f"add tests for the form {number}", IN_TESTS[number % 2])
     with StubModel(answer) as model:
-        poor = _program(home, model, SKILLD_BUDGET__CALLS="2")
+        model.queue(Reply(status=429, retry_after=0.1))
+        poor = _program(home, model, SKILLD_BUDGET__CALLS="3")
         stopped = poor.json("mine", "--dry-run")
-        assert (stopped["calls"], stopped["unread"], len(model.bodies)) == (2, 1, 2)
-        assert stopped["stopped"] == "today's budget is spent: 2 of 2 model calls were made today"
+        assert (stopped["calls"], stopped["unread"], len(model.bodies)) == (3, 1, 3)
+        assert stopped["stopped"] == "today's budget is spent: 3 of 3 model calls were made today"
         assert poor.json("mine", "--dry-run")["calls"] == 0
         assert _program(home, model).json("mine", "--dry-run")["calls"] == 1
         (row,) = poor.json("cost")["days"]
-        assert (row["skill"], row["calls"]) == ("(mining)", 3)
-
-
-def test_a_model_that_asks_for_patience_gets_it(home: Path, project: Project) -> None:
-    _talk(home, project, "add tests for the basket", IN_TESTS[0])
-    with StubModel(answer) as model:
-        model.queue(Reply(status=429, retry_after=0.1))
-        found = _program(home, model).json("mine", "--dry-run")
-        assert (found["unread"], found["stopped"], len(model.bodies)) == (0, "", 2)
+        assert (row["skill"], row["calls"]) == ("(mining)", 4)
 
 
 def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> None:
@@ -156,7 +154,7 @@ def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> N
 @pytest.mark.parametrize(("text", "kept"), [("# Mine\n\nAlways look twice.\n", True), ("{{bad\u202e", False)])
 def test_a_draft_is_seen_in_the_editor_and_checked_again(home: Path, project: Project, text: str, kept: bool) -> None:  # noqa: FBT001
     _talk(home, project, "rebase onto main and squash the fixup commits")
-    _talk(home, project, "squash the fixup commits and rebase onto main please")
+    _talk(home, project, "please rebase onto main, then squash the fixup commits")
     (home / "body.md").write_text(text)
     editor = home / "editor.sh"
     editor.write_text(
@@ -171,9 +169,21 @@ def test_a_draft_is_seen_in_the_editor_and_checked_again(home: Path, project: Pr
         assert "Always look twice." in project.git("show", f"skilld/staging:.claude/skills/{made['name']}/SKILL.md")
 
 
-def _start(program: Program, *arguments: str) -> subprocess.Popen[Any]:
-    import sys
+def test_the_daemon_mines_in_the_night_where_it_was_switched_on(home: Path, project: Project) -> None:
+    an_hour_ago = time.time() - 3600
+    for text in (
+        "rebase onto main and squash the fixup commits",
+        "please rebase onto main, then squash the fixup commits",
+    ):
+        os.utime(_talk(home, project, text).path, (an_hour_ago, an_hour_ago))
+    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__NIGHTLY": "true"})
+    program.environment["TZ"] = f"THERE{time.gmtime().tm_hour - 12:+d}"  # where it is noon: the night is over
+    with program.daemon():
+        (made,) = wait_for("the night's proposal", lambda: program.json("proposals"), LIMIT, every=1.0)
+    assert (made["skill"], made["state"]) == ("rebase-main-squash-fixup", "open")
 
+
+def _start(program: Program, *arguments: str) -> subprocess.Popen[Any]:
     command = [sys.executable, "-m", "skilld", *arguments]
     return subprocess.Popen(
         command, cwd=program.home, env=program.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL

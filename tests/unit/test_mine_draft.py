@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,13 +72,16 @@ For writing, changing or running tests.
 def test_what_differs_between_wordings_becomes_a_variable() -> None:
     part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me, please", "review https://x.org/pr/7 with me")
     made = draft(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=False)
-    assert "\nreview {{link}} with me, please\n" in made.text
-    assert "- `{{link}}`: as in https://x.org/pr/10" in made.text
+    assert made.body == "# review some link with me, please\n\nreview {{link}} with me, please"
     assert made.description.startswith(
         "Does a request that comes again and again: review some link with me, please. Use"
     )
     assert front(made.text).metadata["skilld-variables"] == '[{"name": "link", "type": "string"}]'
+    assert "https" not in made.text
     assert "skilld-sessions" not in made.text
+    own = front(draft(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=True).text).metadata
+    assert own["skilld-sessions"] == "s0, s1"
+    assert json.loads(own["skilld-variables"])[0]["description"] == "as in https://x.org/pr/10"
 
 
 def test_what_is_too_long_is_cut_between_words() -> None:
