@@ -147,7 +147,8 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
         asks = sys.stdin.isatty() and not arguments.yes
         usd = dollars() if asks else None
         money = "" if not asks else ", at a price that is not known" if usd is None else f", about ${usd:.2f}"
-        sys.stderr.write(f"To be asked: {expected.calls} questions, about {expected.tokens} tokens{money}.\n")
+        about = f"{expected.calls} questions about {expected.sessions} sessions, some {expected.tokens} tokens"
+        sys.stderr.write(f"To be asked: {about}{money}.\n")
         if not asks:  # where nobody can be asked, the model that was configured and the day's budget are their word
             return True
         sys.stderr.write("Ask? [y/N] ")

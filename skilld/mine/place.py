@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.daemon.roots import Surroundings, skill_places
 from skilld.errors import SkilldError
-from skilld.git.private import look
+from skilld.git.errors import NotTrackedError
+from skilld.git.repo import open_repo
 from skilld.intake.agents import ADAPTERS
 from skilld.mine.confirm import Transcripts
 from skilld.mine.values import Candidate
+from skilld.skills import Places, Unusable, find
 from skilld.skills.landing import landing
-from skilld.worker.staging import private_repositories
+from skilld.types import SkillRef
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,7 @@ def place(candidate: Candidate, name: str, transcripts: Transcripts, around: Sur
     heard = [transcripts.find(proof) for proof in candidate.evidence]
     sessions = [one.session for one in heard if one is not None]
     projects = {top for session in sessions if (top := project_of(session.main_dir or session.cwd))}
-    places = {agent: skill_places(agent, around.home, around.environment, around.roots) for agent in ADAPTERS}
-    path = landing(name, projects, [session.agent for session in sessions], places, around.home)
+    path = landing(name, projects, [session.agent for session in sessions], _places(around), around.home)
     return Place(path, _is_shared(path))
 
 
@@ -43,9 +43,23 @@ def project_of(folder: str) -> Path | None:
     return next((top for top in (here, *here.parents) if os.path.lexists(top / ".git")), here)
 
 
+def why_not_editable(name: str, path: str, around: Surroundings) -> str:
+    """Return why the skill at `path` is not to be edited, for whichever agent it is; nothing where it may be."""
+    found = [find(name, path, None, places) for places in _places(around).values()]
+    if any(isinstance(one, SkillRef) for one in found):
+        return ""
+    return next(one.why for one in found if isinstance(one, Unusable))
+
+
+def _places(around: Surroundings) -> dict[str, Places]:
+    return {agent: skill_places(agent, around.home, around.environment, around.roots) for agent in ADAPTERS}
+
+
 def _is_shared(path: Path) -> bool:
-    standing: Sequence[Path] = [folder for folder in path.parents if folder.is_dir()]
+    standing = next(folder for folder in path.parents if folder.is_dir())
     try:
-        return look(standing[0] / path.name, private_repositories()).repo.remote
+        return open_repo(standing).remote
+    except NotTrackedError:
+        return False
     except SkilldError:
-        return any((folder / ".git").exists() for folder in standing)  # it cannot be told: say less
+        return True  # it cannot be told: say less

@@ -19,7 +19,7 @@ from skilld.mine import found
 from skilld.mine.asking import Asked, Asking, Terms, rates_of
 from skilld.mine.confirm import Transcripts
 from skilld.mine.draft import draft
-from skilld.mine.place import place
+from skilld.mine.place import place, why_not_editable
 from skilld.mine.proposing import Run, checked, creation, extension, put
 from skilld.mine.reading import Reading, Wanted, read
 from skilld.mine.sessions import Session, Transcript
@@ -170,11 +170,9 @@ def _become(candidate: Candidate, options: Options, run: Run, around: Surroundin
     written = ""
     try:
         if not candidate.creates:
-            return (
-                Became(candidate)
-                if options.dry_run
-                else Became(candidate, put(extension(candidate, run), run.store).id)
-            )
+            if why := why_not_editable(candidate.name, candidate.target, around):
+                return Became(candidate, why_not=why)
+            return Became(candidate, "" if options.dry_run else put(extension(candidate, run), run.store).id)
         where = place(candidate, candidate.name, run.transcripts, around)
         drafted = draft(candidate, day=day(time.time()), with_sessions=not where.shared)
         written = drafted.text

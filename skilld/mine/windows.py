@@ -7,7 +7,7 @@ can name all it found. One in which nobody said more than chatter is left out, a
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify import prompt
@@ -39,6 +39,7 @@ class Window:
 class Estimate:
     """What the questions about windows will take, about."""
 
+    sessions: int
     calls: int
     tokens_in: int
     tokens_out: int
@@ -60,11 +61,11 @@ def windows(session: Session, model: str) -> list[Window]:
     return [one for one in found if any(_may_last(message) for message in one.messages)]
 
 
-def estimate(chosen: Iterable[Window]) -> Estimate:
+def estimate(chosen: Sequence[Window]) -> Estimate:
     """Return what it will take to ask about these windows, by the length of the questions."""
-    asked = [prompt.detection(window.messages, [NO_SKILL]) for window in chosen]
-    tokens = sum(len(one.system) + len(one.user) for one in asked) // _CHARACTERS
-    return Estimate(len(asked), tokens, _ANSWER * len(asked))
+    asked = {window.id: prompt.detection(window.messages, [NO_SKILL]) for window in chosen}
+    tokens = sum(len(one.system) + len(one.user) for one in asked.values()) // _CHARACTERS
+    return Estimate(len({window.session_id for window in chosen}), len(asked), tokens, _ANSWER * len(asked))
 
 
 def _brief(messages: Sequence[Message]) -> list[Message]:

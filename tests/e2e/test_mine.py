@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from support.inline import Inline
 from support.live_project import Project
-from support.program import Program
 from support.session import Session
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 
 
-def test_the_report_names_what_was_asked_again_and_again_with_the_words(
-    home: Path, project: Project, program: Program
-) -> None:
+def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Path, project: Project) -> None:
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     for text in ("commit this, push it and open a draft pull request", "commit, push it, open a draft pull request"):
         session = Session(home, project)
         session.type("paint the shed", text, f"the key is {KEY}")

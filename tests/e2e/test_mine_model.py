@@ -14,6 +14,7 @@ import pytest
 
 from skilld.edit.lint import lint
 from skilld.skills.spec import faults
+from support.inline import Inline
 from support.live_project import Project
 from support.mining_model import answer
 from support.program import Program
@@ -26,9 +27,9 @@ IN_TESTS = ("Always run the suite with the flag --fast.", "Never mock the paymen
 FACTS = ("Our fixtures live in tests/data.", "The staging database is called shop_stage.")
 
 
-def _program(home: Path, model: StubModel, **settings: str) -> Program:
+def _program(home: Path, model: StubModel, **settings: str) -> Inline:
     common = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "openai/stub"}
-    return Program(home, {**common, "SKILLD_MODEL_BASE_URL": model.base_url, **settings})
+    return Inline(home, {**common, "SKILLD_MODEL_BASE_URL": model.base_url, **settings})
 
 
 def _talk(home: Path, project: Project, *texts: str, skill: bool = False) -> Session:
@@ -87,8 +88,9 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
 def test_what_was_rejected_is_not_proposed_again_in_other_words(home: Path, project: Project) -> None:
     _talk(home, project, "rebase onto main and squash the fixup commits")
     _talk(home, project, "please rebase onto main, then squash the fixup commits")
-    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    (made,) = program.json("mine")["candidates"]
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    (made,) = program.json("mine", "--name", "squash")["candidates"]
+    assert (made["name"], "skilld-sessions" in made["text"]) == ("squash", True)  # nobody else sees this repository
     assert program.run("reject", made["proposal"]).returncode == 0
     assert program.json("mine")["candidates"] == []
     reasons = {one["missed"] for one in program.json("mine")["rejected"]}
@@ -101,7 +103,7 @@ def test_a_repository_that_others_see_gets_no_session_ids_and_no_quotes(home: Pa
         _talk(home, project, text)
         for text in ("tag the release and push the tag", "tag the release, then push that tag")
     ]
-    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine")["candidates"]
     commit = project.git("show", "skilld/staging")
     assert made["proposal"] in commit
@@ -161,7 +163,7 @@ def test_a_draft_is_seen_in_the_editor_and_checked_again(home: Path, project: Pr
         '#!/bin/sh\nsed "/^# /,\\$d" "$1" > "$1.new" && cat "$HOME/body.md" >> "$1.new" && mv "$1.new" "$1"\n'
     )
     editor.chmod(0o755)
-    program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     program.environment["EDITOR"] = str(editor)
     (made,) = program.json("mine", "--edit")["candidates"]
     assert bool(made["proposal"]) is kept, made

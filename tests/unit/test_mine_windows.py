@@ -47,6 +47,6 @@ def test_a_window_keeps_its_name_while_a_session_grows_and_loses_it_with_its_wor
 
 def test_the_estimate_grows_with_what_is_sent() -> None:
     one, two = (estimate(windows(_session(*[RULE] * n), "m")) for n in (1, TURNS + 1))
-    assert (one.calls, two.calls) == (1, 2)
+    assert (one.sessions, one.calls, two.sessions, two.calls) == (1, 1, 1, 2)
     assert 500 < one.tokens_in < 3000
     assert two.tokens > 2 * one.tokens_in
