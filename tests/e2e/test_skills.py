@@ -217,6 +217,8 @@ def test_a_skill_is_tested_against_what_was_said_in_a_session(library: Taught) -
     assert test() == (0, [("covered", TICKETS), ("covered", HOSTS)])
     assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 0
     assert library.program.run("skills", "test", "tidy", "--session", "nosuch").returncode == 1
+    (library.project.root / ".skilld.toml").write_text("enabled = false\n")
+    assert library.program.run("skills", "test", "tidy", "--session", session).returncode == 5
 
 
 def test_a_model_is_asked_within_the_budget_and_its_cost_is_booked(library: Taught) -> None:

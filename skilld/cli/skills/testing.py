@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.cli.skills import library
-from skilld.errors import Exit, SkilldError
+from skilld.errors import Exit, RefusedError, SkilldError
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     store = common.store()
     row = library.the_skill(store, arguments.name)
     session = _session(settings, common.as_text(arguments.session))
+    _refuse_unwanted(row, session)
     choice = choose(
         settings.model, settings.model_base_url, settings.model_api_key, settings.worker.seconds, os.environ
     )
@@ -74,6 +75,16 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(row, answers, examination.elsewhere)
     return Exit.OK if covered else Exit.FAILURE
+
+
+def _refuse_unwanted(row: Shelved, session: Session) -> None:
+    """Raise RefusedError where the project of the skill or the session wants to be left alone."""
+    from skilld.skills import why_left_alone
+    from skilld.worker.documents import why_session_left_alone
+
+    why = why_session_left_alone(session.cwd or None) or why_left_alone(row.path, row.name)
+    if why:
+        raise RefusedError("The skill was not tested", why)
 
 
 def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
