@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skilld.daemon.roots import skill_places
 from skilld.library.marks import marks
-from skilld.library.shelf import CORRECTIONS, Shelved, shelf
+from skilld.library.shelf import Shelved, corrects, shelf
 from skilld.library.uses import judged, sessions_by_path
 from skilld.skills import Skill, find
 from skilld.store import Store
@@ -54,7 +54,7 @@ def _up_to_root(folder: Path) -> Iterator[Path]:
 
 def _corrected(store: Store, proposals: Iterable[Proposal]) -> set[str]:
     """Return the sessions in which these corrections were said, once or again."""
-    corrections = [one for one in proposals if one.state in CORRECTIONS]
+    corrections = [one for one in proposals if corrects(one)]
     said = store.overview.sessions_of(piece.turn for one in corrections for piece in one.evidence)
     return said | {one.session_id for one in corrections}
 

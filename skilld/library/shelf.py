@@ -16,7 +16,7 @@ EVOLVING = "evolving"
 GROUPS = (EVOLVING, *Source)
 PLAIN = "skill"  # the kind of a skill that names none
 _LATELY = 30 * 86400.0
-CORRECTIONS = frozenset({State.OPEN, State.ACCEPTED, State.REJECTED, State.REVERTED, State.STALE})
+_CORRECTIONS = frozenset({State.OPEN, State.ACCEPTED, State.REJECTED, State.REVERTED, State.STALE})
 _ELSEWHERE = ("codex",)  # agents whose skills are called by a dollar sign
 
 
@@ -80,7 +80,7 @@ def shelf(
     marks: Mapping[Path, tuple[str, ...]] | None = None,
 ) -> list[Shelved]:
     """Return the skills as rows, by group and name. `uses` and `marks` are by path, `now` is a Unix time."""
-    corrections = Counter(one.path for one in proposals if one.state in CORRECTIONS and one.evidence)
+    corrections = Counter(proposal.path for proposal in proposals if corrects(proposal))
     landed = [proposal for proposal in proposals if proposal.state is State.ACCEPTED]
     edited = {item.path: seconds(item.decided_at) or 0.0 for item in sorted(landed, key=lambda one: one.decided_at)}
     waiting = {proposal.path for proposal in proposals if proposal.state is State.OPEN}
@@ -99,6 +99,11 @@ def shelf(
             )
         )
     return sorted(rows, key=lambda row: (GROUPS.index(row.group), row.name, row.path))
+
+
+def corrects(proposal: Proposal) -> bool:
+    """Whether a proposal comes of what somebody said of a skill that was there, whatever became of it."""
+    return proposal.state in _CORRECTIONS and bool(proposal.evidence) and not proposal.creates
 
 
 def matches(row: Shelved, words: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from skilld.skills.front import Front, front
 from skilld.store import Store
 from skilld.store.overview import Used
 from skilld.store.records import Task
-from skilld.types import Proposal, State
+from skilld.types import Op, Operation, Proposal, State
 from support.proposals import a_proposal
 
 NOW = 1772442000.0  # 2026-03-02 09:00 UTC
@@ -61,6 +62,8 @@ def test_skills_are_grouped_and_counted() -> None:
         _proposal("/user/notes/SKILL.md", State.REJECTED, "2026-02-21T00:00:00Z"),
         _proposal("/user/old/SKILL.md", State.ACCEPTED, "2025-01-01T00:00:00Z"),
         _proposal("/project/deploy/SKILL.md", State.SUPERSEDED),
+        replace(_proposal("/project/deploy/SKILL.md", State.ACCEPTED), operations=(Operation(Op.CREATE, "", "x"),)),
+        replace(_proposal("/project/deploy/SKILL.md", State.ACCEPTED), evidence=()),
     ]
     rows = [
         (row.name, row.group, row.uses.number, row.corrections, row.rate, row.invocation)
