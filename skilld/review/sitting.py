@@ -20,6 +20,7 @@ from skilld.deciding.parts import Part, parts
 from skilld.deciding.versions import versions
 from skilld.errors import SkilldError
 from skilld.library.collect import collect
+from skilld.library.serving import disabled, switch
 from skilld.library.shelf import Shelved
 from skilld.library.trash import put_aside
 from skilld.redact import Redactor
@@ -166,6 +167,13 @@ class Sitting:
         around = self._around
         with self._store() as store:
             return collect(store, around.find_skills, around.home, around.environment, now=time.time())
+
+    def switch_skill(self, skill: Shelved) -> bool:
+        """Have skilld offer a skill to agents, or no more; return whether it does now."""
+        with self._store() as store:
+            on = skill.path in disabled(store)
+            switch(store, [skill.path], on=on)
+        return on
 
     def delete_skill(self, skill: Shelved) -> Path:
         """Move a skill's folder to the trash and return where it is now."""

@@ -30,6 +30,7 @@ class SkillsPane(Pane):
         Binding("c", "use", "Copy what to type"),
         Binding("y", "path", "Copy path"),
         Binding("o", "edit", "$EDITOR"),
+        Binding("x", "switch", "On/off"),
         Binding("d", "delete", "Delete"),
         Binding("escape", "leave", show=False),
     ]
@@ -121,6 +122,14 @@ class SkillsPane(Pane):
                 self.notify(f"Changed {draw.safe(skill.name)}", markup=False)
         except (OSError, UnicodeError, SkilldError) as error:
             self.notify(draw.safe(str(error)), severity="error", markup=False)
+
+    def action_switch(self) -> None:
+        """Have skilld offer it to agents no more, or again; what they load by themselves is theirs."""
+        if skill := self.chosen:
+            offered = self._sitting.switch_skill(skill)
+            said = "is offered to agents again" if offered else "is offered to no agent by skilld"
+            self.notify(f"{draw.safe(skill.name)} {said}", markup=False)
+            self._read()
 
     def action_delete(self) -> None:
         """Ask, and move it to the trash."""

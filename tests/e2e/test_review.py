@@ -220,6 +220,10 @@ def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(worl
         assert screen.app.clipboard == "/my-own"
         await screen.press("y")
         assert screen.app.clipboard == str(mine)
+        await screen.press("x")
+        await screen.shows("offered to no agent", "disabled")
+        await screen.press("x")
+        await screen.until("it to be offered", lambda: "disabled" not in screen.text)
         await screen.press("d", *"my", "enter")
         assert mine.exists()
         await screen.press("d", *"my-own", "enter")
