@@ -27,7 +27,7 @@ class SkillsPane(Pane):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "Search"),
-        Binding("c", "use", "Copy what to type"),
+        Binding("c", "use", "Copy call"),
         Binding("y", "path", "Copy path"),
         Binding("o", "edit", "$EDITOR"),
         Binding("x", "switch", "On/off"),

@@ -211,7 +211,7 @@ def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(worl
 
     async def story(screen: Screen) -> None:
         await screen.press("2")
-        await screen.shows("evolving", "user", "my-own")
+        await screen.shows("evolving", "user", "my-own", "d Delete", "q Quit")
         line = next(line for line in screen.text.splitlines() if "release-notes" in line)
         assert line.split()[:6] == ["release-notes", "evolving", "2", "2", "(1.0)", "0%"]
         await screen.press("slash", *"own", "enter")
