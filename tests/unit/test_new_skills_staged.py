@@ -73,6 +73,14 @@ def test_it_says_what_it_is(person: Person, made: Proposal) -> None:
     assert [line[1:] for line in lines[3:]] == TEXT.splitlines()
 
 
+def test_one_batch_may_make_two(person: Person, made: Proposal) -> None:
+    text = OTHER.replace("name: deploy", "name: review")
+    second = new_proposal(person, "n2", ".claude/skills/review/SKILL.md", text, batch_id=made.batch_id)
+    assert staged(second, made).commit == person.tip(STAGING) != made.commit
+    assert staged(second, made).id == "n2"
+    assert staged(replace(second, id="n3"), made).id == "n2", "an earlier try of the same batch made it"
+
+
 def test_one_without_a_quote_has_none_in_its_message(person: Person) -> None:
     made = staged(new_proposal(person, evidence=(), reason="Put together of two skills."))
     assert person.git("log", "-1", "--format=%b", STAGING).split("\n\n")[0] == "Put together of two skills."
