@@ -117,6 +117,8 @@ def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
     relpath = path.relative_to(root).as_posix()
     tree.check_relpath(relpath)
     git_dir = git_dir_of(root, folder)
+    if not new and not root.is_dir():
+        raise NotTrackedError("no-repository", f"{root} is not there")
     if not (git_dir / "HEAD").is_file():
         _make(root, git_dir)
     repo = _as_found(_place(root, git_dir), relpath, start=new)

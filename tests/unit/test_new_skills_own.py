@@ -79,6 +79,19 @@ def test_what_came_to_stand_there_is_kept(person: Person, desk: Desk) -> None:
     assert (person.root / NEW).read_text() == OTHER
 
 
+def test_a_root_that_is_gone_is_not_taken_for_emptied(person: Person, desk: Desk) -> None:
+    made_new(desk)
+    desk.accept("n1")
+    desk.drop("n1")
+    made = desk.made("p1", below("- Watch the graphs.", "- Tell the team."), path=person.root / NEW)
+    (person.root / ".claude").rename(person.root / "away")
+    tip = Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main")
+    with pytest.raises(NotTrackedError, match="is not there"):
+        desk.accept("p1")
+    assert desk.seen("p1").seen is Seen.GONE
+    assert Person(Path(made.repo)).git("--work-tree=.", "rev-parse", "main") == tip
+
+
 def test_a_folder_that_is_ignored_has_its_own_too(person: Person, desk: Desk) -> None:
     project = new_repo(person.root.parent / "project")
     project.write(".git/info/exclude", ".claude/\n")
