@@ -66,9 +66,11 @@ def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> Draft:
     metadata = {"skilld-origin": "mined", "skilld-evolving": "true", "skilld-kind": kind.value, "skilld-date": day}
     if with_sessions:
         metadata["skilld-sessions"] = ", ".join(sorted({proof.session for proof in candidate.evidence}))
-    if kind is SkillKind.PROMPT:
+    if kind in {SkillKind.PROMPT, SkillKind.TOOL}:
         said, body, variables = _prompt(parts[0])
-        if variables:
+        if kind is SkillKind.TOOL:
+            metadata["skilld-input-schema"] = json.dumps(_schema(variables))
+        elif variables:
             metadata["skilld-variables"] = json.dumps([_told(one, example=with_sessions) for one in variables])
     elif any(part.sort is Sort.STEP for part in parts):
         said, body = _steps(parts)
@@ -89,6 +91,12 @@ def _prompt(part: Part) -> tuple[str, str, tuple[Variable, ...]]:
         plain = plain.replace("{{" + one.name + "}}", f"some {one.name.rstrip('0123456789')}")
     said = f"Does a request that comes again and again: {_bare(short(plain, _SAID))}."
     return f"{said} Use when asked for this, also in other words.", f"{_title(plain)}\n\n{text}", variables
+
+
+def _schema(variables: Sequence[Variable]) -> dict[str, object]:
+    """Return what a tool takes, as JSON Schema."""
+    names = [one.name for one in variables]
+    return {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": names}
 
 
 def _told(variable: Variable, *, example: bool) -> dict[str, str]:

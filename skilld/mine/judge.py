@@ -117,6 +117,8 @@ def _creations(found: Sequence[Lead]) -> tuple[list[Candidate], list[Doc], list[
 
 
 def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Candidate], list[Rejected]]:
+    if kind is SkillKind.TOOL:  # what is asked for again and again can be a tool as well, if that is wanted
+        made = [replace(one, kind=kind) if one.kind is SkillKind.PROMPT else one for one in made]
     wanted = [one for one in made if kind in {None, one.kind}]
     return wanted, [Rejected(one.name, f"of the kind asked for: {kind}") for one in made if one not in wanted]
 

@@ -118,7 +118,7 @@ def _all(rows: Sequence[Row]) -> list[Said]:
             quote=feedback.quote,
             skill=row.skills_used[-1] if row.skills_used else "",
             path="",
-            project=row.main_dir,
+            project=row.project,
             piece=piece(row, feedback.confidence),
         )
         for row in rows
@@ -129,10 +129,10 @@ def _all(rows: Sequence[Row]) -> list[Said]:
 def _lead(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Lead:
     mine = rows_of(ask, rows)
     skill = skill_for(ask, mine, skills)
-    works = {(row.main_dir, row.work) for row in mine if row.work != "other"}
-    again = any(sum((row.main_dir, row.work) == work for row in rows) >= SEVERAL for work in works)
+    works = {(row.project, row.work) for row in mine if row.work != "other"}
+    again = any(sum((row.project, row.work) == work for row in rows) >= SEVERAL for work in works)
     # What is so in a project is so the next time, whatever the work.
-    there = Kind(ask.said[0].kind) is Kind.FACT and sum(row.main_dir == mine[0].main_dir for row in rows) >= SEVERAL
+    there = Kind(ask.said[0].kind) is Kind.FACT and sum(row.project == mine[0].project for row in rows) >= SEVERAL
     repeated = len({one.session for one in ask.pieces}) >= SEVERAL
     dimensions = [REPEATABLE] if skill is not None or again or there or repeated else []
     dimensions += [ROOM]  # the ask itself: a better way that the person knows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
 from skilld.intake.agents import ADAPTERS
 from skilld.mine.confirm import Transcripts
+from skilld.mine.project import project_of
 from skilld.mine.values import Candidate
 from skilld.skills import Places, Unusable, find
 from skilld.skills.landing import landing
@@ -30,17 +30,9 @@ def place(candidate: Candidate, name: str, transcripts: Transcripts, around: Sur
     """Return where a new skill called `name` goes. Raises SkilldError where there is no place for it."""
     heard = [transcripts.find(proof) for proof in candidate.evidence]
     sessions = [one.session for one in heard if one is not None]
-    projects = {top for session in sessions if (top := project_of(session.main_dir or session.cwd))}
+    projects = {top for session in sessions if (top := project_of(session.main_dir))}
     path = landing(name, projects, [session.agent for session in sessions], _places(around), around.home)
     return Place(path, _is_shared(path))
-
-
-def project_of(folder: str) -> Path | None:
-    """Return the top of the repository a folder lies in, or the folder; None where it is not on this machine."""
-    here = Path(folder)
-    if not folder or not here.is_absolute() or not here.is_dir():
-        return None
-    return next((top for top in (here, *here.parents) if os.path.lexists(top / ".git")), here)
 
 
 def why_not_editable(name: str, path: str, around: Surroundings) -> str:

@@ -63,7 +63,8 @@ def read(
 def _is_wanted(session: Session, wanted: Wanted, rates: Callable[[str], Rates | None], reading: Reading) -> bool:
     if len(session.turns) < wanted.turns or (wanted.ids is not None and session.id not in wanted.ids):
         return False
-    if wanted.project is not None and not (session.cwd and Path(session.cwd).is_relative_to(wanted.project)):
+    folders = [Path(folder) for folder in (session.cwd, session.main_dir) if folder]
+    if wanted.project is not None and not any(folder.is_relative_to(wanted.project) for folder in folders):
         return False
     if _wants_to_be_left_alone(session.cwd):
         reading.left_alone += 1

@@ -27,7 +27,7 @@ def repeated(
     `taken` says of a turn and its words that they did not stand the look into the transcript.
     """
     said = [
-        Said("task", task.turn, task.text, task.text, "", "", row.main_dir, piece(row, _SURE))
+        Said("task", task.turn, task.text, task.text, "", "", row.project, piece(row, _SURE))
         for row in rows
         for task in row.tasks
         if taken is None or not taken(task.turn, task.text)
@@ -64,7 +64,7 @@ def _request(ask: Ask, rows: Sequence[Row]) -> Candidate:
     part = Part(Sort.REQUEST, ask.text, proofs(ask))
     mine = rows_of(ask, rows)
     name = name_of(telling_words(ask.text))
-    return Candidate(name, "create", mine[0].main_dir, SkillKind.PROMPT, _dimensions(mine), (part,), mine[0].work)
+    return Candidate(name, "create", mine[0].project, SkillKind.PROMPT, _dimensions(mine), (part,), mine[0].work)
 
 
 def _workflow(steps: Sequence[Ask], sessions: Sequence[str], rows: Sequence[Row]) -> Candidate:
@@ -72,7 +72,7 @@ def _workflow(steps: Sequence[Ask], sessions: Sequence[str], rows: Sequence[Row]
     parts = tuple(Part(Sort.STEP, step.text, _of(proofs(step), sessions)) for step in steps)
     words = [word for step in steps for word in telling_words(step.text)[:2]]
     name = name_of(dict.fromkeys(words))
-    return Candidate(name, "create", mine[0].main_dir, SkillKind.WORKFLOW, _dimensions(mine), parts, mine[0].work)
+    return Candidate(name, "create", mine[0].project, SkillKind.WORKFLOW, _dimensions(mine), parts, mine[0].work)
 
 
 def _of(found: Iterable[Proof], sessions: Sequence[str]) -> tuple[Proof, ...]:

@@ -63,6 +63,7 @@ class Row:
     skills_used: tuple[str, ...]
     env_feedback: tuple[str, ...]
     user_feedback: tuple[Feedback, ...]
+    project: str
 
     @property
     def work(self) -> str:
@@ -102,6 +103,7 @@ def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
         skills_used=tuple(dict.fromkeys(use.name for use in session.uses)),
         env_feedback=tuple(cut(text, LONGEST) for text in dict.fromkeys(failures))[:MOST],
         user_feedback=tuple(feedback),
+        project=session.project,
     )
 
 

@@ -20,6 +20,7 @@ from skilld.mine.asking import Asked, Asking, Terms, rates_of
 from skilld.mine.confirm import Transcripts
 from skilld.mine.draft import draft
 from skilld.mine.place import place, why_not_editable
+from skilld.mine.project import folders_around
 from skilld.mine.proposing import Run, checked, creation, extension, put
 from skilld.mine.reading import Reading, Wanted, read
 from skilld.mine.sessions import Session, Transcript
@@ -103,7 +104,8 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     if asks:
         report.asked = _ask(reading.sessions, world, hooks)
     rows, report.unread = found.rows(reading.sessions, _windows(report.model) if asks else None, world.store)
-    skills = world.skills(sorted({Path(row.main_dir) for row in rows if row.main_dir}))
+    folders = {folder for row in rows for folder in folders_around(row.main_dir)}
+    skills = world.skills(sorted(folders - {world.around.home}))
     texts = {skill.path: text(skill.path) for skill in skills}
     transcripts = Transcripts(reading.where, world.redact)
     report.judgement = found.judged(rows, skills, texts, transcripts, world.store, kind=options.kind)

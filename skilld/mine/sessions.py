@@ -13,6 +13,7 @@ from skilld.intake.inspect import guess_agent
 from skilld.intake.main_dir import Work
 from skilld.intake.source import source_of
 from skilld.mine.log import Log
+from skilld.mine.project import project_of
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
 from skilld.worker.conversation import as_messages
 
@@ -30,8 +31,8 @@ class Transcript:
 class Session:
     """One session, its messages redacted; `at` is the time of its last turn, empty where its log has none.
 
-    `cwd` is where it was started, `main_dir` the folder in which most of its work was done, `log` what its own log
-    tells of its cost and its end.
+    `cwd` is where it was started, `main_dir` the folder in which most of its work was done, `project` the top of that
+    one's repository, or `cwd` where it is not on this machine; `log` is what its own log tells of its cost and its end.
     """
 
     agent: str
@@ -43,6 +44,7 @@ class Session:
     messages: tuple[Message, ...]
     uses: tuple[SkillUse, ...]
     log: Log = field(default_factory=Log)
+    project: str = ""
 
     @property
     def turns(self) -> list[Message]:
@@ -126,16 +128,18 @@ class Reader:
     def _session(self, transcript: Transcript, name: str, read: _Read) -> Session:
         turns = [event for event in read.events if isinstance(event, Turn)]
         cwd = next((turn.cwd for turn in reversed(turns) if turn.cwd), "")
+        main_dir = read.work.main_dir(cwd or None) or ""
         return Session(
             agent=transcript.agent,
             id=name,
             path=transcript.path,
             cwd=cwd,
-            main_dir=read.work.main_dir(cwd or None) or "",
+            main_dir=main_dir,
             at=next((turn.at for turn in reversed(turns) if turn.at), ""),
             messages=tuple(as_messages(read.events, self._redact)),
             uses=tuple(read.uses),
             log=read.log,
+            project=str(project_of(main_dir) or cwd or main_dir),
         )
 
 

@@ -33,7 +33,18 @@ def _row(
     feedback = tuple(Feedback(f"{session}:{n}", text, text, kind, 0.8) for n, text in enumerate(said))
     topics = ("documentation",) if "notes" in task else ("other",)
     return Row(
-        "claude-code", session, "/t", "/shop", at, 3, topics, (Task(f"{session}:t", task),), skills, (), feedback
+        "claude-code",
+        session,
+        "/t",
+        "/shop",
+        at,
+        3,
+        topics,
+        (Task(f"{session}:t", task),),
+        skills,
+        (),
+        feedback,
+        "/shop",
     )
 
 
@@ -189,6 +200,8 @@ def test_only_skills_of_the_kind_asked_for_are_created() -> None:
     judged = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.WORKFLOW)
     assert judged.candidates == ()
     assert [one.missed for one in judged.rejected] == ["of the kind asked for: workflow"]
+    (tool,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.TOOL).candidates
+    assert (tool.name, tool.kind) == ("commit-push-open-draft", SkillKind.TOOL)
 
 
 @pytest.mark.parametrize(

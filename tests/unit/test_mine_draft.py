@@ -84,6 +84,17 @@ def test_what_differs_between_wordings_becomes_a_variable() -> None:
     assert json.loads(own["skilld-variables"])[0]["description"] == "as in https://x.org/pr/10"
 
 
+def test_a_request_can_be_a_tool_that_takes_its_variables() -> None:
+    part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me", "review https://x.org/pr/7 with me")
+    said = front(draft(_candidate(SkillKind.TOOL, part), day=DAY, with_sessions=False).text).metadata
+    assert said["skilld-kind"] == "mcp-tool"
+    assert json.loads(said["skilld-input-schema"]) == {
+        "type": "object",
+        "properties": {"link": {"type": "string"}},
+        "required": ["link"],
+    }
+
+
 def test_what_is_too_long_is_cut_between_words() -> None:
     link = "https://example.org/" + "a" * 60
     assert short(f"see {link} and {link}", 100) == f"see {link} and\u2026"

@@ -1,0 +1,26 @@
+"""Which project a session's folder belongs to: the repository around it, as far as it is on this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.mine.project import folders_around, project_of
+
+
+def test_work_in_different_parts_of_a_repository_is_work_in_one_project(tmp_path: Path) -> None:
+    top = tmp_path / "shop"
+    (top / ".git").mkdir(parents=True)
+    (top / "src/cart").mkdir(parents=True)
+    assert project_of(str(top / "src/cart")) == project_of(str(top)) == top
+    assert [*folders_around(str(top / "src/cart"))] == [top / "src/cart", top / "src", top]
+
+
+def test_without_a_repository_the_folder_stands_for_itself(tmp_path: Path) -> None:
+    assert project_of(str(tmp_path)) == tmp_path
+
+
+@pytest.mark.parametrize("folder", ["", "relative", "/no/such/folder", "/proc/../proc"])
+def test_what_is_no_folder_of_this_machine_is_no_project(folder: str) -> None:
+    assert project_of(folder) is None
