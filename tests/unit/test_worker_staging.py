@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from skilld.errors import RetryError, SkilldError
+from skilld.skills.compose import compose
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from skilld.wire import proposal_to_json
 from skilld.worker.auto import apply_allowed
@@ -77,6 +78,20 @@ def test_a_batch_of_two_skills_is_one_line(person: Person) -> None:
     assert (second.commit, first.commit) == (person.tip(STAGING), person.tip(f"{STAGING}^"))
     assert [person.tip(f"refs/skilld/proposals/{made.id}") for made in result.made] == [first.commit, second.commit]
     assert first.base == second.base == person.tip()
+
+
+def test_new_skills_of_one_batch_are_told_apart(person: Person) -> None:
+    names = ("deploy", "review")
+    paths = [person.root / f"skills/{name}/SKILL.md" for name in names]
+    made: list[Proposal] = []
+    for name, path in zip(names, paths, strict=True):
+        text = compose(name, f"How to {name}. Use when asked to.", f"# {name}", {})
+        result = Staged()
+        new = proposal(person, name, "", text, Op.CREATE, path=str(path), batch_id="one-batch")
+        assert stage(new, tuple(made), result)
+        made += result.made
+    assert [one.id for one in made] == [*names]
+    assert all(person.git("show", f"{STAGING}:skills/{name}/SKILL.md") for name in names)
 
 
 def test_what_the_skill_says_by_now_is_accepted_and_what_it_cannot_take_is_stale(person: Person) -> None:
