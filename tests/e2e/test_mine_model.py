@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from support.session import Session
 from support.stub_model import Body, Reply, StubModel
 from support.waiting import LIMIT, wait_for
 
+KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 NEWEST_FIRST = "Always mention breaking changes first in the notes."
 IN_TESTS = ("Always run the suite with the flag --fast.", "Never mock the payment gateway in tests.")
 FACTS = ("Our fixtures live in tests/data.", "The staging database is called shop_stage.")
@@ -44,7 +46,7 @@ def _two_weeks(home: Path, project: Project) -> None:
     """Write five sessions: a skill to extend, rules for a kind of work, facts, and a request that came twice."""
     _talk(home, project, "Write the release notes for 2.4.0", NEWEST_FIRST, skill=True)
     _talk(home, project, "add tests for the basket", IN_TESTS[0])
-    _talk(home, project, "add tests for the voucher form", IN_TESTS[1], FACTS[0], FACTS[1])
+    _talk(home, project, "add tests for the voucher form", IN_TESTS[1], *FACTS, f"Always use {KEY} there.")
     _talk(home, project, "rebase onto main and squash the fixup commits")
     _talk(home, project, "please rebase onto main, then squash the fixup commits")
 
@@ -81,20 +83,50 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
     assert f"- {NEWEST_FIRST}" in project.git("show", "skilld/staging:.claude/skills/release-notes/SKILL.md")
     assert sorted(by_name["project-testing"]["changes"]) == sorted(IN_TESTS)
     assert (second["candidates"], second["calls"]) == ([], 0)
+    assert KEY not in str(model.bodies)
+    assert not any(KEY.encode() in path.read_bytes() for path in (home / ".local").rglob("*") if path.is_file())
     assert program.json("proposals") == proposals
     assert project.fingerprint() == before
 
 
-def test_what_was_rejected_is_not_proposed_again_in_other_words(home: Path, project: Project) -> None:
+@pytest.mark.parametrize("decision", ["reject", "accept"])
+def test_what_was_decided_is_not_proposed_again_in_other_words(home: Path, project: Project, decision: str) -> None:
     _talk(home, project, "rebase onto main and squash the fixup commits")
     _talk(home, project, "please rebase onto main, then squash the fixup commits")
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine", "--name", "squash")["candidates"]
     assert (made["name"], "skilld-sessions" in made["text"]) == ("squash", True)  # nobody else sees this repository
+    assert program.run(decision, made["proposal"]).returncode == 0
+    _talk(home, project, "squash the fixup commits, but rebase onto main before")
+    again = program.json("mine")
+    told = {one["missed"] for one in again["rejected"]}
+    if decision == "accept":
+        assert (again["candidates"], told) == ([], {"squash is a skill for it already"})
+    else:  # said anew, in other words, since: then it may come again
+        assert [one["action"] for one in again["candidates"]] == ["create"]
+
+
+def test_what_was_rejected_stays_so_while_nobody_says_it_again(home: Path, project: Project) -> None:
+    _talk(home, project, "rebase onto main and squash the fixup commits")
+    _talk(home, project, "please rebase onto main, then squash the fixup commits")
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    (made,) = program.json("mine")["candidates"]
     assert program.run("reject", made["proposal"]).returncode == 0
-    assert program.json("mine")["candidates"] == []
-    reasons = {one["missed"] for one in program.json("mine")["rejected"]}
-    assert reasons == {f"new words: you rejected it as {made['proposal']}"}
+    again = program.json("mine")
+    assert again["candidates"] == []
+    assert {one["missed"] for one in again["rejected"]} == {f"new words: you rejected it as {made['proposal']}"}
+
+
+def test_what_comes_from_a_project_that_is_gone_goes_to_the_persons_own_skills(home: Path, project: Project) -> None:
+    for text in ("tag the release and push the tag", "tag the release, then push that tag"):
+        _talk(home, project, text)
+    shutil.rmtree(project.root)
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    (made,) = program.json("mine")["candidates"]
+    (proposal,) = program.json("proposals")
+    assert proposal["id"] == made["proposal"]
+    assert Path(proposal["path"]) == home / ".claude/skills/tag-release-push/SKILL.md"
+    assert not (home / ".claude/skills").exists()
 
 
 def test_a_repository_that_others_see_gets_no_session_ids_and_no_quotes(home: Path, project: Project) -> None:
