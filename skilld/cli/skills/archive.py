@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +10,8 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.cli.skills import library
-from skilld.errors import RefusedError, SkilldError, UsageError
+from skilld.cli.skills.moving import begin, refuse_to_move
+from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.library.archive import Archived
@@ -32,18 +31,14 @@ def add(verbs: common.Verbs) -> None:
 
 def archive(arguments: argparse.Namespace) -> int:
     """Archive."""
-    from skilld.library import movable
     from skilld.library.archive import archive as put_aside
     from skilld.library.archive import sweep
-    from skilld.library.pins import pinned
     from skilld.types import State
 
-    removed = _begin(_TITLE)
+    removed = begin(_TITLE)
     store = common.store()
     row = library.the_skill(store, arguments.name)
-    if row.path in pinned(store):
-        raise RefusedError(_TITLE, f"{row.name} is pinned", f"skilld skills unpin {row.name}")
-    movable.check(row.skill, _folders(row.skill.project), removed, _TITLE)
+    refuse_to_move(store, row, removed, _TITLE)
     where = _archive()
     sweep(where, time.time())
     put_aside(row.path.parent, where, time.time())
@@ -63,7 +58,7 @@ def restore(arguments: argparse.Namespace) -> int:
     there = archived(_archive())
     if arguments.name is None:
         return _list(there, as_json=arguments.json)
-    _begin("The skill was not restored")
+    begin("The skill was not restored")
     sweep(_archive(), time.time())
     one = _chosen(there, common.as_text(arguments.name))
     folder = put_back(one)
@@ -108,24 +103,3 @@ def _archive() -> Path:
     where = common.places()
     private_dir(where.data)
     return private_dir(where.archive)
-
-
-def _begin(title: str) -> dict[str, str]:
-    """Refuse an agent that moves skills on its own; return what was taken out of the environment for git."""
-    from skilld.decide.guard import refuse_agent
-    from skilld.git.environment import scrub_environment
-
-    allowed = common.settings().accept.by_agents
-    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=allowed, title=title)
-    return scrub_environment()
-
-
-def _folders(project: Path | None) -> list[Path]:
-    """Return the folders in which agents look for skills: the person's, and those of this project."""
-    from skilld.daemon.roots import skill_places
-    from skilld.intake.agents import ADAPTERS
-
-    roots = common.settings().roots
-    places = [skill_places(name, common.home(), os.environ, roots) for name in ADAPTERS]
-    inside = [project / sub for one in places for sub in one.in_project] if project else []
-    return list(dict.fromkeys([*inside, *(folder for one in places for folder in one.absolute)]))

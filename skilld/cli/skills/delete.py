@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
 from skilld.cli.skills import library
-from skilld.errors import Exit, RefusedError
-
-if TYPE_CHECKING:
-    from skilld.library.shelf import Shelved
+from skilld.cli.skills.moving import begin, refuse_to_move
+from skilld.errors import Exit
 
 _TITLE = "The skill was not deleted"
 
@@ -30,16 +24,13 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.decide.guard import refuse_agent
-    from skilld.git.environment import scrub_environment
     from skilld.library.trash import put_aside, trash_of
     from skilld.types import State
 
-    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can delete your skills")
-    removed = scrub_environment()
+    removed = begin(_TITLE)
     store = common.store()
     row = library.the_skill(store, arguments.name)
-    _refuse_uncommitted(row, removed)
+    refuse_to_move(store, row, removed, _TITLE)
     folder = row.path.parent
     waiting = sum(one.path == str(row.path) for one in store.proposals.in_states([State.OPEN]))
     for_it = f" {waiting} open proposals are for it." if waiting else ""
@@ -51,24 +42,3 @@ def run(arguments: argparse.Namespace) -> int:
     console.line(f"It is in {console.plain(str(place))} now.")
     console.line(f"To take it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
     return Exit.OK
-
-
-def _refuse_uncommitted(row: Shelved, removed: Mapping[str, str]) -> None:
-    """Raise RefusedError where git tracks the skill and something in its folder is in no commit."""
-    from skilld.git.errors import NotTrackedError, RepoRefusedError
-    from skilld.git.private import person_git
-    from skilld.git.repo import find
-
-    try:
-        tracked = find(row.path)
-    except (NotTrackedError, RepoRefusedError):
-        return  # the trash is then its only copy, and a good one
-    folder = str(Path(tracked.relpath).parent)
-    asked = ("status", "--porcelain", "--untracked-files=all", "--", folder)
-    changed = person_git(tracked.repo, removed).run(*asked).decode("utf-8", "replace").splitlines()
-    if changed:
-        raise RefusedError(
-            _TITLE,
-            f"{len(changed)} changes in {row.path.parent} are not committed, {changed[0][3:]} first",
-            "Commit or undo them, then delete it.",
-        )

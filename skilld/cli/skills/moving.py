@@ -1,0 +1,47 @@
+"""What archiving and deleting a skill share: who may do it, and which skills stay where they are."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld.cli import common
+from skilld.errors import RefusedError
+
+if TYPE_CHECKING:
+    from skilld.library.shelf import Shelved
+    from skilld.store import Store
+
+
+def begin(title: str) -> dict[str, str]:
+    """Refuse an agent that moves skills on its own; return what was taken out of the environment for git."""
+    from skilld.decide.guard import refuse_agent
+    from skilld.git.environment import scrub_environment
+
+    allowed = common.settings().accept.by_agents
+    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=allowed, title=title)
+    return scrub_environment()
+
+
+def refuse_to_move(store: Store, row: Shelved, removed: Mapping[str, str], title: str) -> None:
+    """Raise RefusedError with `title` where a skill is pinned, or its folder must stay where it is."""
+    from skilld.library import movable
+    from skilld.library.pins import pinned
+
+    if row.path in pinned(store):
+        raise RefusedError(title, f"{row.name} is pinned", f"skilld skills unpin {row.name}")
+    movable.check(row.skill, _folders(row.skill.project), removed, title)
+
+
+def _folders(project: Path | None) -> list[Path]:
+    """Return the folders in which agents look for skills: the person's, and those of this project."""
+    from skilld.daemon.roots import skill_places
+    from skilld.intake.agents import ADAPTERS
+
+    roots = common.settings().roots
+    places = [skill_places(name, common.home(), os.environ, roots) for name in ADAPTERS]
+    inside = [project / sub for one in places for sub in one.in_project] if project else []
+    return list(dict.fromkeys([*inside, *(folder for one in places for folder in one.absolute)]))
