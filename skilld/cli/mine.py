@@ -183,19 +183,15 @@ class _Shown:
 
 
 def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
-    from skilld.daemon.roots import roots
-    from skilld.mine.sessions import below, discover
+    from skilld.daemon.roots import Surroundings
+    from skilld.mine.sessions import below, past
 
     since = time.time() - arguments.since * _DAY
     if arguments.paths:
         if missing := [path for path in arguments.paths if not path.exists()]:
             raise SkilldError("No such file or folder", str(missing[0]))
         return [found for path in arguments.paths for found in below(path, since)]
-    configured = common.settings().roots
-    found = discover(roots(common.home(), os.environ, configured), since)
-    if not found:  # a folder that holds transcripts in some other order, as people keep copies
-        found = [one for agent, bases in configured.items() for base in bases for one in below(base, since, agent)]
-    return found
+    return past(Surroundings(common.home(), os.environ, roots=common.settings().roots), since)
 
 
 def _ids(given: list[str] | None) -> frozenset[str] | None:

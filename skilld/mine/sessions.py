@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from skilld.daemon.roots import Root, transcripts
+from skilld.daemon.roots import Root, Surroundings, roots, transcripts
 from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.inspect import guess_agent
@@ -62,11 +62,22 @@ class _Read:
     log: Log = field(default_factory=Log)
 
 
-def discover(roots: Iterable[Root], since: float) -> list[Transcript]:
+def past(around: Surroundings, since: float) -> list[Transcript]:
+    """Return the transcripts on this machine that changed after `since` (Unix seconds), the newest first.
+
+    Where agents keep none, those are looked for that lie in the configured folders in some other order, as people keep
+    copies.
+    """
+    return discover(roots(around.home, around.environment, around.roots), since) or [
+        one for agent, bases in around.roots.items() for base in bases for one in below(base, since, agent)
+    ]
+
+
+def discover(places: Iterable[Root], since: float) -> list[Transcript]:
     """Return the transcripts that changed after `since` (Unix seconds), the newest first."""
     found = [
         Transcript(root.agent, path, facts.st_mtime)
-        for root in roots
+        for root in places
         for path, facts in transcripts(root)
         if facts.st_mtime >= since
     ]

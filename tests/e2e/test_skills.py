@@ -161,6 +161,7 @@ def test_deleting_asks_and_moves_to_the_trash(library: Taught) -> None:
     library.program.environment["CLAUDECODE"] = "1"
     assert library.program.run("skills", "delete", "greet", "--yes").returncode == 5
     del library.program.environment["CLAUDECODE"]
+    assert library.program.run("skills", "delete", "tidy", "--yes").returncode == 5  # a link would lead nowhere
     done = library.program.run("skills", "delete", "greet", "--yes")
     assert (done.returncode, folder.exists()) == (0, False)
     back = done.stdout.splitlines()[-1].removeprefix("To take it back: ")

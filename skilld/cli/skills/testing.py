@@ -99,11 +99,11 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
 
 def _session(settings: Settings, wanted: str) -> Session:
     """Return a past session, read from its transcript; those whose path has its id are looked into first."""
-    from skilld.daemon.roots import roots
-    from skilld.mine.sessions import Reader, discover
+    from skilld.daemon.roots import Surroundings
+    from skilld.mine.sessions import Reader, past
 
     reader = Reader(common.redactor())
-    found = discover(roots(common.home(), os.environ, settings.roots), 0.0)
+    found = past(Surroundings(common.home(), os.environ, roots=settings.roots), 0.0)
     for transcript in sorted(found, key=lambda one: wanted not in str(one.path)):
         session = next((one for one in reader.sessions(transcript) if one.id == wanted), None)
         if session is not None:
