@@ -39,6 +39,18 @@ kannst du ab jetzt immer auf Deutsch antworten?
 можешь впредь отвечать по-русски?
 você pode sempre responder em português?
 puoi sempre rispondere in italiano?
+suas respostas devem ser em português
+keep your language simple
+keep it in english please
+when I run the deploy command, look in notes.md first
+you are not allowed to change the schema without a written decision
+we are on Fedora
+can you update ~/.claude/CLAUDE.md so that styles are not tested
+add to the bottom of AGENTS.md that the API is frozen
+во-первых, говори со мной на русском
+сделай так, чтобы ты всегда отвечал по-русски
+新增一条准则，不确定的事情要先询问
+把这个流程记录下来
 """.strip().splitlines()
 
 ASKED = """
@@ -78,6 +90,14 @@ stop guessing and find the reason
 remember to create the repository
 write it down so that in future we can look it up
 we keep it because in future we may need it
+review it and make a plan going forward
+ask me again
+we never used that library
+I am on Fedora and this is running in a container
+每次你都显示错误的总数
+下次打开程序时可以直接使用
+记得检查列表的数量
+一定要实现
 """.strip().splitlines()
 
 
@@ -112,6 +132,17 @@ def test_an_order_for_the_moment_is_not_heard(said: str) -> None:
 )
 def test_what_is_heard_becomes_an_instruction(said: str, change: str) -> None:
     assert [(phrase(one).text, phrase(one).clear) for one in listen(said)] == [(change, True)]
+
+
+def test_who_sets_no_full_stops_is_heard_too() -> None:
+    said = "so I looked at the page and the list is still empty" + ", and the filter does nothing at all" * 7
+    heard = listen(f"{said}, keep it in english please, the page is at the old address")
+    assert [one.quote for one in heard] == ["keep it in english please"]
+
+
+def test_of_a_list_of_steps_even_plain_words_are_only_kept() -> None:
+    steps = "\n".join(f"{n}. write part {n} of the report" for n in range(1, 5))
+    assert [one.strength for one in listen(f"{steps}\n5. Never push to main")] == [0.45]
 
 
 def test_a_request_in_a_question_is_kept_and_not_proposed() -> None:

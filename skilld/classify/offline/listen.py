@@ -22,9 +22,11 @@ _MODEST = 0.6  # how sure a plain command against a line of the skill makes us
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
+_ITEMS = 3  # of a list: a task in steps, or many rules at once
 _OWN_SHARE = 0.7  # of a turn: with less the person mostly pasted
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
 _ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
+_ITEM = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)、])\s+\S", re.MULTILINE)
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
@@ -55,6 +57,7 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     languages = spoken(typed)
     said = clauses_of(typed, languages)
     shape = shape_of(text, typed, said, languages)
+    listed = len(_ITEM.findall(typed)) > _ITEMS
     much = len(fold(typed)) * (_DENSE if _HAN.search(typed) else 1) > _MANY
     ordered = shape.ordered or much
     heard: list[Heard] = []
@@ -66,7 +69,7 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
         language, weighed = max(readings, key=lambda reading: reading[1].total)
         described = any(one.of_the_product for _, one in readings)
         if outright and (outright.cue in _EXPLICIT or not (ordered or described)):
-            heard.append(replace(outright, strength=min(outright.strength, _HINTED)) if much else outright)
+            heard.append(replace(outright, strength=min(outright.strength, _HINTED)) if much or listed else outright)
         elif weighed.total >= HEARD and not any(one.retracts.search(clause.text) for one in languages):
             heard.append(_heard(clause, text, language, weighed.cue, weighed.confidence))
     return heard
