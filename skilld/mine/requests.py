@@ -39,9 +39,9 @@ def repeated(
     made: list[Candidate] = []
     missed: Missed = []
     for steps, sessions in flows:
-        why = " ".join(filter(None, (known(step, "") for step in steps)))
-        if why:
-            missed.append(Rejected("; then ".join(step.text for step in steps), why))
+        whys = [known(step, "") for step in steps]
+        if all(whys):
+            missed.append(Rejected("; then ".join(step.text for step in steps), whys[0]))
         else:
             made.append(_workflow(steps, sessions, rows))
     for ask in again:

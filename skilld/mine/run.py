@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -106,7 +107,7 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     rows, report.unread = found.rows(reading.sessions, _windows(report.model) if asks else None, world.store)
     folders = {folder for row in rows for folder in folders_around(row.main_dir)}
     skills = world.skills(sorted(folders - {world.around.home}))
-    texts = {skill.path: text(skill.path) for skill in skills}
+    texts = dict(_texts(skills))
     transcripts = Transcripts(reading.where, world.redact)
     report.judgement = found.judged(rows, skills, texts, transcripts, world.store, kind=options.kind)
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -168,26 +169,35 @@ def _named(candidates: Sequence[Candidate], name: str) -> list[Candidate]:
     return [replace(one, name=name) if name and one is new else one for one in candidates]
 
 
+def _texts(skills: Sequence[Skill]) -> Iterator[tuple[Path, str]]:
+    for skill in skills:
+        with suppress(OSError):  # gone since it was found
+            yield skill.path, text(skill.path)
+
+
 def _become(candidate: Candidate, options: Options, run: Run, around: Surroundings, hooks: Hooks) -> Became:
-    written = ""
     try:
-        if not candidate.creates:
-            if why := why_not_editable(candidate.name, candidate.target, around):
-                return Became(candidate, why_not=why)
-            return Became(candidate, "" if options.dry_run else put(extension(candidate, run), run.store).id)
-        where = place(candidate, candidate.name, run.transcripts, around)
-        drafted = draft(candidate, day=day(time.time()), with_sessions=not where.shared)
-        written = drafted.text
-        if options.dry_run:
-            checked(candidate, drafted, run)
-            return Became(candidate, text=written)
-        seen = hooks.edit(written)
-        passed = checked(
-            candidate, drafted if seen == written else drafted.edited(seen), run, own=seen if seen != written else ""
-        )
-        written = passed.draft.text
-        return Became(candidate, put(creation(passed, where.path, run), run.store).id, text=written)
+        if candidate.creates:
+            return _created(candidate, options, run, around, hooks)
+        if why := why_not_editable(candidate.name, candidate.target, around):
+            return Became(candidate, why_not=why)
+        return Became(candidate, "" if options.dry_run else put(extension(candidate, run), run.store).id)
     except RetryError as error:
-        return Became(candidate, why_not=f"{error}; the next run tries again", text=written)
+        return Became(candidate, why_not=f"{error}; the next run tries again")
     except SkilldError as error:
-        return Became(candidate, why_not=str(error), text=written)
+        return Became(candidate, why_not=str(error))
+
+
+def _created(candidate: Candidate, options: Options, run: Run, around: Surroundings, hooks: Hooks) -> Became:
+    where = place(candidate, candidate.name, run.transcripts, around)
+    drafted = draft(candidate, day=day(time.time()), with_sessions=not where.shared)
+    written = drafted.text
+    if options.dry_run:
+        checked(candidate, drafted, run)
+        return Became(candidate, text=written)
+    seen = hooks.edit(written)
+    if seen == written:
+        passed = checked(candidate, drafted, run)
+    else:
+        passed = checked(candidate, drafted.edited(seen), run, own=seen)
+    return Became(candidate, put(creation(passed, where.path, run), run.store).id, text=passed.draft.text)
