@@ -178,9 +178,9 @@ def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> N
     with StubModel(late) as model:
         program = _program(home, model)
         started = _start(program, "mine", "--dry-run")
-        model.wait_for_requests(2)
+        model.wait_for_requests(2, LIMIT)
         started.send_signal(signal.SIGINT)
-        assert started.wait(20) == 130
+        assert started.wait(LIMIT) == 130
         model.decide = answer
         assert program.json("mine", "--dry-run")["calls"] == 1
 
@@ -218,7 +218,10 @@ def test_the_daemon_mines_in_the_night_where_it_was_switched_on(home: Path, proj
 
 
 def _start(program: Program, *arguments: str) -> subprocess.Popen[Any]:
-    command = [sys.executable, "-m", "skilld", *arguments]
+    """Start a verb that Ctrl-C can end, also where the tests run in the background of a shell that has it ignored."""
+    heed = "signal.signal(signal.SIGINT, signal.default_int_handler)"
+    script = f"import signal, sys; from skilld.__main__ import main; {heed}; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", script, *arguments]
     return subprocess.Popen(
         command, cwd=program.home, env=program.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )

@@ -98,6 +98,13 @@ def test_sessions_are_chosen_by_cost_and_end_and_the_unknown_ones_are_kept_and_c
     assert (reading.unknown_cost, reading.unknown_end) == (1, 1)
 
 
+def test_a_project_that_asks_to_be_left_alone_is(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".skilld.toml").write_text("enabled = false\n")
+    reading = read([_pi_session(tmp_path, "s1", "stop", 0.1)], Wanted(), lambda text: text, lambda _: None)
+    assert (reading.sessions, reading.left_alone) == ([], 1)
+
+
 def _log(agent: str, *records: dict[str, Any]) -> Log:
     log = Log()
     for record in records:
