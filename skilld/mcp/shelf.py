@@ -1,7 +1,6 @@
 """The tools that a client is offered, and what a call of one gives back. Pure but for the shelf it is handed.
 
-A skill whose front matter says so is a tool itself: `skilld-kind: mcp-tool`, with its input schema as JSON under
-`skilld-input-schema`; `{{name}}` in its body stands for an argument.
+A skill of the kind mcp-tool is a tool itself; `{{name}}` in its body stands for an argument.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilld.errors import SkilldError
+from skilld.kinds import input_schema
 from skilld.skills import Skill
 from skilld.skills.fill import body, filled
 from skilld.text import cut, safe_text
@@ -114,13 +114,8 @@ def _row(skill: Skill) -> dict[str, str]:
 
 
 def _as_tool(skill: Skill) -> Tool | None:
-    if skill.front.metadata.get("skilld-kind") != "mcp-tool":
-        return None
-    try:
-        schema = json.loads(skill.front.metadata.get("skilld-input-schema", ""))
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(schema, dict) or schema.get("type") != "object":
+    schema = input_schema(skill.front.metadata)
+    if not schema:
         return None
     name = re.sub(r"\W+", "_", skill.name, flags=re.ASCII).lower()
     return None if name in {SKILLS, RECOMMEND} else Tool(name, _row(skill)["description"], schema)

@@ -20,11 +20,11 @@ ROOT = Path(__file__).parents[2]
 LAYERS = (
     ("types", "errors", "text", "times", "words", "files"),
     ("git", "markdown", "redact", "skills"),
-    ("intake", "window", "classify", "edit", "propose", "decide", "notify", "sync"),
+    ("intake", "window", "classify", "edit", "propose", "decide", "notify", "sync", "kinds"),
     ("settings", "paths", "logs", "store", "wire"),
     ("crash", "console", "memory", "lifecycle"),
     ("worker", "daemon", "demo", "mcp", "service"),
-    ("deciding", "library", "mine"),
+    ("deciding", "exchange", "library", "mine"),
     ("evaluate", "doctor", "review"),
     ("cli",),
     ("__main__",),
@@ -46,8 +46,9 @@ DOORS = {
     "stringzilla": ("skilld.intake.search",),
     "textual": ("skilld.review",),
     "watchdog": ("skilld.intake",),
+    "yaml": ("skilld.exchange",),
 }
-IMPORT_NAMES = {"gitpython": "git"}  # where it is not the project's name with underscores
+IMPORT_NAMES = {"gitpython": "git", "pyyaml": "yaml"}  # where it is not the project's name with underscores
 HEAVY = {"litellm", "git", "textual", "mcp", "detect_secrets", "stringzilla"}
 
 

@@ -1,0 +1,71 @@
+"""`skilld skills export`: skills as YAML or SKILL.md files for other people, without whose words they came from."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common
+from skilld.cli.skills import library
+from skilld.errors import SkilldError, UsageError
+
+if TYPE_CHECKING:
+    from skilld.library.shelf import Shelved
+    from skilld.store import Store
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "export", run, "write skills to YAML files for others, secrets and people left out")
+    parser.add_argument("names", metavar="NAME", nargs="+")
+    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="a file, or a folder for several")
+    parser.add_argument("--with-evidence", action="store_true", help="with your quotes, the sessions and the author")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    store = common.store()
+    rows = [library.the_skill(store, name) for name in dict.fromkeys(arguments.names)]
+    out: Path | None = arguments.out
+    if len(rows) > 1 and (out is None or not out.is_dir()):
+        raise UsageError(
+            "Where to?", f"{len(rows)} skills make as many files", "Give a folder that is there: -o FOLDER"
+        )
+    redact = common.redactor()
+    for row in rows:
+        said = _document(store, row, with_evidence=arguments.with_evidence)
+        text = redact(said)
+        if text != said:
+            sys.stderr.write(f"skilld: {row.name}: what looks like a secret was masked\n")
+        _write(out / f"{row.name}.yaml" if out is not None and out.is_dir() else out, text)
+    return 0
+
+
+def _document(store: Store, row: Shelved, *, with_evidence: bool) -> str:
+    from skilld.exchange import yaml_text
+    from skilld.exchange.document import Stats, to_document
+    from skilld.kinds import read
+    from skilld.skills import text
+    from skilld.types import State
+
+    accepted = store.proposals.in_states([State.ACCEPTED])
+    quotes = [piece.quote for one in accepted if one.path == str(row.path) for piece in one.evidence]
+    stats = Stats(row.uses.number, row.uses.success)
+    draft = read(text(row.path), row.name)
+    return yaml_text.dump(to_document(draft, stats, list(dict.fromkeys(quotes)) if with_evidence else None))
+
+
+def _write(path: Path | None, text: str) -> None:
+    from skilld.files import write_whole
+
+    if path is None:
+        console.piece(text)
+        return
+    try:
+        write_whole(path.resolve(), text.encode(), 0o644)
+    except OSError as error:
+        raise SkilldError("The file was not written", f"{path}: {error.strerror or error}") from error
+    console.line(f"{console.plain(str(path))} written.")

@@ -1,0 +1,5 @@
+"""Skills in and out: from files, folders and git repositories of other people, and to such.
+
+What comes in is nobody's word: it is read within limits, never run, judged by the linter with nothing of it taken for
+the person's, and staged as a proposal. What goes out is redacted, shown, and sent on a command of the person's only.
+"""

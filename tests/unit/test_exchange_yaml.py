@@ -1,0 +1,65 @@
+"""YAML of strangers: read within limits, or refused quickly and with a reason."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from skilld.errors import SkilldError
+from skilld.exchange import yaml_text
+from skilld.exchange.parsed import from_document
+
+LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{below}'] * 9)}]\n" for below, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (LAUGHS.encode(), "line 1: it names a part of itself"),
+        (b"a: 1\nb: *a\n", "line 2: it names a part of itself"),
+        (b"[" * 100_000, "nested or split into more than any skill is"),
+        (b"- a\n" * 60_000, "nested or split into more than any skill is"),
+        (b"a: " + b"x" * 300_000, "it has 300003 bytes"),
+        (b"a: 1\nb: {c: 1, c: 2}\n", "line 2: its key stands there twice"),
+        (b"a: {1: x}\n", "line 1: its key is no text"),
+        (b"? [a]\n: x\n", "line 1: its key is no text"),
+        (b"a: !!python/object/apply:os.system [x]\n", "line 1: it has a tag"),
+        (b"a: 1\n---\nb: 2\n", "another document"),
+        (b"a: \xff\n", "it is no YAML"),
+        (b"a: \x00\n", "it is no YAML"),
+        (b"a: [\n", "line 2"),
+    ],
+)
+def test_what_is_no_plain_document_of_moderate_size_is_refused_quickly(data: bytes, why: str) -> None:
+    begun = time.process_time()
+    with pytest.raises(SkilldError, match=why):
+        yaml_text.load(data)
+    assert time.process_time() - begun < 10
+
+
+def test_only_what_json_calls_so_is_no_text() -> None:
+    assert yaml_text.load(b"[2026-01-05, 1.0, 1.10, 1, -0.5, no, on, true, ~, 012, 1:30, 0x1f, .inf, <<, 9e9]") == [
+        *("2026-01-05", 1.0, "1.10", 1, -0.5, "no", "on", True, None, "012", "1:30", "0x1f", ".inf", "<<", "9e9"),
+    ]
+    assert yaml_text.load(b"n: " + b"1" * 5000) == {"n": "1" * 5000}
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"- a\n", "the file holds no map"),
+        (b"", "the file holds no map"),
+        (b"name: {a: b}\n", "its name is no text"),
+        (b"tags: git\n", "its tags is no list"),
+        (b"steps: [a]\n", "its steps is no list of maps"),
+        (b"input_schema: [a]\n", "its input_schema is no map"),
+        (b"type: robot\n", "its type is none of prompt-template, workflow"),
+        (b"examples: [{input: [a]}]\n", "its input is no text"),
+    ],
+)
+def test_a_value_that_is_not_what_its_key_says_is_refused(data: bytes, why: str) -> None:
+    with pytest.raises(SkilldError, match=why):
+        from_document(yaml_text.load(data))

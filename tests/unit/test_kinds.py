@@ -1,0 +1,216 @@
+"""Kinds of skill: what each must have, and that a draft comes back from its SKILL.md and its YAML as it was."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skilld.exchange import yaml_text
+from skilld.exchange.document import Stats, to_document
+from skilld.exchange.parsed import from_document
+from skilld.kinds import Draft, SkillKind, Variable, faults, read, write
+from skilld.kinds.draft import of_kind
+from skilld.kinds.sections import Item, Parts, item, lay, lift
+from skilld.kinds.skill_md import clean
+
+TEMPLATE = Draft(
+    "review",
+    "How we review.",
+    "Review {{ file }} for {{concern}}.",
+    SkillKind.PROMPT_TEMPLATE,
+    variables=(Variable("file", "path", "which one"), Variable("concern")),
+)
+WORKFLOW_BODY = """\
+Do these in order.
+
+## Steps
+
+1. **Check** (`bash`, `read`)
+
+   Run the tests.
+
+   ## Steps
+
+2. **Tag**"""
+TOOL = Draft(
+    "port-finder",
+    "Finds a port.",
+    "Look up {{service}}.",
+    SkillKind.MCP_TOOL,
+    schema={"type": "object", "properties": {"service": {"type": "string"}}, "required": ["service"]},
+)
+
+TEXTS = st.text(max_size=40) | st.sampled_from(
+    [
+        "",
+        "no",
+        "1.0",
+        "2026-01-05",
+        "- x: *a",
+        "a\n\n## Steps\n\n1. **b**",
+        "**Output**",
+        "`",
+        "{{a}}",
+        "\x85b\u2028c\r\n",
+        "'\"\\n",
+    ]
+)
+LINES = st.lists(TEXTS, max_size=3).map(tuple)
+ITEMS = st.lists(st.builds(item, TEXTS, LINES, TEXTS), max_size=3).map(tuple)
+EXAMPLES = st.sampled_from([(), (item("Input", (), "a"), item("Output", ["s1"], "b\n\nc"))])
+BODIES = st.builds(lay, st.builds(Parts, TEXTS, ITEMS, ITEMS, EXAMPLES)) | TEXTS
+SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.just({"type": "object"}) | st.just(
+    {"type": "object", "properties": {"\u00e9": {"enum": [1, 2.5, True, None, "no"]}}}
+)
+
+
+@st.composite
+def drafts(draw: st.DrawFn) -> Draft:
+    kind = draw(st.sampled_from([None, *SkillKind]))
+    told = st.builds(Variable, TEXTS.filter(lambda text: bool(text.strip())), TEXTS, TEXTS)
+    return clean(
+        Draft(
+            name="a-name",
+            description=draw(TEXTS),
+            body=draw(BODIES),
+            kind=kind,
+            version=draw(TEXTS),
+            author=draw(TEXTS),
+            team=draw(TEXTS),
+            tags=draw(LINES),
+            variables=draw(st.lists(told, max_size=2).map(tuple)) if kind is SkillKind.PROMPT_TEMPLATE else (),
+            project=draw(TEXTS) if kind is SkillKind.DOMAIN_KNOWLEDGE else "",
+            schema=draw(SCHEMAS) if kind is SkillKind.MCP_TOOL else {},
+            sessions=draw(LINES),
+            date=draw(TEXTS),
+        )
+    )
+
+
+@settings(max_examples=50, deadline=None)
+@given(drafts())
+def test_export_then_import_gives_an_equal_draft(draft: Draft) -> None:
+    text = yaml_text.dump(to_document(draft, Stats(3, 0.5), quotes=["as I said: no"]))
+    back, left_out = from_document(yaml_text.load(text.encode()))
+    assert (back, left_out) == (draft, ())
+
+
+@settings(max_examples=50, deadline=None)
+@given(drafts())
+def test_without_evidence_only_sessions_and_author_are_lost(draft: Draft) -> None:
+    text = yaml_text.dump(to_document(draft, Stats()))
+    back, _ = from_document(yaml_text.load(text.encode()))
+    assert back.sessions == ()
+    assert back.author == ""
+    assert lift(back.body).prompt == lift(draft.body).prompt
+    assert replace(back, body="", sessions=(), author="") == replace(draft, body="", sessions=(), author="")
+
+
+@settings(max_examples=50, deadline=None)
+@given(drafts().filter(lambda draft: bool(draft.description and draft.body and "\0" not in draft.body)))
+def test_what_is_written_is_read_as_the_same_draft(draft: Draft) -> None:
+    assert read(write(draft)) == draft
+
+
+@given(BODIES)
+def test_no_body_loses_anything_when_it_is_taken_apart(body: str) -> None:
+    assert lay(lift(body)) == body
+
+
+def test_a_workflow_is_taken_apart_and_laid_again() -> None:
+    parts = lift(WORKFLOW_BODY)
+    assert parts.prompt == "Do these in order."
+    assert parts.steps == (Item("Check", ("bash", "read"), "Run the tests.\n\n## Steps"), Item("Tag"))
+    assert lift(WORKFLOW_BODY + "\n\nAnd then?").steps == ()
+
+
+def test_the_document_has_the_keys_of_the_source_in_their_order() -> None:
+    document = to_document(replace(TEMPLATE, kind=None, variables=()), Stats())
+    assert list(document) == [
+        *("name", "version", "description", "generated_from", "prompt", "examples", "workflow", "tags", "author"),
+        *("team", "stats"),
+    ]
+    assert list(document["generated_from"]) == ["sessions", "extracted_at"]
+    assert document["version"] == "1.0.0"
+    assert document["stats"] == {"times_used": 0, "success_rate": None}
+
+
+def test_each_kind_has_its_own_keys() -> None:
+    assert to_document(TEMPLATE, Stats())["variables"][0] == {
+        "name": "file",
+        "type": "path",
+        "description": "which one",
+    }
+    assert to_document(TOOL, Stats())["implementation"] == {"prompt": "Look up {{service}}."}
+    domain = to_document(Draft("d", "D.", "Code is in src.", SkillKind.DOMAIN_KNOWLEDGE, project="shop"), Stats())
+    assert (domain["type"], domain["project"], domain["context"]) == ("domain-knowledge", "shop", "Code is in src.")
+    steps = to_document(Draft("w", "W.", WORKFLOW_BODY, SkillKind.WORKFLOW), Stats())["steps"]
+    assert steps[1] == {"name": "Tag", "prompt": "", "tools": []}
+
+
+def test_a_document_of_the_source_is_read() -> None:
+    text = b"""\
+name: debug-hooks
+type: workflow
+description: Debugs hooks.
+generated_from: {sessions: [s1, s2], extracted_at: 2026-01-05T10:00:00Z}
+steps:
+- {name: Reproduce, prompt: Make it fail., tools: [bash]}
+examples:
+- {input: It loops., output: Fixed., source_session: s1}
+workflow:
+- {tool: grep, description: Find the hook.}
+rating: 5
+"""
+    draft, left_out = from_document(yaml_text.load(text))
+    assert left_out == ("rating",)
+    assert draft.date == "2026-01-05T10:00:00Z"
+    assert draft.sessions == ("s1", "s2")
+    assert draft.body == (
+        "## Steps\n\n1. **Reproduce** (`bash`)\n\n   Make it fail.\n\n"
+        "## Workflow\n\n1. **grep**\n\n   Find the hook.\n\n"
+        "## Examples\n\n1. **Input**\n\n   It loops.\n\n2. **Output** (`s1`)\n\n   Fixed."
+    )
+
+
+@pytest.mark.parametrize(
+    "draft", [TEMPLATE, replace(TEMPLATE, variables=()), TOOL, Draft("w", "W.", WORKFLOW_BODY, SkillKind.WORKFLOW)]
+)
+def test_what_is_of_its_kind_has_no_fault(draft: Draft) -> None:
+    assert faults(draft) == ()
+
+
+@pytest.mark.parametrize(
+    ("draft", "fault"),
+    [
+        (replace(TEMPLATE, variables=(), body="Review."), "a prompt template has {{variables}}, and it has none"),
+        (replace(TEMPLATE, variables=TEMPLATE.variables[:1]), "{{concern}} is no variable that it declares"),
+        (replace(TEMPLATE, body="Review {{concern}}."), "its variable file stands nowhere in it"),
+        (replace(TEMPLATE, variables=(*TEMPLATE.variables, Variable("a b"))), "a b is no name of a variable"),
+        (replace(TEMPLATE, kind=SkillKind.WORKFLOW), "a workflow has numbered steps, and it has none"),
+        (
+            replace(TEMPLATE, kind=SkillKind.DOMAIN_KNOWLEDGE),
+            "domain knowledge belongs to a project, and it names none",
+        ),
+        (replace(TEMPLATE, kind=SkillKind.DOMAIN_KNOWLEDGE, project="/home/x"), "its project is a path, not a name"),
+        (replace(TOOL, schema={}), "an MCP tool has an input schema of the type object, and it has none"),
+        (
+            replace(TOOL, schema={"type": "object", "properties": []}),
+            "an MCP tool has an input schema of the type object",
+        ),
+        (replace(TOOL, body="{{port}}"), "{{port}} is no property of its input schema"),
+    ],
+)
+def test_what_is_not_of_its_kind_is_told(draft: Draft, fault: str) -> None:
+    assert any(told.startswith(fault) for told in faults(draft))
+
+
+def test_a_plain_skill_becomes_one_of_a_kind_by_its_holes() -> None:
+    plain = Draft("greet", "Greets.", "Say hello to {{name}}, {{name}}.")
+    assert of_kind(plain, SkillKind.PROMPT_TEMPLATE).variables == (Variable("name"),)
+    assert faults(of_kind(plain, SkillKind.MCP_TOOL)) == ()
+    assert faults(of_kind(plain, SkillKind.WORKFLOW)) != ()
