@@ -118,7 +118,7 @@ class Git:
             raise RuntimeError(f"scrub_environment() was not called: {', '.join(left)}")
         plain = ["--no-literal-pathspecs"] if command in _NOT_LITERAL else []
         argv = [git_program(), *_PREFIX, *plain, "-C", str(self.folder), *args]
-        return _execute(argv, self.folder, self._env | dict(env or {}), stdin, seconds)
+        return execute(argv, self.folder, self._env | dict(env or {}), stdin, seconds)
 
     def run(
         self,
@@ -165,7 +165,7 @@ class PersonGit:
             str(self.folder),
             *args,
         ]
-        return _execute(argv, self.folder, person_variables(self._removed) | self._own, stdin, seconds)
+        return execute(argv, self.folder, person_variables(self._removed) | self._own, stdin, seconds)
 
     def become(self, *args: str) -> NoReturn:
         """Put git in the place of this process: the person's terminal, pager and editor are then its own.
@@ -191,7 +191,8 @@ def _checked(result: Result, command: str) -> bytes:
     return result.out
 
 
-def _execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes | None, seconds: float) -> Result:
+def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes | None, seconds: float) -> Result:
+    """Run a whole command line of git's; for the modules of this folder, which say what may stand in it."""
     # The runner falls back to our own current folder where `folder` is gone; "-C" makes git itself fail instead.
     runner = Runner(str(folder))
     with tempfile.TemporaryFile() as given:

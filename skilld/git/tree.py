@@ -16,6 +16,11 @@ from skilld.git.errors import RepoRefusedError
 from skilld.git.run import Git
 
 TREE_MODE = "40000"
+# The tree without entries, which git knows without having it: by the length of the repository's object ids.
+EMPTY = {
+    40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
 FILE_MODES = frozenset({"100644", "100755"})
 _Tree = dict[bytes, "Entry"]
 

@@ -1,0 +1,133 @@
+"""What an import finds at its source: the bytes of skills, where each stands, and what lies beside it and stays there.
+
+A file, a folder or a git repository enters. Links are not followed, nothing is run or checked out, and only plain files
+of moderate size with the two known names are read at all.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from skilld.errors import RefusedError, SkilldError, UsageError
+from skilld.exchange.repository import tree_of
+from skilld.git.remote import clone
+from skilld.skills.find import FILE, MAX_BYTES
+
+MOST_SKILLS = 50
+_MOST_FILES = 20_000
+_DEPTH = 8
+_YAML = (".yaml", ".yml")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
+_TITLE = "Nothing was imported"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One skill at a source: `where` is its path there, `folder` the name of its folder, empty where it has none.
+
+    `beside` are the files that belong to it there and are left out; `why` says why it cannot be read, empty where
+    `data` has its bytes.
+    """
+
+    where: str
+    folder: str
+    data: bytes = b""
+    beside: tuple[str, ...] = ()
+    why: str = ""
+
+    @property
+    def is_yaml(self) -> bool:
+        """Whether its bytes are a YAML document, and not a SKILL.md."""
+        return self.where.lower().endswith(_YAML)
+
+
+def is_address(source: str) -> bool:
+    """Whether a source is the address of a repository, and no path. Raises UsageError for `helper::...`."""
+    if re.match(r"[\w.+-]+::", source):
+        raise UsageError(_TITLE, "such an address names a program to run, not a repository")
+    return bool(_ADDRESS.match(source)) and not os.path.lexists(source)
+
+
+def find(source: str, removed: Mapping[str, str]) -> list[Found]:
+    """Return the skills at a source: a YAML file, a SKILL.md, a folder, or a git repository by path or address.
+
+    `removed` is the part of the environment that the person's git gets back. Raises SkilldError where there is none.
+    """
+    if is_address(source):
+        return _checked(source, _cloned(source, removed))
+    path = Path(source).expanduser().resolve()
+    if path.is_dir():
+        is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
+        found = _cloned(str(path), removed) if is_bare else _below(path)
+    elif path.is_file() and (path.suffix.lower() in _YAML or path.name == FILE):
+        found = [_one(path, "" if path.name != FILE else path.parent.name, path.name, ())]
+    elif os.path.lexists(path):
+        raise UsageError(_TITLE, f"{source} is no SKILL.md, YAML file, folder or git repository")
+    else:
+        raise SkilldError(_TITLE, f"there is no {source}")
+    return _checked(source, found)
+
+
+def _checked(source: str, found: list[Found]) -> list[Found]:
+    if not found:
+        raise SkilldError(_TITLE, f"there is no SKILL.md in {source}")
+    if len(found) > MOST_SKILLS:
+        raise RefusedError(
+            _TITLE, f"{source} has {len(found)} skills, more than {MOST_SKILLS}", "Import a folder of it."
+        )
+    return found
+
+
+def _one(path: Path, folder: str, where: str, beside: Iterable[str]) -> Found:
+    """Read one file, which is no link by now."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(fd, "rb") as file:
+            facts = os.fstat(fd)
+            if why := "it is no plain file" if not stat.S_ISREG(facts.st_mode) else _too_large(facts.st_size):
+                return Found(where, folder, why=why)
+            return Found(where, folder, file.read(MAX_BYTES + 1), tuple(beside))
+    except OSError as error:
+        link = path.is_symlink()
+        return Found(where, folder, why="it is a link" if link else (error.strerror or "it cannot be read"))
+
+
+def _below(top: Path) -> list[Found]:
+    files: list[str] = []
+    for here, folders, names in os.walk(top):
+        depth = len(Path(here).relative_to(top).parts)
+        folders[:] = sorted(name for name in folders if name != ".git" and depth < _DEPTH)
+        files += [(Path(here) / name).relative_to(top).as_posix() for name in names]
+        if len(files) > _MOST_FILES:
+            raise RefusedError(_TITLE, f"{top} has more than {_MOST_FILES} files", "Import a folder of it.")
+    return [_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skills(files)]
+
+
+def _cloned(source: str, removed: Mapping[str, str]) -> list[Found]:
+    with tempfile.TemporaryDirectory(prefix="skilld-import-") as name:  # 0700
+        tree = tree_of(clone(source, Path(name) / "clone", removed), _MOST_FILES)
+        found = []
+        for where, folder, beside in _skills(tree.files):
+            why = tree.why_not(where) or _too_large(tree.size(where))
+            called = folder or PurePosixPath(source).name.removesuffix(".git")
+            found.append(Found(where, called, why=why) if why else Found(where, called, tree.read(where), beside))
+        return found
+
+
+def _skills(files: Iterable[str]) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+    """Yield path, folder name and the files beside it for every SKILL.md among the paths of files."""
+    paths = sorted(PurePosixPath(file) for file in files)
+    homes = {path.parent for path in paths if path.name == FILE}
+    for home in sorted(homes):
+        own = [path for path in paths if next((up for up in path.parents if up in homes), None) == home]
+        yield str(home / FILE), home.name, tuple(str(path) for path in own if path != home / FILE)
+
+
+def _too_large(size: int) -> str:
+    return f"it has {size} bytes, more than {MAX_BYTES}" if size > MAX_BYTES else ""

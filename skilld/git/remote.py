@@ -1,0 +1,95 @@
+"""The two commands that reach other repositories: a clone to read from, and a push of one branch.
+
+Both only on a command of the person's, with their credentials and their ssh. A clone is bare and shallow: nothing is
+checked out, so no filter, link or submodule of it comes to be, and no hook runs. What helps itself to a program
+(`ext::`) is never a way to a repository.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from skilld.git import refs
+from skilld.git.environment import git_program, person_variables, pointers
+from skilld.git.errors import GitFailedError
+from skilld.git.repo import Repo
+from skilld.git.run import PERSON_SECONDS, Git, execute
+
+CLONE_SECONDS = 120.0
+CLONE_BYTES = 128 << 20
+# Git's own defaults, and `ext` not even where a configuration allows it.
+_PROTOCOLS = {"GIT_ALLOW_PROTOCOL": "file:git:http:https:ssh"}
+_QUIET = ("--no-pager", "--no-optional-locks", "--literal-pathspecs")
+_CLONE_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.bigFileThreshold=1m",  # what is larger is passed through and never held in memory
+    "submodule.recurse=false",
+    "transfer.bundleURI=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+)
+
+
+def clone(
+    source: str, into: Path, removed: Mapping[str, str], *, seconds: float = CLONE_SECONDS, most: int = CLONE_BYTES
+) -> Git:
+    """Clone the newest commit of `source` (an address or an absolute path) to `into`, and return git for reading it.
+
+    `into` is a folder to be made, in a private one. Raises GitTimeoutError after `seconds`, GitFailedError with git's
+    own words where there is nothing to clone, or a file of it would be over `most` bytes.
+    """
+    settings = (part for setting in _CLONE_SETTINGS for part in ("-c", setting))
+    options = ("--quiet", "--bare", "--depth=1", "--single-branch", "--no-tags", "--no-local", "--template=")
+    argv = [git_program(), *_QUIET, *settings, "-C", str(into.parent), "clone", *options, "--", source, str(into)]
+    with _files_limited(most):
+        result = execute(argv, into.parent, person_variables(removed) | _PROTOCOLS, None, seconds)
+    if result.status != 0:
+        raise GitFailedError("The repository was not cloned", result.status, result.err)
+    return Git(into, git_dir=into)
+
+
+def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
+    """Push one ref to `remote`, under its own name and never by force; raises GitFailedError with git's own words."""
+    settings = ("-c", "push.recurseSubmodules=no", "-c", "push.followTags=false")
+    argv = [
+        git_program(),
+        *_QUIET,
+        *settings,
+        "-C",
+        str(repo.toplevel),
+        "push",
+        "--quiet",
+        "--",
+        remote,
+        f"{ref}:{ref}",
+    ]
+    own = pointers(repo.toplevel, repo.git_dir if repo.private else None)
+    result = execute(argv, repo.toplevel, person_variables(removed) | _PROTOCOLS | own, None, PERSON_SECONDS)
+    if result.status != 0:
+        raise GitFailedError("The branch was not pushed", result.status, result.err)
+
+
+def base_on(repo: Repo, remote: str) -> str | None:
+    """Return the commit of the default branch of `remote` (a name, or the address of one) as it was last fetched."""
+    out = repo.git.call("config", "--null", "--get-regexp", r"^remote\..*\.(push)?url$").out
+    rows = [row.split("\n", 1) for row in out.decode("utf-8", "surrogateescape").split("\0") if "\n" in row]
+    addresses = [(key.removeprefix("remote.").rpartition(".")[0], address) for key, address in rows]
+    name = next((name for name, address in addresses if remote in (name, address)), None)
+    branches = ("HEAD", *([repo.default.name] if repo.default else ()), "main", "master") if name else ()
+    return next((tip for one in branches if (tip := refs.tip(repo.git, f"refs/remotes/{name}/{one}"))), None)
+
+
+@contextmanager
+def _files_limited(most: int) -> Iterator[None]:
+    """Let no program that is started meanwhile write a file of more than `most` bytes."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    bounded = [limit for limit in (soft, hard, most) if limit != resource.RLIM_INFINITY]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (min(bounded), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

@@ -1,0 +1,193 @@
+"""What an import finds in files, folders and repositories of strangers, and what it never does there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import SkilldError, UsageError
+from skilld.exchange import sources
+from skilld.exchange.sources import Found, find, is_address
+from skilld.git.errors import GitFailedError
+from skilld.git.remote import clone
+from support.repos import Person, isolate, snapshot
+
+TEXT = "---\nname: tidy\ndescription: Tidies up.\n---\n\nTidy up.\n"
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    isolate(monkeypatch, tmp_path / "home")
+    root = tmp_path / "all" / "theirs"
+    root.mkdir(parents=True)
+    person = Person(root)
+    person.git("init", "--quiet")
+    return person
+
+
+def _told(found: list[Found]) -> list[tuple[str, str, bool, tuple[str, ...], str]]:
+    return [(one.where, one.folder, bool(one.data), one.beside, one.why) for one in found]
+
+
+def test_a_file_is_one_skill(tmp_path: Path) -> None:
+    (tmp_path / "tidy").mkdir()
+    (tmp_path / "tidy/SKILL.md").write_text(TEXT)
+    (tmp_path / "tidy.yaml").write_text("name: tidy\n")
+    (tmp_path / "tidy.txt").write_text("name: tidy\n")
+    assert _told(find(str(tmp_path / "tidy/SKILL.md"), {})) == [("SKILL.md", "tidy", True, (), "")]
+    (one,) = find(str(tmp_path / "tidy.yaml"), {})
+    assert (one.is_yaml, one.folder, one.data) == (True, "", b"name: tidy\n")
+    with pytest.raises(UsageError, match="YAML file, folder or git repository"):
+        find(str(tmp_path / "tidy.txt"), {})
+    with pytest.raises(SkilldError, match="there is no"):
+        find(str(tmp_path / "none"), {})
+
+
+def test_a_folder_gives_its_skills_and_what_lies_beside_them(tmp_path: Path) -> None:
+    person = Person(tmp_path)
+    person.write("README.md", "read me\n")
+    person.write("a/SKILL.md", TEXT)
+    person.write("a/scripts/run.sh", "rm -rf /\n")
+    person.write("a/inner/SKILL.md", TEXT)
+    person.write("a/inner/notes.md", "x\n")
+    person.write(".git/SKILL.md", TEXT)
+    os.mkfifo(tmp_path / "a/pipe")
+    assert _told(find(str(tmp_path), {})) == [
+        ("a/SKILL.md", "a", True, ("a/pipe", "a/scripts/run.sh"), ""),
+        ("a/inner/SKILL.md", "inner", True, ("a/inner/notes.md",), ""),
+    ]
+
+
+def test_links_pipes_and_huge_files_are_named_and_not_read(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("top secret\n")
+    top = tmp_path / "top"
+    for name in ("huge", "link", "pipe", "folder"):
+        (top / name).mkdir(parents=True)
+    with (top / "huge/SKILL.md").open("wb") as file:
+        file.truncate(1 << 30)
+    (top / "link/SKILL.md").symlink_to(secret)
+    os.mkfifo(top / "pipe/SKILL.md")
+    (top / "linked").symlink_to(tmp_path)
+    assert _told(find(str(top), {})) == [
+        ("huge/SKILL.md", "huge", False, (), "it has 1073741824 bytes, more than 1048576"),
+        ("link/SKILL.md", "link", False, (), "it is a link"),
+        ("pipe/SKILL.md", "pipe", False, (), "it is no plain file"),
+    ]
+
+
+def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    person = Person(tmp_path)
+    for number in range(3):
+        person.write(f"s{number}/SKILL.md", TEXT)
+    monkeypatch.setattr(sources, "MOST_SKILLS", 2)
+    with pytest.raises(SkilldError, match="has 3 skills, more than 2"):
+        find(str(tmp_path), {})
+    monkeypatch.setattr(sources, "_MOST_FILES", 2)
+    with pytest.raises(SkilldError, match="more than 2 files"):
+        find(str(tmp_path), {})
+
+
+@pytest.mark.parametrize(
+    ("source", "address"),
+    [
+        ("https://example.org/skills.git", True),
+        ("ssh://git@example.org/skills", True),
+        ("git@example.org:team/skills.git", True),
+        ("file:///srv/skills.git", True),
+        ("./skills", False),
+        ("/srv/skills", False),
+        ("C:\\skills", False),
+        ("skills.yaml", False),
+    ],
+)
+def test_an_address_is_told_from_a_path(source: str, *, address: bool) -> None:
+    assert is_address(source) is address
+
+
+def test_an_address_that_names_a_program_is_refused() -> None:
+    with pytest.raises(UsageError, match="names a program to run"):
+        find("ext::sh -c 'touch /tmp/x'", {})
+
+
+def _hostile(person: Person) -> Path:
+    """Fill a repository with everything that runs, leads elsewhere or is large; return what running it would make."""
+    canary = person.root.parent / "canary"
+    run = f"#!/bin/sh\ntouch {canary}\n"
+    person.write("tidy/SKILL.md", TEXT)
+    person.write("tidy/run.sh", run)
+    person.write(".gitattributes", "* filter=evil\n*.bin filter=lfs\n")
+    person.write(".gitmodules", f'[submodule "m"]\n\tpath = m\n\turl = ext::sh -c "touch {canary}"\n')
+    person.write("big/SKILL.md", b"\0" * (9 << 20))
+    (person.root / "link").mkdir()
+    (person.root / "link/SKILL.md").symlink_to(person.root.parent / "secret")
+    person.git("config", "filter.evil.smudge", f"touch {canary}; cat")
+    person.git("config", "core.fsmonitor", f"touch {canary}")
+    person.git("config", "uploadpack.packObjectsHook", f"touch {canary};")
+    person.git("-c", "core.fsmonitor=false", "-c", "filter.evil.smudge=cat", "add", "--all")
+    head = "1" * 40
+    person.git("-c", "core.fsmonitor=false", "update-index", "--add", "--cacheinfo", f"160000,{head},m")
+    person.git("-c", "core.fsmonitor=false", "commit", "--quiet", "-m", "all")
+    for hook in ("post-checkout", "post-merge", "reference-transaction", "pre-commit"):
+        path = person.write(f".git/hooks/{hook}", run)
+        path.chmod(0o755)
+    canary.unlink(missing_ok=True)
+    return canary
+
+
+def test_nothing_of_a_hostile_repository_runs_or_is_followed(person: Person) -> None:
+    canary = _hostile(person)
+    bare = person.root.parent / "bare.git"
+    person.git("clone", "--quiet", "--bare", ".", str(bare))
+    canary.unlink(missing_ok=True)
+    before = snapshot(person.root.parent)
+    for source in (str(bare), f"file://{person.root}"):
+        found = _told(find(source, {}))
+        assert found == [
+            ("big/SKILL.md", "big", False, (), "it has 9437184 bytes, more than 1048576"),
+            ("link/SKILL.md", "link", False, (), "it is a link"),
+            ("tidy/SKILL.md", "tidy", True, ("tidy/run.sh",), ""),
+        ]
+    assert snapshot(person.root.parent) == before
+    assert not canary.exists()
+
+
+def test_names_that_lead_out_of_a_folder_stay_names(person: Person) -> None:
+    blob = person.git("hash-object", "-w", str(person.write(".git/text", TEXT)))
+    inner = _mktree(person, f"100644 blob {blob}\tSKILL.md\0")
+    person.git("update-ref", "refs/heads/main", _commit(person, _mktree(person, f"040000 tree {inner}\t..\0")))
+    (one,) = find(f"file://{person.root}", {})
+    assert (one.where, one.folder) == ("../SKILL.md", "..")
+
+
+def _mktree(person: Person, listing: str) -> str:
+    made = subprocess.run(
+        ["git", "mktree", "-z"], cwd=person.root, input=listing.encode(), capture_output=True, check=True
+    )
+    return made.stdout.decode().strip()
+
+
+def _commit(person: Person, tree: str) -> str:
+    return person.git("commit-tree", "-m", "x", tree)
+
+
+def test_a_repository_without_a_commit_has_nothing_to_import(person: Person) -> None:
+    with pytest.raises(SkilldError, match="has no commit"):
+        find(f"file://{person.root}", {})
+
+
+def test_a_repository_of_too_many_bytes_is_stopped(person: Person, tmp_path: Path) -> None:
+    person.commit("large", {"noise.bin": os.urandom(3 << 20), "tidy/SKILL.md": TEXT})
+    with pytest.raises(GitFailedError, match="was not cloned"):
+        clone(f"file://{person.root}", tmp_path / "small", {}, most=1 << 20)
+    assert clone(f"file://{person.root}", tmp_path / "enough", {}).run("rev-parse", "HEAD").strip()
+
+
+def test_a_helper_that_a_configuration_allows_is_no_way_to_a_repository(person: Person, tmp_path: Path) -> None:
+    person.git("config", "--global", "protocol.ext.allow", "always")
+    with pytest.raises(GitFailedError, match="transport 'ext' not allowed"):
+        clone(f"ext::sh -c touch% {tmp_path}/canary", tmp_path / "into", {})
+    assert not (tmp_path / "canary").exists()
