@@ -1,0 +1,89 @@
+"""The facts that a person told of a project and that have no skill to go to, as one skill of domain knowledge. Pure.
+
+Learnings enter, one draft leaves, with the learnings it says: their quotes are the evidence of its proposal. It is made
+for a project only where the setting `auto_domain_skill` names it, and staged like every other new skill; `skilld mine`
+asks for it after its own candidates, so that what one of them says is not gathered as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.kinds import Draft, SkillKind
+from skilld.kinds.skill_md import line
+from skilld.memory.asks import asks
+from skilld.memory.category import Category, category
+from skilld.memory.gather import of_learnings
+from skilld.store.learnings import Learning
+from skilld.text import cut
+from skilld.types import Kind
+from skilld.words import denies
+
+LEAST = 2  # facts: one alone is a line of the project's documents
+MOST = 60
+_LONGEST = 600  # characters of one fact
+_SAID = 120  # of one fact in the description
+_SECTIONS = ("Layout", "Conventions", "Pitfalls")
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """A skill of a project's facts, and the newest learning behind each of its lines, in their order."""
+
+    draft: Draft
+    learnings: tuple[Learning, ...]
+
+
+def gathered(
+    project: Path, learnings: Iterable[Learning], *, day: str, unfit: Callable[[str], bool] = lambda _: False
+) -> Gathered | None:
+    """Return the skill of what was told of `project` (a folder), or None where that is too little to make one of.
+
+    What was said several times stands there once, in its newest words; `unfit` tells which words no skill may say.
+    `day` is YYYY-MM-DD.
+    """
+    facts = {one.id: one for one in learnings if _is_told_of(one, project) and not unfit(one.change)}
+    newest = [facts[ask.said[0].id] for ask in asks(of_learnings(facts.values()))][:MOST]
+    if len(newest) < LEAST:
+        return None
+    sections = {title: [one for one in newest if _section(one.change) == title] for title in _SECTIONS}
+    name = project.name
+    kept = [one for title in _SECTIONS for one in sections[title]]
+    said = "; ".join(cut(line(one.change), _SAID).rstrip(" .!;:,") for one in kept[:3])
+    draft = Draft(
+        name=f"{_slug(name)}-knowledge",
+        description=f"What holds in {line(name)}: {said}. Use when working in {line(name)}.",
+        body=_body(name, sections),
+        kind=SkillKind.DOMAIN_KNOWLEDGE,
+        project=line(name),
+        date=day,
+        origin="mined",
+    )
+    return Gathered(draft, tuple(kept))
+
+
+def _is_told_of(learning: Learning, project: Path) -> bool:
+    if learning.kind != Kind.FACT or learning.skill or not learning.project:
+        return False
+    return Path(learning.project).is_relative_to(project)
+
+
+def _section(fact: str) -> str:
+    if denies(fact):
+        return "Pitfalls"
+    return "Layout" if category(fact) is Category.ARCHITECTURE else "Conventions"
+
+
+def _body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
+    lines = [f"# {line(name)}"]
+    for title, found in sections.items():
+        told = [f"- {cut(line(one.change), _LONGEST)}" for one in found]
+        lines += ["", f"## {title}", "", *told] if told else []
+    return "\n".join(lines)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.casefold())[:50].strip("-") or "project"

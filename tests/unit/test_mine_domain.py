@@ -1,0 +1,90 @@
+"""Facts told of a project become one skill of domain knowledge, and nothing else does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.kinds import SkillKind, faults, read, write
+from skilld.mine.domain import gathered
+from skilld.store.learnings import Learning
+
+SHOP = Path("/work/web-shop")
+TOLD = (
+    ("1", "The adapters live in src/adapters.", "fact", "/work/web-shop", None),
+    ("2", "Prices are kept in cents.", "fact", "/work/web-shop/api", None),
+    ("3", "The staging database is never reset.", "fact", "/work/web-shop", None),
+    ("4", "Prices are kept in cents", "fact", "/work/web-shop", None),
+    ("5", "Run the linter first.", "preference", "/work/web-shop", None),
+    ("6", "The queue is called jobs.", "fact", "/work/other", None),
+    ("7", "Tags have a leading v.", "fact", "/work/web-shop", "release"),
+    ("8", "The office is in Bern.", "fact", None, None),
+)
+
+
+def _learnings(rows: tuple[tuple[str, str, str, str | None, str | None], ...] = TOLD) -> list[Learning]:
+    return [
+        Learning(
+            id=name,
+            turn_key=f"t{name}",
+            quote=f"by the way, {change}",
+            change=change,
+            kind=kind,
+            agent="codex",
+            session_id=f"s{name}",
+            project=project,
+            skill=skill,
+            why_kept="no skill was in use",
+            confidence=0.7,
+            created_at=f"2026-01-0{name}T10:00:00Z",
+        )
+        for name, change, kind, project, skill in rows
+    ]
+
+
+def test_the_facts_of_a_project_are_one_skill_with_what_it_rests_on() -> None:
+    found = gathered(SHOP, _learnings(), day="2026-01-09")
+    assert found is not None
+    assert (
+        found.draft.body
+        == """\
+# web-shop
+
+## Layout
+
+- The adapters live in src/adapters.
+
+## Conventions
+
+- Prices are kept in cents
+
+## Pitfalls
+
+- The staging database is never reset."""
+    )
+    assert [one.id for one in found.learnings] == ["1", "4", "3"]
+    assert (found.draft.name, found.draft.kind, found.draft.project) == (
+        "web-shop-knowledge",
+        SkillKind.DOMAIN_KNOWLEDGE,
+        "web-shop",
+    )
+    assert faults(found.draft) == ()
+    assert read(write(found.draft)) == found.draft
+
+
+@pytest.mark.parametrize("rows", [TOLD[:1], TOLD[4:], ()])
+def test_too_little_is_no_skill(rows: tuple[tuple[str, str, str, str | None, str | None], ...]) -> None:
+    assert gathered(SHOP, _learnings(rows), day="2026-01-09") is None
+
+
+def test_what_no_skill_may_say_is_left_out() -> None:
+    assert gathered(SHOP, _learnings(TOLD[:2]), day="2026-01-09", unfit=lambda text: "src" in text) is None
+
+
+def test_a_project_of_any_name_gives_a_name_that_a_skill_can_have() -> None:
+    rows = tuple((name, change, kind, "/work/Mein Projekt (\u00fc)", None) for name, change, kind, _, _ in TOLD[:3])
+    found = gathered(Path("/work/Mein Projekt (\u00fc)"), _learnings(rows), day="2026-01-09")
+    assert found is not None
+    assert found.draft.name == "mein-projekt-knowledge"
+    assert write(found.draft)
