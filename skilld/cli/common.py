@@ -15,7 +15,9 @@ from skilld.errors import RefusedError, SkilldError
 
 if TYPE_CHECKING:
     from skilld.paths import Places
+    from skilld.redact import Finding, Redactor
     from skilld.settings import Settings
+    from skilld.skills import Places as SkillPlaces
     from skilld.skills import Skill
     from skilld.store import Store
     from skilld.types import Proposal
@@ -74,17 +76,24 @@ def project_skills(project: Path) -> list[Skill]:
 
 def all_skills(projects: Sequence[Path]) -> list[Skill]:
     """Return the skills of the person, of these projects and of plugins."""
-    from skilld.daemon.roots import agent_homes, skill_places
+    from skilld.daemon.roots import agent_homes
     from skilld.intake.agents import ADAPTERS
     from skilld.skills import inventory
 
-    roots = settings().roots
-    places = {name: skill_places(name, home(), os.environ, roots) for name in ADAPTERS}
     plugins = {
         name: [folder / "plugins" for folder in agent_homes(adapter.INFO, home(), os.environ)]
         for name, adapter in ADAPTERS.items()
     }
-    return inventory(places, projects, plugins)
+    return inventory(skill_places(), projects, plugins)
+
+
+def skill_places() -> dict[str, SkillPlaces]:
+    """Return by agent where it keeps skills."""
+    from skilld.daemon import roots
+    from skilld.intake.agents import ADAPTERS
+
+    configured = settings().roots
+    return {name: roots.skill_places(name, home(), os.environ, configured) for name in ADAPTERS}
 
 
 def served(skills: Sequence[Skill]) -> list[Skill]:
@@ -127,13 +136,22 @@ def confirmed(question: str, title: str) -> bool:
 
 def redactor() -> Callable[[str], str]:
     """Return what takes secrets out of a text before it is kept or sent."""
+    return _redactor().redact
+
+
+def secrets() -> Callable[[str], list[Finding]]:
+    """Return what finds the secrets in a text."""
+    return _redactor().findings
+
+
+def _redactor() -> Redactor:
     from skilld.paths import private_dir
     from skilld.redact import Redactor
     from skilld.worker.key import load_key
 
     where = places()
     private_dir(where.state)
-    return Redactor(load_key(where.redaction_key)).redact
+    return Redactor(load_key(where.redaction_key))
 
 
 def write_json(value: object) -> int:

@@ -55,7 +55,7 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
     rest = replace(_part(proposal, before, numbers - set(chosen)), id=_rest_id(proposal, chosen), commit="", note="")
     told = _accept_instead(store, proposal, taken, removed)
     try:
-        _stage_new(store, rest)
+        stage_new(store, rest)
     except SkilldError as error:
         return Told(told.lines, (*told.warnings, f"the rest could not be kept: {error}"))
     return Told((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
@@ -133,11 +133,13 @@ def _restore(store: Store, proposal: Proposal) -> None:
         store.proposals.amend(made)
 
 
-def _stage_new(store: Store, proposal: Proposal) -> None:
+def stage_new(store: Store, proposal: Proposal) -> Proposal:
+    """Put a proposal that is in no store yet on the staging branch, keep it, and return it. Raises SkilldError."""
     made = _staged(store, proposal)
     with store.transaction():
         store.proposals.add(made)
-    remake(store, proposal.repo)
+    remake(store, made.repo)
+    return made
 
 
 def _staged(store: Store, proposal: Proposal) -> Proposal:

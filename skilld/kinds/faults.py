@@ -43,8 +43,6 @@ def _workflow(draft: Draft) -> Iterator[str]:
 
 
 def _domain(draft: Draft) -> Iterator[str]:
-    if not draft.project:
-        yield "domain knowledge belongs to a project, and it names none"
     if "/" in draft.project or "\\" in draft.project:
         yield "its project is a path, not a name"
 

@@ -192,10 +192,6 @@ def test_what_is_of_its_kind_has_no_fault(draft: Draft) -> None:
         (replace(TEMPLATE, body="Review {{concern}}."), "its variable file stands nowhere in it"),
         (replace(TEMPLATE, variables=(*TEMPLATE.variables, Variable("a b"))), "a b is no name of a variable"),
         (replace(TEMPLATE, kind=SkillKind.WORKFLOW), "a workflow has numbered steps, and it has none"),
-        (
-            replace(TEMPLATE, kind=SkillKind.DOMAIN_KNOWLEDGE),
-            "domain knowledge belongs to a project, and it names none",
-        ),
         (replace(TEMPLATE, kind=SkillKind.DOMAIN_KNOWLEDGE, project="/home/x"), "its project is a path, not a name"),
         (replace(TOOL, schema={}), "an MCP tool has an input schema of the type object, and it has none"),
         (

@@ -5,9 +5,37 @@ from __future__ import annotations
 from types import ModuleType
 
 from skilld.cli import common
-from skilld.cli.skills import archive, delete, enable, export, history, listing, pin, show, summary, testing, use
+from skilld.cli.skills import (
+    archive,
+    delete,
+    enable,
+    export,
+    history,
+    imports,
+    listing,
+    pin,
+    share,
+    show,
+    summary,
+    testing,
+    use,
+)
 
-VERBS: tuple[ModuleType, ...] = (listing, show, history, testing, use, enable, summary, pin, archive, export, delete)
+VERBS: tuple[ModuleType, ...] = (
+    listing,
+    show,
+    history,
+    testing,
+    use,
+    enable,
+    summary,
+    pin,
+    archive,
+    export,
+    imports,
+    share,
+    delete,
+)
 
 
 def add(verbs: common.Verbs) -> None:

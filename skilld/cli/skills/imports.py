@@ -1,0 +1,154 @@
+"""`skilld skills import`: other people's skills, judged and staged as proposals like any other, nothing of them run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import SkilldError, UsageError
+
+if TYPE_CHECKING:
+    from skilld.exchange.incoming import Incoming
+    from skilld.exchange.sources import Found
+    from skilld.skills import Skill
+    from skilld.store import Store
+    from skilld.types import Proposal
+
+
+_TITLE = "The skill was not imported"
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """What became of one skill at the source."""
+
+    where: str
+    taken: Incoming | None = None
+    proposal: Proposal | None = None
+    error: SkilldError | None = None
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    text = "propose skills of other people: from YAML, SKILL.md, a folder or a git repository"
+    parser = common.verb(verbs, "import", run, text, listing=True)
+    parser.add_argument("source", metavar="SOURCE", help="a file, a folder, or the path or address of a repository")
+    parser.add_argument("--only", metavar="NAME", action="append", default=[], help="of several only this; repeatable")
+    parser.add_argument("--name", metavar="NAME", default="", help="what to call it here")
+    parser.add_argument(
+        "--as", dest="kind", choices=("prompt", "workflow", "domain", "mcp"), help="as this kind of skill"
+    )
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument(
+        "--project",
+        metavar="FOLDER",
+        nargs="?",
+        type=Path,
+        const=Path(),
+        help="into a project: the current one, or that",
+    )
+    place.add_argument("--user", action="store_true", help="into your own skills, as without either")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.decide.guard import refuse_agent
+    from skilld.exchange.sources import find
+    from skilld.git.environment import scrub_environment
+
+    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can import skills")
+    removed = scrub_environment()
+    source = common.as_text(arguments.source)
+    found = find(source, removed)
+    if arguments.only:
+        found = [one for one in found if one.folder in arguments.only or one.where in arguments.only]
+    if not found:
+        raise UsageError("No such skill at the source", ", ".join(arguments.only))
+    if arguments.name and len(found) > 1:
+        raise UsageError("One name for several skills?", f"{len(found)} were found", "Choose one: --only NAME")
+    store = common.store()
+    outcomes = [_outcome(store, one, source, arguments) for one in found]
+    if len(outcomes) == 1 and outcomes[0].error is not None:
+        raise outcomes[0].error
+    if arguments.json:
+        common.write_json([_as_json(one) for one in outcomes])
+    else:
+        for one in outcomes:
+            _tell(one)
+    return next((int(one.error.code) for one in outcomes if one.error is not None), 0)
+
+
+def _outcome(store: Store, found: Found, source: str, arguments: argparse.Namespace) -> _Outcome:
+    from skilld.deciding.amend import stage_new
+    from skilld.exchange.incoming import incoming, proposal
+    from skilld.kinds.draft import SHORT_NAMES
+    from skilld.times import rfc3339
+
+    kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
+    name = common.as_text(arguments.name)
+    taken = None
+    try:
+        taken = incoming(found, source, common.secrets(), name=name, kind=kind)
+        skills = common.all_skills([arguments.project.resolve()] if arguments.project else [])
+        path = _place(taken.draft.name, arguments.project, skills)
+        taken = replace(taken, flags=(*taken.flags, *_alike(taken, skills)))
+        return _Outcome(found.where, taken, stage_new(store, proposal(taken, path, rfc3339(time.time()))))
+    except SkilldError as error:
+        return _Outcome(found.where, taken, error=error)
+
+
+def _place(name: str, project: Path | None, skills: Sequence[Skill]) -> Path:
+    """Return where the skill goes; SkilldError with the remedy where there is one of that name."""
+    from skilld.skills.landing import landing
+
+    known = next((skill for skill in skills if skill.name.casefold() == name.casefold()), None)
+    if known is not None:
+        raise SkilldError(_TITLE, f"you have a skill called {name}: {known.path}", f"Give another: --name {name}-2")
+    return landing(name, [project.resolve()] if project else [], [], common.skill_places(), common.home())
+
+
+def _alike(taken: Incoming, skills: Sequence[Skill]) -> tuple[str, ...]:
+    """Return a flag where one of the person's skills is for the same task."""
+    from skilld.lifecycle.match import best, described
+
+    mine = [described(str(skill.path), skill.name, common.skill_text(skill)) for skill in skills]
+    match = best(described("", taken.draft.name, taken.text), mine)
+    return (f"much like your skill {match.other.name}: {match.why}",) if match else ()
+
+
+def _tell(outcome: _Outcome) -> None:
+    where = console.plain(outcome.where)
+    if outcome.error is not None:
+        sys.stderr.write(f"skilld: {where}: {console.plain(str(outcome.error))}\n")
+        if outcome.error.remedy:
+            sys.stderr.write(f"  {console.plain(outcome.error.remedy)}\n")
+        return
+    if outcome.proposal is None or outcome.taken is None:
+        return
+    console.line(f"{console.paint(outcome.proposal.id, 'bold')}  new skill {console.plain(outcome.proposal.skill)}")
+    for flag in outcome.taken.flags:
+        console.line(console.paint(f"  look: {console.plain(flag)}", "yellow"))
+    for one in outcome.taken.left_out:
+        console.line(console.paint(f"  left out: {console.plain(one)}", "dim"))
+    console.line(f"  Nothing is live yet: skilld show {outcome.proposal.id}, then accept or reject it.")
+
+
+def _as_json(outcome: _Outcome) -> dict[str, Any]:
+    taken, made, error = outcome.taken, outcome.proposal, outcome.error
+    return {
+        "where": outcome.where,
+        "name": taken.draft.name if taken else None,
+        "proposal": made.id if made else None,
+        "path": made.path if made else None,
+        "flags": list(taken.flags) if taken else [],
+        "left_out": list(taken.left_out) if taken else [],
+        "refused": str(error) if error else "",
+    }

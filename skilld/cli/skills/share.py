@@ -1,0 +1,121 @@
+"""`skilld skills share`: a skill on a branch of its own, pushed with the person's git when they said yes."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common
+from skilld.cli.skills import library
+from skilld.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from skilld.git.repo import Repo
+    from skilld.library.shelf import Shelved
+
+_TITLE = "Nothing was shared"
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """One branch: the skills on it by their path in `repo`, and where it goes."""
+
+    repo: Repo
+    branch: str
+    files: dict[str, str]
+    message: str
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    text = "push skills to a branch for other people, after showing what; sessions and people are left out"
+    parser = common.verb(verbs, "share", run, text)
+    parser.add_argument("names", metavar="NAME", nargs="+")
+    parser.add_argument(
+        "--to", metavar="REMOTE", required=True, help="a remote of the skill's repository, or an address"
+    )
+    parser.add_argument("--branch", metavar="NAME", default="", help="instead of skilld/share/NAME")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be pushed")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.decide.guard import refuse_agent
+    from skilld.exchange.outgoing import put
+    from skilld.exchange.sources import is_address
+    from skilld.git.environment import scrub_environment
+    from skilld.git.remote import push
+
+    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can share your skills")
+    removed = scrub_environment()
+    remote = common.as_text(arguments.to)
+    if not is_address(remote) and remote.startswith("-"):
+        raise UsageError(_TITLE, f"{remote} is no remote")
+    rows = [library.the_skill(common.store(), name) for name in dict.fromkeys(arguments.names)]
+    plans = _plans(rows, common.as_text(arguments.branch))
+    for plan in plans:
+        _show(plan, remote)
+    if arguments.dry_run:
+        return Exit.OK
+    if not arguments.yes and not common.confirmed("Push this? [y/N] ", _TITLE):
+        console.line(f"{_TITLE}.")
+        return Exit.FAILURE
+    for plan in plans:
+        now = int(time.time())
+        shared = put(plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now)
+        push(plan.repo, remote, shared.ref, removed)
+        console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
+        for line in _undo(plan, remote):
+            console.line(f"  undo: {line}")
+    return Exit.OK
+
+
+def _plans(rows: list[Shelved], branch: str) -> list[_Plan]:
+    """Return a branch for each skill; one for all of them where it is named and they are in one repository."""
+    from skilld.exchange.outgoing import PREFIX, redacted
+    from skilld.git.private import track
+    from skilld.worker.staging import private_repositories
+
+    plans: dict[tuple[Path, str], _Plan] = {}
+    for row in rows:
+        text = redacted(common.skill_text(row.skill), common.secrets())
+        tracked = track(row.path, private_repositories())
+        key = (tracked.repo.address, branch or PREFIX + row.name)
+        plan = plans.get(key) or _Plan(tracked.repo, key[1], {}, "")
+        message = f"{plan.message}Share the skill {row.name}\n\n{_provenance(row)}\n\n"
+        plans[key] = _Plan(plan.repo, plan.branch, plan.files | {tracked.relpath: text}, message)
+    if branch and len(plans) > 1:
+        raise UsageError(_TITLE, f"the skills are in {len(plans)} repositories", "Share them one by one.")
+    return list(plans.values())
+
+
+def _provenance(row: Shelved) -> str:
+    """Return what is told of where a skill came from: counts, nobody's words and no session."""
+    parts = [f"Learned from {row.origins} sessions."] if row.origins else []
+    parts += [f"Used {row.uses.number} times."] if row.uses.number else []
+    return " ".join([*parts, "Shared with skilld."])
+
+
+def _show(plan: _Plan, remote: str) -> None:
+    console.line(f"{console.paint(plan.branch, 'bold')} to {console.plain(remote)}, with nothing but:")
+    for path, text in plan.files.items():
+        console.line(console.paint(f"+++ {console.plain(path)}", "bold"))
+        for line in text.splitlines():
+            console.line(console.paint(f"+{console.plain(line)}", "green"))
+    console.line()
+
+
+def _undo(plan: _Plan, remote: str) -> list[str]:
+    git = f"git -C {shlex.quote(str(plan.repo.toplevel))}"
+    if plan.repo.private:
+        git = f"git --git-dir={shlex.quote(str(plan.repo.git_dir))}"
+    name = shlex.quote(plan.branch)
+    return [f"{git} push {shlex.quote(remote)} --delete {name}", f"{git} branch -D {name}"]

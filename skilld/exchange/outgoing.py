@@ -1,0 +1,114 @@
+"""A skill on its way to other people: its SKILL.md without whose words it came from, on a branch of its own.
+
+The branch rests on what the remote's default branch was when it was last fetched, and holds one commit with nothing but
+the skill; it is written by plumbing, so no work tree, index or HEAD is touched. Pushing it is a step of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from skilld.edit.mark import marked
+from skilld.errors import RefusedError
+from skilld.git import objects, refs, state, tree
+from skilld.git.identity import person_at
+from skilld.git.remote import base_on
+from skilld.git.repo import Repo
+from skilld.git.turns import in_turn
+from skilld.markdown.skill_file import parse
+from skilld.redact import Finding as Secret
+from skilld.skills.front import front
+from skilld.types import Op, Operation
+
+PREFIX = "skilld/share/"
+_TITLE = "The skill was not shared"
+_OTHER = "Give another name: --branch NAME"
+_PERSONAL = ("skilld-sessions", "skilld-author")
+_MOST = 100  # commits of a branch that is pushed again
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A branch that holds skills to be pushed: its ref, its commit, and the commit it rests on (None: on none)."""
+
+    ref: str
+    commit: str
+    base: str | None
+
+
+def redacted(text: str, secrets: Callable[[str], Sequence[Secret]]) -> str:
+    """Return a SKILL.md without the sessions and people it came from.
+
+    Raises RefusedError for a secret, with the line it is in, and where its front matter keeps what must go.
+    """
+    found = secrets(text)
+    if found:
+        where = ", ".join(f"line {text.count(chr(10), 0, one.start) + 1} ({one.kind})" for one in found[:5])
+        raise RefusedError(_TITLE, f"it holds what looks like a secret: {where}", "Take it out of the skill first.")
+    file = parse(text.encode("utf-8"))
+    matter = file.front
+    for key in _PERSONAL:
+        if key in front(matter).metadata:
+            matter = marked(matter, Operation(Op.MARK, key), file.ending)
+    if any(key in matter for key in _PERSONAL):
+        raise RefusedError(_TITLE, "its front matter names sessions or people in a way that is not changed")
+    return matter + "".join(line.text + line.ending for line in file.body)
+
+
+def put(repo: Repo, remote: str, branch: str, files: Mapping[str, str], *, message: str, seconds: int) -> Shared:
+    """Put files (path -> text) on `branch` of the person's repository, in their name, and return it.
+
+    A branch that is there goes on from its tip, if nothing but these files is on it that `remote` has not: pushing it
+    must carry nothing else there. Raises RefusedError where it does, where the branch is in use or can have no such
+    name, and where the remote has the skills as they are.
+    """
+    ref = f"refs/heads/{branch}"
+    if repo.git.call("check-ref-format", "--branch", branch).status != 0:
+        raise RefusedError(_TITLE, f"no branch can be called {branch}")
+    with in_turn(repo.common_dir):
+        refs.check_plain(repo.common_dir, [ref])
+        if ref in {*state.checked_out(repo.common_dir), refs.STAGING}:
+            raise RefusedError(_TITLE, f"{branch} is in use: it is checked out, or skilld's own", _OTHER)
+        tip, base = refs.tip(repo.git, ref), base_on(repo, remote)
+        if tip is not None and not _only(repo, tip, base, files):
+            raise RefusedError(
+                _TITLE, f"{branch} holds more than these skills, which would be pushed with them", _OTHER
+            )
+        parent = tip or base
+        made = _with_files(repo, parent, files)
+        if parent is not None and made == _tree_of(repo, parent):
+            if tip is None:
+                raise RefusedError(_TITLE, "the remote has it as it is")
+            return Shared(ref, tip, base)
+        who = person_at(repo.git, seconds)
+        parents = [parent] if parent else []
+        commit = objects.write_commit(
+            repo.git, tree=made, parents=parents, message=message.encode(), author=who, committer=who
+        )
+        refs.move(repo.git, repo.common_dir, [refs.Change(ref, commit, tip)])
+    return Shared(ref, commit, base)
+
+
+def _with_files(repo: Repo, parent: str | None, files: Mapping[str, str]) -> str:
+    blobs = {path: objects.write_blob(repo.git, text.encode()) for path, text in files.items()}
+    changes = {path: tree.Entry("100644", oid) for path, oid in blobs.items()}
+    return tree.rewrite(repo.git, parent or tree.EMPTY[len(repo.head)], changes)
+
+
+def _tree_of(repo: Repo, commit: str) -> str | None:
+    found = objects.read_commit(repo.git, commit)
+    return found.tree if found is not None else None
+
+
+def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str]) -> bool:
+    """Whether the commits up to `tip` that `base` has not are a straight line that changes nothing but these files."""
+    behind = [f"^{base}"] if base is not None else []
+    out = repo.git.run("rev-list", f"--max-count={_MOST}", tip, *behind).decode().split()
+    for commit in objects.read_commits(repo.git, out):
+        if commit is None or len(commit.parents) > 1 or len(out) == _MOST:
+            return False
+        before = commit.parents[0] if commit.parents else tree.EMPTY[len(tip)]
+        if not tree.changed(repo.git, before, commit.oid).keys() <= files.keys():
+            return False
+    return True

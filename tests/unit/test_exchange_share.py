@@ -1,0 +1,168 @@
+"""Skills on a branch for other people: what is on it, what is not, and that nothing else of a repository changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import RefusedError
+from skilld.exchange.outgoing import Shared, put, redacted
+from skilld.git.errors import GitFailedError
+from skilld.git.private import take_in
+from skilld.git.remote import base_on, push
+from skilld.git.repo import open_repo
+from skilld.redact import Finding, Redactor
+from support.repos import SKILL, TEXT, Person, isolate, new_repo, snapshot
+
+BRANCH = "skilld/share/release"
+REF = f"refs/heads/{BRANCH}"
+OURS = """\
+---
+name: release
+description: How we release.
+license: MIT
+metadata:
+  skilld-origin: "mined"
+  skilld-sessions: "11111111-2222-3333-4444-555555555555"
+  skilld-author: "Pat Person"
+---
+
+# Release
+"""
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    """Return a person with a clone of a bare repository, and work of their own that is on no remote."""
+    isolate(monkeypatch, tmp_path / "home")
+    origin = new_repo(tmp_path / "first")
+    origin.git("clone", "--quiet", "--bare", ".", "../hub.git")
+    origin.git("clone", "--quiet", str(tmp_path / "hub.git"), "../work")
+    person = Person(tmp_path / "work")
+    person.commit("private work", {"secret.txt": "x\n"})
+    return person
+
+
+def _secrets(text: str) -> Sequence[Finding]:
+    return Redactor(bytes(32)).findings(text)
+
+
+def _put(person: Person, remote: str, text: str = OURS, branch: str = BRANCH) -> Shared:
+    return put(open_repo(person.root), remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000)
+
+
+def _work(person: Person) -> dict[str, str]:
+    """Return everything in the work tree and its repository but skilld's refs and what a push tells of the remote."""
+    return {name: facts for name, facts in snapshot(person.root).items() if "refs/remotes/origin/skilld" not in name}
+
+
+def test_sessions_and_people_are_taken_out_of_the_front_matter_and_nothing_else() -> None:
+    kept = [line for line in OURS.splitlines() if "sessions" not in line and "author" not in line]
+    assert redacted(OURS, _secrets).splitlines() == kept
+    assert redacted(TEXT, _secrets) == TEXT
+
+
+def test_a_secret_stops_it_with_its_line() -> None:
+    with pytest.raises(RefusedError, match=r"line 12 \(\S+\)") as refused:
+        redacted(OURS + "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8\n", _secrets)
+    assert refused.value.code == 5
+
+
+def test_what_cannot_be_taken_out_is_refused() -> None:
+    with pytest.raises(RefusedError, match="names sessions or people"):
+        redacted("---\nname: a\ndescription: b\nmetadata: {skilld-author: Pat}\n---\n\nc\n", _secrets)
+
+
+def test_the_branch_rests_on_the_remotes_default_branch_and_is_pushed_alone(person: Person) -> None:
+    hub = Person(person.root.parent / "hub.git")
+    before, tip = _work(person), person.tip()
+    shared = _put(person, "origin")
+    assert shared.base == base_on(open_repo(person.root), str(hub.root)) == hub.tip("main")
+    assert _work(person) == before
+    push(open_repo(person.root), "origin", shared.ref, {})
+    assert _work(person) == before
+    assert person.tip() == tip
+    assert hub.tip(REF) == shared.commit
+    assert hub.files_changed("main", BRANCH) == [SKILL]
+    assert hub.show(ref=BRANCH) == OURS.strip()
+    assert hub.git("log", "--format=%an <%ae> %s", f"main..{BRANCH}") == "Pat Person <pat@example.org> Share"
+    assert [line.split("/", 2)[2] for line in hub.git("for-each-ref", "--format=%(refname)").splitlines()] == [
+        "main",
+        BRANCH,
+    ]
+
+
+def test_again_goes_on_from_the_tip_and_the_same_again_makes_nothing(person: Person) -> None:
+    first = _put(person, "origin")
+    assert _put(person, "origin") == first
+    push(open_repo(person.root), "origin", first.ref, {})
+    second = _put(person, "origin", OURS + "\nMore.\n")
+    assert person.tip(f"{second.commit}^") == first.commit
+    push(open_repo(person.root), "origin", second.ref, {})
+    assert Person(person.root.parent / "hub.git").tip(REF) == second.commit
+
+
+def test_to_a_stranger_only_the_skill_goes_and_never_the_history(person: Person) -> None:
+    other = person.root.parent / "other.git"
+    person.git("init", "--quiet", "--bare", str(other))
+    shared = _put(person, str(other))
+    assert shared.base is None
+    push(open_repo(person.root), str(other), shared.ref, {})
+    assert Person(other).git("ls-tree", "-r", "--name-only", BRANCH) == SKILL
+    assert Person(other).git("rev-list", "--all").splitlines() == [shared.commit]
+
+
+@pytest.mark.parametrize("remote", ["origin", "stranger"])
+def test_a_branch_that_holds_more_is_not_pushed(person: Person, remote: str) -> None:
+    person.git("branch", BRANCH)
+    before = snapshot(person.root)
+    with pytest.raises(RefusedError, match="holds more than these skills"):
+        _put(person, remote)
+    assert snapshot(person.root) == before
+
+
+def test_what_was_shared_with_one_remote_takes_nothing_of_it_to_another(person: Person) -> None:
+    _put(person, "origin")
+    with pytest.raises(RefusedError, match="holds more than these skills"):
+        _put(person, str(person.root.parent / "other.git"))
+
+
+@pytest.mark.parametrize("branch", ["a..b", "-x", "x.lock", "skilld/staging", "a b", ""])
+def test_no_other_branch_is_made(person: Person, branch: str) -> None:
+    before = person.git("for-each-ref")
+    with pytest.raises(RefusedError, match=r"can be called|is in use"):
+        _put(person, "origin", branch=branch)
+    assert person.git("for-each-ref") == before
+
+
+def test_a_branch_that_is_checked_out_is_left_alone(person: Person) -> None:
+    person.git("switch", "--quiet", "-c", BRANCH, "origin/main")
+    with pytest.raises(RefusedError, match="it is checked out"):
+        _put(person, "origin")
+
+
+def test_what_the_remote_has_is_not_shared(person: Person) -> None:
+    with pytest.raises(RefusedError, match="the remote has it as it is"):
+        _put(person, "origin", TEXT)
+
+
+def test_a_remote_that_refuses_is_told_in_its_words(person: Person) -> None:
+    shared = _put(person, "origin")
+    with pytest.raises(GitFailedError, match="nosuch"):
+        push(open_repo(person.root), str(person.root.parent / "nosuch.git"), shared.ref, {})
+
+
+def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(person: Person, tmp_path: Path) -> None:
+    file = tmp_path / "home/.claude/skills/release/SKILL.md"
+    file.parent.mkdir(parents=True)
+    file.write_text(OURS)
+    (file.parent / "notes.txt").write_text("mine\n")
+    before = snapshot(tmp_path / "home")
+    tracked = take_in(file, tmp_path / "data")
+    hub = str(person.root.parent / "hub.git")
+    shared = put(tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1_700_000_000)
+    push(tracked.repo, hub, shared.ref, {})
+    assert Person(person.root.parent / "hub.git").git("ls-tree", "-r", "--name-only", BRANCH) == "release/SKILL.md"
+    assert snapshot(tmp_path / "home") == before
