@@ -76,7 +76,7 @@ def proposal(taken: Incoming, path: Path, at: str) -> Proposal:
         branch="",
         operations=(Operation(Op.CREATE, "", taken.text),),
         summary=taken.draft.description,
-        reason=taken.flags[0],
+        reason="Imported: nothing in it was said by you.",
         kind=Kind.FACT,
         evidence=(),
         confidence=0.0,

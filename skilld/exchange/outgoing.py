@@ -38,14 +38,19 @@ class Shared:
 
 
 def redacted(text: str, secrets: Callable[[str], Sequence[Secret]]) -> str:
-    """Return a SKILL.md without the sessions and people it came from.
-
-    Raises RefusedError for a secret, with the line it is in, and where its front matter keeps what must go.
-    """
+    """Return a SKILL.md as `without_people`, or raise RefusedError for a secret, with the line it is in."""
     found = secrets(text)
     if found:
         where = ", ".join(f"line {text.count(chr(10), 0, one.start) + 1} ({one.kind})" for one in found[:5])
         raise RefusedError(_TITLE, f"it holds what looks like a secret: {where}", "Take it out of the skill first.")
+    return without_people(text)
+
+
+def without_people(text: str) -> str:
+    """Return a SKILL.md without the sessions and people it came from.
+
+    Raises RefusedError where its front matter keeps what must go.
+    """
     file = parse(text.encode("utf-8"))
     matter = file.front
     for key in _PERSONAL:

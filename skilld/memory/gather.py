@@ -16,7 +16,7 @@ _DECIDED = {State.ACCEPTED: True, State.REJECTED: False, State.REVERTED: False}
 
 
 def about(store: Store, text: str, limit: int = 100) -> list[Said]:
-    """Return what was said that shares words with `text`, the best matches only."""
+    """Return what was said that shares words with `text`, the best matches only. What nobody said is no match."""
     found: list[Said] = []
     for hit in store.search.find(text, limit):
         if hit.kind == "learning" and (learning := store.learnings.get(hit.id)):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.inline import Inline
 from support.repos import Person, snapshot
 from support.taught import Taught
 
@@ -24,6 +25,13 @@ metadata:
 
 Say which port {{service}} has.
 """
+
+
+@pytest.fixture
+def world(world: Taught) -> Taught:
+    """Return the world with its verbs run in this process."""
+    world.program = Inline(world.home)
+    return world
 
 
 def _skill(world: Taught, text: str, name: str = "port-finder") -> Path:
@@ -90,6 +98,10 @@ def test_several_go_into_a_folder_and_secrets_are_masked(world: Taught, tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["port-finder.yaml", "release-notes.yaml"]
     assert secret not in (tmp_path / "port-finder.yaml").read_text()
     assert "[REDACTED:" in (tmp_path / "port-finder.yaml").read_text()
+    options = ("port-finder", "release-notes", "--format", "skill", "-o", str(tmp_path))
+    assert world.program.run("skills", "export", *options).returncode == 0
+    kept = [line for line in TOOL.splitlines() if "sessions" not in line and "author" not in line]
+    assert (tmp_path / "port-finder/SKILL.md").read_text().splitlines()[:-1] == kept[:-1]
 
 
 def test_what_cannot_be_exported_or_imported_is_told(world: Taught) -> None:
@@ -152,6 +164,7 @@ def test_a_skill_is_imported_as_a_flagged_proposal_and_is_live_when_accepted(wor
     shown = world.shown(row["proposal"])
     assert (shown["state"], shown["evidence"], shown["flags"]) == ("open", [], row["flags"])
     assert "you:" not in world.program.run("show", row["proposal"]).stdout
+    assert world.program.json("recommend", "tidy branches that were merged") == []
     done = world.program.run("accept", row["proposal"])
     assert done.returncode == 0, done.stderr
     assert live.read_text().startswith("---\nname: tidy-branches\n")
@@ -193,7 +206,8 @@ def test_a_name_that_is_taken_is_refused_with_the_remedy(world: Taught, theirs: 
     (row,) = world.program.json("skills", "import", source, "--name", "tidy-again")
     assert any(flag.startswith("much like your skill tidy-branches: alike by ") for flag in row["flags"])
     again = world.program.run("skills", "import", source, "--name", "tidy-again")
-    assert again.returncode != 0
+    assert again.returncode == 1
+    assert f"{row['proposal']}, which is open, proposes a skill there" in again.stderr
 
 
 def test_what_was_exported_is_imported_as_the_same_skill(world: Taught, tmp_path: Path) -> None:

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "export", run, "write skills to YAML files for others, secrets and people left out")
+    parser = common.verb(verbs, "export", run, "write skills to files for other people, secrets and sessions left out")
     parser.add_argument("names", metavar="NAME", nargs="+")
     parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="a file, or a folder for several")
+    parser.add_argument("--format", choices=("yaml", "skill"), default="yaml", help="yaml, or skill: a SKILL.md")
     parser.add_argument("--with-evidence", action="store_true", help="with your quotes, the sessions and the author")
 
 
@@ -36,25 +37,38 @@ def run(arguments: argparse.Namespace) -> int:
         )
     redact = common.redactor()
     for row in rows:
-        said = _document(store, row, with_evidence=arguments.with_evidence)
+        said = _said(store, row, arguments)
         text = redact(said)
         if text != said:
             sys.stderr.write(f"skilld: {row.name}: what looks like a secret was masked\n")
-        _write(out / f"{row.name}.yaml" if out is not None and out.is_dir() else out, text)
+        name = f"{row.name}.yaml" if arguments.format == "yaml" else f"{row.name}/SKILL.md"
+        if out is not None and out.is_dir():
+            (out / name).parent.mkdir(exist_ok=True)
+            _write(out / name, text)
+        else:
+            _write(out, text)
     return 0
+
+
+def _said(store: Store, row: Shelved, arguments: argparse.Namespace) -> str:
+    from skilld.exchange.outgoing import without_people
+
+    if arguments.format == "yaml":
+        return _document(store, row, with_evidence=arguments.with_evidence)
+    text = common.skill_text(row.skill)
+    return text if arguments.with_evidence else without_people(text)
 
 
 def _document(store: Store, row: Shelved, *, with_evidence: bool) -> str:
     from skilld.exchange import yaml_text
     from skilld.exchange.document import Stats, to_document
     from skilld.kinds import read
-    from skilld.skills import text
     from skilld.types import State
 
     accepted = store.proposals.in_states([State.ACCEPTED])
     quotes = [piece.quote for one in accepted if one.path == str(row.path) for piece in one.evidence]
     stats = Stats(row.uses.number, row.uses.success)
-    draft = read(text(row.path), row.name)
+    draft = read(common.skill_text(row.skill), row.name)
     return yaml_text.dump(to_document(draft, stats, list(dict.fromkeys(quotes)) if with_evidence else None))
 
 

@@ -99,6 +99,7 @@ def _outcome(store: Store, found: Found, source: str, arguments: argparse.Namesp
         taken = incoming(found, source, common.secrets(), name=name, kind=kind)
         skills = common.all_skills([arguments.project.resolve()] if arguments.project else [])
         path = _place(taken.draft.name, arguments.project, skills)
+        _refuse_proposed(store, path)
         taken = replace(taken, flags=(*taken.flags, *_alike(taken, skills)))
         return _Outcome(found.where, taken, stage_new(store, proposal(taken, path, rfc3339(time.time()))))
     except SkilldError as error:
@@ -113,6 +114,14 @@ def _place(name: str, project: Path | None, skills: Sequence[Skill]) -> Path:
     if known is not None:
         raise SkilldError(_TITLE, f"you have a skill called {name}: {known.path}", f"Give another: --name {name}-2")
     return landing(name, [project.resolve()] if project else [], [], common.skill_places(), common.home())
+
+
+def _refuse_proposed(store: Store, path: Path) -> None:
+    from skilld.types import State
+
+    for one in store.proposals.in_states([State.OPEN]):
+        if one.path == str(path):
+            raise SkilldError(_TITLE, f"{one.id}, which is open, proposes a skill there", "Decide on it first.")
 
 
 def _alike(taken: Incoming, skills: Sequence[Skill]) -> tuple[str, ...]:
