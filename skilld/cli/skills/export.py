@@ -42,11 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         if text != said:
             sys.stderr.write(f"skilld: {row.name}: what looks like a secret was masked\n")
         name = f"{row.name}.yaml" if arguments.format == "yaml" else f"{row.name}/SKILL.md"
-        if out is not None and out.is_dir():
-            (out / name).parent.mkdir(exist_ok=True)
-            _write(out / name, text)
-        else:
-            _write(out, text)
+        _write(out / name if out is not None and out.is_dir() else out, text, below=out)
     return 0
 
 
@@ -72,13 +68,16 @@ def _document(store: Store, row: Shelved, *, with_evidence: bool) -> str:
     return yaml_text.dump(to_document(draft, stats, list(dict.fromkeys(quotes)) if with_evidence else None))
 
 
-def _write(path: Path | None, text: str) -> None:
+def _write(path: Path | None, text: str, *, below: Path | None) -> None:
+    """Write a file, in a folder of its own where that is to be `below` one; to standard output without a path."""
     from skilld.files import write_whole
 
     if path is None:
         console.piece(text)
         return
     try:
+        if path.parent.parent == below:
+            path.parent.mkdir(exist_ok=True)
         write_whole(path.resolve(), text.encode(), 0o644)
     except OSError as error:
         raise SkilldError("The file was not written", f"{path}: {error.strerror or error}") from error

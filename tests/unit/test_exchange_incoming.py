@@ -1,0 +1,128 @@
+"""Any bytes at a source come to a skill that the specification accepts, or to a refusal; and what is kept of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skilld.errors import SkilldError
+from skilld.exchange.incoming import incoming, proposal, shown
+from skilld.exchange.sources import Found
+from skilld.kinds import SkillKind, read
+from skilld.redact import Finding, Redactor
+from skilld.skills.spec import faults
+from skilld.types import Op, State
+
+YAML = b"""\
+name: find-port
+type: mcp-tool
+description: Finds a port.
+input_schema: {type: object, properties: {name: {type: string}}}
+implementation: {prompt: "Say which port {{name}} has."}
+generated_from: {sessions: [s1], extracted_at: 2026-01-05}
+author: Ada
+tags: [net, ports]
+"""
+MARKDOWN = b"---\nname: tidy\ndescription: Tidies up.\nmetadata:\n  skilld-origin: mined\n  other: x\n---\n\nTidy up.\n"
+TOKENS = st.sampled_from(
+    [
+        b"---\n",
+        b"\n",
+        b"\r",
+        b": ",
+        b"- ",
+        b"{",
+        b"}",
+        b"[",
+        b"&a ",
+        b"*a",
+        b"!!x ",
+        b"'",
+        b'"',
+        b"\t",
+        b"\x00",
+        b"\xff",
+        b"name: ",
+        b"type: workflow\n",
+        b"steps:\n",
+        b"{{a}}",
+        b"metadata:\n",
+        b"skilld-kind: mcp-tool\n",
+        b"\xe2\x80\xa8",
+    ]
+)
+
+
+def _secrets(text: str) -> Sequence[Finding]:
+    return Redactor(bytes(32)).findings(text)
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
+    where, data = draw(st.sampled_from([("a.yaml", YAML), ("a/SKILL.md", MARKDOWN)]))
+    for _ in range(draw(st.integers(0, 4))):
+        at, gone = draw(st.integers(0, len(data))), draw(st.integers(0, 12))
+        data = data[:at] + draw(TOKENS | st.binary(max_size=4)) + data[at + gone :]
+    return where, data
+
+
+@settings(max_examples=150, deadline=None)
+@given(damaged())
+def test_any_bytes_are_a_skill_or_refused(given_: tuple[str, bytes]) -> None:
+    where, data = given_
+    try:
+        taken = incoming(Found(where, "a", data), "theirs", _secrets)
+    except SkilldError:
+        return
+    assert faults(taken.text, taken.draft.name) == ()
+    assert read(taken.text).origin == "imported"
+    assert taken.flags[0] == "imported from theirs"
+
+
+def test_what_came_of_sessions_elsewhere_is_not_kept() -> None:
+    taken = incoming(Found("a.yaml", "", YAML), "theirs", _secrets)
+    draft = read(taken.text)
+    assert (draft.name, draft.kind, draft.author, draft.tags) == (
+        "find-port",
+        SkillKind.MCP_TOOL,
+        "Ada",
+        ("net", "ports"),
+    )
+    assert (draft.origin, draft.sessions) == ("imported", ())
+
+
+def test_a_name_and_a_kind_can_be_given() -> None:
+    taken = incoming(Found("a.yaml", "", YAML), "theirs", _secrets, name="ports", kind=SkillKind.PROMPT_TEMPLATE)
+    draft = read(taken.text)
+    assert (draft.name, draft.kind, draft.schema) == ("ports", SkillKind.PROMPT_TEMPLATE, {})
+    assert [one.name for one in draft.variables] == ["name"]
+
+
+def test_a_skill_without_a_name_is_called_as_its_folder() -> None:
+    text = b"---\ndescription: Tidies up.\n---\nTidy up.\n"
+    assert incoming(Found("x/tidy/SKILL.md", "tidy", text), "theirs", _secrets).draft.name == "tidy"
+
+
+def test_the_proposal_makes_the_skill_and_quotes_nobody() -> None:
+    taken = incoming(Found("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", _secrets)
+    made = proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z")
+    assert taken.left_out == ("a/run.sh",)
+    assert [(one.op, one.text) for one in made.operations] == [(Op.CREATE, taken.text)]
+    assert (made.state, made.skill, made.evidence, made.flags) == (State.OPEN, "tidy", (), ("imported from theirs",))
+    assert "other" not in taken.text
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("https://ada:pw@example.org/x.git", "https://example.org/x.git"),
+        ("git@example.org:x.git", "git@example.org:x.git"),
+        ("./skills", "./skills"),
+    ],
+)
+def test_a_login_in_an_address_is_not_told(source: str, told: str) -> None:
+    assert shown(source) == told
