@@ -110,6 +110,14 @@ class Mine(_Section):
     """Looking for skills in past sessions without being asked to."""
 
     nightly: bool = Field(default=False, description="mine once a day after 03:00, when nobody has worked for a while")
+    auto_domain_skill: Annotated[list[Path], NoDecode, BeforeValidator(_names)] = Field(
+        default_factory=list, description="projects whose facts, where no skill says them, become one skill of theirs"
+    )
+
+    @field_validator("auto_domain_skill")
+    @classmethod
+    def _absolute_folders(cls, folders: list[Path]) -> list[Path]:
+        return [_absolute(folder) for folder in folders]
 
 
 class Lifecycle(_Section):
@@ -240,7 +248,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 def from_text(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
     """Return what a person typed for `key` (one of `keys`) as a value of that key's type; as typed where it is none."""
-    if key.startswith("roots.") or key == "auto.skills":
+    if key.startswith("roots.") or key in {"auto.skills", "mine.auto_domain_skill"}:
         return [part.strip() for part in text.split(",")]
     section, _, name = key.rpartition(".")
     inner = Settings.model_fields[section].annotation if section else Settings

@@ -77,7 +77,7 @@ def _unasked(arguments: argparse.Namespace) -> int:
     result = {"type": "result", "outcome": "nothing", "detail": ""}
     try:
         report = _mined(arguments)
-        result["outcome"] = "proposed" if any(one.proposal for one in report.became) else "nothing"
+        result["outcome"] = "proposed" if report.proposed else "nothing"
     except SkilldError as error:
         result |= {"outcome": "failed", "detail": str(error)}
         message = {"at": rfc3339(time.time()), "message": f"mining: {error}"}
@@ -115,7 +115,8 @@ def _options(arguments: argparse.Namespace) -> Options:
     )
     kind = SkillKind(_KINDS.get(arguments.kind, arguments.kind)) if arguments.kind else None
     name = common.as_text(arguments.name)
-    return Options(_transcripts(arguments), wanted, kind, name, dry_run=arguments.dry_run)
+    gather = common.settings().mine.auto_domain_skill
+    return Options(_transcripts(arguments), wanted, kind, name, gather, dry_run=arguments.dry_run)
 
 
 def _world() -> World:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from skilld import console
+from skilld.mine.domains import Made
 from skilld.mine.run import Became, Report
 from skilld.mine.values import Proof
 
@@ -18,6 +20,7 @@ def as_json(report: Report) -> dict[str, Any]:
         "candidates": [_candidate(one) for one in report.became],
         "rejected": [{"topic": one.topic, "missed": one.missed} for one in judged.rejected],
         "docs": [{"project": one.project, "text": one.text, "evidence": _proofs(one.evidence)} for one in judged.docs],
+        "gathered": [asdict(one) | {"project": str(one.project)} for one in report.gathered],
         "model": report.model,
         "calls": report.usage.calls,
         "tokens": report.usage.tokens_in + report.usage.tokens_out,
@@ -53,10 +56,15 @@ def show(report: Report) -> None:
         console.line(console.paint(f"  stopped: {console.plain(report.asked.stopped)}", "yellow"))
     for one in report.became:
         _show(one)
+    for made in report.gathered:
+        console.line(
+            f"\n{console.paint(f'gather {console.plain(made.name)}', 'bold')} {console.plain(str(made.project))}"
+        )
+        _outcome(made)
     judged = report.judgement
     _list("For the project's own documents rather than a skill:", ((doc.text, doc.project) for doc in judged.docs))
     _list("Not taken:", ((one.topic, f"missed: {one.missed}") for one in judged.rejected))
-    if any(one.proposal for one in report.became):
+    if report.proposed:
         console.line("\nNothing is live yet. Look at them: skilld review")
 
 
@@ -70,6 +78,10 @@ def _show(one: Became) -> None:
         console.line(f"  - {console.plain(part.text)}")
         for proof in part.proofs:
             console.line(f"    you, in {console.plain(proof.session)}: \u201c{console.plain(proof.quote)}\u201d")
+    _outcome(one)
+
+
+def _outcome(one: Became | Made) -> None:
     if one.proposal:
         console.line(f"  proposed as {one.proposal}: skilld show {one.proposal}")
     elif one.why_not:

@@ -1,8 +1,7 @@
 """The facts that a person told of a project and that have no skill to go to, as one skill of domain knowledge. Pure.
 
-Learnings enter, one draft leaves, with the learnings it says: their quotes are the evidence of its proposal. It is made
-for a project only where the setting `auto_domain_skill` names it, and staged like every other new skill; `skilld mine`
-asks for it after its own candidates, so that what one of them says is not gathered as well.
+Learnings enter, one draft leaves, with the learnings it says: their quotes are the evidence of its proposal. `domains`
+asks for it, for the projects that the settings name.
 """
 
 from __future__ import annotations
@@ -38,14 +37,14 @@ class Gathered:
 
 
 def gathered(
-    project: Path, learnings: Iterable[Learning], *, day: str, unfit: Callable[[str], bool] = lambda _: False
+    project: Path, learnings: Iterable[Learning], *, day: str, unfit: Callable[[Learning], bool] = lambda _: False
 ) -> Gathered | None:
     """Return the skill of what was told of `project` (a folder), or None where that is too little to make one of.
 
-    What was said several times stands there once, in its newest words; `unfit` tells which words no skill may say.
+    What was said several times stands there once, in its newest words; `unfit` tells which of them no skill may say.
     `day` is YYYY-MM-DD.
     """
-    facts = {one.id: one for one in learnings if _is_told_of(one, project) and not unfit(one.change)}
+    facts = {one.id: one for one in learnings if _is_told_of(one, project) and not unfit(one)}
     newest = [facts[ask.said[0].id] for ask in asks(of_learnings(facts.values()))][:MOST]
     if len(newest) < LEAST:
         return None

@@ -16,7 +16,7 @@ from skilld.classify.backends.rates import Rates
 from skilld.daemon.roots import Surroundings
 from skilld.errors import RetryError, SkilldError
 from skilld.git.environment import scrub_environment
-from skilld.mine import found
+from skilld.mine import domains, found
 from skilld.mine.asking import Asked, Asking, Terms, rates_of
 from skilld.mine.confirm import Transcripts
 from skilld.mine.draft import draft
@@ -38,12 +38,13 @@ OFFLINE = "offline"
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a run is asked to do."""
+    """What a run is asked to do. `gather` are projects whose facts become a skill of their own."""
 
     transcripts: Sequence[Transcript]
     wanted: Wanted
     kind: SkillKind | None = None
     name: str = ""
+    gather: Sequence[Path] = ()
     dry_run: bool = False
 
 
@@ -89,10 +90,17 @@ class Report:
     reading: Reading
     judgement: Judgement = field(default_factory=lambda: Judgement((), (), ()))
     became: list[Became] = field(default_factory=list)
+    gathered: list[domains.Made] = field(default_factory=list)
     model: str = OFFLINE
     asked: Asked = field(default_factory=Asked)
     unread: int = 0
     usage: Usage = field(default_factory=Usage)
+
+    @property
+    def proposed(self) -> list[str]:
+        """The ids of the proposals that were made."""
+        ids = (*(one.proposal for one in self.became), *(one.proposal for one in self.gathered))
+        return [name for name in ids if name]
 
 
 def mine(options: Options, world: World, hooks: Hooks) -> Report:
@@ -116,6 +124,18 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     for number, candidate in enumerate(_named(report.judgement.candidates, options.name), 1):
         hooks.progress("proposals", number, len(report.judgement.candidates))
         report.became.append(_become(candidate, options, run, world.around, hooks))
+    said = {proof.turn for one in report.judgement.candidates for proof in one.evidence}
+    report.gathered = list(
+        domains.propose(
+            options.gather,
+            world.store,
+            world.around,
+            redact=world.redact,
+            now=time.time(),
+            said=said,
+            dry_run=options.dry_run,
+        )
+    )
     report.usage = sum(run.spent, report.asked.usage)
     return report
 

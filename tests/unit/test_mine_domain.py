@@ -79,7 +79,7 @@ def test_too_little_is_no_skill(rows: tuple[tuple[str, str, str, str | None, str
 
 
 def test_what_no_skill_may_say_is_left_out() -> None:
-    assert gathered(SHOP, _learnings(TOLD[:2]), day="2026-01-09", unfit=lambda text: "src" in text) is None
+    assert gathered(SHOP, _learnings(TOLD[:2]), day="2026-01-09", unfit=lambda one: "src" in one.change) is None
 
 
 def test_a_project_of_any_name_gives_a_name_that_a_skill_can_have() -> None:
