@@ -63,9 +63,9 @@ def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
 
 
 def _origin(proposal: Proposal) -> str:
-    """Return where a proposal came from: a session, or for a merge of skills the verb that makes them."""
+    """Return where a proposal came from: a session, or the verb that makes those without one."""
     if not proposal.evidence and not proposal.session_id:
-        return "skilld consolidate"
+        return f"skilld {'skills import' if proposal.creates else 'consolidate'}"
     return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
 
 

@@ -82,7 +82,7 @@ def proposal(taken: Incoming, path: Path, at: str) -> Proposal:
         confidence=0.0,
         agent="",
         session_id="",
-        model="",
+        model="offline",
         created_at=at,
         flags=taken.flags,
     )
