@@ -20,6 +20,7 @@ from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource
 from skilld.errors import UsageError
 from skilld.files import open_to_others
 from skilld.intake.agents import ADAPTERS
+from skilld.times import day_minutes
 
 _PREFIX = "SKILLD_"
 _BUILT_IN = ("auto", "offline")
@@ -30,15 +31,6 @@ _NOT_SETTINGS = frozenset({"SKILLD_CHILD"})
 
 class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-def _minutes(hours: str) -> tuple[int, int] | None:
-    """Return two times of the day, joined by a hyphen, in minutes; None where they are not that."""
-    match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d) ?- ?([01]?\d|2[0-3]):([0-5]\d)", hours, re.ASCII)
-    if match is None:
-        return None
-    start, end = int(match[1]) * 60 + int(match[2]), int(match[3]) * 60 + int(match[4])
-    return None if start == end else (start, end)
 
 
 class Batch(_Section):
@@ -60,14 +52,14 @@ class Notify(_Section):
     @field_validator("quiet_hours")
     @classmethod
     def _two_times(cls, hours: str) -> str:
-        if hours and _minutes(hours) is None:
+        if hours and day_minutes(hours) is None:
             raise ValueError("write two different times, as 22:00-08:00")
         return hours
 
     @property
     def quiet(self) -> tuple[int, int] | None:
         """The quiet hours as two minutes of the day, None where there are none."""
-        return _minutes(self.quiet_hours)
+        return day_minutes(self.quiet_hours)
 
 
 class Worker(_Section):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 
 
@@ -48,3 +49,12 @@ def ago(at: float | None, now: float) -> str:
             number = passed // size
             return f"{number} {unit}{'s' if number > 1 else ''} ago"
     return "just now"
+
+
+def day_minutes(hours: str) -> tuple[int, int] | None:
+    """Return two times of the day, joined by a hyphen, in minutes; None where they are not that."""
+    match = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d) ?- ?([01]?\d|2[0-3]):([0-5]\d)", hours, re.ASCII)
+    if match is None:
+        return None
+    start, end = int(match[1]) * 60 + int(match[2]), int(match[3]) * 60 + int(match[4])
+    return None if start == end else (start, end)
