@@ -1,15 +1,20 @@
-"""Skills to other people and from them, by the program itself, on a home in which things were taught."""
+"""Skills to other people and from them, by the program itself."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from skilld.store import Store
+from skilld.types import Evidence, State
 from support.inline import Inline
+from support.live_project import Project
+from support.proposals import a_proposal
 from support.repos import Person, snapshot
-from support.taught import Taught
 
 TOOL = """\
 ---
@@ -27,21 +32,36 @@ Say which port {{service}} has.
 """
 
 
+@dataclass
+class World:
+    """A person's home, their project with the skill release-notes, and skilld on it."""
+
+    home: Path
+    project: Project
+    program: Inline
+
+    @property
+    def notes(self) -> str:
+        """The folder of the project's skill: no session tells of the project, so its name alone is not known."""
+        return str(self.project.skill_path.parent)
+
+    def shown(self, name: str) -> dict[str, Any]:
+        return dict(self.program.json("show", name))
+
+
 @pytest.fixture
-def world(world: Taught) -> Taught:
-    """Return the world with its verbs run in this process."""
-    world.program = Inline(world.home)
-    return world
+def world(home: Path, project: Project) -> World:
+    return World(home, project, Inline(home))
 
 
-def _skill(world: Taught, text: str, name: str = "port-finder") -> Path:
+def _skill(world: World, text: str, name: str = "port-finder") -> Path:
     file = world.home / ".claude/skills" / name / "SKILL.md"
     file.parent.mkdir(parents=True)
     file.write_text(text)
     return file
 
 
-def test_a_skill_is_exported_without_whose_words_it_came_from(world: Taught) -> None:
+def test_a_skill_is_exported_without_whose_words_it_came_from(world: World) -> None:
     _skill(world, TOOL)
     done = world.program.run("skills", "export", "port-finder")
     assert (
@@ -78,36 +98,41 @@ stats:
     assert "author: Pat Person\n" in told
 
 
-def test_evidence_is_the_quotes_of_what_was_accepted(world: Taught) -> None:
-    assert world.program.run("accept", world.one).returncode == 0
-    quote = world.shown(world.one)["evidence"][0]["quote"]
-    said = " ".join(world.program.run("skills", "export", "release-notes", "--with-evidence").stdout.split())
-    assert quote in said
-    assert quote not in " ".join(
-        world.program.run("skills", "export", "release-notes").stdout.split("prompt:")[0].split()
+def test_evidence_is_the_quotes_of_what_was_accepted(world: World) -> None:
+    world.program.run("proposals")  # makes the store
+    said = (Evidence("t1", "always say who reviewed it"),)
+    store = Store.open(world.home / ".local/state/skilld/skilld.db")
+    store.proposals.add(a_proposal(state=State.ACCEPTED, path=str(world.project.skill_path), evidence=said))
+    store.close()
+    assert (
+        "quotes:\n  - always say who reviewed it\n"
+        in world.program.run("skills", "export", world.notes, "--with-evidence").stdout
     )
+    assert "who reviewed" not in world.program.run("skills", "export", world.notes).stdout
 
 
-def test_several_go_into_a_folder_and_secrets_are_masked(world: Taught, tmp_path: Path) -> None:
+def test_several_go_into_a_folder_and_secrets_are_masked(world: World, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
     secret = "ghp_" + "Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8"
     _skill(world, TOOL.replace("Say which", f"Log in with {secret}. Say which"))
-    assert world.program.run("skills", "export", "port-finder", "release-notes").returncode == 2
-    done = world.program.run("skills", "export", "port-finder", "release-notes", "-o", str(tmp_path))
+    assert world.program.run("skills", "export", "port-finder", world.notes).returncode == 2
+    done = world.program.run("skills", "export", "port-finder", world.notes, "-o", str(out))
     assert done.returncode == 0
     assert done.stderr == "skilld: port-finder: what looks like a secret was masked\n"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["port-finder.yaml", "release-notes.yaml"]
-    assert secret not in (tmp_path / "port-finder.yaml").read_text()
-    assert "[REDACTED:" in (tmp_path / "port-finder.yaml").read_text()
-    options = ("port-finder", "release-notes", "--format", "skill", "-o", str(tmp_path))
+    assert sorted(path.name for path in out.iterdir()) == ["port-finder.yaml", "release-notes.yaml"]
+    assert secret not in (out / "port-finder.yaml").read_text()
+    assert "[REDACTED:" in (out / "port-finder.yaml").read_text()
+    options = ("port-finder", world.notes, "--format", "skill", "-o", str(out))
     assert world.program.run("skills", "export", *options).returncode == 0
     kept = [line for line in TOOL.splitlines() if "sessions" not in line and "author" not in line]
-    assert (tmp_path / "port-finder/SKILL.md").read_text().splitlines()[:-1] == kept[:-1]
+    assert (out / "port-finder/SKILL.md").read_text().splitlines()[:-1] == kept[:-1]
 
 
-def test_what_cannot_be_exported_or_imported_is_told(world: Taught) -> None:
+def test_what_cannot_be_exported_or_imported_is_told(world: World) -> None:
     verbs = {
         ("export", "nosuch"): 1,
-        ("export", "release-notes", "-o", "/nosuch/x.yaml"): 1,
+        ("export", world.notes, "-o", "/nosuch/x.yaml"): 1,
         ("import", "ext::sh -c date"): 2,
         ("import", "/nosuch"): 1,
         ("import", "file:///nosuch.git"): 1,
@@ -122,7 +147,7 @@ def _git(folder: Path, *arguments: str) -> str:
     return Person(folder).git(*arguments)
 
 
-def _states(world: Taught) -> dict[str, str]:
+def _states(world: World) -> dict[str, str]:
     return {row["skill"]: row["state"] for row in world.program.json("proposals", "--state", "all")}
 
 
@@ -150,7 +175,7 @@ def theirs(tmp_path: Path) -> Path:
     return person.root
 
 
-def test_a_skill_is_imported_as_a_flagged_proposal_and_is_live_when_accepted(world: Taught, theirs: Path) -> None:
+def test_a_skill_is_imported_as_a_flagged_proposal_and_is_live_when_accepted(world: World, theirs: Path) -> None:
     live = world.project.root / ".claude/skills/tidy-branches/SKILL.md"
     before = snapshot(world.project.root)
     source = str(theirs / "tidy-branches")
@@ -174,7 +199,7 @@ def test_a_skill_is_imported_as_a_flagged_proposal_and_is_live_when_accepted(wor
     assert _states(world)["tidy-branches"] == "accepted"
 
 
-def test_into_the_persons_own_skills_it_waits_in_skillds_repository(world: Taught, theirs: Path) -> None:
+def test_into_the_persons_own_skills_it_waits_in_skillds_repository(world: World, theirs: Path) -> None:
     options = ("--name", "tidy-up", "--as", "domain")
     (row,) = world.program.json("skills", "import", str(theirs / "tidy-branches"), *options)
     assert row["path"] == str(world.home / ".claude/skills/tidy-up/SKILL.md")
@@ -186,7 +211,7 @@ def test_into_the_persons_own_skills_it_waits_in_skillds_repository(world: Taugh
     assert "a workflow has numbered steps, and it has none" in refused.stderr
 
 
-def test_the_good_ones_of_a_folder_are_taken_and_the_others_told(world: Taught, theirs: Path) -> None:
+def test_the_good_ones_of_a_folder_are_taken_and_the_others_told(world: World, theirs: Path) -> None:
     done = world.program.run("skills", "import", str(theirs))
     assert done.returncode == 5
     assert "new skill tidy-branches" in done.stdout
@@ -196,7 +221,7 @@ def test_the_good_ones_of_a_folder_are_taken_and_the_others_told(world: Taught, 
     assert not (world.home / ".claude/skills/tidy-branches").exists()
 
 
-def test_a_name_that_is_taken_is_refused_with_the_remedy(world: Taught, theirs: Path) -> None:
+def test_a_name_that_is_taken_is_refused_with_the_remedy(world: World, theirs: Path) -> None:
     file = _skill(world, THEIRS, "tidy-branches")
     source = str(theirs / "tidy-branches")
     done = world.program.run("skills", "import", source)
@@ -210,7 +235,7 @@ def test_a_name_that_is_taken_is_refused_with_the_remedy(world: Taught, theirs: 
     assert f"{row['proposal']}, which is open, proposes a skill there" in again.stderr
 
 
-def test_what_was_exported_is_imported_as_the_same_skill(world: Taught, tmp_path: Path) -> None:
+def test_what_was_exported_is_imported_as_the_same_skill(world: World, tmp_path: Path) -> None:
     file = _skill(world, TOOL)
     out = tmp_path / "tool.yaml"
     assert world.program.run("skills", "export", "port-finder", "-o", str(out)).returncode == 0
@@ -223,7 +248,7 @@ def test_what_was_exported_is_imported_as_the_same_skill(world: Taught, tmp_path
     assert "skilld-sessions" not in back
 
 
-def test_a_repository_is_cloned_and_its_skills_are_proposed(world: Taught, theirs: Path) -> None:
+def test_a_repository_is_cloned_and_its_skills_are_proposed(world: World, theirs: Path) -> None:
     _git(theirs, "init", "--quiet")
     Person(theirs).commit("skills")
     rows = world.program.run("skills", "import", f"file://{theirs}", "--only", "tidy-branches", "--json")
@@ -232,18 +257,18 @@ def test_a_repository_is_cloned_and_its_skills_are_proposed(world: Taught, their
     assert row["flags"][0] == f"imported from file://{theirs}"
 
 
-def test_agents_import_and_share_nothing(world: Taught, theirs: Path) -> None:
+def test_agents_import_and_share_nothing(world: World, theirs: Path) -> None:
     world.program.environment["CLAUDECODE"] = "1"
-    for verb in (("import", str(theirs)), ("share", "release-notes", "--to", str(theirs), "--yes")):
+    for verb in (("import", str(theirs)), ("share", world.notes, "--to", str(theirs), "--yes")):
         assert world.program.run("skills", *verb).returncode == 5
 
 
-def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: Taught, tmp_path: Path) -> None:
+def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp_path: Path) -> None:
     hub = tmp_path / "hub.git"
     tmp_path.joinpath("x").mkdir()
     _git(tmp_path / "x", "init", "--quiet", "--bare", str(hub))
     _skill(world, TOOL)
-    share = ("skills", "share", "port-finder", "release-notes", "--to", str(hub))
+    share = ("skills", "share", "port-finder", world.notes, "--to", str(hub))
     shown = world.program.run(*share, "--dry-run")
     assert shown.returncode == 0
     assert "skilld/share/port-finder to" in shown.stdout
@@ -262,7 +287,7 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: Taught, tm
     assert "Pat Person" not in _git(hub, "show", f"{branches[0]}:port-finder/SKILL.md")
 
 
-def test_a_secret_in_a_skill_stops_sharing(world: Taught, tmp_path: Path) -> None:
+def test_a_secret_in_a_skill_stops_sharing(world: World, tmp_path: Path) -> None:
     _skill(world, TOOL + "Log in with ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8.\n")
     done = world.program.run("skills", "share", "port-finder", "--to", str(tmp_path), "--yes")
     assert done.returncode == 5
