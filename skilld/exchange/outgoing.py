@@ -30,11 +30,15 @@ _MOST = 100  # commits of a branch that is pushed again
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """A branch that holds skills to be pushed: its ref, its commit, and the commit it rests on (None: on none)."""
+    """A branch that holds skills to be pushed: its ref, its commit, and the commit it rests on (None: on none).
+
+    `before` is the commit that it had before (None: there was no such branch).
+    """
 
     ref: str
     commit: str
     base: str | None
+    before: str | None
 
 
 def redacted(text: str, secrets: Callable[[str], Sequence[Secret]]) -> str:
@@ -85,14 +89,20 @@ def put(repo: Repo, remote: str, branch: str, files: Mapping[str, str], *, messa
         if parent is not None and made == _tree_of(repo, parent):
             if tip is None:
                 raise RefusedError(_TITLE, "the remote has it as it is")
-            return Shared(ref, tip, base)
+            return Shared(ref, tip, base, tip)
         who = person_at(repo.git, seconds)
         parents = [parent] if parent else []
         commit = objects.write_commit(
             repo.git, tree=made, parents=parents, message=message.encode(), author=who, committer=who
         )
         refs.move(repo.git, repo.common_dir, [refs.Change(ref, commit, tip)])
-    return Shared(ref, commit, base)
+    return Shared(ref, commit, base, tip)
+
+
+def take_back(repo: Repo, shared: Shared) -> None:
+    """Put the branch back to what it was, for a push that failed; raises LostRaceError where it moved meanwhile."""
+    if shared.commit != shared.before:
+        refs.move(repo.git, repo.common_dir, [refs.Change(shared.ref, shared.before, shared.commit)])
 
 
 def _with_files(repo: Repo, parent: str | None, files: Mapping[str, str]) -> str:

@@ -277,6 +277,10 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     assert world.program.run(*share).returncode == 5
     assert _git(hub, "for-each-ref") == ""
     before = snapshot(world.project.root)
+    refs = _git(world.project.root, "for-each-ref")
+    failed = world.program.run("skills", "share", world.notes, "--to", "nosuch", "--yes")
+    assert (failed.returncode, _git(world.project.root, "for-each-ref")) == (1, refs)
+    assert "The branch was not pushed" in failed.stderr
     done = world.program.run(*share, "--yes")
     assert done.returncode == 0, done.stderr
     assert f"push {hub} --delete skilld/share/port-finder" in done.stdout

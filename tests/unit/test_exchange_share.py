@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from skilld.errors import RefusedError
-from skilld.exchange.outgoing import Shared, put, redacted
+from skilld.exchange.outgoing import Shared, put, redacted, take_back
 from skilld.git.errors import GitFailedError
 from skilld.git.private import take_in
 from skilld.git.remote import base_on, push
@@ -96,7 +97,7 @@ def test_the_branch_rests_on_the_remotes_default_branch_and_is_pushed_alone(pers
 
 def test_again_goes_on_from_the_tip_and_the_same_again_makes_nothing(person: Person) -> None:
     first = _put(person, "origin")
-    assert _put(person, "origin") == first
+    assert replace(_put(person, "origin"), before=None) == first
     push(open_repo(person.root), "origin", first.ref, {})
     second = _put(person, "origin", OURS + "\nMore.\n")
     assert person.tip(f"{second.commit}^") == first.commit
@@ -152,6 +153,17 @@ def test_a_remote_that_refuses_is_told_in_its_words(person: Person) -> None:
     shared = _put(person, "origin")
     with pytest.raises(GitFailedError, match="nosuch"):
         push(open_repo(person.root), str(person.root.parent / "nosuch.git"), shared.ref, {})
+
+
+def test_what_was_not_pushed_is_taken_back(person: Person) -> None:
+    before = person.git("for-each-ref")
+    take_back(open_repo(person.root), _put(person, "origin"))
+    assert person.git("for-each-ref") == before
+    first = _put(person, "origin")
+    take_back(open_repo(person.root), _put(person, "origin", OURS + "\nMore.\n"))
+    assert person.tip(REF) == first.commit
+    take_back(open_repo(person.root), _put(person, "origin"))
+    assert person.tip(REF) == first.commit
 
 
 def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(person: Person, tmp_path: Path) -> None:

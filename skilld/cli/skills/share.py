@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.cli.skills import library
-from skilld.errors import Exit, UsageError
+from skilld.errors import Exit, RetryError, UsageError
 
 if TYPE_CHECKING:
     from skilld.git.repo import Repo
@@ -49,7 +49,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.decide.guard import refuse_agent
-    from skilld.exchange.outgoing import put
+    from skilld.exchange.outgoing import put, take_back
     from skilld.exchange.sources import is_address
     from skilld.git.environment import scrub_environment
     from skilld.git.remote import push
@@ -71,7 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
     for plan in plans:
         now = int(time.time())
         shared = put(plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now)
-        push(plan.repo, remote, shared.ref, removed)
+        try:
+            push(plan.repo, remote, shared.ref, removed)
+        except RetryError:
+            take_back(plan.repo, shared)
+            raise
         console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
         for line in _undo(plan, remote):
             console.line(f"  undo: {line}")
