@@ -55,12 +55,12 @@ def to_document(draft: Draft, stats: Stats, quotes: Sequence[str] | None = None)
 def _of_kind(draft: Draft, prompt: str) -> tuple[str, dict[str, Any]]:
     """Return what stands under `prompt`, and the keys of the draft's kind."""
     match draft.kind:
-        case SkillKind.PROMPT_TEMPLATE:
+        case SkillKind.PROMPT:
             rows = [{"name": one.name, "type": one.type, "description": one.description} for one in draft.variables]
             return prompt, {"variables": rows}
-        case SkillKind.DOMAIN_KNOWLEDGE:
+        case SkillKind.KNOWLEDGE:
             return "", {"project": draft.project, "context": prompt}
-        case SkillKind.MCP_TOOL:
+        case SkillKind.TOOL:
             return "", {"input_schema": dict(draft.schema), "implementation": {"prompt": prompt}}
     return prompt, {}
 

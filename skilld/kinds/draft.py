@@ -16,17 +16,17 @@ FIRST_VERSION = "1.0.0"
 class SkillKind(StrEnum):
     """What sort of knowledge a skill holds; a skill without one is plain instructions."""
 
-    PROMPT_TEMPLATE = "prompt-template"
+    PROMPT = "prompt-template"
     WORKFLOW = "workflow"
-    DOMAIN_KNOWLEDGE = "domain-knowledge"
-    MCP_TOOL = "mcp-tool"
+    KNOWLEDGE = "domain-knowledge"
+    TOOL = "mcp-tool"
 
 
 SHORT_NAMES: Mapping[str, SkillKind] = {
-    "prompt": SkillKind.PROMPT_TEMPLATE,
+    "prompt": SkillKind.PROMPT,
     "workflow": SkillKind.WORKFLOW,
-    "domain": SkillKind.DOMAIN_KNOWLEDGE,
-    "mcp": SkillKind.MCP_TOOL,
+    "domain": SkillKind.KNOWLEDGE,
+    "mcp": SkillKind.TOOL,
 }
 """What people type for a kind."""
 
@@ -76,6 +76,6 @@ def of_kind(draft: Draft, kind: SkillKind) -> Draft:
     return replace(
         draft,
         kind=kind,
-        variables=draft.variables or tuple(map(Variable, names)) if kind is SkillKind.PROMPT_TEMPLATE else (),
-        schema=schema if kind is SkillKind.MCP_TOOL else {},
+        variables=draft.variables or tuple(map(Variable, names)) if kind is SkillKind.PROMPT else (),
+        schema=schema if kind is SkillKind.TOOL else {},
     )

@@ -16,10 +16,10 @@ _NUMBERED = re.compile(r"^[ ]{0,3}\d+[.)][ \t]+\S", re.MULTILINE)
 def faults(draft: Draft) -> tuple[str, ...]:
     """Return clauses for the person, none where the draft is what its kind says; a plain skill has none."""
     checks = {
-        SkillKind.PROMPT_TEMPLATE: _template,
+        SkillKind.PROMPT: _template,
         SkillKind.WORKFLOW: _workflow,
-        SkillKind.DOMAIN_KNOWLEDGE: _domain,
-        SkillKind.MCP_TOOL: _tool,
+        SkillKind.KNOWLEDGE: _domain,
+        SkillKind.TOOL: _tool,
     }
     return tuple(checks[draft.kind](draft)) if draft.kind is not None else ()
 

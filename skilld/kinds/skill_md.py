@@ -54,7 +54,7 @@ def write(draft: Draft) -> str:
 
 def input_schema(metadata: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the input schema of a skill that is an MCP tool; empty where it is none, or says none for an object."""
-    found = _json(metadata.get(SCHEMA, "")) if metadata.get(KIND) == SkillKind.MCP_TOOL else None
+    found = _json(metadata.get(SCHEMA, "")) if metadata.get(KIND) == SkillKind.TOOL else None
     return found if isinstance(found, dict) and found.get("type") == "object" else {}
 
 

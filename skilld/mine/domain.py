@@ -56,7 +56,7 @@ def gathered(
         name=f"{_slug(name)}-knowledge",
         description=f"What holds in {line(name)}: {said}. Use when working in {line(name)}.",
         body=_body(name, sections),
-        kind=SkillKind.DOMAIN_KNOWLEDGE,
+        kind=SkillKind.KNOWLEDGE,
         project=line(name),
         date=day,
         origin="mined",

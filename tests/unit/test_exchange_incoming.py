@@ -88,7 +88,7 @@ def test_what_came_of_sessions_elsewhere_is_not_kept() -> None:
     draft = read(taken.text)
     assert (draft.name, draft.kind, draft.author, draft.tags) == (
         "find-port",
-        SkillKind.MCP_TOOL,
+        SkillKind.TOOL,
         "Ada",
         ("net", "ports"),
     )
@@ -96,9 +96,9 @@ def test_what_came_of_sessions_elsewhere_is_not_kept() -> None:
 
 
 def test_a_name_and_a_kind_can_be_given() -> None:
-    taken = incoming(Found("a.yaml", "", YAML), "theirs", _secrets, name="ports", kind=SkillKind.PROMPT_TEMPLATE)
+    taken = incoming(Found("a.yaml", "", YAML), "theirs", _secrets, name="ports", kind=SkillKind.PROMPT)
     draft = read(taken.text)
-    assert (draft.name, draft.kind, draft.schema) == ("ports", SkillKind.PROMPT_TEMPLATE, {})
+    assert (draft.name, draft.kind, draft.schema) == ("ports", SkillKind.PROMPT, {})
     assert [one.name for one in draft.variables] == ["name"]
 
 

@@ -50,11 +50,9 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
     said = {
         "body": replace(SKILL, body=text),
         "description": replace(SKILL, description=text),
-        "variable": replace(
-            SKILL, kind=SkillKind.PROMPT_TEMPLATE, body="{{a}}", variables=(Variable("a", description=text),)
-        ),
+        "variable": replace(SKILL, kind=SkillKind.PROMPT, body="{{a}}", variables=(Variable("a", description=text),)),
         "schema": replace(
-            SKILL, kind=SkillKind.MCP_TOOL, schema={"type": "object", "properties": {"a": {"description": text}}}
+            SKILL, kind=SkillKind.TOOL, schema={"type": "object", "properties": {"a": {"description": text}}}
         ),
         "tags": replace(SKILL, tags=(text,)),
     }

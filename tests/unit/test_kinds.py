@@ -21,7 +21,7 @@ TEMPLATE = Draft(
     "review",
     "How we review.",
     "Review {{ file }} for {{concern}}.",
-    SkillKind.PROMPT_TEMPLATE,
+    SkillKind.PROMPT,
     variables=(Variable("file", "path", "which one"), Variable("concern")),
 )
 WORKFLOW_BODY = """\
@@ -40,7 +40,7 @@ TOOL = Draft(
     "port-finder",
     "Finds a port.",
     "Look up {{service}}.",
-    SkillKind.MCP_TOOL,
+    SkillKind.TOOL,
     schema={"type": "object", "properties": {"service": {"type": "string"}}, "required": ["service"]},
 )
 
@@ -82,9 +82,9 @@ def drafts(draw: st.DrawFn) -> Draft:
             author=draw(TEXTS),
             team=draw(TEXTS),
             tags=draw(LINES),
-            variables=draw(st.lists(told, max_size=2).map(tuple)) if kind is SkillKind.PROMPT_TEMPLATE else (),
-            project=draw(TEXTS) if kind is SkillKind.DOMAIN_KNOWLEDGE else "",
-            schema=draw(SCHEMAS) if kind is SkillKind.MCP_TOOL else {},
+            variables=draw(st.lists(told, max_size=2).map(tuple)) if kind is SkillKind.PROMPT else (),
+            project=draw(TEXTS) if kind is SkillKind.KNOWLEDGE else "",
+            schema=draw(SCHEMAS) if kind is SkillKind.TOOL else {},
             sessions=draw(LINES),
             date=draw(TEXTS),
         )
@@ -146,7 +146,7 @@ def test_each_kind_has_its_own_keys() -> None:
         "description": "which one",
     }
     assert to_document(TOOL, Stats())["implementation"] == {"prompt": "Look up {{service}}."}
-    domain = to_document(Draft("d", "D.", "Code is in src.", SkillKind.DOMAIN_KNOWLEDGE, project="shop"), Stats())
+    domain = to_document(Draft("d", "D.", "Code is in src.", SkillKind.KNOWLEDGE, project="shop"), Stats())
     assert (domain["type"], domain["project"], domain["context"]) == ("domain-knowledge", "shop", "Code is in src.")
     steps = to_document(Draft("w", "W.", WORKFLOW_BODY, SkillKind.WORKFLOW), Stats())["steps"]
     assert steps[1] == {"name": "Tag", "prompt": "", "tools": []}
@@ -192,7 +192,7 @@ def test_what_is_of_its_kind_has_no_fault(draft: Draft) -> None:
         (replace(TEMPLATE, body="Review {{concern}}."), "its variable file stands nowhere in it"),
         (replace(TEMPLATE, variables=(*TEMPLATE.variables, Variable("a b"))), "a b is no name of a variable"),
         (replace(TEMPLATE, kind=SkillKind.WORKFLOW), "a workflow has numbered steps, and it has none"),
-        (replace(TEMPLATE, kind=SkillKind.DOMAIN_KNOWLEDGE, project="/home/x"), "its project is a path, not a name"),
+        (replace(TEMPLATE, kind=SkillKind.KNOWLEDGE, project="/home/x"), "its project is a path, not a name"),
         (replace(TOOL, schema={}), "an MCP tool has an input schema of the type object, and it has none"),
         (
             replace(TOOL, schema={"type": "object", "properties": []}),
@@ -207,6 +207,6 @@ def test_what_is_not_of_its_kind_is_told(draft: Draft, fault: str) -> None:
 
 def test_a_plain_skill_becomes_one_of_a_kind_by_its_holes() -> None:
     plain = Draft("greet", "Greets.", "Say hello to {{name}}, {{name}}.")
-    assert of_kind(plain, SkillKind.PROMPT_TEMPLATE).variables == (Variable("name"),)
-    assert faults(of_kind(plain, SkillKind.MCP_TOOL)) == ()
+    assert of_kind(plain, SkillKind.PROMPT).variables == (Variable("name"),)
+    assert faults(of_kind(plain, SkillKind.TOOL)) == ()
     assert faults(of_kind(plain, SkillKind.WORKFLOW)) != ()

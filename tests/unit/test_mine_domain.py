@@ -66,7 +66,7 @@ def test_the_facts_of_a_project_are_one_skill_with_what_it_rests_on() -> None:
     assert [one.id for one in found.learnings] == ["1", "4", "3"]
     assert (found.draft.name, found.draft.kind, found.draft.project) == (
         "web-shop-knowledge",
-        SkillKind.DOMAIN_KNOWLEDGE,
+        SkillKind.KNOWLEDGE,
         "web-shop",
     )
     assert faults(found.draft) == ()
