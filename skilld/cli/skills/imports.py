@@ -6,7 +6,6 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +17,8 @@ from skilld.errors import SkilldError, UsageError
 if TYPE_CHECKING:
     from skilld.exchange.incoming import Incoming
     from skilld.exchange.sources import Found
-    from skilld.skills import Skill
     from skilld.store import Store
     from skilld.types import Proposal
-
-
-_TITLE = "The skill was not imported"
 
 
 @dataclass(frozen=True)
@@ -89,8 +84,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _outcome(store: Store, found: Found, source: str, arguments: argparse.Namespace) -> _Outcome:
     from skilld.deciding.amend import stage_new
     from skilld.exchange.incoming import incoming, proposal
+    from skilld.exchange.neighbours import alike, place
     from skilld.kinds.draft import SHORT_NAMES
     from skilld.times import rfc3339
+    from skilld.types import State
 
     kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
     name = common.as_text(arguments.name)
@@ -98,39 +95,19 @@ def _outcome(store: Store, found: Found, source: str, arguments: argparse.Namesp
     try:
         taken = incoming(found, source, common.secrets(), name=name, kind=kind)
         skills = common.all_skills([arguments.project.resolve()] if arguments.project else [])
-        path = _place(taken.draft.name, arguments.project, skills)
-        _refuse_proposed(store, path)
-        taken = replace(taken, flags=(*taken.flags, *_alike(taken, skills)))
+        path = place(
+            taken.draft.name,
+            arguments.project,
+            skills=skills,
+            waiting=store.proposals.in_states([State.OPEN]),
+            places=common.skill_places(),
+            home=common.home(),
+        )
+        texts = {skill.name: common.skill_text(skill) for skill in skills}
+        taken = replace(taken, flags=(*taken.flags, *alike(taken, texts)))
         return _Outcome(found.where, taken, stage_new(store, proposal(taken, path, rfc3339(time.time()))))
     except SkilldError as error:
         return _Outcome(found.where, taken, error=error)
-
-
-def _place(name: str, project: Path | None, skills: Sequence[Skill]) -> Path:
-    """Return where the skill goes; SkilldError with the remedy where there is one of that name."""
-    from skilld.skills.landing import landing
-
-    known = next((skill for skill in skills if skill.name.casefold() == name.casefold()), None)
-    if known is not None:
-        raise SkilldError(_TITLE, f"you have a skill called {name}: {known.path}", f"Give another: --name {name}-2")
-    return landing(name, [project.resolve()] if project else [], [], common.skill_places(), common.home())
-
-
-def _refuse_proposed(store: Store, path: Path) -> None:
-    from skilld.types import State
-
-    for one in store.proposals.in_states([State.OPEN]):
-        if one.path == str(path):
-            raise SkilldError(_TITLE, f"{one.id}, which is open, proposes a skill there", "Decide on it first.")
-
-
-def _alike(taken: Incoming, skills: Sequence[Skill]) -> tuple[str, ...]:
-    """Return a flag where one of the person's skills is for the same task."""
-    from skilld.lifecycle.match import best, described
-
-    mine = [described(str(skill.path), skill.name, common.skill_text(skill)) for skill in skills]
-    match = best(described("", taken.draft.name, taken.text), mine)
-    return (f"much like your skill {match.other.name}: {match.why}",) if match else ()
 
 
 def _tell(outcome: _Outcome) -> None:
