@@ -20,9 +20,11 @@ from skilld.kinds import Draft, SkillKind, read
 from skilld.kinds.draft import of_kind
 from skilld.redact import Finding as Secret
 from skilld.skills.front import entries, front_lines
+from skilld.text import cut
 from skilld.types import Kind, Op, Operation, Proposal, State
 
 IMPORTED = "imported"
+_SUMMARY = 300
 _KEPT = frozenset({"name", "description", "metadata"})
 _USERINFO = re.compile(r"(?<=://)[^/@\s]+@")
 
@@ -75,7 +77,7 @@ def proposal(taken: Incoming, path: Path, at: str) -> Proposal:
         commit="",
         branch="",
         operations=(Operation(Op.CREATE, "", taken.text),),
-        summary=taken.draft.description,
+        summary=cut(taken.draft.description, _SUMMARY),
         reason="Imported: nothing in it was said by you.",
         kind=Kind.FACT,
         evidence=(),

@@ -7,7 +7,7 @@ as a flag; such a proposal is never applied by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from skilld.edit.lint import Finding, Verdict, lint
@@ -44,7 +44,16 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Judged:
     refused = [one for one in findings if one.verdict is Verdict.REFUSE and not _only_untyped(one)]
     if refused:
         raise RefusedError(_TITLE, " ".join(one.sentence for one in refused))
-    return Judged(text, tuple(dict.fromkeys(one.sentence for one in findings)))
+    return Judged(text, tuple(_flags(findings)))
+
+
+def _flags(findings: Sequence[Finding]) -> Iterator[str]:
+    """Yield one sentence for each rule: a whole skill can give dozens, and nobody reads those."""
+    by_rule: dict[str, list[str]] = {}
+    for one in findings:
+        by_rule.setdefault(one.rule, []).append(one.sentence)
+    for first, *more in by_rule.values():
+        yield f"{first} (and more of the kind)" if set(more) - {first} else first
 
 
 def _only_untyped(finding: Finding) -> bool:

@@ -34,6 +34,13 @@ def test_what_nobody_typed_is_a_flag_and_no_refusal() -> None:
     }
 
 
+def test_many_flags_of_one_kind_are_one_line() -> None:
+    body = "\n".join(f"- See https://example.org/{number}." for number in range(9))
+    judged = judge(replace(SKILL, body=body), _secrets)
+    lines = [flag for flag in judged.flags if flag.startswith("It adds an address")]
+    assert lines == ["It adds an address that you did not type: https://example.org/0 (and more of the kind)"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
