@@ -117,8 +117,10 @@ def _each_once(proposed: Sequence[Checked]) -> list[Checked]:
 
 
 def _covers(one: Checked, other: Checked) -> bool:
-    same = one.update.skill == other.update.skill and one.update.kind is other.update.kind
-    return same and says_already(other.update.change, one.update.change)
+    """Whether one update says what another one does, and neither takes away what the other puts in."""
+    mine, theirs = one.update, other.update
+    alike = mine.skill == theirs.skill and (mine.kind is Kind.REMOVE_STEP) == (theirs.kind is Kind.REMOVE_STEP)
+    return alike and says_already(theirs.change, mine.change)
 
 
 def _tidied(update: Update, typed: str) -> Update:

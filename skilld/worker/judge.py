@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from skilld.classify.backends import Backend
 from skilld.classify.offline.provenance import own_words
+from skilld.classify.offline.said import says_already
 from skilld.classify.verify import Checked, Verdict, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Message, SkillDoc, Update
@@ -100,11 +101,14 @@ class Judge:
 
         Something else of the same turns, found only now, is no reason to drop what was found first.
         """
+        edited = composed.after.decode("utf-8-sig")
         try:
-            verdict, _ = self._ask(self._docs(loaded, composed.after.decode("utf-8-sig")))
+            verdict, _ = self._ask(self._docs(loaded, edited))
         except SkilldError:
             return None
-        rest = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
+        mine = [item.update for item in verdict.proposed if item.update.skill == loaded.doc.number]
+        # A line that was to change is nearly said by the old one; the new one may be nearly the words, too.
+        rest = [update for update in mine if not says_already(update.change, edited)]
         return [item for item in composed.checked if any(same_words(item.update, other) for other in rest)]
 
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:

@@ -101,3 +101,13 @@ def test_a_change_that_is_still_asked_for_is_left_out_and_the_rest_made() -> Non
     after, made, left = _both(Scripted(edit, [again], []), UPDATE, PAST)
     assert after == f"{TEXT}- {CHANGE}\n"
     assert (made, left) == ([CHANGE], [PAST.change])
+
+
+def test_a_change_that_is_said_again_in_nearly_the_words_of_the_new_line_is_said() -> None:
+    update = _update(1, "write release entries in plain present tense now", "Write release entries in present tense.")
+    update = replace(update, kind=Kind.CHANGE_STEP)
+    again = replace(update, change="Write release entries in plain present tense.")
+    edit = Operation(Op.REPLACE, "- Past tense.", "- Write release entries in present tense.")
+    after, made, left = _both(Scripted(edit, [again]), update)
+    assert after == TEXT.replace("- Past tense.", "- Write release entries in present tense.")
+    assert (made, left) == ([update.change], [])
