@@ -46,6 +46,7 @@ _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "ed"
 _MIN_STEM = 3
 _COMMON_STEM = 4
 _LONGEST_ENDING = 3
+_LEAST_MISTYPED = 5  # letters: of shorter words too many differ in one
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 # Scripts written without blanks between words: kana, Han, Hangul (its particles cling to the word), Thai to Khmer.
@@ -153,9 +154,27 @@ def _tongues(text: str) -> set[int]:
     return {i for i, count in enumerate(counts) if count and count == max(counts)}
 
 
-def share_held(words: frozenset[str], ground: frozenset[str]) -> float:
-    """Return the share of `words`, stems, that `ground` has in whatever form: 0 to 1, and 0 where there are none."""
-    return sum(any(same_stem(word, other) for other in ground) for word in words) / len(words) if words else 0.0
+def mistyped(one: str, other: str) -> bool:
+    """Whether two words are one but for a slip of the finger: two letters exchanged, one too many or too few."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < _LEAST_MISTYPED or short[0] != long[0] or len(long) - len(short) > 1:
+        return False
+    at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
+    if len(short) < len(long):
+        return short[at:] == long[at + 1 :]
+    return short[at : at + 2] == long[at : at + 2][::-1] and short[at + 2 :] == long[at + 2 :]
+
+
+def share_held(words: frozenset[str], ground: frozenset[str], *, slips: bool = False) -> float:
+    """Return the share of `words`, stems, that `ground` has in whatever form: 0 to 1, and 0 where there are none.
+
+    With `slips` a word of the ground may be mistyped.
+    """
+
+    def held(word: str) -> bool:
+        return any(same_stem(word, other) or (slips and mistyped(word, other)) for other in ground)
+
+    return sum(map(held, words)) / len(words) if words else 0.0
 
 
 def numbers(text: str) -> frozenset[str]:

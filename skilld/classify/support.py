@@ -57,10 +57,11 @@ def supports(change: str, typed: str, skill: str, *, offer: str = "") -> Support
             if bare and bare in fold(typed).casefold()
             else Support("it says nothing that could be remembered")
         )
-    own = share_held(wanted, content_stems(typed))
-    if own >= OWN and share_held(wanted, content_stems(typed) | content_stems(skill)) >= KNOWN:
+    said = content_stems(typed)  # a model spells right what was mistyped
+    own = share_held(wanted, said, slips=True)
+    if own >= OWN and share_held(wanted, said | content_stems(skill), slips=True) >= KNOWN:
         return Support()
-    if offer and share_held(wanted, content_stems(typed) | content_stems(offer)) >= OWN:
+    if offer and share_held(wanted, said | content_stems(offer), slips=True) >= OWN:
         return Support(by_assent=True)
     return Support("the quoted words do not say it")
 

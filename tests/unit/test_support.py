@@ -13,7 +13,7 @@ from skilld.classify.assent import is_bare_assent
 from skilld.classify.exact import exact_tokens, holds_token
 from skilld.classify.polarity import turns_round
 from skilld.classify.support import Support, adds_only, supports
-from skilld.words import comparable, content_stems, names, same_stem, stem
+from skilld.words import comparable, content_stems, mistyped, names, same_stem, stem
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"
 SKILL = "# Release notes\n\n- One line per entry, at most 80 characters.\n- Run `make notes` first."
@@ -138,6 +138,19 @@ def test_forms_of_one_word_are_one(one: str, other: str) -> None:
 )
 def test_different_words_are_not(one: str, other: str) -> None:
     assert not same_stem(stem(one), stem(other))
+
+
+@pytest.mark.parametrize(("one", "other"), [("conosl", "consol"), ("comit", "commit"), ("branchh", "branch")])
+def test_a_slip_of_the_finger_makes_no_other_word(one: str, other: str) -> None:
+    assert mistyped(one, other)
+    assert mistyped(other, one)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("adapt", "adopt"), ("form", "from"), ("import", "export"), ("test", "tests")]
+)
+def test_words_that_differ_in_a_letter_are_not_one(one: str, other: str) -> None:
+    assert not mistyped(one, other)
 
 
 def test_latin_words_inside_unspaced_script_are_words() -> None:
