@@ -14,10 +14,12 @@ from skilld.errors import SkilldError
 
 _MAX_REPLY = 64 * 1024
 _MAX_THOUGHTS = 1024 * 1024
+_NEAR = 20  # characters
 _MOST_STARTS = 40  # places at which an array or object may begin, in prose that has them
 _THOUGHTS = ("think", "thinking", "thought", "reasoning")
 _FENCE = re.compile(r"```[a-z]*")
 _START = re.compile(r"[\[{]")
+_INSIDE = re.compile(r"(?:[\[{]|\"\s*:|[\]}]\s*,)\s*$")  # in front of a part of something that was cut short
 _DECODER = json.JSONDecoder(strict=False)  # a line break inside a string is a slip, no other meaning
 
 
@@ -38,6 +40,8 @@ def array(reply: str, tag: str, key: str) -> list[Any]:
     found = blocks(said, tag)
     if len(found) > 1:
         raise BadReplyError(f"it has {len(found)} <{tag}> blocks where one is asked for")
+    if not found and f"<{tag}>" in said.lower():
+        raise BadReplyError("it is cut short")
     text = _unfenced((found[0] if found else said).strip())
     value = _value(text, tag, key)
     if isinstance(value, dict):
@@ -94,6 +98,8 @@ def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
             break
         try:
             value, at = _DECODER.raw_decode(text, start.start())
+            if _INSIDE.search(text, max(0, start.start() - _NEAR), start.start()):
+                raise BadReplyError("it is cut short")
         except (ValueError, RecursionError):
             at = start.end()
             continue
@@ -115,7 +121,8 @@ def _is_answer(value: Any, tag: str, key: str) -> bool:  # noqa: ANN401 - JSON i
 
 
 def _plain_keys(item: dict[str, Any]) -> dict[str, Any]:
-    return {name.strip().lower(): value for name, value in item.items()}
+    plain = {name.strip().lower(): value for name, value in item.items()}
+    return plain if len(plain) == len(item) else item
 
 
 def _unfenced(text: str) -> str:

@@ -92,7 +92,7 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
         raise BadReplyError("an update's confidence is not between 0 and 1")
     return Update(
         skill=skill,
-        section=_text(item, "section", empty=True).lstrip("# "),
+        section=_text(item, "section").lstrip("# "),
         change=_text(item, "change"),
         reason=_text(item, "reason", empty=True),
         kind=kind,

@@ -133,7 +133,7 @@ def malformed(draw: st.DrawFn) -> str:
         return f"<updates>{json.dumps(draw(JUNK))}</updates>"
     if sort == 4:  # every field is needed for a proposal, and none of these values is right for one
         field = draw(st.sampled_from(["section", "change", "kind", "quote", "turn"]))
-        wrong = JUNK.filter(lambda value: not isinstance(value, str | int | float) or isinstance(value, bool))
+        wrong = JUNK.filter(lambda value: not isinstance(value, str | int | float | list) or isinstance(value, bool))
         return f"<updates>{json.dumps([UPDATE | {field: draw(wrong)}])}</updates>"
     if sort == 5:
         more = draw(st.text(min_size=1, max_size=12).filter(lambda name: name not in UPDATE))

@@ -50,7 +50,6 @@ LIST = json.dumps([UPDATE])
         f"Turn 2 [the second] asks for it.</think>{LIST}",
         f"<thinking>\nhm\n</thinking>```\n{LIST}\n```",
         f"Let me see. Turn [2] says {{it}}.\n\n```json\n{LIST}\n```\nThat is all.",
-        f"<updates>{LIST}",
         f"<Updates>{LIST}</UPDATES>",
         json.dumps({"Updates": [{key.title(): value for key, value in UPDATE.items()}]}),
         *(
@@ -78,9 +77,7 @@ def test_an_answer_is_read_in_the_forms_models_give_it(reply: str) -> None:
     assert _updates(reply) == ([READ], [])
 
 
-@pytest.mark.parametrize(
-    "reply", ["<updates>[]</updates>", "[]", '{"updates": []}', "```\n[]\n```", "<updates>[]", "Nothing: []"]
-)
+@pytest.mark.parametrize("reply", ["<updates>[]</updates>", "[]", '{"updates": []}', "```\n[]\n```", "Nothing: []"])
 def test_nothing_is_an_answer(reply: str) -> None:
     assert _updates(reply) == ([], [])
 
@@ -91,6 +88,11 @@ def test_nothing_is_an_answer(reply: str) -> None:
         ("", "it is empty"),
         ("<updates>\n</updates>", "it is empty"),
         ("<think>I find nothing", "it is empty"),
+        ("<updates>[]", "it is cut short"),
+        (f"<updates>{LIST}</upd", "it is cut short"),
+        (LIST[:-1], "it is cut short"),
+        (f"{LIST[:-1]}, {{", "it is cut short"),
+        (f'{{"updates": {LIST}', "it is cut short"),
         ("nothing to report", "it is not valid JSON"),
         ("<updates>[</updates>", "it is not valid JSON"),
         ("[" * 60_000, "it is not valid JSON"),
@@ -104,7 +106,7 @@ def test_nothing_is_an_answer(reply: str) -> None:
         (f"First {json.dumps([UPDATE])}, or rather {json.dumps([UPDATE])}", "it has 2 answers where one is asked for"),
         (f"{json.dumps(UPDATE)}\n{json.dumps(UPDATE)}", "it has 2 answers where one is asked for"),
         ("```" + "\n" * 60_000 + "x", "it is not valid JSON"),
-        ("<updates>" * 7000, "it is not valid JSON"),
+        ("<updates>" * 7000, "it is cut short"),
     ],
 )
 def test_what_is_no_answer_is_refused_as_a_whole(reply: str, cause: str) -> None:
@@ -117,6 +119,8 @@ def test_what_is_no_answer_is_refused_as_a_whole(reply: str, cause: str) -> None
     ("change", "cause"),
     [
         ({"surplus": 1}, "an update has 1 unknown keys"),
+        ({"TURN": 2}, "an update has 1 unknown keys"),  # beside a turn
+        ({"section": None}, "an update's section is missing, empty or too long"),
         ({"skill": 3}, "an update names a skill that is not in use"),
         ({"skill": None}, "an update's skill is not a number"),
         ({"skill": True}, "an update's skill is not a number"),
