@@ -18,19 +18,14 @@ _AROUND = _MARKS + " .,;:!?\u3002\uff01\uff1f\u2026-"
 _LEAST = 0.5  # share of the quote that one part of it must make up, where it stands there only in parts
 
 
-def stands_in(quote: str, typed: str) -> bool:
-    """Whether the quote stands in what was typed, white space folded."""
-    folded = fold(quote)
-    return bool(folded) and folded in fold(typed)
-
-
 def as_typed(quote: str, typed: str) -> str:
     """Return the stretch of `typed`, white space folded, that `quote` means; empty where there is none.
 
     Of a quote with a gap the longest part counts, if it is half of the whole.
     """
-    if stands_in(quote, typed):
-        return fold(quote)
+    folded = fold(quote)
+    if folded in fold(typed):
+        return folded
     plain, places = _plain(typed)
     for part in sorted((quote, *_GAP.split(quote)), key=len, reverse=True):
         wanted = _plain(part.strip(_AROUND))[0].strip()

@@ -108,7 +108,7 @@ def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
     op = next((op for op in BODY_OPS if op.value == str(item.get("op")).strip().lower()), None)
     if op is None:
         raise BadReplyError("an operation is of an unknown sort")
-    anchor, text = item.get("anchor"), item.get("text", "")
+    anchor, text = item.get("anchor"), item.get("text") or ""
     if not isinstance(anchor, str) or not isinstance(text, str) or not anchor.strip():
         raise BadReplyError("an operation has no anchor")
     if _UNWRITABLE.search(anchor.replace("\r\n", "\n") + text.replace("\r\n", "\n")):

@@ -158,7 +158,7 @@ def test_operations_are_read_and_bare_newlines_around_them_dropped() -> None:
     items = [
         {"op": "insert_after", "anchor": "- a\n", "text": "\n- b"},
         {"op": "replace", "anchor": "- c", "text": "- d"},
-        {"op": "delete", "anchor": "  - e"},
+        {"op": "delete", "anchor": "  - e", "text": None},
     ]
     assert parse_operations(f"<operations>{json.dumps(items)}</operations>") == [
         Operation(Op.INSERT_AFTER, "- a", "- b"),
