@@ -45,7 +45,7 @@ _SHORT = 8  # words: a sentence this short is an approval if it begins as one
 _SHORT_CJK = 14  # characters: the same, where words have no blanks between them
 _SHORT_QUESTION = 40  # characters: in a longer one a rule may stand beside the question
 _ONE_TASK = 14  # words: a longer task has room for a rule
-_FEWEST, _MOST = 3, 80  # words: the model has too little to go by below; above, a rule may stand anywhere
+_FEWEST, _JUDGED, _MOST = 3, 30, 80  # words: the model judges from the first to the second; above the third all pass
 
 # str.translate and split take a tenth of the time of a regular expression over words.
 _SEPARATORS = str.maketrans(dict.fromkeys(punctuation + "¿¡«»“”„–—…•\n\t", " ") | {"'": "'", "’": "'"})
@@ -89,7 +89,7 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
         return True
     if not any(_may_last(sentence) for sentence in sentences):
         return False
-    if len(words) < _FEWEST:
+    if not _FEWEST <= len(words) <= _JUDGED:
         return True
     return (score(_MODEL, _features(prose, words)) if likeness is None else likeness) >= floor
 

@@ -95,6 +95,11 @@ def test_plain_chatter_is_dropped(text: str) -> None:
         "你为什么不先问我",
         "I am on the free tier of the host",
         "my username is octocat",
+        "I am new to this language",
+        (
+            "the port is dead again so if it does not answer then send the reset over the serial port and wait ten "
+            "seconds before the next attempt is made and so on"
+        ),
         "keep it english please",
         "必ずテストして",
         "항상 먼저 물어봐",
