@@ -54,17 +54,18 @@ def is_address(source: str) -> bool:
     return bool(_ADDRESS.match(source)) and not os.path.lexists(source)
 
 
-def find(source: str, removed: Mapping[str, str]) -> list[Found]:
+def find(source: str, removed: Mapping[str, str], branch: str = "") -> list[Found]:
     """Return the skills at a source: a YAML file, a SKILL.md, a folder, or a git repository by path or address.
 
-    `removed` is the part of the environment that the person's git gets back. Raises SkilldError where there is none.
+    `removed` is the part of the environment that the person's git gets back; a `branch` is one of a repository, for
+    which its address or folder is given. Raises SkilldError where there is none.
     """
     if is_address(source):
-        return _checked(source, _cloned(source, removed))
+        return _checked(source, _cloned(source, removed, branch))
     path = Path(source).expanduser().resolve()
     if path.is_dir():
         is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
-        found = _cloned(str(path), removed) if is_bare else _below(path)
+        found = _cloned(str(path), removed, branch) if is_bare or branch else _below(path)
     elif path.is_file() and (path.suffix.lower() in _YAML or path.name == FILE):
         found = [_one(path, "" if path.name != FILE else path.parent.name, path.name, ())]
     elif os.path.lexists(path):
@@ -109,9 +110,9 @@ def _below(top: Path) -> list[Found]:
     return [_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skills(files)]
 
 
-def _cloned(source: str, removed: Mapping[str, str]) -> list[Found]:
+def _cloned(source: str, removed: Mapping[str, str], branch: str) -> list[Found]:
     with tempfile.TemporaryDirectory(prefix="skilld-import-") as name:  # 0700
-        tree = tree_of(clone(source, Path(name) / "clone", removed), _MOST_FILES)
+        tree = tree_of(clone(source, Path(name) / "clone", removed, branch=branch), _MOST_FILES)
         found = []
         for where, folder, beside in _skills(tree.files):
             why = tree.why_not(where) or _too_large(tree.size(where))

@@ -35,16 +35,26 @@ _CLONE_SETTINGS = (
 
 
 def clone(
-    source: str, into: Path, removed: Mapping[str, str], *, seconds: float = CLONE_SECONDS, most: int = CLONE_BYTES
+    source: str,
+    into: Path,
+    removed: Mapping[str, str],
+    *,
+    branch: str = "",
+    seconds: float = CLONE_SECONDS,
+    most: int = CLONE_BYTES,
 ) -> Git:
     """Clone the newest commit of `source` (an address or an absolute path) to `into`, and return git for reading it.
+
+    It is that of `branch`, or of the default branch where none is given.
 
     `into` is a folder to be made, in a private one. Raises GitTimeoutError after `seconds`, GitFailedError with git's
     own words where there is nothing to clone, or a file of it would be over `most` bytes.
     """
     settings = (part for setting in _CLONE_SETTINGS for part in ("-c", setting))
     options = ("--quiet", "--bare", "--depth=1", "--single-branch", "--no-tags", "--no-local", "--template=")
-    argv = [git_program(), *_QUIET, *settings, "-C", str(into.parent), "clone", *options, "--", source, str(into)]
+    wanted = (f"--branch={branch}",) if branch else ()
+    command = ("clone", *options, *wanted, "--", source, str(into))
+    argv = [git_program(), *_QUIET, *settings, "-C", str(into.parent), *command]
     with _files_limited(most):
         result = execute(argv, into.parent, person_variables(removed) | _PROTOCOLS, None, seconds)
     if result.status != 0:

@@ -289,6 +289,10 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     assert branches == ["skilld/share/port-finder", "skilld/share/release-notes"]
     assert _git(hub, "ls-tree", "-r", "--name-only", branches[0]) == "port-finder/SKILL.md"
     assert "Pat Person" not in _git(hub, "show", f"{branches[0]}:port-finder/SKILL.md")
+    assert f"for others: skilld skills import {hub} --branch skilld/share/port-finder" in done.stdout
+    options = ("--branch", branches[0], "--name", "port-seeker")
+    (row,) = world.program.json("skills", "import", str(hub), *options)
+    assert (row["where"], row["refused"]) == ("port-finder/SKILL.md", "")
 
 
 def test_a_secret_in_a_skill_stops_sharing(world: World, tmp_path: Path) -> None:

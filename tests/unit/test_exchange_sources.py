@@ -179,6 +179,18 @@ def test_a_repository_without_a_commit_has_nothing_to_import(person: Person) -> 
         find(f"file://{person.root}", {})
 
 
+def test_another_branch_is_read_where_it_is_named(person: Person) -> None:
+    person.commit("main", {"README.md": "read me\n"})
+    person.git("switch", "--quiet", "-c", "skilld/share/tidy")
+    person.commit("shared", {"tidy/SKILL.md": TEXT})
+    person.git("switch", "--quiet", "main")
+    for source in (str(person.root), f"file://{person.root}"):
+        (one,) = find(source, {}, "skilld/share/tidy")
+        assert (one.where, one.data) == ("tidy/SKILL.md", TEXT.encode())
+    with pytest.raises(GitFailedError, match="--upload-pack"):
+        find(f"file://{person.root}", {}, "--upload-pack=touch x")
+
+
 def test_a_repository_of_too_many_bytes_is_stopped(person: Person, tmp_path: Path) -> None:
     person.commit("large", {"noise.bin": os.urandom(3 << 20), "tidy/SKILL.md": TEXT})
     with pytest.raises(GitFailedError, match="was not cloned"):

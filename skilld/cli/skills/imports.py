@@ -37,6 +37,7 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "import", run, text, listing=True)
     parser.add_argument("source", metavar="SOURCE", help="a file, a folder, or the path or address of a repository")
     parser.add_argument("--only", metavar="NAME", action="append", default=[], help="of several only this; repeatable")
+    parser.add_argument("--branch", metavar="NAME", default="", help="of a repository, if not its default branch")
     parser.add_argument("--name", metavar="NAME", default="", help="what to call it here")
     parser.add_argument(
         "--as", dest="kind", choices=("prompt", "workflow", "domain", "mcp"), help="as this kind of skill"
@@ -62,7 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can import skills")
     removed = scrub_environment()
     source = common.as_text(arguments.source)
-    found = find(source, removed)
+    found = find(source, removed, common.as_text(arguments.branch))
     if arguments.only:
         found = [one for one in found if one.folder in arguments.only or one.where in arguments.only]
     if not found:

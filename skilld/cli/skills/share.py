@@ -77,8 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
             take_back(plan.repo, shared)
             raise
         console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
+        others = f"skilld skills import {shlex.quote(remote)} --branch {shlex.quote(plan.branch)}"
+        console.line(f"  for others: {console.plain(others)}")
         for line in _undo(plan, remote):
-            console.line(f"  undo: {line}")
+            console.line(f"  undo: {console.plain(line)}")
     return Exit.OK
 
 
