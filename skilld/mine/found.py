@@ -15,7 +15,6 @@ from skilld.mine.values import Judgement, SkillKind
 from skilld.mine.windows import Window
 from skilld.skills import Skill
 from skilld.store import Store
-from skilld.types import State
 
 _LOOKS = 5  # each look may refute what the one before brought up
 
@@ -44,12 +43,11 @@ def judged(
     skills: Sequence[Skill],
     texts: Mapping[Path, str],
     transcripts: Transcripts,
-    store: Store,
+    proposed: Proposed,
     *,
     kind: SkillKind | None = None,
 ) -> Judgement:
-    """Return what the rows come to, with all evidence confirmed."""
-    proposed = Proposed(store.proposals.in_states([*State]))
+    """Return what the rows come to, with all evidence confirmed and nothing that was proposed before."""
     doubted: dict[tuple[str, str], str] = {}
     now = time.time()
     for _ in range(_LOOKS):

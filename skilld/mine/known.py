@@ -13,7 +13,7 @@ from skilld.classify.offline.said import says_already
 from skilld.memory.asks import Ask, same
 from skilld.text import fold
 from skilld.times import seconds
-from skilld.types import Proposal, State
+from skilld.types import Evidence, Proposal, State
 from skilld.words import content_stems
 
 _SAYS = {
@@ -39,10 +39,11 @@ class _Said:
 
 
 class Proposed:
-    """All that was ever proposed."""
+    """All that was ever proposed. `supported` are open proposals whose ask was found elsewhere, too: id and where."""
 
     def __init__(self, proposals: Sequence[Proposal]) -> None:
         self._all = [_said(proposal) for proposal in proposals]
+        self.supported: dict[tuple[str, str], Evidence] = {}
 
     def why_known(self, ask: Ask, path: str) -> str:
         """Return why an ask, for the skill at `path` or for a new one, need not be proposed; empty where it may."""
@@ -51,8 +52,14 @@ class Proposed:
             if path and said.proposal.path != path and said.proposal.state is not State.OPEN:
                 continue  # another skill may need it too
             if self._is_in(ask, stems, said) and not _anew(ask, said):
+                self._support(ask, said)
                 return _SAYS[said.proposal.state].format(id=said.proposal.id)
         return ""
+
+    def _support(self, ask: Ask, said: _Said) -> None:
+        if said.proposal.state is State.OPEN:
+            new = {one.id: Evidence(one.id, one.quote) for one in ask.said if one.id not in said.turns}
+            self.supported |= {(said.proposal.id, turn): evidence for turn, evidence in new.items()}
 
     @staticmethod
     def _is_in(ask: Ask, stems: frozenset[str], said: _Said) -> bool:

@@ -20,6 +20,7 @@ from skilld.mine import domains, found
 from skilld.mine.asking import Asked, Asking, Terms, rates_of
 from skilld.mine.confirm import Transcripts
 from skilld.mine.draft import draft
+from skilld.mine.known import Proposed
 from skilld.mine.place import place, why_not_editable
 from skilld.mine.project import folders_around
 from skilld.mine.proposing import Run, checked, creation, extension, put
@@ -31,7 +32,7 @@ from skilld.skills import Skill, text
 from skilld.skills.spec import NAME
 from skilld.store import Store
 from skilld.times import day
-from skilld.types import Usage
+from skilld.types import State, Usage
 
 OFFLINE = "offline"
 
@@ -117,10 +118,14 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     skills = world.skills(sorted(folders - {world.around.home}))
     texts = dict(_texts(skills))
     transcripts = Transcripts(reading.where, world.redact)
-    report.judgement = found.judged(rows, skills, texts, transcripts, world.store, kind=options.kind)
+    proposed = Proposed(world.store.proposals.in_states([*State]))
+    report.judgement = found.judged(rows, skills, texts, transcripts, proposed, kind=options.kind)
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     run = Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
     scrub_environment()
+    if not options.dry_run:
+        for (proposal, _), evidence in proposed.supported.items():
+            world.store.proposals.support(proposal, evidence)
     for number, candidate in enumerate(_named(report.judgement.candidates, options.name), 1):
         hooks.progress("proposals", number, len(report.judgement.candidates))
         report.became.append(_become(candidate, options, run, world.around, hooks))

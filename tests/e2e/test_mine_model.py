@@ -137,6 +137,10 @@ def test_a_repository_that_others_see_gets_no_session_ids_and_no_quotes(home: Pa
     ]
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     (made,) = program.json("mine")["candidates"]
+    sessions.append(_talk(home, project, "tag that release and push the tag, please"))
+    assert program.json("mine")["candidates"] == []
+    (proposal,) = program.json("proposals")
+    assert len(proposal["evidence"]) == 3  # what was said again counts for the one that is open
     commit = project.git("show", "skilld/staging")
     assert made["proposal"] in commit
     assert all(session.path.stem not in commit for session in sessions)

@@ -66,3 +66,13 @@ def test_what_was_decided_against_comes_again_when_it_was_said_anew(state: State
 
 def test_what_was_accepted_is_not_proposed_for_being_said_once_more() -> None:
     assert Proposed([_proposed(State.ACCEPTED)]).why_known(_ask(OTHERWISE, at="2026-03-03T09:00:00Z"), "") != ""
+
+
+def test_an_open_one_gains_the_words_that_were_found_elsewhere_too() -> None:
+    known = Proposed([_proposed(State.OPEN)])
+    known.why_known(_ask(OTHERWISE), "")
+    known.why_known(_ask(SAID, turn="k1"), "")
+    assert known.supported == {("abc12345", "k9"): Evidence("k9", OTHERWISE)}
+    decided = Proposed([_proposed(State.ACCEPTED)])
+    decided.why_known(_ask(OTHERWISE), "")
+    assert decided.supported == {}
