@@ -92,9 +92,9 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
         raise BadReplyError("an update's confidence is not between 0 and 1")
     return Update(
         skill=skill,
-        section=_text(item, "section").lstrip("# "),
+        section=_text(item, "section", empty=True).lstrip("# "),  # a skill need have no headings
         change=_text(item, "change"),
-        reason=_text(item, "reason", empty=True),
+        reason=_text({"reason": ""} if item.get("reason") is None else item, "reason", empty=True),
         kind=kind,
         turn=turn,
         quote=_text(item, "quote", most=_MAX_QUOTE),
@@ -120,7 +120,6 @@ def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
 
 def _text(item: dict[str, Any], key: str, *, empty: bool = False, most: int = _MAX_TEXT) -> str:
     value = item.get(key)
-    value = "" if empty and value is None else value
     if not isinstance(value, str) or len(value) > most or not (empty or value.strip()):
         raise BadReplyError(f"an update's {key} is missing, empty or too long")
     if _UNWRITABLE.search(value.replace("\r\n", "\n")):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -147,6 +148,11 @@ def test_an_update_that_does_not_fit_is_left_out_with_the_reason(change: dict[st
 
 def test_an_update_that_is_no_object_is_left_out() -> None:
     assert _updates(json.dumps(["always", [UPDATE], UPDATE])) == ([READ], ["an update is not an object"] * 2)
+
+
+def test_a_section_may_be_empty_and_a_reason_missing() -> None:
+    item = {key: value for key, value in UPDATE.items() if key != "reason"} | {"section": ""}
+    assert _updates(json.dumps([item])) == ([replace(READ, section="", reason="")], [])
 
 
 def test_a_skill_need_not_be_named_where_there_is_one() -> None:
