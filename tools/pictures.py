@@ -20,7 +20,8 @@ from skilld.review.app import ReviewApp
 from skilld.review.sitting import Sitting
 from skilld.times import rfc3339
 from skilld.types import Kind, Op, Operation, State
-from skilld.worker.staging import Staged, stage
+from skilld.worker.staged import Staged
+from skilld.worker.staging import stage
 from support.lessons import HOSTS, LINKS, TICKETS, Lessons
 from support.live_project import Project
 from support.program import Program

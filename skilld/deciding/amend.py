@@ -24,7 +24,8 @@ from skilld.store import Store
 from skilld.text import cut, fold
 from skilld.times import rfc3339
 from skilld.types import Proposal, State
-from skilld.worker.staging import Staged, restage, stage
+from skilld.worker.staged import Staged
+from skilld.worker.staging import restage, stage
 
 _TITLE = "The proposal was not changed"
 _SUMMARY = 300

@@ -17,7 +17,8 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.store import Store
 from skilld.times import rfc3339
 from skilld.types import Proposal, State
-from skilld.worker.staging import Staged, applier, private_repositories, restage
+from skilld.worker.staged import Staged
+from skilld.worker.staging import applier, private_repositories, restage
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from skilld.daemon.results import follow
 from skilld.errors import SkilldError
 from skilld.store import Store
 from skilld.types import Proposal, State
-from skilld.worker.staging import Staged, stage
+from skilld.worker.staged import Staged
+from skilld.worker.staging import stage
 
 
 def propose(store: Store, proposal: Proposal) -> Proposal:

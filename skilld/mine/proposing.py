@@ -28,7 +28,8 @@ from skilld.store import Store
 from skilld.text import cut
 from skilld.times import day, rfc3339
 from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, State, Usage
-from skilld.worker.staging import Staged, stage
+from skilld.worker.staged import Staged
+from skilld.worker.staging import stage
 
 _SUMMARY = 300
 

@@ -13,11 +13,10 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Evidence, Message, Outcome, Proposal, SkillRef, State, Update, Usage
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker import conversation, known
-from skilld.worker.auto import apply_allowed
 from skilld.worker.documents import Loaded, load_skills, standing_instructions, why_session_left_alone
 from skilld.worker.edits import Composed, LintError
 from skilld.worker.judge import NO_EDIT, Judge, Redact
-from skilld.worker.staging import Staged, stage
+from skilld.worker.staged import Staged
 
 Keep = Callable[[dict[str, Any]], None]
 
@@ -74,7 +73,10 @@ class Analysis:
         proposals = [proposal_from_json(item) for item in plan["proposals"]] if plan else self._judged()
         for proposal in proposals:
             self._stage(proposal)
-        apply_allowed(self._staged, self._standing, self._job["auto"])
+        if self._staged.made:
+            from skilld.worker.auto import apply_allowed
+
+            apply_allowed(self._staged, self._standing, self._job["auto"])
 
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
@@ -140,6 +142,8 @@ class Analysis:
         return None
 
     def _stage(self, proposal: Proposal) -> None:
+        from skilld.worker.staging import stage  # git takes 0.15 s to load, and of most batches nothing comes
+
         try:
             if not stage(proposal, self._standing, self._staged, self._job["closed"], alone=True):
                 self._dropped.append("the skill, or an open proposal, says it already")

@@ -11,7 +11,8 @@ from skilld.decide.auto import apply_unasked
 from skilld.edit.low_risk import is_low_risk
 from skilld.errors import SkilldError
 from skilld.types import Op, Proposal
-from skilld.worker.staging import Staged, applier, private_repositories, restage
+from skilld.worker.staged import Staged
+from skilld.worker.staging import applier, private_repositories, restage
 
 
 def apply_allowed(staged: Staged, standing: Sequence[Proposal], rules: Mapping[str, Any]) -> None:

@@ -10,7 +10,6 @@ from skilld.classify.faithful import why_unfaithful
 from skilld.classify.support import adds_only
 from skilld.classify.verify import Checked
 from skilld.edit.from_file import operations_from
-from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.edit.place import DEFAULT_TITLE, insert_bullet
 from skilld.edit.spacing import in_code, spaced
@@ -78,6 +77,8 @@ def check(
     if why := why_unfaithful(loaded.data.decode("utf-8-sig"), after.decode("utf-8-sig"), updates, typed):
         raise RefusedError("The edit was not made", why)
     flags = [TAKEN_UP] if any(item.by_assent for item in checked) else []
+    from skilld.edit.lint import lint  # its rules take 0.2 s to compile, and of most batches nothing comes
+
     for finding in lint(loaded.data, after, "\n".join([typed, *(item.taken_up for item in checked)])):
         if finding.verdict == "refuse":
             raise LintError("The edit was not made", finding.sentence)

@@ -16,7 +16,8 @@ from skilld.decide.settle import settle
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Outcome, Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json
-from skilld.worker.staging import Staged, private_repositories, restage, stage, unlock
+from skilld.worker.staged import Staged
+from skilld.worker.staging import private_repositories, restage, stage, unlock
 
 
 def observe(job: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
@@ -15,60 +14,17 @@ from skilld.git.errors import StagingBusyError
 from skilld.git.private import open_any, track
 from skilld.paths import places
 from skilld.propose.staging import propose, rebuild
-from skilld.propose.values import Line, Proposed, Request, Standing, Unchanged, Waiting
+from skilld.propose.values import Proposed, Request, Standing, Unchanged, Waiting
 from skilld.skills import why_left_alone
 from skilld.skills.find import FILE
 from skilld.skills.spec import faults
-from skilld.types import Proposal, State
+from skilld.types import Proposal
+from skilld.worker.staged import Staged
 
 NEW = "new skill: "  # what the summary of a proposal that makes one begins with
 _TITLE = "The edit was not proposed"
 # A lock that a running git holds is gone in milliseconds.
 _ABANDONED = 10.0
-
-
-@dataclass
-class Staged:
-    """What came of staging, as the store is told it.
-
-    `made` are the proposals that are new. Of others, `moved` has (id, commit, base) of those that became another
-    commit, `decisions` (id, state before, state after, commit, note) of those that came to an end. `rests` has the
-    warning about each repository's base by its address, empty where there is nothing to warn of. `applied` has (id,
-    commit) of those that auto mode applied.
-    """
-
-    made: list[Proposal] = field(default_factory=list)
-    applied: list[list[str]] = field(default_factory=list)
-    moved: list[list[str]] = field(default_factory=list)
-    decisions: list[list[str]] = field(default_factory=list)
-    rests: dict[str, str] = field(default_factory=dict)
-
-    def follow(self, repo: str, line: Line) -> None:
-        """Take in what became of the open proposals when the staging branch of a repository was written."""
-        base = line.rest.commit if line.rest else ""
-        self.rests[repo] = line.rest.warning if line.rest else ""
-        moved = dict(line.moved)
-        self.made = [
-            replace(made, commit=moved.pop(made.id), base=base) if made.id in moved else made for made in self.made
-        ]
-        self.moved += [[name, commit, base] for name, commit in moved.items()]
-        for name, why in line.stale.items():
-            self._end(name, State.STALE, why)
-        for name in line.present:
-            self._end(name, State.ACCEPTED, "the skill says it by now")
-        for name in line.doubled:
-            self._end(name, State.SUPERSEDED, "another proposal says it")
-
-    def change(self, proposal: Proposal) -> None:
-        """Put a proposal in the place of the one made with its id."""
-        self.made = [proposal if made.id == proposal.id else made for made in self.made]
-
-    def _end(self, name: str, after: State, note: str) -> None:
-        self.decisions.append([name, State.OPEN.value, after.value, "", note])
-
-    def changes(self) -> dict[str, Any]:
-        """Return all of it but what was made, as part of a job's result."""
-        return {"moved": self.moved, "decisions": self.decisions, "rests": self.rests, "applied": self.applied}
 
 
 def private_repositories() -> Path:

@@ -11,7 +11,8 @@ import pytest
 from skilld.paths import places, private_dir
 from skilld.store import Store
 from skilld.types import Proposal, State
-from skilld.worker.staging import Staged, stage
+from skilld.worker.staged import Staged
+from skilld.worker.staging import stage
 from support.live_project import Project
 from support.new_skills import NEW, TEXT, new_proposal
 from support.program import Program

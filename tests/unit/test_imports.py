@@ -178,6 +178,12 @@ def test_the_daemon_loads_nothing_heavy() -> None:
     assert loaded & HEAVY == set()
 
 
+def test_a_worker_asks_before_it_loads_what_an_edit_needs() -> None:
+    assert loaded_by("import skilld.worker.analyse") & HEAVY == set()
+    code = "import sys, skilld.worker.analyse; sys.exit('skilld.edit.lint' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
+
+
 def test_only_the_verb_review_imports_the_review_and_only_when_it_runs() -> None:
     outside = {module for module, name in edges(modules()) if part(name) == "review"}
     assert outside == {"skilld.cli.review"}

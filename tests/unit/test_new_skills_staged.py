@@ -25,7 +25,8 @@ from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker.auto import apply_allowed
 from skilld.worker.observe import observe
 from skilld.worker.recall import recall
-from skilld.worker.staging import Staged, restage, stage
+from skilld.worker.staged import Staged
+from skilld.worker.staging import restage, stage
 from support.new_skills import NEW, OTHER, TEXT, new_proposal
 from support.repos import Person, isolate, new_repo
 
@@ -237,7 +238,8 @@ def test_two_at_once_are_two(person: Person) -> None:
 def test_a_kill_between_commit_and_store_leaves_one(person: Person, store: Store) -> None:
     code = (
         "import os, sys, pickle; from skilld.git.environment import scrub_environment; scrub_environment()\n"
-        "from skilld.worker.staging import Staged, stage\n"
+        "from skilld.worker.staged import Staged\n"
+        "from skilld.worker.staging import stage\n"
         "stage(pickle.loads(sys.stdin.buffer.read()), (), Staged()); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run(

@@ -9,7 +9,8 @@ import pytest
 
 from skilld.errors import SkilldError
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
-from skilld.worker.staging import Staged, stage
+from skilld.worker.staged import Staged
+from skilld.worker.staging import stage
 from support.repos import Person, isolate, new_repo
 
 PROPOSAL = Proposal(

@@ -16,7 +16,8 @@ from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from skilld.wire import proposal_to_json
 from skilld.worker.auto import apply_allowed
 from skilld.worker.observe import observe
-from skilld.worker.staging import Staged, restage, stage
+from skilld.worker.staged import Staged
+from skilld.worker.staging import restage, stage
 from support.repos import AT, SKILL, TEXT, Person, isolate, new_repo
 
 STAGING = "refs/heads/skilld/staging"

@@ -1,0 +1,55 @@
+"""What came of staging. Without git, so that a batch of which nothing comes loads none of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from skilld.types import Proposal, State
+
+if TYPE_CHECKING:
+    from skilld.propose.values import Line
+
+
+@dataclass
+class Staged:
+    """What came of staging, as the store is told it.
+
+    `made` are the proposals that are new. Of others, `moved` has (id, commit, base) of those that became another
+    commit, `decisions` (id, state before, state after, commit, note) of those that came to an end. `rests` has the
+    warning about each repository's base by its address, empty where there is nothing to warn of. `applied` has (id,
+    commit) of those that auto mode applied.
+    """
+
+    made: list[Proposal] = field(default_factory=list)
+    applied: list[list[str]] = field(default_factory=list)
+    moved: list[list[str]] = field(default_factory=list)
+    decisions: list[list[str]] = field(default_factory=list)
+    rests: dict[str, str] = field(default_factory=dict)
+
+    def follow(self, repo: str, line: Line) -> None:
+        """Take in what became of the open proposals when the staging branch of a repository was written."""
+        base = line.rest.commit if line.rest else ""
+        self.rests[repo] = line.rest.warning if line.rest else ""
+        moved = dict(line.moved)
+        self.made = [
+            replace(made, commit=moved.pop(made.id), base=base) if made.id in moved else made for made in self.made
+        ]
+        self.moved += [[name, commit, base] for name, commit in moved.items()]
+        for name, why in line.stale.items():
+            self._end(name, State.STALE, why)
+        for name in line.present:
+            self._end(name, State.ACCEPTED, "the skill says it by now")
+        for name in line.doubled:
+            self._end(name, State.SUPERSEDED, "another proposal says it")
+
+    def change(self, proposal: Proposal) -> None:
+        """Put a proposal in the place of the one made with its id."""
+        self.made = [proposal if made.id == proposal.id else made for made in self.made]
+
+    def _end(self, name: str, after: State, note: str) -> None:
+        self.decisions.append([name, State.OPEN.value, after.value, "", note])
+
+    def changes(self) -> dict[str, Any]:
+        """Return all of it but what was made, as part of a job's result."""
+        return {"moved": self.moved, "decisions": self.decisions, "rests": self.rests, "applied": self.applied}
