@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from skilld.mine.windows import Estimate
 
 _DAY = 86400.0
-_KINDS = {"prompt": "prompt-template", "workflow": "workflow", "domain": "domain-knowledge", "mcp": "mcp-tool"}
 
 
 def add(verbs: common.Verbs) -> None:
@@ -46,7 +45,9 @@ def add(verbs: common.Verbs) -> None:
         "--min-cost", metavar="USD", type=float, help="only sessions that cost so much, where it is known"
     )
     parser.add_argument("--status", choices=("completed",), help="only sessions that were not broken off, where known")
-    parser.add_argument("--kind", choices=(*_KINDS, *_KINDS.values()), help="create only skills of this kind")
+    parser.add_argument(
+        "--kind", choices=("prompt", "workflow", "domain", "mcp"), help="create only skills of this kind"
+    )
     parser.add_argument("--name", metavar="NAME", default="", help="the name of the (first) skill that is created")
     parser.add_argument("--dry-run", action="store_true", help="report, and propose nothing")
     parser.add_argument("--edit", action="store_true", help="see each new skill in your editor before it is proposed")
@@ -101,9 +102,9 @@ def _mined(arguments: argparse.Namespace) -> Report:
 
 
 def _options(arguments: argparse.Namespace) -> Options:
+    from skilld.kinds.draft import SHORT_NAMES
     from skilld.mine.reading import Wanted
     from skilld.mine.run import Options
-    from skilld.mine.values import SkillKind
 
     wanted = Wanted(
         limit=arguments.limit,
@@ -113,7 +114,7 @@ def _options(arguments: argparse.Namespace) -> Options:
         usd=arguments.min_cost,
         completed=arguments.status is not None,
     )
-    kind = SkillKind(_KINDS.get(arguments.kind, arguments.kind)) if arguments.kind else None
+    kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
     name = common.as_text(arguments.name)
     gather = common.settings().mine.auto_domain_skill
     return Options(_transcripts(arguments), wanted, kind, name, gather, dry_run=arguments.dry_run)

@@ -10,10 +10,11 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from skilld.kinds import SkillKind, Variable
 from skilld.mine.content import relative
 from skilld.mine.naming import project_name
-from skilld.mine.template import Variable, template
-from skilld.mine.values import Candidate, Part, SkillKind, Sort
+from skilld.mine.template import others_of, template
+from skilld.mine.values import Candidate, Part, Sort
 from skilld.skills.compose import compose
 from skilld.skills.front import front
 from skilld.text import fold, safe_text
@@ -66,8 +67,8 @@ def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> Draft:
     metadata = {"skilld-origin": "mined", "skilld-evolving": "true", "skilld-kind": kind.value, "skilld-date": day}
     if with_sessions:
         metadata["skilld-sessions"] = ", ".join(sorted({proof.session for proof in candidate.evidence}))
-    if kind in {SkillKind.PROMPT, SkillKind.TOOL}:
-        said, body, variables = _prompt(parts[0])
+    if parts[0].sort is Sort.REQUEST:
+        said, body, variables = _request(parts[0], kind)
         if kind is SkillKind.TOOL:
             metadata["skilld-input-schema"] = json.dumps(_schema(variables))
         elif variables:
@@ -83,14 +84,14 @@ def _clean(part: Part, project: str) -> Part:
     return replace(part, text=short(relative(part.text, project), _PART))
 
 
-def _prompt(part: Part) -> tuple[str, str, tuple[Variable, ...]]:
-    others = [fold(proof.quote) for proof in part.proofs if fold(proof.quote) != part.text]
-    text, variables = template(part.text, others)
+def _request(part: Part, kind: SkillKind) -> tuple[str, str, tuple[Variable, ...]]:
+    text, variables = template(part.text, others_of(part))
     plain = text
     for one in variables:
         plain = plain.replace("{{" + one.name + "}}", f"some {one.name.rstrip('0123456789')}")
     said = f"Does a request that comes again and again: {_bare(short(plain, _SAID))}."
-    return f"{said} Use when asked for this, also in other words.", f"{_title(plain)}\n\n{text}", variables
+    asked = f"## Steps\n\n1. {text}" if kind is SkillKind.WORKFLOW else text
+    return f"{said} Use when asked for this, also in other words.", f"{_title(plain)}\n\n{asked}", variables
 
 
 def _schema(variables: Sequence[Variable]) -> dict[str, object]:
@@ -100,8 +101,8 @@ def _schema(variables: Sequence[Variable]) -> dict[str, object]:
 
 
 def _told(variable: Variable, *, example: bool) -> dict[str, str]:
-    told = {"name": variable.name, "type": "string"}
-    return told | {"description": f"as in {variable.example}"} if example else told
+    told = {"name": variable.name, "type": variable.type}
+    return told | {"description": variable.description} if example else told
 
 
 def _steps(parts: Sequence[Part]) -> tuple[str, str]:

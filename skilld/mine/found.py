@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from skilld.kinds import SkillKind
 from skilld.mine.confirm import Transcripts, refuted
 from skilld.mine.judge import judge
 from skilld.mine.known import Proposed
 from skilld.mine.rows import Feedback, Row, heard, row_of
 from skilld.mine.sessions import Session
-from skilld.mine.values import Judgement, SkillKind
+from skilld.mine.values import Judgement
 from skilld.mine.windows import Window
 from skilld.skills import Skill
 from skilld.store import Store

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from skilld.kinds import SkillKind
 from skilld.memory.asks import Ask
 from skilld.mine.alike import settled
 from skilld.mine.content import unfit
@@ -28,7 +29,6 @@ from skilld.mine.values import (
     Judgement,
     Part,
     Rejected,
-    SkillKind,
     Sort,
 )
 from skilld.skills import Skill
@@ -118,7 +118,7 @@ def _creations(found: Sequence[Lead]) -> tuple[list[Candidate], list[Doc], list[
 
 def _of_kind(made: Sequence[Candidate], kind: SkillKind | None) -> tuple[list[Candidate], list[Rejected]]:
     if kind is SkillKind.TOOL:  # what is asked for again and again can be a tool as well, if that is wanted
-        made = [replace(one, kind=kind) if one.kind is SkillKind.PROMPT else one for one in made]
+        made = [replace(one, kind=kind) if one.parts[0].sort is Sort.REQUEST else one for one in made]
     wanted = [one for one in made if kind in {None, one.kind}]
     return wanted, [Rejected(one.name, f"of the kind asked for: {kind}") for one in made if one not in wanted]
 

@@ -19,10 +19,11 @@ from skilld.daemon.results import follow
 from skilld.daemon.spawn import Worker
 from skilld.edit.lint import lint
 from skilld.errors import SkilldError
+from skilld.kinds import SkillKind
 from skilld.mine.asking import BOOKED_UNDER, Terms
 from skilld.mine.confirm import Transcripts
 from skilld.mine.draft import Draft
-from skilld.mine.values import Candidate, Part, SkillKind
+from skilld.mine.values import Candidate, Part
 from skilld.skills.spec import faults
 from skilld.store import Store
 from skilld.text import cut

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
+from skilld.kinds import SkillKind
 from skilld.memory.asks import Ask, Said, asks
 from skilld.mine.leads import SEVERAL, Known, piece, proofs, rows_of, skill_for
 from skilld.mine.naming import name_of, telling_words
 from skilld.mine.rows import Row
-from skilld.mine.values import REPEATABLE, REPEATED, ROOM, Candidate, Part, Proof, Rejected, SkillKind, Sort
+from skilld.mine.template import others_of, template
+from skilld.mine.values import REPEATABLE, REPEATED, ROOM, Candidate, Part, Proof, Rejected, Sort
 from skilld.skills import Skill
 from skilld.words import content_stems
 
@@ -61,10 +63,14 @@ def _several(said: Iterable[Said]) -> list[Ask]:
 
 
 def _request(ask: Ask, rows: Sequence[Row]) -> Candidate:
+    """Return a request as a skill: a template where something in it changes, else a workflow of one step."""
     part = Part(Sort.REQUEST, ask.text, proofs(ask))
     mine = rows_of(ask, rows)
-    name = name_of(telling_words(ask.text))
-    return Candidate(name, "create", mine[0].project, SkillKind.PROMPT, _dimensions(mine), (part,), mine[0].work)
+    _, variables = template(part.text, others_of(part))
+    kind = SkillKind.PROMPT if variables else SkillKind.WORKFLOW
+    return Candidate(
+        name_of(telling_words(ask.text)), "create", mine[0].project, kind, _dimensions(mine), (part,), mine[0].work
+    )
 
 
 def _workflow(steps: Sequence[Ask], sessions: Sequence[str], rows: Sequence[Row]) -> Candidate:

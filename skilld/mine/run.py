@@ -16,6 +16,7 @@ from skilld.classify.backends.rates import Rates
 from skilld.daemon.roots import Surroundings
 from skilld.errors import RetryError, SkilldError
 from skilld.git.environment import scrub_environment
+from skilld.kinds import SkillKind
 from skilld.mine import domains, found
 from skilld.mine.asking import Asked, Asking, Terms, rates_of
 from skilld.mine.confirm import Transcripts
@@ -26,7 +27,7 @@ from skilld.mine.project import folders_around
 from skilld.mine.proposing import Run, checked, creation, extension, put
 from skilld.mine.reading import Reading, Wanted, read
 from skilld.mine.sessions import Session, Transcript
-from skilld.mine.values import Candidate, Judgement, SkillKind
+from skilld.mine.values import Candidate, Judgement
 from skilld.mine.windows import Estimate, Window, estimate, windows
 from skilld.skills import Skill, text
 from skilld.skills.spec import NAME

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from skilld.kinds import Variable
+from skilld.mine.values import Part
+from skilld.text import fold
 
 _TOKEN = re.compile(r"\S+")
 _EDGE = ".,:;!?()[]\"'`\u201c\u201d"
@@ -13,18 +16,11 @@ _NUMBER = re.compile(r"#?\d+(?:[.,]\d+)*")
 _MOST = 6  # variables; with more it is another request each time
 
 
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """A place in a template: its name, and what stood there the last time."""
-
-    name: str
-    example: str
-
-
 def template(newest: str, others: Sequence[str]) -> tuple[str, tuple[Variable, ...]]:
     """Return the newest wording with `{{name}}` for each exact token that another wording does not have.
 
-    Exact is a link, a path, a number; plain words stay as they are. Without other wordings nothing is a variable.
+    Exact is a link, a path, a number; plain words stay as they are. Without other wordings nothing is a variable. What
+    stood there the last time is a variable's description.
     """
     known = [{token.strip(_EDGE) for token in _TOKEN.findall(other)} for other in others]
     names: dict[str, str] = {}
@@ -42,7 +38,12 @@ def template(newest: str, others: Sequence[str]) -> tuple[str, tuple[Variable, .
     text = _TOKEN.sub(put, newest)
     if len(names) > _MOST or not names:
         return newest, ()
-    return text, tuple(Variable(name, token) for token, name in names.items())
+    return text, tuple(Variable(name, description=f"as in {token}") for token, name in names.items())
+
+
+def others_of(part: Part) -> list[str]:
+    """Return the wordings of a request beside its newest one."""
+    return [said for proof in part.proofs if (said := fold(proof.quote)) != fold(part.text)]
 
 
 def _shape(token: str) -> str:

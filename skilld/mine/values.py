@@ -5,18 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from skilld.kinds import SkillKind
 from skilld.types import Kind
 
 REPEATABLE, ROOM, REPEATED = "repeatable", "room to do better", "repeated ask"
-
-
-class SkillKind(StrEnum):
-    """What sort of skill a new one is, as `metadata.skilld-kind` has it."""
-
-    PROMPT = "prompt-template"
-    WORKFLOW = "workflow"
-    KNOWLEDGE = "domain-knowledge"
-    TOOL = "mcp-tool"
 
 
 class Sort(StrEnum):

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from skilld import kinds
 from skilld.edit.lint import lint
 from skilld.skills.spec import faults
 from support.inline import Inline
@@ -71,12 +72,13 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
         "release-notes": ("extend", None),
         "project-testing": ("create", "domain-knowledge"),
         "project-knowledge": ("create", "domain-knowledge"),
-        "rebase-main-squash-fixup": ("create", "prompt-template"),
+        "rebase-main-squash-fixup": ("create", "workflow"),
     }
     assert {one["id"] for one in proposals} == {one["proposal"] for one in first["candidates"]}
     for one in first["candidates"]:
         if one["action"] == "create":
             assert faults(one["text"], one["name"]) == ()
+            assert kinds.faults(kinds.read(one["text"])) == ()
             assert [f for f in lint(b"", one["text"].encode(), one["text"]) if f.verdict == "refuse"] == []
             path = f".claude/skills/{one['name']}/SKILL.md"
             assert project.git("show", f"skilld/staging:{path}") == one["text"].rstrip("\n")

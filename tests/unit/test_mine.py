@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from skilld.kinds import SkillKind
 from skilld.mine.judge import judge
 from skilld.mine.rows import Feedback, Row, Task, distil
 from skilld.mine.sessions import Session
-from skilld.mine.values import Judgement, SkillKind, Sort
+from skilld.mine.values import Judgement, Sort
 from skilld.skills import Skill, Source
 from skilld.skills.front import Front
 from skilld.times import seconds
@@ -195,11 +196,19 @@ def test_a_plugins_skill_is_not_edited() -> None:
     assert "voucher-suite is a plugin's" in judged.rejected[0].missed
 
 
+def test_a_request_in_which_something_changes_is_a_template_and_else_a_workflow_of_one_step() -> None:
+    (same,) = _judge(_row("s1", SHIP), _row("s2", SHIP)).candidates
+    (other,) = _judge(
+        _row("s1", "review pull request 10 of the shop"), _row("s2", "review pull request 7 of the shop")
+    ).candidates
+    assert (same.kind, other.kind) == (SkillKind.WORKFLOW, SkillKind.PROMPT)
+
+
 def test_only_skills_of_the_kind_asked_for_are_created() -> None:
     rows = [_row("s1", SHIP), _row("s2", SHIP)]
-    judged = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.WORKFLOW)
+    judged = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.KNOWLEDGE)
     assert judged.candidates == ()
-    assert [one.missed for one in judged.rejected] == ["of the kind asked for: workflow"]
+    assert [one.missed for one in judged.rejected] == ["of the kind asked for: domain-knowledge"]
     (tool,) = judge(rows, [NOTES], {NOTES.path: ""}, now=NOW, kind=SkillKind.TOOL).candidates
     assert (tool.name, tool.kind) == ("commit-push-open-draft", SkillKind.TOOL)
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skilld import kinds
+from skilld.kinds import SkillKind
 from skilld.mine.draft import draft, short
 from skilld.mine.naming import name_of, telling_words
 from skilld.mine.template import template
-from skilld.mine.values import Candidate, Part, Proof, SkillKind, Sort
+from skilld.mine.values import Candidate, Part, Proof, Sort
 from skilld.skills.front import front
 from skilld.skills.spec import NAME, faults
 
@@ -84,6 +87,13 @@ def test_what_differs_between_wordings_becomes_a_variable() -> None:
     assert json.loads(own["skilld-variables"])[0]["description"] == "as in https://x.org/pr/10"
 
 
+@pytest.mark.parametrize("kind", [SkillKind.PROMPT, SkillKind.WORKFLOW, SkillKind.TOOL])
+def test_a_request_is_what_its_kind_says(kind: SkillKind) -> None:
+    part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me", "review https://x.org/pr/7 with me")
+    made = draft(_candidate(kind, part), day=DAY, with_sessions=True)
+    assert kinds.faults(kinds.read(made.text)) == ()
+
+
 def test_a_request_can_be_a_tool_that_takes_its_variables() -> None:
     part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me", "review https://x.org/pr/7 with me")
     said = front(draft(_candidate(SkillKind.TOOL, part), day=DAY, with_sessions=False).text).metadata
@@ -115,10 +125,10 @@ def test_a_template_takes_only_exact_words_for_variables() -> None:
     newest = "bump app/core.py to 1.4 for #12 and then 1.4 again"
     text, variables = template(newest, ["bump app/gate.py to 1.5 for #13"])
     assert text == "bump {{path}} to {{number}} for {{number2}} and then {{number}} again"
-    assert [(one.name, one.example) for one in variables] == [
-        ("path", "app/core.py"),
-        ("number", "1.4"),
-        ("number2", "#12"),
+    assert [(one.name, one.description) for one in variables] == [
+        ("path", "as in app/core.py"),
+        ("number", "as in 1.4"),
+        ("number2", "as in #12"),
     ]
     assert template("paint the shed", ["paint the door"]) == ("paint the shed", ())
     assert template(newest, []) == (newest, ())
@@ -142,6 +152,7 @@ def test_whatever_was_said_the_file_is_sound(said: list[tuple[Sort, str]], kind:
     candidate = Candidate(name, "create", f"/{project}", kind, ("repeatable",), tuple(parts), "testing")
     made = draft(candidate, day=DAY, with_sessions=True)
     assert faults(made.text, name) == ()
+    assert kinds.read(made.text).kind is kind
     assert "Use when" in front(made.text).description
 
 
