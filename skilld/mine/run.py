@@ -216,6 +216,9 @@ def _become(candidate: Candidate, options: Options, run: Run, around: Surroundin
 
 def _created(candidate: Candidate, options: Options, run: Run, around: Surroundings, hooks: Hooks) -> Became:
     where = place(candidate, candidate.name, run.transcripts, around)
+    for other in run.store.proposals.in_states([State.OPEN]):
+        if other.creates and other.path == str(where.path):
+            raise SkilldError("It was not proposed", f"{other.id} proposes a skill of that name; decide on it first")
     drafted = draft(candidate, day=day(time.time()), with_sessions=not where.shared)
     written = drafted.text
     if options.dry_run:

@@ -119,6 +119,18 @@ def test_what_was_rejected_stays_so_while_nobody_says_it_again(home: Path, proje
     assert {one["missed"] for one in again["rejected"]} == {f"new words: you rejected it as {made['proposal']}"}
 
 
+def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, project: Project) -> None:
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+    for rule in IN_TESTS:
+        _talk(home, project, "add tests for the basket", rule)
+    (first,) = (one for one in program.json("mine")["candidates"] if one["name"] == "project-testing")
+    for rule in ("Always start the emulator before the browser tests.", "Never use the live mail server in tests."):
+        _talk(home, project, "add tests for the basket", rule)
+    (second,) = (one for one in program.json("mine")["candidates"] if one["name"] == "project-testing")
+    assert second["proposal"] is None
+    assert f"{first['proposal']} proposes a skill of that name" in second["why_not"]
+
+
 def test_what_comes_from_a_project_that_is_gone_goes_to_the_persons_own_skills(home: Path, project: Project) -> None:
     for text in ("tag the release and push the tag", "tag the release, then push that tag"):
         _talk(home, project, text)
