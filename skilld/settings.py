@@ -116,7 +116,7 @@ class Lifecycle(_Section):
     """What becomes of skills that skilld writes itself."""
 
     mode: Literal["create_or_update", "create_new"] = Field(
-        "create_or_update", description="whether what is like a skill that is there extends that one, or never does"
+        "create_or_update", description="whether what is like a skill extends it, or only what was said of one in use"
     )
     max_evolving: int = Field(10, ge=0, description="skills that skilld wrote itself, offered at once at most")
     order: Literal["recency", "relevance"] = Field(

@@ -116,9 +116,9 @@ def _looked_into(pair: Pair, skills: Mapping[str, Compared], batches: Mapping[st
 
 def _proposed(store: Store, found: Found) -> Found:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
-    from skilld.deciding.proposing import propose
     from skilld.lifecycle.plan import pair_key
     from skilld.lifecycle.proposal import proposals
+    from skilld.mine.proposing import put
     from skilld.times import rfc3339
     from skilld.types import State
 
@@ -129,7 +129,7 @@ def _proposed(store: Store, found: Found) -> Found:
     made, troubles = [], []
     for proposal in proposals(found.pair, found.merge, rfc3339(time.time()), tries):
         try:
-            made.append(propose(store, proposal))
+            made.append(put(proposal, store))
         except SkilldError as error:
             troubles.append(str(error))
     return replace(found, proposals=tuple(made), trouble="; ".join(troubles))

@@ -116,8 +116,16 @@ def _options(arguments: argparse.Namespace) -> Options:
     )
     kind = SHORT_NAMES[arguments.kind] if arguments.kind else None
     name = common.as_text(arguments.name)
-    gather = common.settings().mine.auto_domain_skill
-    return Options(_transcripts(arguments), wanted, kind, name, gather, dry_run=arguments.dry_run)
+    settings = common.settings()
+    return Options(
+        _transcripts(arguments),
+        wanted,
+        kind,
+        name,
+        gather=settings.mine.auto_domain_skill,
+        dry_run=arguments.dry_run,
+        create_new=settings.lifecycle.mode == "create_new",
+    )
 
 
 def _world() -> World:

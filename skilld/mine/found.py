@@ -47,12 +47,22 @@ def judged(
     proposed: Proposed,
     *,
     kind: SkillKind | None = None,
+    create_new: bool = False,
 ) -> Judgement:
     """Return what the rows come to, with all evidence confirmed and nothing that was proposed before."""
     doubted: dict[tuple[str, str], str] = {}
     now = time.time()
     for _ in range(_LOOKS):
-        outcome = judge(found, skills, texts, now=now, refuted=doubted, known=proposed.why_known, kind=kind)
+        outcome = judge(
+            found,
+            skills,
+            texts,
+            now=now,
+            refuted=doubted,
+            known=proposed.why_known,
+            kind=kind,
+            create_new=create_new,
+        )
         again = refuted((part for one in outcome.candidates for part in one.parts), transcripts)
         if not again:
             return outcome

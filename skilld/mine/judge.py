@@ -51,19 +51,23 @@ def judge(
     refuted: Refuted | None = None,
     known: Known = _nothing_known,
     kind: SkillKind | None = None,
+    create_new: bool = False,
 ) -> Judgement:
     """Return what the rows teach. `texts` are those of the skills, by path.
 
     `refuted` are words that did not stand a second look, with why; `known` says why an ask need not be proposed
-    (again); with a `kind` only skills of that kind are created.
+    (again); with a `kind` only skills of that kind are created, and with `create_new` only a skill that was in
+    use is extended, whatever others are like.
     """
     doubted = refuted or {}
-    found, rejected = leads(rows, skills, texts, now=now, refuted=doubted, known=known)
+    used = {name for row in rows for name in row.skills_used}
+    reach = [skill for skill in skills if skill.name in used] if create_new else skills
+    found, rejected = leads(rows, reach, texts, now=now, refuted=doubted, known=known)
     created, docs, missed = _creations([lead for lead in found if lead.skill is None])
-    asked, served = repeated(rows, skills, known, lambda turn, words: (turn, words) in doubted)
+    asked, served = repeated(rows, reach, known, lambda turn, words: (turn, words) in doubted)
     new, unwanted = _of_kind([*created, *asked], kind)
     fit, useless = _with_content([*_extensions(found), *new])
-    settled_ones, alike = settled([one for one in fit if one.creates], skills, texts)
+    settled_ones, alike = settled([one for one in fit if one.creates], [] if create_new else skills, texts)
     fit = [one for one in fit if not one.creates] + settled_ones
     candidates = sorted(
         _named(_joined(fit), skills),

@@ -48,6 +48,7 @@ class Options:
     name: str = ""
     gather: Sequence[Path] = ()
     dry_run: bool = False
+    create_new: bool = False  # though there is a skill like it
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,9 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     texts = dict(_texts(skills))
     transcripts = Transcripts(reading.where, world.redact)
     proposed = Proposed(world.store.proposals.in_states([*State]))
-    report.judgement = found.judged(rows, skills, texts, transcripts, proposed, kind=options.kind)
+    report.judgement = found.judged(
+        rows, skills, texts, transcripts, proposed, kind=options.kind, create_new=options.create_new
+    )
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     run = Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
     scrub_environment()

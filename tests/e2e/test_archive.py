@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from support.in_process import InProcess
 from support.live_project import Project
 from support.program import Program
 
@@ -19,6 +20,12 @@ def write(folder: Path, text: str = TEXT) -> Path:
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_text(text.format(folder.name))
     return folder
+
+
+@pytest.fixture
+def program(home: Path) -> Program:
+    """Return skilld on the test's home."""
+    return InProcess(home)
 
 
 @pytest.fixture
@@ -112,7 +119,7 @@ def test_restoring_never_overwrites(program: Program, tidy: Path) -> None:
 
 
 def test_an_agent_moves_no_skills(home: Path, tidy: Path) -> None:
-    agent = Program(home, {"CLAUDECODE": "1"})
+    agent = InProcess(home, {"CLAUDECODE": "1"})
     assert "coding agent" in refused(agent, "archive", "tidy")
     assert tidy.is_dir()
 

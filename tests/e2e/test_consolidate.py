@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.program import Program
+from support.in_process import InProcess
 from support.repos import Person, snapshot
 
 FIXTURES = Path(__file__).parents[1] / "fixtures/lifecycle"
@@ -19,7 +19,7 @@ class World:
 
     def __init__(self, home: Path, root: Path) -> None:
         self.home = home
-        self.program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+        self.program = InProcess(home)
         for part in ("tuned", "aside"):
             shutil.copytree(FIXTURES / part / "person", home / ".claude/skills", dirs_exist_ok=True)
             shutil.copytree(FIXTURES / part / "project", root / ".claude/skills", dirs_exist_ok=True)

@@ -183,9 +183,12 @@ def test_a_new_skill_that_one_is_for_already_extends_that_one() -> None:
         replace(_row("s2", "write tests", "Write the voucher tests before the form."), topics=("testing",)),
     ]
     skill, text = _testing("voucher-suite")
-    (found,) = judge(rows, [NOTES, skill], {NOTES.path: "# Notes", skill.path: text}, now=NOW).candidates
+    texts = {NOTES.path: "# Notes", skill.path: text}
+    (found,) = judge(rows, [NOTES, skill], texts, now=NOW).candidates
     assert (found.name, found.action, found.target) == ("voucher-suite", "extend", str(skill.path))
     assert len(found.parts) == 2
+    (new,) = judge(rows, [NOTES, skill], texts, now=NOW, create_new=True).candidates
+    assert (new.action, new.target) == ("create", "/shop")
 
 
 def test_a_plugins_skill_is_not_edited() -> None:
