@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
 
 
+_FLAGS = 3  # of one proposal that the list shows
+
+
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "proposals", run, "list the proposals that wait for you", listing=True)
@@ -45,7 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(f"{head}  {console.plain(proposal.summary)}")
         for evidence in proposal.evidence:
             console.line(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
-        remarks = [ago(seconds(proposal.created_at), now), proposal.note, _place(store, proposal), *proposal.flags]
+        more = (
+            f"{len(proposal.flags) - _FLAGS} more in: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
+        )
+        told = (*proposal.flags[:_FLAGS], more)
+        remarks = [ago(seconds(proposal.created_at), now), proposal.note, _place(store, proposal), *told]
         console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
     if not found:
         console.line("Nothing waits for you." if arguments.state == "open" else "None.")

@@ -47,7 +47,7 @@ def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
         console.line(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
     console.line(
         console.paint(
-            f"  {_origin(proposal)}, {proposal.created_at}, "
+            f"  {origin(proposal)}, {proposal.created_at}, "
             f"by {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
             "dim",
         )
@@ -62,7 +62,7 @@ def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
         console.table(list(_ways(proposal, warning)), indent="  ")
 
 
-def _origin(proposal: Proposal) -> str:
+def origin(proposal: Proposal) -> str:
     """Return where a proposal came from: a session, or the verb that makes those without one."""
     if not proposal.evidence and not proposal.session_id:
         return f"skilld {'skills import' if proposal.creates else 'consolidate'}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.cli.show import origin
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
@@ -111,5 +112,5 @@ def _present(store: Store, proposal: Proposal) -> None:
     console.line(f"  {console.plain(proposal.summary)}")
     for evidence in proposal.evidence:
         console.line(f"  you: “{console.plain(evidence.quote)}”")
-    who = f"{proposal.agent}, session {console.plain(proposal.session_id)}, {when}, by {console.plain(proposal.model)}"
+    who = f"{origin(proposal)}, {when}, by {console.plain(proposal.model)}"
     console.line(console.paint(f"  {who}", "dim"))
