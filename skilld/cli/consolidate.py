@@ -162,7 +162,7 @@ def _tell(found: Found, *, dry_run: bool) -> None:
         Fate.MERGED: f"{keep} has taken it over; archive the other one: {archive}",
         Fate.OPEN: f"proposed, for you to decide: {', '.join(one.id for one in found.proposals)}",
         Fate.REJECTED: "you did not want this merge; it is not proposed again",
-        Fate.WAITS: "waits until the other merge of one of them is decided and its skill archived",
+        Fate.WAITS: f"waits: {pair.why}",
         Fate.APART: f"left apart: {console.plain(pair.why)}",
     }
     if pair.fate in said:

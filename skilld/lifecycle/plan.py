@@ -13,6 +13,11 @@ from enum import StrEnum
 
 from skilld.lifecycle.match import Match
 
+MOST = 5  # merges that one run proposes
+
+_BUSY = "until the other merge of one of them is decided and its skill archived"
+_ENOUGH = f"more than {MOST} at once are not reviewed well: decide on those first"
+
 
 class Fate(StrEnum):
     """What is to be done about a pair."""
@@ -21,7 +26,7 @@ class Fate(StrEnum):
     MERGED = "merged"  # it was, and taken over: the other one is not needed any more
     OPEN = "open"  # it is proposed and not decided
     REJECTED = "rejected"  # the person did not want it; never again
-    WAITS = "waits"  # for the decision on another merge of the same skill
+    WAITS = "waits"  # for the decision on other merges; `why` says which
     APART = "apart"  # alike, but not to be merged; `why` says the reason
 
 
@@ -65,7 +70,7 @@ def canonical(one: Facts, other: Facts) -> tuple[Facts, Facts]:
 def plan(
     matches: Iterable[Match], facts: Mapping[str, Facts], open_: Collection[str], rejected: Collection[str]
 ) -> list[Pair]:
-    """Return what is to be done about each match, in the order given: of two about one skill the first goes first.
+    """Return what is to be done about each match, in the order given; at most MOST are to be proposed.
 
     `facts` are by key; `open_` and `rejected` have the `pair_key`s of merges that were proposed before.
     """
@@ -73,12 +78,17 @@ def plan(
     busy = {key for pair in pairs if pair.fate is Fate.OPEN for key in (pair.keep.key, pair.away.key)}
     busy |= {pair.away.key for pair in pairs if pair.fate is Fate.MERGED}
     planned = []
+    left = MOST
     for pair in pairs:
         mine = {pair.keep.key, pair.away.key}
-        waits = pair.fate is Fate.MERGE and bool(mine & busy)
-        planned.append(replace(pair, fate=Fate.WAITS) if waits else pair)
-        if pair.fate is Fate.MERGE and not waits:
+        if pair.fate is not Fate.MERGE:
+            planned.append(pair)
+        elif mine & busy or not left:
+            planned.append(replace(pair, fate=Fate.WAITS, why=_BUSY if mine & busy else _ENOUGH))
+        else:
+            planned.append(pair)
             busy |= mine
+            left -= 1
     return planned
 
 

@@ -65,3 +65,10 @@ def test_skills_of_different_places_and_those_that_may_not_be_changed_are_left_a
 def test_a_skill_that_was_taken_over_is_done_and_has_no_part_in_another_merge() -> None:
     taker = Facts("t", "t", "/p", took=frozenset({"a"}))
     assert fates((A, taker), (A, B), (taker, C)) == [Fate.MERGED, Fate.WAITS, Fate.MERGE]
+
+
+def test_a_run_proposes_only_a_few_merges() -> None:
+    many = [Facts(f"{number}", f"s{number}", "/p") for number in range(14)]
+    found = planned(*zip(many[::2], many[1::2], strict=True))
+    assert [pair.fate for pair in found] == [Fate.MERGE] * 5 + [Fate.WAITS] * 2
+    assert found[-1].why.startswith("more than 5 at once")
