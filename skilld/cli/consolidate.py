@@ -73,6 +73,7 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
     from skilld.library.pins import pinned
     from skilld.lifecycle.match import pairs
     from skilld.lifecycle.plan import plan
+    from skilld.lifecycle.proposal import pair_of
     from skilld.types import State
 
     meant = [library.the_skill(store, name) for name in names]
@@ -84,7 +85,7 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
     mine = {key: one for key, one in skills.items() if project is None or one.row.skill.project == project}
     batches: dict[str, list[Proposal]] = {}
     for proposal in store.proposals.in_states([*State]):
-        batches.setdefault(proposal.batch_id, []).append(proposal)
+        batches.setdefault(pair_of(proposal.batch_id), []).append(proposal)
     states = {batch: {proposal.state for proposal in made} for batch, made in batches.items()}
     planned = plan(
         pairs([one.described for one in mine.values()], named),
@@ -117,15 +118,15 @@ def _looked_into(pair: Pair, skills: Mapping[str, Compared], batches: Mapping[st
 def _proposed(store: Store, found: Found) -> Found:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
     from skilld.lifecycle.plan import pair_key
-    from skilld.lifecycle.proposal import proposals
+    from skilld.lifecycle.proposal import pair_of, proposals
     from skilld.mine.proposing import put
     from skilld.times import rfc3339
     from skilld.types import State
 
     if found.merge is None:
         return found
-    batch = pair_key(found.pair.keep.key, found.pair.away.key)
-    tries = sum(one.batch_id == batch for one in store.proposals.in_states([*State]))
+    key = pair_key(found.pair.keep.key, found.pair.away.key)
+    tries = sum(pair_of(one.batch_id) == key for one in store.proposals.in_states([*State]))
     made, troubles = [], []
     for proposal in proposals(found.pair, found.merge, rfc3339(time.time()), tries):
         try:

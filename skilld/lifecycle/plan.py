@@ -93,7 +93,7 @@ def plan(
 
 
 def pair_key(one: str, other: str) -> str:
-    """Return what the merge of two skills is known by, whichever of them stays: the batch of its proposals."""
+    """Return what the merge of two skills is known by, whichever of them stays."""
     return "merge-" + hashlib.sha256("\n".join(sorted((one, other))).encode()).hexdigest()[:16]
 
 

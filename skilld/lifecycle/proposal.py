@@ -22,11 +22,10 @@ def proposals(pair: Pair, merge: Merge, at: str, tries: int) -> list[Proposal]:
     """Return the proposals of a merge, made at a time (RFC 3339); `tries` counts those there were for this pair."""
     keep, away = pair.keep, pair.away
     number = len(merge.parts)
-    batch = pair_key(keep.key, away.key)
     return [
         Proposal(
-            id=hashlib.sha256(f"{batch}\n{tries + index}".encode()).hexdigest()[:8],
-            batch_id=batch,
+            id=hashlib.sha256(_batch(pair, tries + index).encode()).hexdigest()[:8],
+            batch_id=_batch(pair, tries + index),
             state=State.OPEN,
             skill=keep.name,
             path=keep.key,
@@ -49,6 +48,16 @@ def proposals(pair: Pair, merge: Merge, at: str, tries: int) -> list[Proposal]:
         )
         for index, part in enumerate(merge.parts, 1)
     ]
+
+
+def pair_of(batch: str) -> str:
+    """Return the `pair_key` of the merge that a proposal's batch belongs to; of any other batch nothing of use."""
+    return batch.rpartition("-")[0]
+
+
+def _batch(pair: Pair, number: int) -> str:
+    """Return the batch of one part: for each file, one batch makes one commit."""
+    return f"{pair_key(pair.keep.key, pair.away.key)}-{number}"
 
 
 def _summary(part: Part, name: str, which: str) -> str:

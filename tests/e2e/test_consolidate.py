@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -127,3 +128,28 @@ def test_the_person_is_told_what_is_not_understood(world: World) -> None:
     (world.home / "empty").mkdir()
     done = world.program.run("consolidate", "--project", str(world.home / "empty"))
     assert (done.returncode, done.stdout) == (0, "No two of these skills are for the same task.\n")
+
+
+def test_a_large_merge_is_proposed_in_parts_and_the_last_one_says_so(world: World) -> None:
+    folder = world.home / ".claude/skills"
+    walls = [f"- Paint wall number {number} in colour {number + 100}." for number in range(60)]
+    for at, (name, rules) in enumerate({"paint-walls": ["- Wash the brushes."], "wall-painting": walls}.items()):
+        (folder / name).mkdir()
+        text = "\n".join(
+            ["---", f"name: {name}", "description: Paint the walls.", "---", "", "# Paint", "", *rules, ""]
+        )
+        (folder / name / "SKILL.md").write_text(text)
+        os.utime(folder / name / "SKILL.md", (at, at))
+    (row,) = world.consolidate(str(folder / "paint-walls"), str(folder / "wall-painting")).values()
+    assert [f"- {text}" for text in row["carried"]] == walls
+    assert len(set(row["proposals"])) == 2
+    pages = {page["id"]: page for page in world.program.json("proposals")}
+    assert sorted(page["summary"] for page in pages.values()) == [
+        "take over 20 things that wall-painting says, part 2 of 2",
+        "take over 40 things that wall-painting says, part 1 of 2",
+    ]
+    done = world.program.run("accept", *row["proposals"])
+    assert done.returncode == 0, done.stderr
+    kept = (folder / "paint-walls/SKILL.md").read_text()
+    assert set(walls) <= set(kept.splitlines())
+    assert 'skilld-merged-from: "wall-painting"' in kept

@@ -11,8 +11,8 @@ from skilld.errors import SkilldError
 from skilld.lifecycle.match import Described, Match
 from skilld.lifecycle.merge import NO_MARK, Merge, merge
 from skilld.lifecycle.passages import passages
-from skilld.lifecycle.plan import Facts, Fate, Pair
-from skilld.lifecycle.proposal import proposals
+from skilld.lifecycle.plan import Facts, Fate, Pair, pair_key
+from skilld.lifecycle.proposal import pair_of, proposals
 from skilld.types import Op
 
 KEEP = """\
@@ -175,4 +175,5 @@ def test_a_proposal_of_a_merge_quotes_nobody_and_flags_what_is_lost() -> None:
     assert any("90 %" in flag for flag in proposal.flags)
     (again,) = proposals(pair, found, "2026-03-02T09:00:00Z", 1)
     assert again.id != proposal.id
-    assert again.batch_id == proposal.batch_id
+    assert pair_of(again.batch_id) == pair_of(proposal.batch_id) == pair_key(one.key, two.key)
+    assert again.batch_id != proposal.batch_id
