@@ -99,7 +99,7 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
 def _looked_into(pair: Pair, skills: Mapping[str, Compared], batches: Mapping[str, Sequence[Proposal]]) -> Found:
     from skilld.library.alike import lost_with
     from skilld.lifecycle.merge import merge
-    from skilld.lifecycle.plan import Fate, pair_key
+    from skilld.lifecycle.plan import Fate, pair_key, too_much
     from skilld.types import State
 
     made = batches.get(pair_key(pair.keep.key, pair.away.key), ())
@@ -111,6 +111,8 @@ def _looked_into(pair: Pair, skills: Mapping[str, Compared], batches: Mapping[st
         merged = merge(keep, away, pair.away.name, common.redactor())
     except (OSError, SkilldError) as error:
         return replace(found, trouble=str(error))
+    if why := too_much(len(merged.parts)):
+        return replace(found, pair=replace(pair, fate=Fate.APART, why=why))
     lost = lost_with(skills[pair.away.key].row.skill, skills[pair.keep.key].row.skill)
     return replace(found, merge=replace(merged, left=(*merged.left, *lost)))
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from skilld.lifecycle.match import Match
 
-MOST = 5  # merges that one run proposes
+MOST = 5  # merges that one run proposes, and proposals that one merge takes
 
 _BUSY = "until the other merge of one of them is decided and its skill archived"
 _ENOUGH = f"more than {MOST} at once are not reviewed well: decide on those first"
@@ -90,6 +90,11 @@ def plan(
             busy |= mine
             left -= 1
     return planned
+
+
+def too_much(parts: int) -> str:
+    """Return why a merge in so many parts is not proposed: the two are alike and say mostly other things."""
+    return f"what the other one says besides would take {parts} proposals, more than a review can bear" * (parts > MOST)
 
 
 def pair_key(one: str, other: str) -> str:

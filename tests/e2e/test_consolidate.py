@@ -130,9 +130,9 @@ def test_the_person_is_told_what_is_not_understood(world: World) -> None:
     assert (done.returncode, done.stdout) == (0, "No two of these skills are for the same task.\n")
 
 
-def test_a_large_merge_is_proposed_in_parts_and_the_last_one_says_so(world: World) -> None:
-    folder = world.home / ".claude/skills"
-    walls = [f"- Paint wall number {number} in colour {number + 100}." for number in range(60)]
+def _two(folder: Path, number: int) -> tuple[list[str], tuple[str, str]]:
+    """Write two skills, the younger of which says so many things more; return these lines and both folders."""
+    walls = [f"- Paint wall number {at} in colour {at + 1000}." for at in range(number)]
     for at, (name, rules) in enumerate({"paint-walls": ["- Wash the brushes."], "wall-painting": walls}.items()):
         (folder / name).mkdir()
         text = "\n".join(
@@ -140,7 +140,12 @@ def test_a_large_merge_is_proposed_in_parts_and_the_last_one_says_so(world: Worl
         )
         (folder / name / "SKILL.md").write_text(text)
         os.utime(folder / name / "SKILL.md", (at, at))
-    (row,) = world.consolidate(str(folder / "paint-walls"), str(folder / "wall-painting")).values()
+    return walls, (str(folder / "paint-walls"), str(folder / "wall-painting"))
+
+
+def test_a_large_merge_is_proposed_in_parts_and_the_last_one_says_so(world: World) -> None:
+    walls, both = _two(world.home / ".claude/skills", 60)
+    (row,) = world.consolidate(*both).values()
     assert [f"- {text}" for text in row["carried"]] == walls
     assert len(set(row["proposals"])) == 2
     pages = {page["id"]: page for page in world.program.json("proposals")}
@@ -150,6 +155,13 @@ def test_a_large_merge_is_proposed_in_parts_and_the_last_one_says_so(world: Worl
     ]
     done = world.program.run("accept", *row["proposals"])
     assert done.returncode == 0, done.stderr
-    kept = (folder / "paint-walls/SKILL.md").read_text()
+    kept = Path(both[0], "SKILL.md").read_text()
     assert set(walls) <= set(kept.splitlines())
     assert 'skilld-merged-from: "wall-painting"' in kept
+
+
+def test_a_merge_that_nobody_could_review_is_not_proposed(world: World) -> None:
+    _, both = _two(world.home / ".claude/skills", 210)
+    (row,) = world.consolidate(*both).values()
+    assert (row["what"], row["proposals"]) == ("apart", [])
+    assert "6 proposals" in row["why"]
