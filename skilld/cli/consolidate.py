@@ -16,7 +16,7 @@ from skilld.errors import SkilldError, UsageError
 if TYPE_CHECKING:
     from skilld.library.alike import Compared
     from skilld.lifecycle.merge import Merge
-    from skilld.lifecycle.plan import Pair
+    from skilld.lifecycle.plan import Fate, Pair
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -72,7 +72,7 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
     from skilld.library.alike import compared
     from skilld.library.pins import pinned
     from skilld.lifecycle.match import pairs
-    from skilld.lifecycle.plan import plan
+    from skilld.lifecycle.plan import Fate, plan
     from skilld.lifecycle.proposal import pair_of
     from skilld.types import State
 
@@ -87,47 +87,60 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
     for proposal in store.proposals.in_states([*State]):
         batches.setdefault(pair_of(proposal.batch_id), []).append(proposal)
     states = {batch: {proposal.state for proposal in made} for batch, made in batches.items()}
-    planned = plan(
-        pairs([one.described for one in mine.values()], named),
-        {key: one.facts for key, one in mine.items()},
-        [batch for batch, seen in states.items() if State.OPEN in seen],
-        [batch for batch, seen in states.items() if seen & {State.REJECTED, State.REVERTED}],
-    )
-    return [_looked_into(pair, mine, batches) for pair in planned]
+    open_ = [key for key, seen in states.items() if State.OPEN in seen]
+    rejected = [key for key, seen in states.items() if seen & {State.REJECTED, State.REVERTED}]
+    facts = {key: one.facts for key, one in mine.items()}
+    matches = pairs([one.described for one in mine.values()], named)
+    known: dict[str, tuple[Fate, str]] = {}
+    merges: dict[str, Merge] = {}
+    while True:  # a merge that turns out to be none makes room for another
+        planned = plan(matches, facts, open_, rejected, known)
+        fresh = [pair for pair in planned if pair.fate is Fate.MERGE and _key(pair) not in merges]
+        if not fresh:
+            break
+        for pair in fresh:
+            _look_into(pair, mine, merges, known)
+    waiting = {key: tuple(one for one in made if one.state is State.OPEN) for key, made in batches.items()}
+    return [Found(pair, merges.get(_key(pair)), waiting.get(_key(pair), ())) for pair in planned]
 
 
-def _looked_into(pair: Pair, skills: Mapping[str, Compared], batches: Mapping[str, Sequence[Proposal]]) -> Found:
+def _look_into(
+    pair: Pair, skills: Mapping[str, Compared], merges: dict[str, Merge], known: dict[str, tuple[Fate, str]]
+) -> None:
+    """Put the merge of a pair into `merges`, and into `known` why it is not to be proposed, if so."""
     from skilld.library.alike import lost_with
     from skilld.lifecycle.merge import merge
-    from skilld.lifecycle.plan import Fate, pair_key, too_much
-    from skilld.types import State
+    from skilld.lifecycle.plan import Fate
 
-    made = batches.get(pair_key(pair.keep.key, pair.away.key), ())
-    found = Found(pair, proposals=tuple(one for one in made if one.state is State.OPEN))
-    if pair.fate is not Fate.MERGE:
-        return found
+    key = _key(pair)
     try:
         keep, away = (Path(one.key).read_bytes() for one in (pair.keep, pair.away))
         merged = merge(keep, away, pair.away.name, common.redactor())
     except (OSError, SkilldError) as error:
-        return replace(found, trouble=str(error))
-    if why := too_much(len(merged.parts)):
-        return replace(found, pair=replace(pair, fate=Fate.APART, why=why))
+        known[key] = Fate.APART, error.cause if isinstance(error, SkilldError) else str(error)
+        return
     lost = lost_with(skills[pair.away.key].row.skill, skills[pair.keep.key].row.skill)
-    return replace(found, merge=replace(merged, left=(*merged.left, *lost)))
+    merges[key] = replace(merged, left=(*merged.left, *lost))
+    if not merged.parts:
+        known[key] = Fate.COVERED, ""
+
+
+def _key(pair: Pair) -> str:
+    from skilld.lifecycle.plan import pair_key
+
+    return pair_key(pair.keep.key, pair.away.key)
 
 
 def _proposed(store: Store, found: Found) -> Found:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
-    from skilld.lifecycle.plan import pair_key
     from skilld.lifecycle.proposal import pair_of, proposals
     from skilld.mine.proposing import put
     from skilld.times import rfc3339
     from skilld.types import State
 
-    if found.merge is None:
+    if found.merge is None or not found.merge.parts:
         return found
-    key = pair_key(found.pair.keep.key, found.pair.away.key)
+    key = _key(found.pair)
     tries = sum(pair_of(one.batch_id) == key for one in store.proposals.in_states([*State]))
     made, troubles = [], []
     for proposal in proposals(found.pair, found.merge, rfc3339(time.time()), tries):
@@ -145,7 +158,7 @@ def _as_json(found: Found, *, dry_run: bool) -> dict[str, Any]:
         "away": {"name": pair.away.name, "path": pair.away.key},
         "score": round(pair.match.score, 3),
         "words": list(pair.match.words),
-        "what": pair.fate.value if merge is None or merge.parts else "covered",
+        "what": pair.fate.value,
         "why": pair.why or found.trouble,
         "carried": [text for part in merge.parts for text in part.carried] if merge else [],
         "lost": [{"what": one.what, "why": one.why} for one in merge.left] if merge else [],

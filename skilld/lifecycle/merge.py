@@ -26,7 +26,12 @@ from skilld.types import Op, Operation
 
 MERGED_FROM = "skilld-merged-from"
 NO_MARK = "the front matter has no place to say whose lines these are"
+MOST_PARTS = 5
 Redact = Callable[[str], str]
+
+
+class TooMuchError(SkilldError):
+    """The two are alike, and yet one says so much besides that nobody could review the merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +63,7 @@ class Merge:
 def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     """Return what the skill `keep` would take from `away`, called `name`. `redact` takes secrets out of a text.
 
-    Raises SkilldError where one of them cannot be taken apart.
+    Raises SkilldError where one of them cannot be taken apart, TooMuchError where it would take more than MOST_PARTS.
     """
     for data in (keep, away):
         parse(data)
@@ -73,6 +78,8 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
         if not why:
             try:
                 parts = _with(passage, parts, keep, said)
+            except TooMuchError:
+                raise
             except SkilldError as error:
                 why = error.cause or error.title
         if why:
@@ -112,6 +119,10 @@ def _with(passage: Passage, parts: list[Part], keep: bytes, evidence: str) -> li
     except RefusedError:
         if not parts[-1].operations:
             raise
+        if len(parts) == MOST_PARTS:
+            raise TooMuchError(
+                "The merge is not proposed", f"it would take more than {MOST_PARTS} proposals: too much to review"
+            ) from None
         return [*parts, _inserted(passage, Part(keep), keep, evidence)]
 
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from skilld.lifecycle.match import Match
 
-MOST = 5  # merges that one run proposes, and proposals that one merge takes
+MOST = 5  # merges that one run proposes
 
 _BUSY = "until the other merge of one of them is decided and its skill archived"
 _ENOUGH = f"more than {MOST} at once are not reviewed well: decide on those first"
@@ -23,6 +23,7 @@ class Fate(StrEnum):
     """What is to be done about a pair."""
 
     MERGE = "merge"  # a merge can be proposed
+    COVERED = "covered"  # the one that stays says all of it already
     MERGED = "merged"  # it was, and taken over: the other one is not needed any more
     OPEN = "open"  # it is proposed and not decided
     REJECTED = "rejected"  # the person did not want it; never again
@@ -68,13 +69,18 @@ def canonical(one: Facts, other: Facts) -> tuple[Facts, Facts]:
 
 
 def plan(
-    matches: Iterable[Match], facts: Mapping[str, Facts], open_: Collection[str], rejected: Collection[str]
+    matches: Iterable[Match],
+    facts: Mapping[str, Facts],
+    open_: Collection[str],
+    rejected: Collection[str],
+    known: Mapping[str, tuple[Fate, str]] | None = None,
 ) -> list[Pair]:
     """Return what is to be done about each match, in the order given; at most MOST are to be proposed.
 
-    `facts` are by key; `open_` and `rejected` have the `pair_key`s of merges that were proposed before.
+    `facts` are by key; `open_` and `rejected` have the `pair_key`s of merges that were proposed before, and
+    `known` what came of looking into a merge that is none, with the reason.
     """
-    pairs = [_settled(match, facts, open_, rejected) for match in matches]
+    pairs = [_settled(match, facts, open_, rejected, known or {}) for match in matches]
     busy = {key for pair in pairs if pair.fate is Fate.OPEN for key in (pair.keep.key, pair.away.key)}
     busy |= {pair.away.key for pair in pairs if pair.fate is Fate.MERGED}
     planned = []
@@ -92,17 +98,18 @@ def plan(
     return planned
 
 
-def too_much(parts: int) -> str:
-    """Return why a merge in so many parts is not proposed: the two are alike and say mostly other things."""
-    return f"what the other one says besides would take {parts} proposals, more than a review can bear" * (parts > MOST)
-
-
 def pair_key(one: str, other: str) -> str:
     """Return what the merge of two skills is known by, whichever of them stays."""
     return "merge-" + hashlib.sha256("\n".join(sorted((one, other))).encode()).hexdigest()[:16]
 
 
-def _settled(match: Match, facts: Mapping[str, Facts], open_: Collection[str], rejected: Collection[str]) -> Pair:
+def _settled(
+    match: Match,
+    facts: Mapping[str, Facts],
+    open_: Collection[str],
+    rejected: Collection[str],
+    known: Mapping[str, tuple[Fate, str]],
+) -> Pair:
     keep, away = canonical(facts[match.one.key], facts[match.other.key])
     key = pair_key(keep.key, away.key)
     if keep.place != away.place:
@@ -114,4 +121,6 @@ def _settled(match: Match, facts: Mapping[str, Facts], open_: Collection[str], r
         return Pair(keep, away, match, Fate.OPEN)
     if away.name in keep.took:
         return Pair(keep, away, match, Fate.MERGED)
-    return Pair(keep, away, match, Fate.REJECTED if key in rejected else Fate.MERGE)
+    if key in rejected:
+        return Pair(keep, away, match, Fate.REJECTED)
+    return Pair(keep, away, match, *known.get(key, (Fate.MERGE, "")))

@@ -72,3 +72,14 @@ def test_a_run_proposes_only_a_few_merges() -> None:
     found = planned(*zip(many[::2], many[1::2], strict=True))
     assert [pair.fate for pair in found] == [Fate.MERGE] * 5 + [Fate.WAITS] * 2
     assert found[-1].why.startswith("more than 5 at once")
+
+
+def test_a_merge_that_turned_out_to_be_none_takes_no_place_of_another() -> None:
+    facts = {fact.key: fact for fact in (A, B, C)}
+    known = {pair_key("a", "b"): (Fate.APART, "too much"), pair_key("b", "c"): (Fate.COVERED, "")}
+    found = plan([match(A, B), match(B, C), match(A, C)], facts, (), (), known)
+    assert [(pair.fate, pair.why) for pair in found] == [
+        (Fate.APART, "too much"),
+        (Fate.COVERED, ""),
+        (Fate.MERGE, ""),
+    ]
