@@ -59,7 +59,7 @@ def test_what_nobody_said_or_meant_is_left_out(reply: str) -> None:
 
 def test_an_answer_of_no_use_is_told_and_the_next_window_is_asked_about() -> None:
     with StubModel(answer) as model:
-        model.queue(Reply("no JSON at all"))
+        model.queue(*[Reply("no JSON at all")] * 2)  # it is asked for once more
         result, plans = _distil(_job(model, RULE, RULE))
     assert result["outcome"] == "nothing"
     assert ["unusable" in plan for plan in plans] == [True, False]
