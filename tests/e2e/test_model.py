@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -292,6 +294,8 @@ def test_what_a_model_answered_is_done_later_without_asking_again(home: Path, pr
         program.environment["SKILLD_WORKER__ATTEMPTS"] = "1"
         lock.parent.mkdir(parents=True)
         lock.touch()
+        later = time.time() + 3600
+        os.utime(lock, (later, later))  # ten seconds old it would be taken for abandoned, on a busy machine too
         _session(home, project)
         program.run("run", "--once")
         assert program.json("status")["batches"]["parked"] == 1
