@@ -30,6 +30,13 @@ class BadReplyError(SkilldError):
         super().__init__("The model's answer was not used", cause)
 
 
+class TooLongError(BadReplyError):
+    """The answer is so long that none was meant: asking again would cost as much."""
+
+    def __init__(self) -> None:
+        super().__init__("it is far too long")
+
+
 def array(reply: str, tag: str, key: str) -> list[Any]:
     """Return the array that a reply gives: between <tag> tags, fenced, in prose, or in an object {tag: [...]}.
 
@@ -70,7 +77,7 @@ def blocks(reply: str, tag: str) -> list[str]:
 def without_thoughts(reply: str) -> str:
     """Return a reply without what the model thought aloud before it; some open their thoughts with no tag."""
     if len(reply) > _MAX_THOUGHTS:
-        raise BadReplyError("it is far too long")
+        raise TooLongError
     said = reply.strip()
     for name in _THOUGHTS:
         opening, closing = f"<{name}>", f"</{name}>"
@@ -78,7 +85,7 @@ def without_thoughts(reply: str) -> str:
         if said.startswith(opening) or (end >= 0 and opening not in said[:end] and "<updates>" not in said[:end]):
             said = said[end + len(closing) :].strip() if end >= 0 else ""
     if len(said) > _MAX_REPLY:
-        raise BadReplyError("it is far too long")
+        raise TooLongError
     return said
 
 

@@ -98,6 +98,13 @@ def test_it_is_asked_for_no_third_time_and_trouble_then_changes_nothing(stub: St
     assert len(stub.bodies) == 6
 
 
+def test_an_answer_of_a_megabyte_is_not_asked_for_again(stub: StubModel) -> None:
+    stub.queue("x" * 1_100_000)
+    with pytest.raises(BadReplyError, match="far too long"):
+        _detect(_model(stub))
+    assert len(stub.bodies) == 1
+
+
 def test_a_model_that_thought_up_to_its_limit_gets_a_higher_one(stub: StubModel) -> None:
     stub.queue(_message("length", content="", reasoning_content="Let me think."), NOTHING)
     assert _detect(_model(stub)) == []

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.classify import prompt
-from skilld.classify.answer import BadReplyError
+from skilld.classify.answer import BadReplyError, TooLongError
 from skilld.classify.backends import Spec
 from skilld.classify.backends import agent_cli_trouble as trouble
 from skilld.classify.backends.agent_cli_base import Client, Question
@@ -41,7 +41,7 @@ class AgentCli(Model):
         client = self._client
         done = self._run(request)
         if done.ended is Ended.OVER_SIZE:
-            raise BadReplyError("it is far too long")
+            raise TooLongError
         answer = client.read(done.output)
         self.usage += answer.usage
         if done.ended is Ended.OVER_TIME:

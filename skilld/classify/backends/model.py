@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 from skilld.classify import prompt, schema
-from skilld.classify.answer import BadReplyError
+from skilld.classify.answer import BadReplyError, TooLongError
 from skilld.classify.backends import Spec
 from skilld.classify.backends.completion import (
     NotAcceptedError,
@@ -100,6 +100,8 @@ class Model:
         """Ask, and once more where the answer cannot be read: then the model is told what was wrong with it."""
         try:
             return read(self._ask(request, form))
+        except TooLongError:
+            raise
         except BadReplyError as error:
             try:
                 return read(self._ask(prompt.again(request, error.cause), form))
