@@ -51,6 +51,9 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--name", metavar="NAME", default="", help="the name of the (first) skill that is created")
     parser.add_argument("--dry-run", action="store_true", help="report, and propose nothing")
     parser.add_argument("--edit", action="store_true", help="see each new skill in your editor before it is proposed")
+    parser.add_argument(
+        "-i", "--interactive", action="store_true", help="choose sessions, review what they teach, name and propose it"
+    )
     parser.add_argument("--yes", action="store_true", help="ask the model without asking you first")
     parser.add_argument("--nightly", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
@@ -61,6 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("That is no number to mine with", "--limit, --min-turns and --since are greater than 0")
     if arguments.nightly:
         return _unasked(arguments)
+    if arguments.interactive:
+        return _step_by_step(arguments)
     report = _mined(arguments)
     from skilld.cli.mine_report import as_json, show
 
@@ -68,6 +73,14 @@ def run(arguments: argparse.Namespace) -> int:
         return common.write_json(as_json(report))
     show(report)
     return 0
+
+
+def _step_by_step(arguments: argparse.Namespace) -> int:
+    if arguments.json or arguments.edit or arguments.yes or arguments.name:
+        raise UsageError("The steps ask for that themselves", "--interactive with --json, --edit, --yes or --name")
+    from skilld.cli.mine_interactive import run
+
+    return run(_options(arguments), _world())
 
 
 def _unasked(arguments: argparse.Namespace) -> int:

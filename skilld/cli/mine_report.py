@@ -11,6 +11,8 @@ from skilld.mine.domains import Made
 from skilld.mine.run import Became, Report
 from skilld.mine.values import Proof
 
+_NEXT = "\nNothing is live yet. Look at them: skilld review"
+
 
 def as_json(report: Report) -> dict[str, Any]:
     """Return the document of `mine --json`."""
@@ -65,7 +67,18 @@ def show(report: Report) -> None:
     _list("For the project's own documents rather than a skill:", ((doc.text, doc.project) for doc in judged.docs))
     _list("Not taken:", ((one.topic, f"missed: {one.missed}") for one in judged.rejected))
     if report.proposed:
-        console.line("\nNothing is live yet. Look at them: skilld review")
+        console.line(_NEXT)
+
+
+def brief(became: Iterable[Became]) -> None:
+    """Print what became of what was kept in the three steps."""
+    proposed = False
+    for one in became:
+        console.line(f"{one.candidate.action} {console.plain(one.candidate.name)}")
+        _outcome(one)
+        proposed = proposed or bool(one.proposal)
+    if proposed:
+        console.line(_NEXT)
 
 
 def _show(one: Became) -> None:

@@ -89,10 +89,11 @@ def _plain(sitting: Sitting, ids: list[str]) -> None:
     from skilld.review.plain import Plain
 
     sitting.take_in()
-    Plain(sitting, console.line, _ask, edit).run(ids)
+    Plain(sitting, console.line, ask, edit).run(ids)
 
 
-def _ask(question: str) -> str | None:
+def ask(question: str) -> str | None:
+    """Ask in a line and return the answer, None at the end of the input."""
     sys.stdout.write(question)
     sys.stdout.flush()
     line = sys.stdin.readline()

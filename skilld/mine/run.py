@@ -26,6 +26,7 @@ from skilld.mine.place import place, why_not_editable
 from skilld.mine.project import folders_around
 from skilld.mine.proposing import Run, checked, creation, extension, put
 from skilld.mine.reading import Reading, Wanted, read
+from skilld.mine.rows import Row
 from skilld.mine.sessions import Session, Transcript
 from skilld.mine.values import Candidate, Judgement
 from skilld.mine.windows import Estimate, Window, estimate, windows
@@ -36,6 +37,8 @@ from skilld.times import day
 from skilld.types import State, Usage
 
 OFFLINE = "offline"
+Edit = Callable[[str], str]
+Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +75,8 @@ class Hooks:
     """
 
     agree: Callable[[Estimate, Callable[[], float | None]], bool]
-    edit: Callable[[str], str]
-    progress: Callable[[str, int, int], None]
+    edit: Edit
+    progress: Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,29 +113,15 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     """Do one run. Raises SkilldError where the model cannot be asked or a name cannot be a skill's."""
     if options.name and not NAME.fullmatch(options.name):
         raise SkilldError("That is no name for a skill", options.name, "Small letters, digits and single hyphens.")
-    reading = read(_counted(options.transcripts, hooks), options.wanted, world.redact, _Prices(world.terms))
-    report = Report(reading, model=world.terms.spec.model)
-    asks = report.model != OFFLINE
-    if asks:
-        report.asked = _ask(reading.sessions, world, hooks)
-    rows, report.unread = found.rows(reading.sessions, _windows(report.model) if asks else None, world.store)
-    folders = {folder for row in rows for folder in folders_around(row.main_dir)}
-    skills = world.skills(sorted(folders - {world.around.home}))
-    texts = dict(_texts(skills))
-    transcripts = Transcripts(reading.where, world.redact)
-    proposed = Proposed(world.store.proposals.in_states([*State]))
-    report.judgement = found.judged(
-        rows, skills, texts, transcripts, proposed, kind=options.kind, create_new=options.create_new
-    )
-    started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
-    run = Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
-    scrub_environment()
+    prices = Prices(world.terms)
+    reading = read(counted(options.transcripts, hooks.progress), options.wanted, world.redact, prices)
+    considered = consider(reading, options, world, hooks)
+    report, run = considered.report, considered.run
     if not options.dry_run:
-        for (proposal, _), evidence in proposed.supported.items():
-            world.store.proposals.support(proposal, evidence)
+        support(considered.proposed, world.store)
     for number, candidate in enumerate(_named(report.judgement.candidates, options.name), 1):
         hooks.progress("proposals", number, len(report.judgement.candidates))
-        report.became.append(_become(candidate, options, run, world.around, hooks))
+        report.became.append(become(candidate, options, run, world.around, hooks.edit))
     said = {proof.turn for one in report.judgement.candidates for proof in one.evidence}
     report.gathered = list(
         domains.propose(
@@ -149,7 +138,55 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     return report
 
 
-class _Prices:
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """What sessions come to, the run that can propose it, and what was proposed before."""
+
+    report: Report
+    run: Run
+    proposed: Proposed
+
+
+def consider(reading: Reading, options: Options, world: World, hooks: Hooks) -> Considered:
+    """Return what the sessions of a reading come to; a model is asked if that is agreed to. Nothing is proposed."""
+    report = Report(reading, model=world.terms.spec.model)
+    asks = report.model != OFFLINE
+    if asks:
+        report.asked = _ask(reading.sessions, world, hooks)
+    rows, report.unread = found.rows(reading.sessions, _windows(report.model) if asks else None, world.store)
+    transcripts = Transcripts(reading.where, world.redact)
+    report.judgement, proposed = weigh(rows, transcripts, options, world)
+    started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    scrub_environment()
+    return Considered(report, Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact), proposed)
+
+
+def weigh(
+    rows: Sequence[Row], transcripts: Transcripts, options: Options, world: World
+) -> tuple[Judgement, Proposed]:
+    """Return what rows of sessions come to beside the skills that are there and what was proposed. Asks no model."""
+    folders = {folder for row in rows for folder in folders_around(row.main_dir)}
+    skills = world.skills(sorted(folders - {world.around.home}))
+    proposed = Proposed(world.store.proposals.in_states([*State]))
+    judgement = found.judged(
+        rows,
+        skills,
+        dict(_texts(skills)),
+        transcripts,
+        proposed,
+        kind=options.kind,
+        create_new=options.create_new,
+    )
+    return judgement, proposed
+
+
+def support(proposed: Proposed, store: Store) -> None:
+    """Keep what was said again of open proposals as evidence of theirs."""
+    for (proposal, _), evidence in proposed.supported.items():
+        store.proposals.support(proposal, evidence)
+
+
+class Prices:
     """Prices of models, each asked for once."""
 
     def __init__(self, terms: Terms) -> None:
@@ -157,15 +194,17 @@ class _Prices:
         self._known: dict[str, Rates | None] = {}
 
     def __call__(self, model: str) -> Rates | None:
+        """Return what a model's tokens cost; None where nobody knows. Takes seconds when it is asked for first."""
         if model not in self._known:
             told = rates_of([model], self._terms)[model]
             self._known[model] = Rates(**told) if told else None
         return self._known[model]
 
 
-def _counted(transcripts: Sequence[Transcript], hooks: Hooks) -> Iterator[Transcript]:
+def counted(transcripts: Sequence[Transcript], progress: Progress) -> Iterator[Transcript]:
+    """Yield the transcripts, and tell how far it has come."""
     for number, transcript in enumerate(transcripts, 1):
-        hooks.progress("transcripts", number, len(transcripts))
+        progress("transcripts", number, len(transcripts))
         yield transcript
 
 
@@ -183,7 +222,7 @@ def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> Asked:
     expected = estimate(new)
 
     def dollars() -> float | None:
-        price = _Prices(world.terms)(model)
+        price = Prices(world.terms)(model)
         return price.of(expected.tokens_in, expected.tokens_out) if price else None
 
     if not hooks.agree(expected, dollars):
@@ -204,10 +243,11 @@ def _texts(skills: Sequence[Skill]) -> Iterator[tuple[Path, str]]:
             yield skill.path, text(skill.path)
 
 
-def _become(candidate: Candidate, options: Options, run: Run, around: Surroundings, hooks: Hooks) -> Became:
+def become(candidate: Candidate, options: Options, run: Run, around: Surroundings, edit: Edit) -> Became:
+    """Propose a candidate, a new skill as `edit` returns its text; in a dry run only draft it."""
     try:
         if candidate.creates:
-            return _created(candidate, options, run, around, hooks)
+            return _created(candidate, options, run, around, edit)
         if why := why_not_editable(candidate.name, candidate.target, around):
             return Became(candidate, why_not=why)
         return Became(candidate, "" if options.dry_run else put(extension(candidate, run), run.store).id)
@@ -217,7 +257,7 @@ def _become(candidate: Candidate, options: Options, run: Run, around: Surroundin
         return Became(candidate, why_not=str(error))
 
 
-def _created(candidate: Candidate, options: Options, run: Run, around: Surroundings, hooks: Hooks) -> Became:
+def _created(candidate: Candidate, options: Options, run: Run, around: Surroundings, edit: Edit) -> Became:
     where = place(candidate, candidate.name, run.transcripts, around)
     for other in run.store.proposals.in_states([State.OPEN]):
         if other.creates and other.path == str(where.path):
@@ -227,7 +267,7 @@ def _created(candidate: Candidate, options: Options, run: Run, around: Surroundi
     if options.dry_run:
         checked(candidate, drafted, run)
         return Became(candidate, text=written)
-    seen = hooks.edit(written)
+    seen = edit(written)
     if seen == written:
         passed = checked(candidate, drafted, run)
     else:

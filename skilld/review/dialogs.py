@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar, TypeVar
 
 from textual import on
@@ -128,6 +128,53 @@ class PartsDialog(Dialog[tuple[int, ...]]):
         part = self._parts[number]
         lines = [*(f"- {line.strip()}" for line in part.removed), *(f"+ {line.strip()}" for line in part.added)]
         return Content(f"[{'x' if number in self._chosen else ' '}] {safe_text('  '.join(lines))}")
+
+
+class AgreeDialog(Dialog[bool]):
+    """Asks for a yes or a no before something costs money."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        _CANCEL,
+        Binding("y", "answer(True)", "Yes"),
+        Binding("n", "answer(False)", "No"),
+    ]
+
+    def __init__(self, question: str) -> None:
+        super().__init__()
+        self._question = question
+
+    def compose(self) -> ComposeResult:
+        """Put the question on the screen."""
+        with Vertical():
+            yield Label(safe_text(self._question, newlines=True), markup=False)
+        yield Footer(compact=True)
+
+    def action_answer(self, yes: bool) -> None:  # noqa: FBT001 - a key's argument
+        """Answer."""
+        self.dismiss(yes)
+
+
+class NameDialog(Dialog[str]):
+    """Asks for another name; `why_not` says what is wrong with one."""
+
+    def __init__(self, name: str, why_not: Callable[[str], str]) -> None:
+        super().__init__()
+        self._name = name
+        self._why_not = why_not
+
+    def compose(self) -> ComposeResult:
+        """Put the question on the screen."""
+        with Vertical():
+            yield Label("The name of the new skill:", id="about-name")
+            yield Input(self._name, id="new-name")
+
+    @on(Input.Submitted)
+    def _answer(self, event: Input.Submitted) -> None:
+        name = event.value.strip()
+        if why := self._why_not(name):
+            self.query_one("#about-name", Label).update(Content(f"The name of the new skill: {why}"))
+        else:
+            self.dismiss(name)
 
 
 class ConfirmDialog(Dialog[bool]):

@@ -41,7 +41,7 @@ def can_show(text: str) -> bool:
 def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
     """Return the row of a proposal."""
     return [
-        Content(_fit(proposal.skill, 17)),
+        Content(fit(proposal.skill, 17)),
         Content(age(seconds(proposal.created_at), now)),
         Content(f"{proposal.confidence:.2f}"),
         Content.styled("!" if proposal.flags else "", "bold yellow"),
@@ -55,7 +55,7 @@ def skill_cells(skill: Shelved, home: Path, now: float) -> list[Content]:
     marks = (*skill.marks, *([f"from {skill.origins} sessions"] if skill.origins else []))
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
     return [
-        Content(_fit(skill.name, 25)),
+        Content(fit(skill.name, 25)),
         Content.styled(skill.group, "cyan"),
         Content(str(skill.uses.number or "")),
         Content(rate),
@@ -70,7 +70,7 @@ def session_cells(session: LiveSession, turns: int, now: float) -> list[Content]
     folder = (session.cwd or "").rstrip("/").rpartition("/")[2]
     return [
         Content(session.agent),
-        Content(_fit(folder, 19)),
+        Content(fit(folder, 19)),
         Content(str(session.turns)),
         Content.styled("ended" if session.ended else f"{session.waiting}/{turns}", "dim" if session.ended else "bold"),
         Content(age(session.last_activity, now)),
@@ -125,6 +125,7 @@ def _row(row: Row) -> Content:
     return Content.assemble((f"{row.kind} ", style), *parts)
 
 
-def _fit(text: str, width: int) -> str:
+def fit(text: str, width: int) -> str:
+    """Return text from outside as one harmless line, cut where it is wider."""
     plain = safe(text)
     return plain if len(plain) <= width else plain[: width - 1] + "…"

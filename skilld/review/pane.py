@@ -32,7 +32,7 @@ class Rows(DataTable[Content]):
     def take_columns(self, wanted: Sequence[tuple[str, int]]) -> None:
         """Take columns of fixed widths: nothing is measured, so that thousands of rows are quick."""
         for label, width in wanted:
-            self.add_column(label, width=width)
+            self.add_column(label, width=width, key=label)
 
 
 class Pane(Vertical):

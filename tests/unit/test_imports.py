@@ -184,10 +184,10 @@ def test_a_worker_asks_before_it_loads_what_an_edit_needs() -> None:
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 
-def test_only_the_verb_review_imports_the_review_and_only_when_it_runs() -> None:
+def test_only_the_verbs_with_a_screen_import_the_review_and_only_when_they_run() -> None:
     outside = {module for module, name in edges(modules()) if part(name) == "review"}
-    assert outside == {"skilld.cli.review"}
-    assert "textual" not in loaded_by("import skilld.cli.review")
+    assert outside == {"skilld.cli.mine_interactive", "skilld.cli.review"}
+    assert "textual" not in loaded_by("import skilld.cli.mine_interactive, skilld.cli.review")
 
 
 def test_one_verb_is_parsed_without_the_others() -> None:

@@ -1,0 +1,235 @@
+"""The three steps on a screen: which sessions, what of it, under which names. Escape leaves with nothing proposed.
+
+A step that is dismissed with None was left backwards, with a list everything is over: what became of what was kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from queue import Empty, SimpleQueue
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widgets import Footer, Input, Static
+from textual.worker import get_current_worker
+
+from skilld.errors import SkilldError
+from skilld.mine.run import Became
+from skilld.mine.windows import Estimate
+from skilld.review import generate_draw as draw
+from skilld.review.dialogs import CSS as DIALOGS
+from skilld.review.dialogs import AgreeDialog
+from skilld.review.draw import safe
+from skilld.review.generate_review import KEYS, ReviewStep
+from skilld.review.generating import Choice, Found, Generating, about
+from skilld.review.pane import Rows
+
+_PAUSE = 0.3  # seconds that the choice rests before rules go over it
+_OFTEN = 0.1  # seconds between two words on how far it has come
+
+
+class SessionsStep(Screen[list[Became]]):
+    """Step 1: which sessions to learn from."""
+
+    CSS = draw.CSS
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "choose", "Choose"),
+        Binding("a", "all", "All or none"),
+        Binding("slash", "filter", "Filter"),
+        Binding("enter", "go_on", "Go on", priority=True),
+        *KEYS,
+    ]
+
+    def __init__(self, generating: Generating) -> None:
+        super().__init__()
+        self._generating = generating
+        self._all: list[Choice] = []
+        self._shown: list[Choice] = []
+        self._costs: dict[str, float | None] = {}
+        self._chosen: set[str] = set()
+        self._soon: Timer | None = None
+        self._told = 0.0
+        self._busy = True
+
+    def compose(self) -> ComposeResult:
+        """Put the filter, the list and what it would come to on the screen."""
+        yield Static(Content.styled("1 of 3: which sessions to learn from", "bold"))
+        yield Input(placeholder="/ to filter", id="filter")
+        yield Rows("choices")
+        yield Static(id="status")
+        yield Footer(compact=True)
+
+    def on_mount(self) -> None:
+        """Read the sessions."""
+        self.query_one(Rows).take_columns(draw.SESSION_COLUMNS)
+        self.query_one(Rows).focus()
+        self._read()
+
+    @property
+    def chosen(self) -> list[Choice]:
+        """The sessions that are chosen, newest first."""
+        return [one for one in self._all if one.session.id in self._chosen]
+
+    def say(self, text: str) -> None:
+        """Show a line of text below the list."""
+        self.query_one("#status", Static).update(Content(safe(text)))
+
+    def progress(self, what: str, done: int, total: int) -> None:
+        """Show how far it has come; to be called on a thread."""
+        if (now := time.monotonic()) - self._told >= _OFTEN or done == total:
+            self._told = now
+            self.app.call_from_thread(self.say, f"{what}: {done} of {total}")
+
+    @work(thread=True, exclusive=True, group="read")
+    def _read(self) -> None:
+        found = self._generating.choices(self.progress)
+        self.app.call_from_thread(self._take, found)
+        for one in found:
+            if get_current_worker().is_cancelled:
+                return
+            cost = self._generating.cost(one)
+            self.app.call_from_thread(self._take_cost, one, cost)
+
+    def _take(self, found: list[Choice]) -> None:
+        self._busy = False
+        self._all = found
+        self._fill()
+        self._tell()
+
+    def _take_cost(self, choice: Choice, cost: float | None) -> None:
+        self._costs[choice.session.id] = cost
+        if cost is not None and choice in self._shown:
+            self.query_one(Rows).update_cell(choice.session.id, "cost", draw.money(cost))
+
+    @on(Input.Changed, "#filter")
+    def _fill(self) -> None:
+        rows, words = self.query_one(Rows), self.query_one("#filter", Input).value
+        self._shown = [one for one in self._all if one.has(words)]
+        row = rows.cursor_row
+        rows.clear()
+        for one in self._shown:
+            chosen, cost = one.session.id in self._chosen, self._costs.get(one.session.id)
+            rows.add_row(*draw.choice_cells(one, cost, chosen=chosen), key=one.session.id)
+        rows.move_cursor(row=max(0, min(row, len(self._shown) - 1)))
+
+    def action_filter(self) -> None:
+        """Take the keys to the filter."""
+        self.query_one("#filter", Input).focus()
+
+    def action_choose(self) -> None:
+        """Choose the session under the cursor, or no longer."""
+        row = self.query_one(Rows).cursor_row
+        if 0 <= row < len(self._shown):
+            self._turn([self._shown[row]])
+
+    def action_all(self) -> None:
+        """Choose all that are shown, or none of them where all are."""
+        left = [one for one in self._shown if one.session.id not in self._chosen]
+        self._turn(left or self._shown)
+
+    def _turn(self, choices: Sequence[Choice]) -> None:
+        for one in choices:
+            self._chosen ^= {one.session.id}
+            self.query_one(Rows).update_cell(one.session.id, "box", draw.box(one.session.id in self._chosen))
+        self._tell()
+
+    def _tell(self) -> None:
+        if self._soon is not None:
+            self._soon.stop()
+        if self._chosen:
+            self.say(f"{len(self._chosen)} chosen; looking through them ...")
+            self._soon = self.set_timer(_PAUSE, self._expect)
+        else:
+            self.say(f"{len(self._all)} sessions, none chosen")
+
+    @work(thread=True, exclusive=True, group="expect")
+    def _expect(self) -> None:
+        chosen = self.chosen
+        number = len(self._generating.expected(chosen).candidates)
+        if not get_current_worker().is_cancelled and not self._busy:
+            self.app.call_from_thread(self.say, f"{len(chosen)} chosen; estimated patterns, by rules alone: {number}")
+
+    def action_go_on(self) -> None:
+        """Leave the filter; from the list, go on with what is chosen."""
+        if self.query_one("#filter", Input).has_focus:
+            self.query_one(Rows).focus()
+        elif self._busy:
+            return
+        elif not self._chosen:
+            self.say("Choose with Space first.")
+        else:
+            self._busy = True
+            self._find(self.chosen)
+
+    @work(thread=True, exclusive=True, group="find")
+    def _find(self, chosen: Sequence[Choice]) -> None:
+        self.app.call_from_thread(self.say, "Looking ...")
+        try:
+            result = self._generating.find(chosen, self._agree, self.progress)
+        except SkilldError as error:
+            self.app.call_from_thread(self._stay, f"{error} {error.remedy}")
+        else:
+            self.app.call_from_thread(self._show, result)
+
+    def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
+        """Ask the person, from a thread; a screen that is closed meanwhile is a no."""
+        answers: SimpleQueue[bool | None] = SimpleQueue()
+        question = f"Ask {self._generating.model} {about(expected, dollars())}?\nNo: what rules find alone."
+        worker = get_current_worker()
+        self.app.call_from_thread(self.app.push_screen, AgreeDialog(question), answers.put)
+        while not worker.is_cancelled and self.app.is_running:
+            try:
+                answer = answers.get(timeout=_OFTEN)
+            except Empty:
+                continue
+            if answer is None:
+                raise SkilldError("Nothing was asked", "")
+            return answer
+        return False
+
+    def _stay(self, why: str) -> None:
+        self._busy = False
+        self.say(why)
+
+    def _show(self, result: Found) -> None:
+        self._busy = False
+        missed = len(result.considered.report.judgement.rejected)
+        if not result.previews:
+            self.say(f"Nothing in them makes a skill ({missed} thoughts were not taken: skilld mine --dry-run).")
+            return
+        self._tell()
+        self.app.push_screen(ReviewStep(self._generating, result), self._over)
+
+    def _over(self, became: list[Became] | None) -> None:
+        if became is not None:
+            self.dismiss(became)
+
+    def action_leave(self) -> None:
+        """Leave the filter; from the list, everything."""
+        if self.query_one("#filter", Input).has_focus:
+            self.query_one(Rows).focus()
+        else:
+            self.dismiss([])
+
+
+class GenerateApp(App[list[Became]]):
+    """The three steps alone."""
+
+    TITLE = "skilld mine"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = DIALOGS
+
+    def __init__(self, generating: Generating) -> None:
+        super().__init__()
+        self._generating = generating
+        self.theme = "ansi-dark"
+
+    def on_mount(self) -> None:
+        """Show the first step."""
+        self.push_screen(SessionsStep(self._generating), self.exit)

@@ -1,0 +1,178 @@
+"""Generating skills step by step, without a screen: past sessions to choose, what they come to, what is proposed.
+
+The steps are those of one run of mining, so that the same choice gives the same proposals here and there. Every call
+opens the store for itself, so that a screen may make it on any thread. Nothing is changed before `save`.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+
+from skilld.classify.offline.provenance import own_words
+from skilld.mine import found
+from skilld.mine.confirm import Transcripts
+from skilld.mine.reading import Reading, read
+from skilld.mine.rows import Row
+from skilld.mine.run import (
+    Became,
+    Considered,
+    Hooks,
+    Options,
+    Prices,
+    Progress,
+    World,
+    become,
+    consider,
+    counted,
+    support,
+    weigh,
+)
+from skilld.mine.sessions import Session
+from skilld.mine.values import Candidate, Judgement
+from skilld.mine.windows import Estimate
+from skilld.skills.spec import NAME
+from skilld.store import Store
+from skilld.text import fold, safe_text
+
+Agree = Callable[[Estimate, Callable[[], float | None]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A session to choose: `title` is its first request, `project` its folder's name; harmless for a terminal."""
+
+    session: Session
+    day: str
+    project: str
+    title: str
+
+    def has(self, words: str) -> bool:
+        """Whether each of these words is in what is shown of it."""
+        shown = f"{self.day} {self.session.agent} {self.project} {self.title}".casefold()
+        return all(word in shown for word in words.casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """A candidate that is kept: its name and text as the person left them. An empty text is the draft's own."""
+
+    candidate: Candidate
+    name: str
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the chosen sessions came to: each candidate as it would become one, and the run that can propose it."""
+
+    considered: Considered
+    previews: Sequence[Became]
+
+
+class Generating:
+    """One way through the three steps. `world` is without a store of its own: `open_store` gives one for each call."""
+
+    def __init__(self, options: Options, world: World, open_store: Callable[[], Store]) -> None:
+        self._options = options
+        self._around = world
+        self._open_store = open_store
+        self._prices = Prices(world.terms)
+        self._reading = Reading()
+        self._rows: dict[str, Row] = {}
+        self._one_at_a_time = threading.Lock()
+
+    @property
+    def model(self) -> str:
+        """The model that is asked, `offline` where it is rules alone."""
+        return self._around.terms.spec.model
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing is to be proposed."""
+        return self._options.dry_run
+
+    def choices(self, progress: Progress) -> list[Choice]:
+        """Return the past sessions that were asked for, newest first. Reads their transcripts."""
+        transcripts = counted(self._options.transcripts, progress)
+        self._reading = read(transcripts, self._options.wanted, self._around.redact, self._prices)
+        return [_choice(session) for session in self._reading.sessions]
+
+    def cost(self, choice: Choice) -> float | None:
+        """Return the US dollars that a session cost, None where nobody knows. May take seconds."""
+        return choice.session.log.cost(self._prices)
+
+    def expected(self, chosen: Collection[Choice]) -> Judgement:
+        """Return what rules alone make of these sessions. Asks no model."""
+        with self._one_at_a_time, self._world() as world:
+            new = [one.session for one in chosen if one.session.id not in self._rows]
+            self._rows |= {row.session_id: row for row in found.rows(new, None, world.store)[0]}
+            transcripts = Transcripts(self._reading.where, world.redact)
+            rows = [self._rows[one.session.id] for one in chosen]
+            return weigh(rows, transcripts, self._options.kind, world)[0]
+
+    def find(self, chosen: Collection[Choice], agree: Agree, progress: Progress) -> Found:
+        """Return what these sessions come to, each new skill drafted; a model is asked only after `agree` said yes.
+
+        Raises SkilldError where the model cannot be asked.
+        """
+        ids = {one.session.id for one in chosen}
+        reading = replace(self._reading, sessions=[one for one in self._reading.sessions if one.id in ids])
+        with self._world() as world:
+            considered = consider(reading, self._options, world, Hooks(agree, _as_it_is, progress))
+            dry = replace(self._options, dry_run=True)
+            candidates = considered.report.judgement.candidates
+            previews = [become(one, dry, considered.run, world.around, _as_it_is) for one in candidates]
+        return Found(considered, previews)
+
+    def save(self, kept: Sequence[Keep], result: Found, progress: Progress) -> Iterator[Became]:
+        """Propose what is kept, and yield what became of each. For a skill that is there the model writes the edit."""
+        with self._world() as world:
+            run = replace(result.considered.run, store=world.store)
+            if not self.dry_run:
+                support(result.considered.proposed, world.store)
+            for number, one in enumerate(kept, 1):
+                progress("proposals", number, len(kept))
+                candidate = replace(one.candidate, name=one.name)
+                yield become(candidate, self._options, run, world.around, _own(one.text) if one.text else _as_it_is)
+
+    @contextmanager
+    def _world(self) -> Iterator[World]:
+        with closing(self._open_store()) as store:
+            yield replace(self._around, store=store)
+
+
+def why_no_name(name: str, others: Collection[str]) -> str:
+    """Return why a new skill cannot be called this beside the `others` that are kept; nothing where it can."""
+    if not NAME.fullmatch(name):
+        return "small letters, digits and single hyphens, please"
+    return "another one is called so" if name in others else ""
+
+
+def quotes(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:
+    """Yield what a candidate has a skill say, each with the words behind it; harmless for a terminal."""
+    for part in candidate.parts:
+        yield safe_text(part.text), [f"you, in {safe_text(one.session)}: {safe_text(one.quote)}" for one in part.proofs]
+
+
+def about(estimate: Estimate, usd: float | None) -> str:
+    """Return what the questions to a model will take, in words."""
+    money = "at a price that is not known" if usd is None else f"about ${usd:.2f}"
+    return f"{estimate.calls} questions about {estimate.sessions} sessions, some {estimate.tokens} tokens, {money}"
+
+
+def _choice(session: Session) -> Choice:
+    said = (fold(own_words(turn.text)) for turn in session.turns)
+    title = next((text for text in said if text), "")
+    folder = (session.project or session.cwd).rstrip("/").rpartition("/")[2]
+    return Choice(session, safe_text(session.at[:10]), safe_text(folder), safe_text(title))
+
+
+def _as_it_is(text: str) -> str:
+    return text
+
+
+def _own(text: str) -> Callable[[str], str]:
+    return lambda _: text
