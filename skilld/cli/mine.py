@@ -83,6 +83,13 @@ def _step_by_step(arguments: argparse.Namespace) -> int:
     return run(_options(arguments), _world())
 
 
+def whole() -> tuple[Options, World]:
+    """Return what a run without any option is asked to do, and what it works with."""
+    from skilld.cli.parser import build_parser
+
+    return _options(build_parser("mine").parse_args(["mine"])), _world()
+
+
 def _unasked(arguments: argparse.Namespace) -> int:
     """Run as a job of the daemon: one line of JSON at the end, as a worker's, and no longer than the daemon itself."""
     from skilld.store.meta import LAST_ERROR

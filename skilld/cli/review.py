@@ -18,6 +18,7 @@ from skilld.cli import common
 from skilld.errors import Exit
 
 if TYPE_CHECKING:
+    from skilld.review.generating import Generating
     from skilld.review.sitting import Sitting
     from skilld.store import Store
 
@@ -55,9 +56,16 @@ def run(arguments: argparse.Namespace) -> int:
         return Exit.OK
     from skilld.review.app import ReviewApp
 
-    app = ReviewApp(sitting, ids, common.settings().batch.turns, edit)
+    app = ReviewApp(sitting, ids, common.settings().batch.turns, edit, _generating)
     app.run()
     return Exit.BUG if app.return_code else Exit.OK
+
+
+def _generating() -> Generating:
+    from skilld.cli.mine import whole
+    from skilld.cli.mine_interactive import generating
+
+    return generating(*whole())
 
 
 def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullcontext) -> str:

@@ -161,9 +161,7 @@ def consider(reading: Reading, options: Options, world: World, hooks: Hooks) -> 
     return Considered(report, Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact), proposed)
 
 
-def weigh(
-    rows: Sequence[Row], transcripts: Transcripts, options: Options, world: World
-) -> tuple[Judgement, Proposed]:
+def weigh(rows: Sequence[Row], transcripts: Transcripts, options: Options, world: World) -> tuple[Judgement, Proposed]:
     """Return what rows of sessions come to beside the skills that are there and what was proposed. Asks no model."""
     folders = {folder for row in rows for folder in folders_around(row.main_dir)}
     skills = world.skills(sorted(folders - {world.around.home}))

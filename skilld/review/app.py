@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer, TabbedContent, TabPane
 
 from skilld.review.dialogs import CSS as DIALOGS
+from skilld.review.generating import Generating
 from skilld.review.pane import Pane
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.sessions_pane import SessionsPane
@@ -24,7 +25,10 @@ Editor = Callable[[str, Callable[[], AbstractContextManager[object]]], str]
 
 
 class ReviewApp(App[None]):
-    """The whole review. `turns` is the size of a batch; `editor` opens a text in the person's editor."""
+    """The whole review.
+
+    `turns` is the size of a batch; `editor` opens a text in the person's editor; `generating` begins the three steps.
+    """
 
     TITLE = "skilld review"
     ENABLE_COMMAND_PALETTE = False
@@ -43,8 +47,16 @@ class ReviewApp(App[None]):
         Binding("q", "quit", "Quit"),
     ]
 
-    def __init__(self, sitting: Sitting, ids: Collection[str], turns: int, editor: Editor) -> None:
+    def __init__(
+        self,
+        sitting: Sitting,
+        ids: Collection[str],
+        turns: int,
+        editor: Editor,
+        generating: Callable[[], Generating] | None = None,
+    ) -> None:
         super().__init__()
+        self.generating = generating
         self.sitting = sitting
         self._ids = ids
         self._turns = turns

@@ -12,7 +12,7 @@ from skilld.review.generating import Choice, Keep, quotes
 from skilld.text import safe_text
 
 SESSION_COLUMNS = (
-    ("box", 4),
+    ("", 4),
     ("date", 11),
     ("agent", 12),
     ("project", 14),
@@ -20,7 +20,7 @@ SESSION_COLUMNS = (
     ("cost", 7),
     ("first request", 160),
 )
-CANDIDATE_COLUMNS = (("box", 4), ("what", 8), ("skill", 30), ("because it is", 160))
+CANDIDATE_COLUMNS = (("", 4), ("what", 8), ("skill", 30), ("because it is", 160))
 NAME_COLUMNS = (("what", 8), ("skill", 40), ("became", 160))
 
 CSS = """

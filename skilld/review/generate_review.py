@@ -33,6 +33,8 @@ class ReviewStep(Screen[list[Became]]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "Keep or not"),
         Binding("e", "edit", "Edit"),
+        Binding("pagedown", "page(1)", "Scroll", priority=True),
+        Binding("pageup", "page(-1)", show=False, priority=True),
         Binding("enter", "go_on", "Go on", priority=True),
         _BACK,
         *KEYS,
@@ -76,6 +78,14 @@ class ReviewStep(Screen[list[Became]]):
             return
         self._kept ^= {row}
         self.query_one(Rows).update_cell_at(Coordinate(row, 0), draw.box(row in self._kept))
+
+    def action_page(self, direction: int) -> None:
+        """Turn a page of the evidence."""
+        shown = self.query_one("#evidence")
+        if direction > 0:
+            shown.scroll_page_down(animate=False)
+        else:
+            shown.scroll_page_up(animate=False)
 
     def action_edit(self) -> None:
         """Edit the text of a new skill; its name comes in the next step."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
-from typing import ClassVar
+from typing import ClassVar, ParamSpec
 
 from textual import on, work
 from textual.app import App, ComposeResult
@@ -29,6 +29,8 @@ from skilld.review.draw import safe
 from skilld.review.generate_review import KEYS, ReviewStep
 from skilld.review.generating import Choice, Found, Generating, about
 from skilld.review.pane import Rows
+
+P = ParamSpec("P")
 
 _PAUSE = 0.3  # seconds that the choice rests before rules go over it
 _OFTEN = 0.1  # seconds between two words on how far it has come
@@ -81,20 +83,25 @@ class SessionsStep(Screen[list[Became]]):
         self.query_one("#status", Static).update(Content(safe(text)))
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """Show how far it has come; to be called on a thread."""
+        """Show how far it has come; to be called on a thread, which ends here once the person has left."""
+        if get_current_worker().is_cancelled:
+            raise SkilldError("Nothing more was asked", "you left")
         if (now := time.monotonic()) - self._told >= _OFTEN or done == total:
             self._told = now
             self.app.call_from_thread(self.say, f"{what}: {done} of {total}")
 
     @work(thread=True, exclusive=True, group="read")
     def _read(self) -> None:
-        found = self._generating.choices(self.progress)
-        self.app.call_from_thread(self._take, found)
+        try:
+            found = self._generating.choices(self.progress)
+        except SkilldError as error:
+            self._back(self._stay, str(error))
+            return
+        self._back(self._take, found)
         for one in found:
             if get_current_worker().is_cancelled:
                 return
-            cost = self._generating.cost(one)
-            self.app.call_from_thread(self._take_cost, one, cost)
+            self._back(self._take_cost, one, self._generating.cost(one))
 
     def _take(self, found: list[Choice]) -> None:
         self._busy = False
@@ -136,7 +143,7 @@ class SessionsStep(Screen[list[Became]]):
     def _turn(self, choices: Sequence[Choice]) -> None:
         for one in choices:
             self._chosen ^= {one.session.id}
-            self.query_one(Rows).update_cell(one.session.id, "box", draw.box(one.session.id in self._chosen))
+            self.query_one(Rows).update_cell(one.session.id, "", draw.box(one.session.id in self._chosen))
         self._tell()
 
     def _tell(self) -> None:
@@ -152,8 +159,8 @@ class SessionsStep(Screen[list[Became]]):
     def _expect(self) -> None:
         chosen = self.chosen
         number = len(self._generating.expected(chosen).candidates)
-        if not get_current_worker().is_cancelled and not self._busy:
-            self.app.call_from_thread(self.say, f"{len(chosen)} chosen; estimated patterns, by rules alone: {number}")
+        if not self._busy:
+            self._back(self.say, f"{len(chosen)} chosen; estimated patterns, by rules alone: {number}")
 
     def action_go_on(self) -> None:
         """Leave the filter; from the list, go on with what is chosen."""
@@ -173,9 +180,14 @@ class SessionsStep(Screen[list[Became]]):
         try:
             result = self._generating.find(chosen, self._agree, self.progress)
         except SkilldError as error:
-            self.app.call_from_thread(self._stay, f"{error} {error.remedy}")
+            self._back(self._stay, f"{error} {error.remedy}")
         else:
-            self.app.call_from_thread(self._show, result)
+            self._back(self._show, result)
+
+    def _back(self, show: Callable[P, object], *values: P.args, **named: P.kwargs) -> None:
+        """Have the screen show something, from a thread; not once the person has left it."""
+        if not get_current_worker().is_cancelled:
+            self.app.call_from_thread(show, *values, **named)
 
     def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         """Ask the person, from a thread; a screen that is closed meanwhile is a no."""

@@ -111,7 +111,7 @@ class Generating:
             self._rows |= {row.session_id: row for row in found.rows(new, None, world.store)[0]}
             transcripts = Transcripts(self._reading.where, world.redact)
             rows = [self._rows[one.session.id] for one in chosen]
-            return weigh(rows, transcripts, self._options.kind, world)[0]
+            return weigh(rows, transcripts, self._options, world)[0]
 
     def find(self, chosen: Collection[Choice], agree: Agree, progress: Progress) -> Found:
         """Return what these sessions come to, each new skill drafted; a model is asked only after `agree` said yes.

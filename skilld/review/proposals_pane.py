@@ -65,7 +65,7 @@ class ProposalsPane(Pane):
     def on_mount(self) -> None:
         """Show what the store has, then what git has done since."""
         self.rows.take_columns(draw.PROPOSAL_COLUMNS)
-        self._fill()
+        self.fill()
         self.enter()
         self._take_in()
 
@@ -80,7 +80,7 @@ class ProposalsPane(Pane):
         row = self.rows.cursor_row
         return self._items[keys[row]] if 0 <= row < len(keys) else None
 
-    def _fill(self) -> None:
+    def fill(self) -> None:
         """Bring the list up to date; the cursor stays on its row."""
         found = {item.id: item for item in self._sitting.proposals() if not self._ids or item.id in self._ids}
         table, now = self.rows, time.time()
@@ -138,7 +138,7 @@ class ProposalsPane(Pane):
             self._sitting.take_in()
         except SkilldError as error:
             self.app.call_from_thread(self._refused, error)
-        self.app.call_from_thread(self._fill)
+        self.app.call_from_thread(self.fill)
 
     def action_accept(self) -> None:
         """Accept the chosen one."""
@@ -219,7 +219,7 @@ class ProposalsPane(Pane):
                 self.app.call_from_thread(self.notify, draw.safe(line), markup=False)
             for line in told.warnings:
                 self.app.call_from_thread(self.notify, draw.safe(line), severity="warning", markup=False)
-        self.app.call_from_thread(self._fill)
+        self.app.call_from_thread(self.fill)
 
     def _refused(self, error: SkilldError) -> None:
         text = "\n".join(part for part in (error.cause, error.remedy) if part)

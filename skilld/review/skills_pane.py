@@ -13,9 +13,12 @@ from textual.widgets import Input
 from skilld.decide import files
 from skilld.errors import SkilldError
 from skilld.library.shelf import Shelved, matches
+from skilld.mine.run import Became
 from skilld.review import draw
 from skilld.review.dialogs import ConfirmDialog
+from skilld.review.generate_screens import SessionsStep
 from skilld.review.pane import Pane, Rows
+from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.sitting import Sitting
 
 if TYPE_CHECKING:
@@ -32,6 +35,7 @@ class SkillsPane(Pane):
         Binding("o", "edit", "$EDITOR"),
         Binding("x", "switch", "On/off"),
         Binding("d", "delete", "Delete"),
+        Binding("n", "generate", "New"),
         Binding("escape", "leave", show=False),
     ]
     app: ReviewApp
@@ -130,6 +134,23 @@ class SkillsPane(Pane):
             said = "is offered to agents again" if offered else "is offered to no agent by skilld"
             self.notify(f"{draw.safe(skill.name)} {said}", markup=False)
             self._read()
+
+    def action_generate(self) -> None:
+        """Begin the three steps from past sessions to new skills."""
+        try:
+            steps = self.app.generating() if self.app.generating else None
+        except SkilldError as error:
+            self.notify(draw.safe(str(error)), severity="error", markup=False)
+            return
+        if steps is not None:
+            self.app.push_screen(SessionsStep(steps), self._generated)
+
+    def _generated(self, became: list[Became] | None) -> None:
+        for one in became or ():
+            said = f"{one.candidate.name}: {one.why_not or 'proposed'}"
+            self.notify(draw.safe(said), severity="warning" if one.why_not else "information", markup=False)
+        if became:
+            self.app.query_one(ProposalsPane).fill()
 
     def action_delete(self) -> None:
         """Ask, and move it to the trash."""

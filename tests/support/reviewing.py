@@ -8,11 +8,13 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
+from textual.app import App
 from textual.pilot import Pilot
 
 from skilld.cli.common import all_skills
-from skilld.cli.review import edit
+from skilld.cli.review import _generating, edit
 from skilld.library.trash import trash_of
 from skilld.paths import places
 from skilld.review.app import ReviewApp
@@ -21,13 +23,13 @@ from skilld.review.sitting import Sitting, Surroundings
 from skilld.store import Store
 
 SIZE = (80, 24)
-LIMIT = 60.0
+LIMIT = 20.0
 
 
 class Screen:
     """What is on the screen, and the keys."""
 
-    def __init__(self, app: ReviewApp, pilot: Pilot[None]) -> None:
+    def __init__(self, app: App[Any], pilot: Pilot[Any]) -> None:
         self.app = app
         self._pilot = pilot
 
@@ -90,7 +92,7 @@ def review(sitting: Sitting, story: Callable[[Screen], Awaitable[None]], *ids: s
     """Run the review at 80x24 and let `story` drive it."""
 
     async def run() -> None:
-        app = ReviewApp(sitting, ids, 5, edit)
+        app = ReviewApp(sitting, ids, 5, edit, _generating)
         async with app.run_test(size=SIZE, notifications=True) as pilot:
             screen = Screen(app, pilot)
             await app.workers.wait_for_complete()

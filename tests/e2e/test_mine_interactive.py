@@ -1,0 +1,240 @@
+"""`skilld mine --interactive` over real transcripts: the three steps on a screen, in plain lines, and left."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from textual.widgets import TextArea
+
+from support.generating import generate
+from support.inline import Inline
+from support.live_project import Project
+from support.mining_model import answer
+from support.reviewing import Screen, review, sitting
+from support.session import Session
+from support.stub_model import StubModel
+
+SQUASH = ("rebase onto main and squash the fixup commits", "please rebase onto main, then squash the fixup commits")
+TAG = ("tag the release and push the tag", "tag the release, then push that tag")
+NEWEST_FIRST = "Always mention breaking changes first in the notes."
+HOSTILE = "explain \x1b]0;owned\x07 the [bold]parser[/bold] \u202etxt"
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKILLD_NOTIFY__ENABLED", "false")
+    monkeypatch.setenv("SKILLD_MODEL", "offline")
+
+
+@pytest.fixture
+def program(home: Path, project: Project) -> Inline:
+    """Return skilld over past sessions: two requests that came twice, a skill to extend, and hostile bytes."""
+    for text in (*SQUASH, *TAG, HOSTILE):
+        Session(home, project).type(text)
+    used = Session(home, project)
+    used.use_skill()
+    used.type("Write the release notes for 2.4.0", NEWEST_FIRST)
+    return Inline(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "offline"})
+
+
+def _ids(home: Path, *words: str) -> list[str]:
+    return [p.stem for p in home.glob(".claude/projects/*/*.jsonl") if any(word in p.read_text() for word in words)]
+
+
+async def _choose_all(screen: Screen) -> None:
+    await screen.shows("6 sessions, none chosen")
+    await screen.press("a")
+    await screen.shows("6 chosen; estimated patterns, by rules alone: 3")
+
+
+def test_the_sessions_are_shown_harmless_filtered_and_counted(program: Inline) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.shows("1 of 3", "first request", SQUASH[1], "claude-code", "project", HOSTILE[:8])
+        assert "\\x1b]0;owned\\x07 the [bold]parser[/bold] \\u202etxt" in screen.text
+        assert "\x1b" not in screen.text
+        await screen.press("enter")
+        await screen.shows("Choose with Space first.")
+        await screen.press("slash", *"rebase")
+        await screen.until("the others to be gone", lambda: TAG[0] not in screen.text)
+        await screen.press("enter", "space")
+        await screen.shows("1 chosen; estimated patterns, by rules alone: 0")
+        await screen.press("a")
+        await screen.shows("2 chosen; estimated patterns, by rules alone: 1")
+        await screen.press("escape")
+
+    assert generate(story) == []
+    assert program.json("proposals", "--state", "all") == []
+
+
+def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(program: Inline, project: Project) -> None:
+    before = project.fingerprint()
+
+    async def story(screen: Screen) -> None:
+        await _choose_all(screen)
+        await screen.press("enter")
+        await screen.shows("2 of 3", "extend", "release-notes", f"+ {NEWEST_FIRST}", "you, in ")
+        await screen.press("down")
+        await screen.shows("rebase-main-squash-fixup", 'skilld-origin: "mined"')
+        await screen.press("e")
+        area = screen.app.screen.query_one(TextArea)
+        area.text = f"{area.text}\nLook twice.\n"
+        await screen.press("ctrl+s")
+        await screen.shows("Look twice.")
+        await screen.press("down", "space", "enter")
+        await screen.shows("3 of 3")
+        assert "tag-release-push" not in screen.text
+        await screen.press("down", "n", *["backspace"] * 40, *"No Name", "enter")
+        await screen.shows("small letters, digits and single hyphens, please")
+        await screen.press(*["backspace"] * 40, *"squash", "enter")
+        await screen.shows("create  squash\n")
+        await screen.press("enter")
+        await screen.until("it to be proposed", lambda: not screen.app.is_running)
+
+    became = generate(story) or []
+    assert [(one.candidate.name, bool(one.proposal), one.why_not) for one in became] == [
+        ("release-notes", True, ""),
+        ("squash", True, ""),
+    ]
+    assert {one["id"] for one in program.json("proposals")} == {one.proposal for one in became}
+    written = project.git("show", "skilld/staging:.claude/skills/squash/SKILL.md")
+    assert "\nname: squash\n" in written
+    assert written.endswith("\nLook twice.")
+    assert f"- {NEWEST_FIRST}" in project.git("show", "skilld/staging:.claude/skills/release-notes/SKILL.md")
+    assert project.fingerprint() == before
+
+
+def test_the_same_choice_gives_the_proposals_of_the_command_line(home: Path, program: Inline) -> None:
+    dry = program.json("mine", "--dry-run", "--from", *_ids(home, "squash the fixup"))
+
+    async def story(screen: Screen) -> None:
+        await screen.shows("6 sessions, none chosen")
+        await screen.press("slash", *"squash", "enter", "a", "enter")
+        await screen.shows("2 of 3")
+        await screen.press("enter")
+        await screen.shows("3 of 3")
+        await screen.press("enter")
+        await screen.until("it to be proposed", lambda: not screen.app.is_running)
+
+    (mine,) = generate(story) or []
+    program.run("reject", mine.proposal)
+    assert [(one["name"], one["text"]) for one in dry["candidates"]] == [(mine.candidate.name, mine.text)]
+
+
+@pytest.mark.parametrize("keys", [("escape",), ("a", "escape"), ("enter", "escape"), ("enter", "enter", "escape")])
+def test_leaving_at_any_step_changes_nothing(program: Inline, project: Project, keys: tuple[str, ...]) -> None:
+    before = project.git("for-each-ref")
+
+    async def story(screen: Screen) -> None:
+        await _choose_all(screen)
+        for number, key in enumerate(keys, 2):
+            await screen.press(key)
+            if key == "enter":
+                await screen.shows(f"{number} of 3")
+        await screen.until("it to be left", lambda: not screen.app.is_running)
+
+    assert generate(story) == []
+    assert program.json("proposals", "--state", "all") == []
+    assert project.git("for-each-ref") == before
+
+
+def test_going_back_keeps_the_choice(program: Inline) -> None:
+    async def story(screen: Screen) -> None:
+        await _choose_all(screen)
+        await screen.press("enter")
+        await screen.shows("2 of 3")
+        await screen.press("enter")
+        await screen.shows("3 of 3")
+        await screen.press("b")
+        await screen.shows("2 of 3")
+        await screen.press("b")
+        await screen.shows("1 of 3", "6 chosen; estimated")
+        await screen.press("escape")
+
+    assert generate(story) == []
+    assert program.json("proposals") == []
+
+
+def test_the_skills_tab_begins_the_same_steps(home: Path, program: Inline) -> None:
+    assert program.json("proposals") == []
+
+    async def story(screen: Screen) -> None:
+        await screen.press("2", "n")
+        await screen.shows("1 of 3", "6 sessions, none chosen")
+        await screen.press("slash", *"squash", "enter", "a", "enter")
+        for step in ("2 of 3", "3 of 3"):
+            await screen.shows(step)
+            await screen.press("enter")
+        await screen.shows("2 Skills", "rebase-main-squash-fixup: proposed")
+        assert len(screen.open) == 1
+
+    review(sitting(home), story)
+    assert [one["skill"] for one in program.json("proposals")] == ["rebase-main-squash-fixup"]
+
+
+def test_a_model_is_asked_after_a_yes_alone(program: Inline, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def story(screen: Screen) -> None:
+        await _choose_all(screen)
+        for key, shown in (("escape", "Nothing was asked"), ("n", "2 of 3"), ("y", "2 of 3")):
+            await screen.press("enter")
+            await screen.shows("Ask openai/stub", "questions about", "tokens, at a price that is not known?")
+            assert model.bodies == []
+            await screen.press(key)
+            await screen.shows(shown)
+            await screen.press(*("b" if key == "n" else ""))
+        await screen.press("escape")
+
+    with StubModel(answer) as model:
+        monkeypatch.setenv("SKILLD_MODEL", "openai/stub")
+        monkeypatch.setenv("SKILLD_MODEL_BASE_URL", model.base_url)
+        assert generate(story) == []
+        assert model.bodies
+    assert program.json("proposals") == []
+
+
+def _answer(program: Inline, *answers: str, **variables: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "skilld", "mine", "--interactive"],
+        input="".join(f"{one}\n" for one in answers),
+        env=program.environment | variables,
+        cwd=program.home,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\x1b" not in done.stdout
+    return done.stdout
+
+
+def test_by_questions_and_answers(program: Inline, project: Project) -> None:
+    said = _answer(program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/")
+    assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turns: .*rebase", said, re.MULTILINE)) == 4
+    assert "2 chosen; estimated patterns, by rules alone: 1" in said
+    assert f": {SQUASH[0]}" in said
+    assert "Not Bad Name: small letters" in said
+    assert "create squash\n  proposed as " in said
+    assert said.endswith("Nothing is live yet. Look at them: skilld review\n")
+    written = project.git("show", "skilld/staging:.claude/skills/squash/SKILL.md")
+    assert "small commits" in written
+    (made,) = program.json("proposals")
+    assert made["skill"] == "squash"
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [("q",), ("all", "q"), ("all", "y", "q"), ("all", "y", "k", "k", "k", "", "", "n"), ("all", "y", "k"), ()],
+)
+def test_leaving_the_questions_changes_nothing(program: Inline, project: Project, answers: tuple[str, ...]) -> None:
+    before = project.git("for-each-ref")
+    assert _answer(program, *answers).endswith("Left; nothing is proposed.\n")
+    assert program.json("proposals", "--state", "all") == []
+    assert project.git("for-each-ref") == before
+
+
+def test_what_the_steps_ask_for_is_no_option(program: Inline) -> None:
+    assert program.run("mine", "--interactive", "--json").returncode == 2

@@ -1,0 +1,36 @@
+"""The steps of `skilld mine --interactive` driven in this process by Textual's pilot."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from skilld.cli import mine, parser
+from skilld.cli.mine_interactive import generating
+from skilld.mine.run import Became
+from skilld.review.generate_screens import GenerateApp
+from skilld.review.generating import Generating
+from support.reviewing import Screen
+
+SIZE = (140, 40)
+
+
+def steps(*arguments: str) -> Generating:
+    """Return the steps over the home that HOME names, as the verb makes them."""
+    given = parser.build_parser("mine").parse_args(["mine", "--interactive", *arguments])
+    return generating(mine._options(given), mine._world())
+
+
+def generate(story: Callable[[Screen], Awaitable[None]], *arguments: str) -> list[Became] | None:
+    """Run the steps on a screen, let `story` drive them, and return what they came to."""
+
+    async def run() -> list[Became] | None:
+        app = GenerateApp(steps(*arguments))
+        async with app.run_test(size=SIZE, notifications=True) as pilot:
+            screen = Screen(app, pilot)
+            await story(screen)
+            if app.is_running:
+                await app.workers.wait_for_complete()
+        return app.return_value
+
+    return asyncio.run(run())
