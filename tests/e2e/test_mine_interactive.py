@@ -103,7 +103,7 @@ def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(progra
     written = project.git("show", "skilld/staging:.claude/skills/squash/SKILL.md")
     assert "\nname: squash\n" in written
     assert written.endswith("\nLook twice.")
-    assert f"- {NEWEST_FIRST}" in project.git("show", "skilld/staging:.claude/skills/release-notes/SKILL.md")
+    assert NEWEST_FIRST in project.git("show", "skilld/staging:.claude/skills/release-notes/SKILL.md")
     assert project.fingerprint() == before
 
 

@@ -23,7 +23,7 @@ from skilld.review.sitting import Sitting, Surroundings
 from skilld.store import Store
 
 SIZE = (80, 24)
-LIMIT = 20.0
+LIMIT = 60.0
 
 
 class Screen:
