@@ -6,6 +6,7 @@ import argparse
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 from unicodedata import category
 
@@ -35,9 +36,40 @@ def raw(text: str) -> list[str]:
     return sorted({char for char in text if char != "\n" and not char.isprintable() and category(char) != "Zs"})
 
 
+ON_A_TERMINAL = (sys.executable, "-c", "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]))")
+
+
 def names_of_verbs() -> set[str]:
-    found = [action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction)]
-    return set(found[0].choices)
+    return _choices(build_parser())
+
+
+def names_of_actions() -> set[str]:
+    return _choices(build_parser("skills"), "skills")
+
+
+def _choices(parser: argparse.ArgumentParser, *way: str) -> set[str]:
+    (found,) = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return _choices(found.choices[way[0]], *way[1:]) if way else set(found.choices)
+
+
+def library(hostile: Project, folder: Path) -> list[list[str]]:
+    """Actions of the library on a skill, a file and names that are all hostile; each of them only shows."""
+    name, at = str(hostile.skill_path.parent), ["--project", str(hostile.root)]
+    document = folder / "skill.yaml"
+    document.write_text('name: "hostile-one"\ndescription: "x \\e]0;owned\\a"\nprompt: "y \\e[2J"\n', encoding="utf-8")
+    on_it = [[verb, name] for verb in ("show", "history", "diff", "pin", "unpin", "disable", "enable")]
+    return [
+        ["list"],
+        ["list", *at],
+        ["list", "--search", HOSTILE],
+        *on_it,
+        *([verb, IN_A_NAME] for verb in ("show", "archive", "restore", "delete", "import", "use", "export")),
+        ["test", name, "--session", IN_A_NAME],
+        ["profile", *at],
+        ["export", name],
+        ["import", str(document)],
+        ["share", name, "--to", IN_A_NAME, "--dry-run"],
+    ]
 
 
 def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
@@ -117,10 +149,18 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["accept", proposal["id"]],
             ["revert", proposal["id"]],
         ),
+        *(["consolidate", "--dry-run", "--project", str(hostile.root)], ["consolidate", IN_A_NAME]),
+        *(["skills", *rest] for rest in library(hostile, tmp_path)),
     ]
+    assert names_of_actions() <= {verb[1] for verb in verbs if verb[0] == "skills"}, "the same for its actions"
     assert names_of_verbs() <= {"run", *(verb[0] for verb in verbs)}, "a verb is new; give it something hostile here"
     for verb in verbs:
         shown[" ".join(verb)] = program.run(*verb)
+    terminal = Program(home)
+    terminal.before = ON_A_TERMINAL  # into a pipe it gives the skill's text byte for byte
+    used = terminal.run("skills", "use", str(hostile.skill_path.parent)).stdout.replace("\r\n", "\n")
+    assert "Keep \\x1b]0;owned" in used
+    assert raw(used) == []
     assert {
         name: raw(done.stdout + done.stderr) for name, done in shown.items() if raw(done.stdout + done.stderr)
     } == {}
