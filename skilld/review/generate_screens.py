@@ -40,6 +40,7 @@ class SessionsStep(Screen[list[Became]]):
     """Step 1: which sessions to learn from."""
 
     CSS = draw.CSS
+    AUTO_FOCUS = "Rows"  # by itself it is the filter, which would take the first keys
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "Choose"),
         Binding("a", "all", "All or none"),
@@ -70,7 +71,6 @@ class SessionsStep(Screen[list[Became]]):
     def on_mount(self) -> None:
         """Read the sessions."""
         self.query_one(Rows).take_columns(draw.SESSION_COLUMNS)
-        self.query_one(Rows).focus()
         self._read()
 
     @property
