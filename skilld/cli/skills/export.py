@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
@@ -37,26 +38,41 @@ def run(arguments: argparse.Namespace) -> int:
         )
     redact = common.redactor()
     for row in rows:
-        said = _said(store, row, arguments)
-        text = redact(said)
-        if text != said:
+        text, is_masked = _said(store, row, arguments, redact)
+        if is_masked:
             sys.stderr.write(f"skilld: {row.name}: what looks like a secret was masked\n")
         name = f"{row.name}.yaml" if arguments.format == "yaml" else f"{row.name}/SKILL.md"
         _write(out / name if out is not None and out.is_dir() else out, text, below=out)
     return 0
 
 
-def _said(store: Store, row: Shelved, arguments: argparse.Namespace) -> str:
+def _said(store: Store, row: Shelved, arguments: argparse.Namespace, redact: Callable[[str], str]) -> tuple[str, bool]:
+    """Return the text to write without secrets, and whether there were any."""
+    from skilld.exchange import yaml_text
     from skilld.exchange.outgoing import without_people
 
     if arguments.format == "yaml":
-        return _document(store, row, with_evidence=arguments.with_evidence)
-    text = common.skill_text(row.skill)
-    return text if arguments.with_evidence else without_people(text)
+        document = _document(store, row, with_evidence=arguments.with_evidence)
+        # Each text by itself first: YAML folds long lines, and half a secret on each is found in neither.
+        masked = _masked(document, redact)
+        said = yaml_text.dump(masked)
+        text = redact(said)
+        return text, masked != document or text != said
+    said = common.skill_text(row.skill)
+    said = said if arguments.with_evidence else without_people(said)
+    text = redact(said)
+    return text, text != said
 
 
-def _document(store: Store, row: Shelved, *, with_evidence: bool) -> str:
-    from skilld.exchange import yaml_text
+def _masked(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - maps, lists and scalars
+    if isinstance(value, dict):
+        return {_masked(key, redact): _masked(item, redact) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_masked(item, redact) for item in value]
+    return redact(value) if isinstance(value, str) else value
+
+
+def _document(store: Store, row: Shelved, *, with_evidence: bool) -> dict[str, Any]:
     from skilld.exchange.document import Stats, to_document
     from skilld.kinds import read
     from skilld.types import State
@@ -65,7 +81,7 @@ def _document(store: Store, row: Shelved, *, with_evidence: bool) -> str:
     quotes = [piece.quote for one in accepted if one.path == str(row.path) for piece in one.evidence]
     stats = Stats(row.uses.number, row.uses.success)
     draft = read(common.skill_text(row.skill), row.name)
-    return yaml_text.dump(to_document(draft, stats, list(dict.fromkeys(quotes)) if with_evidence else None))
+    return to_document(draft, stats, list(dict.fromkeys(quotes)) if with_evidence else None)
 
 
 def _write(path: Path | None, text: str, *, below: Path | None) -> None:
