@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from skilld.edit.mark import marked
-from skilld.errors import RefusedError
+from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.identity import person_at
 from skilld.git.remote import base_on
@@ -65,12 +65,22 @@ def without_people(text: str) -> str:
     return matter + "".join(line.text + line.ending for line in file.body)
 
 
-def put(repo: Repo, remote: str, branch: str, files: Mapping[str, str], *, message: str, seconds: int) -> Shared:
+def put(
+    repo: Repo,
+    remote: str,
+    branch: str,
+    files: Mapping[str, str],
+    *,
+    message: str,
+    seconds: int,
+    secrets: Callable[[str], Sequence[Secret]],
+) -> Shared:
     """Put files (path -> text) on `branch` of the person's repository, in their name, and return it.
 
-    A branch that is there goes on from its tip, if nothing but these files is on it that `remote` has not: pushing it
-    must carry nothing else there. Raises RefusedError where it does, where the branch is in use or can have no such
-    name, and where the remote has the skills as they are.
+    A branch that is there goes on from its tip, if nothing but these files is on it that `remote` has not, and none of
+    their earlier versions holds what `redacted` takes out: pushing it must carry nothing else there. Raises
+    RefusedError where it does, where the branch is in use or can have no such name, and where the remote has the
+    skills as they are.
     """
     ref = f"refs/heads/{branch}"
     if repo.git.call("check-ref-format", "--branch", branch).status != 0:
@@ -80,7 +90,7 @@ def put(repo: Repo, remote: str, branch: str, files: Mapping[str, str], *, messa
         if ref in {*state.checked_out(repo.common_dir), refs.STAGING}:
             raise RefusedError(_TITLE, f"{branch} is in use: it is checked out, or skilld's own", _OTHER)
         tip, base = refs.tip(repo.git, ref), base_on(repo, remote)
-        if tip is not None and not _only(repo, tip, base, files):
+        if tip is not None and not _only(repo, tip, base, files, secrets):
             raise RefusedError(
                 _TITLE, f"{branch} holds more than these skills, which would be pushed with them", _OTHER
             )
@@ -116,14 +126,31 @@ def _tree_of(repo: Repo, commit: str) -> str | None:
     return found.tree if found is not None else None
 
 
-def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str]) -> bool:
-    """Whether the commits up to `tip` that `base` has not are a straight line that changes nothing but these files."""
+def _only(
+    repo: Repo, tip: str, base: str | None, files: Mapping[str, str], secrets: Callable[[str], Sequence[Secret]]
+) -> bool:
+    """Whether the commits up to `tip` that `base` has not are a straight line that changes nothing but these files.
+
+    Nor may one of them, in its message or in what it made of a file, say what may not be shared.
+    """
     behind = [f"^{base}"] if base is not None else []
     out = repo.git.run("rev-list", f"--max-count={_MOST}", tip, *behind).decode().split()
     for commit in objects.read_commits(repo.git, out):
         if commit is None or len(commit.parents) > 1 or len(out) == _MOST:
             return False
         before = commit.parents[0] if commit.parents else tree.EMPTY[len(tip)]
-        if not tree.changed(repo.git, before, commit.oid).keys() <= files.keys():
+        changed = tree.changed(repo.git, before, commit.oid)
+        if not changed.keys() <= files.keys() or secrets(commit.text):
+            return False
+        made = objects.read(repo.git, [now.oid for _, now in changed.values() if now is not None])
+        if not all(one is not None and _is_shareable(one.data, secrets) for one in made):
             return False
     return True
+
+
+def _is_shareable(data: bytes, secrets: Callable[[str], Sequence[Secret]]) -> bool:
+    try:
+        text = data.decode("utf-8")
+        return redacted(text, secrets) == text
+    except (UnicodeDecodeError, SkilldError):
+        return False

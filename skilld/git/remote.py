@@ -7,6 +7,7 @@ checked out, so no filter, link or submodule of it comes to be, and no hook runs
 
 from __future__ import annotations
 
+import re
 import resource
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -84,13 +85,27 @@ def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
 
 
 def base_on(repo: Repo, remote: str) -> str | None:
-    """Return the commit of the default branch of `remote` (a name, or the address of one) as it was last fetched."""
+    """Return the commit of the default branch of `remote` (a name, or the address of one) as it was last fetched.
+
+    None where a push goes to another place than a fetch comes from: what is on the one, the other need not have.
+    """
     out = repo.git.call("config", "--null", "--get-regexp", r"^remote\..*\.(push)?url$").out
     rows = [row.split("\n", 1) for row in out.decode("utf-8", "surrogateescape").split("\0") if "\n" in row]
-    addresses = [(key.removeprefix("remote.").rpartition(".")[0], address) for key, address in rows]
-    name = next((name for name, address in addresses if remote in (name, address)), None)
-    branches = ("HEAD", *([repo.default.name] if repo.default else ()), "main", "master") if name else ()
+    places: dict[str, list[str]] = {}
+    for key, address in rows:
+        places.setdefault(key.removeprefix("remote.").rpartition(".")[0], []).append(address)
+    wanted = {_place(remote)}
+    name = remote if remote in places else next((one for one in places if wanted & set(map(_place, places[one]))), None)
+    is_one = name is not None and len(set(map(_place, places[name]))) == 1
+    branches = ("HEAD", *([repo.default.name] if repo.default else ()), "main", "master") if is_one else ()
     return next((tip for one in branches if (tip := refs.tip(repo.git, f"refs/remotes/{name}/{one}"))), None)
+
+
+def _place(address: str) -> str:
+    """Return host and path of an address, which are the same however one gets there (https, ssh)."""
+    bare = re.sub(r"^[A-Za-z][A-Za-z0-9+.-]*://", "", address)
+    host, _, path = re.sub(r"^[^@/]*@", "", bare).partition(":")
+    return f"{host}/{path}".replace("//", "/").removesuffix("/").removesuffix(".git")
 
 
 @contextmanager

@@ -32,6 +32,7 @@ metadata:
 
 # Release
 """
+SHARED = "".join(line for line in OURS.splitlines(keepends=True) if "sessions" not in line and "author" not in line)
 
 
 @pytest.fixture
@@ -50,8 +51,9 @@ def _secrets(text: str) -> Sequence[Finding]:
     return Redactor(bytes(32)).findings(text)
 
 
-def _put(person: Person, remote: str, text: str = OURS, branch: str = BRANCH) -> Shared:
-    return put(open_repo(person.root), remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000)
+def _put(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> Shared:
+    repo = open_repo(person.root)
+    return put(repo, remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000, secrets=_secrets)
 
 
 def _work(person: Person) -> dict[str, str]:
@@ -60,8 +62,7 @@ def _work(person: Person) -> dict[str, str]:
 
 
 def test_sessions_and_people_are_taken_out_of_the_front_matter_and_nothing_else() -> None:
-    kept = [line for line in OURS.splitlines() if "sessions" not in line and "author" not in line]
-    assert redacted(OURS, _secrets).splitlines() == kept
+    assert redacted(OURS, _secrets) == SHARED
     assert redacted(TEXT, _secrets) == TEXT
 
 
@@ -87,7 +88,7 @@ def test_the_branch_rests_on_the_remotes_default_branch_and_is_pushed_alone(pers
     assert person.tip() == tip
     assert hub.tip(REF) == shared.commit
     assert hub.files_changed("main", BRANCH) == [SKILL]
-    assert hub.show(ref=BRANCH) == OURS.strip()
+    assert hub.show(ref=BRANCH) == SHARED.strip()
     assert hub.git("log", "--format=%an <%ae> %s", f"main..{BRANCH}") == "Pat Person <pat@example.org> Share"
     assert [line.split("/", 2)[2] for line in hub.git("for-each-ref", "--format=%(refname)").splitlines()] == [
         "main",
@@ -99,7 +100,7 @@ def test_again_goes_on_from_the_tip_and_the_same_again_makes_nothing(person: Per
     first = _put(person, "origin")
     assert replace(_put(person, "origin"), before=None) == first
     push(open_repo(person.root), "origin", first.ref, {})
-    second = _put(person, "origin", OURS + "\nMore.\n")
+    second = _put(person, "origin", SHARED + "\nMore.\n")
     assert person.tip(f"{second.commit}^") == first.commit
     push(open_repo(person.root), "origin", second.ref, {})
     assert Person(person.root.parent / "hub.git").tip(REF) == second.commit
@@ -128,6 +129,38 @@ def test_what_was_shared_with_one_remote_takes_nothing_of_it_to_another(person: 
     _put(person, "origin")
     with pytest.raises(RefusedError, match="holds more than these skills"):
         _put(person, str(person.root.parent / "other.git"))
+
+
+@pytest.mark.parametrize("bad", ["ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8", "secret in the message", "session"])
+def test_a_branch_whose_earlier_versions_may_not_be_shared_is_not_pushed(person: Person, bad: str) -> None:
+    secret = "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8"
+    person.git("switch", "--quiet", "-c", BRANCH, "origin/main")
+    before = {"session": OURS, secret: f"{SHARED}\n{secret}\n"}.get(bad, SHARED + "\nOnce.\n")
+    person.commit(f"wip {secret}" if "message" in bad else "wip", {SKILL: before})
+    person.commit("gone again", {SKILL: SHARED})
+    person.git("switch", "--quiet", "main")
+    with pytest.raises(RefusedError, match="holds more than these skills"):
+        _put(person, "origin")
+
+
+@pytest.mark.parametrize("remote", ["origin", "address"])
+def test_a_remote_that_is_pushed_to_elsewhere_gets_no_history_of_the_one_fetched_from(
+    person: Person, remote: str
+) -> None:
+    other = person.root.parent / "other.git"
+    person.git("init", "--quiet", "--bare", str(other))
+    person.git("config", "remote.origin.pushurl", str(other))
+    shared = _put(person, remote if remote == "origin" else str(other))
+    assert shared.base is None
+    push(open_repo(person.root), remote if remote == "origin" else str(other), shared.ref, {})
+    assert Person(other).git("rev-list", "--all").splitlines() == [shared.commit]
+
+
+def test_another_way_to_the_same_place_is_the_same_remote(person: Person) -> None:
+    person.git("config", "remote.origin.url", "https://example.org/team/work.git")
+    person.git("config", "remote.origin.pushurl", "git@example.org:team/work")
+    assert base_on(open_repo(person.root), "origin") == person.tip("origin/main")
+    assert base_on(open_repo(person.root), "ssh://git@example.org/team/work.git") == person.tip("origin/main")
 
 
 @pytest.mark.parametrize("branch", ["a..b", "-x", "x.lock", "skilld/staging", "a b", ""])
@@ -160,7 +193,7 @@ def test_what_was_not_pushed_is_taken_back(person: Person) -> None:
     take_back(open_repo(person.root), _put(person, "origin"))
     assert person.git("for-each-ref") == before
     first = _put(person, "origin")
-    take_back(open_repo(person.root), _put(person, "origin", OURS + "\nMore.\n"))
+    take_back(open_repo(person.root), _put(person, "origin", SHARED + "\nMore.\n"))
     assert person.tip(REF) == first.commit
     take_back(open_repo(person.root), _put(person, "origin"))
     assert person.tip(REF) == first.commit
@@ -174,7 +207,7 @@ def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(p
     before = snapshot(tmp_path / "home")
     tracked = take_in(file, tmp_path / "data")
     hub = str(person.root.parent / "hub.git")
-    shared = put(tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1_700_000_000)
+    shared = put(tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1, secrets=_secrets)
     push(tracked.repo, hub, shared.ref, {})
     assert Person(person.root.parent / "hub.git").git("ls-tree", "-r", "--name-only", BRANCH) == "release/SKILL.md"
     assert snapshot(tmp_path / "home") == before

@@ -70,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         return Exit.FAILURE
     for plan in plans:
         now = int(time.time())
-        shared = put(plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now)
+        secrets = common.secrets()
+        shared = put(plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, secrets=secrets)
         try:
             push(plan.repo, remote, shared.ref, removed)
         except RetryError:
