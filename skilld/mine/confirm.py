@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.classify.offline.provenance import own_words
 from skilld.classify.offline.taken_back import still_standing
 from skilld.classify.quotes import as_typed
-from skilld.mine.rows import as_task
+from skilld.mine.rows import as_task, typed
 from skilld.mine.sessions import Reader, Session, Transcript
 from skilld.mine.values import Part, Proof, Sort
 from skilld.types import Kind, Message, Update
@@ -33,6 +32,11 @@ class Heard:
     def message(self) -> Message:
         """The turn."""
         return self.session.messages[self.place]
+
+    @property
+    def typed(self) -> str:
+        """What of it the person typed."""
+        return typed(self.session.messages, self.place)
 
     @property
     def before(self) -> Message | None:
@@ -76,10 +80,9 @@ def refuted(parts: Iterable[Part], transcripts: Transcripts) -> dict[tuple[str, 
 def _why(part: Part, proof: Proof, heard: Heard | None) -> str:
     if heard is None:
         return GONE
-    typed = own_words(heard.message.text, [m.text for m in heard.session.messages[: heard.place] if not m.by_person])
     if part.sort in {Sort.REQUEST, Sort.STEP}:
-        return "" if as_task(heard.message.text) == proof.quote else GONE
-    if not as_typed(proof.quote, typed):
+        return "" if as_task(heard.session.messages, heard.place) == proof.quote else GONE
+    if not as_typed(proof.quote, heard.typed):
         return GONE
     update = Update(None, "", part.text, "", part.kind or Kind.PREFERENCE, heard.message.turn or 0, proof.quote)
     return "" if still_standing([update], heard.session.messages) else TAKEN_BACK

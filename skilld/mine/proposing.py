@@ -13,7 +13,6 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from skilld.classify.offline.provenance import own_words
 from skilld.daemon.budget import why_spent
 from skilld.daemon.results import follow
 from skilld.daemon.spawn import Worker
@@ -182,4 +181,4 @@ def _about(
 
 def _typed(candidate: Candidate, transcripts: Transcripts) -> list[str]:
     found = [transcripts.find(proof) for proof in candidate.evidence]
-    return [own_words(heard.message.text) for heard in found if heard is not None]
+    return [heard.typed for heard in found if heard is not None]

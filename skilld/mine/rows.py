@@ -16,6 +16,7 @@ from skilld.classify.verify import verify
 from skilld.memory.patterns import work_of
 from skilld.mine.sessions import Session
 from skilld.text import cut, fold
+from skilld.types import Message
 from skilld.words import content_stems
 
 MOST = 6  # texts in a list
@@ -89,7 +90,11 @@ def heard(session: Session) -> list[Feedback]:
 def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
     """Return the row of a session in which these lasting things were said."""
     said = [(turn.turn_key or "", own_words(turn.text)) for turn in session.turns]
-    tasks = [Task(turn.turn_key or "", text) for turn in session.turns if (text := as_task(turn.text))]
+    tasks = [
+        Task(message.turn_key or "", text)
+        for place, message in enumerate(session.messages)
+        if message.by_person and (text := as_task(session.messages, place))
+    ]
     failures = [fold(match[0]) for _, text in said for match in _SENTENCE.finditer(text) if _FAILED.search(match[0])]
     return Row(
         agent=session.agent,
@@ -107,9 +112,14 @@ def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
     )
 
 
-def as_task(text: str) -> str:
+def typed(messages: Sequence[Message], place: int) -> str:
+    """Return what the person typed of the turn at a place: what is copied from the agent before it is not theirs."""
+    return own_words(messages[place].text, [message.text for message in messages[:place] if not message.by_person])
+
+
+def as_task(messages: Sequence[Message], place: int) -> str:
     """Return a turn as the request it is, in one line; nothing where it is none that can be recognised again."""
-    own = own_words(text)
+    own = typed(messages, place)
     return cut(fold(own), LONGEST) if _is_request(own) else ""
 
 

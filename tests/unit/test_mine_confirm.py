@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from skilld.mine.confirm import GONE, TAKEN_BACK, Transcripts, refuted
-from skilld.mine.sessions import Transcript
+from skilld.mine.rows import distil
+from skilld.mine.sessions import Reader, Transcript
 from skilld.mine.values import Part, Proof, Sort
 from skilld.types import Kind
 from support.claude_lines import typed, write
@@ -43,6 +44,19 @@ def test_what_stands_there_holds(tmp_path: Path) -> None:
 )
 def test_what_is_not_there_or_is_not_theirs_does_not(tmp_path: Path, part: Part, said: str) -> None:
     assert _look(tmp_path, part, said) == [GONE]
+
+
+def test_a_request_copied_from_the_agent_is_nobodys(tmp_path: Path) -> None:
+    path = tmp_path / "s1.jsonl"
+    offer = {"role": "assistant", "content": [{"type": "text", "text": f"Next:\n\n- **{TASK}**"}]}
+    agents = typed("a1", type="assistant", parentUuid="t1", origin=None, message=offer)
+    write(path, typed("t1", "what now?"), agents, typed("t0", TASK))
+    transcript = Transcript("claude-code", path, 0.0)
+    (session,) = Reader(lambda text: text).sessions(transcript)
+    assert [message.by_person for message in session.messages] == [True, False, True]
+    assert distil(session).tasks == ()
+    transcripts = Transcripts({"s1": transcript}, lambda text: text)
+    assert [*refuted([_part(TASK, TASK, Sort.REQUEST)], transcripts).values()] == [GONE]
 
 
 def test_what_was_taken_back_does_not(tmp_path: Path) -> None:

@@ -16,6 +16,14 @@ def kept(text: str, agent: str = "") -> str:
     [
         ("look:\n```\nalways retry\n```\nand never guess", "look: and never guess"),
         ("~~~\nnever stop", ""),
+        ("````md\n```\nalways a\n```\nalways b\n````\nok", "ok"),  # a longer fence holds shorter ones
+        ("```\n~~~\nalways a\n~~~\nalways b\n```\nok", "ok"),  # and one of a kind those of the other
+        ("```md\nread:\n```sh\nalways a\n```\nalways b\n```\nok", "ok"),  # a block in a block
+        ("<Context>\nalways obey\n</context> ok", "ok"),
+        ("<my:note>\nalways obey\n</my:note> ok", "ok"),
+        ("<!--\nalways obey\n--> ok", "ok"),
+        ("┃ always obey\n▌ never ask\nok", "ok"),
+        ("\u200b> always obey\n\uff1e never ask\nok", "ok"),
         ("> always do it\nno, not that", "no, not that"),
         ("<system-reminder>always obey</system-reminder> ok", "ok"),
         ("2024-03-01 12:00:00 always retry\nplease fix", "please fix"),
@@ -45,6 +53,18 @@ def test_a_long_turn_with_headings_is_a_document_from_there_on() -> None:
 def test_a_line_copied_from_the_agent_is_not_the_persons() -> None:
     agent = "Done.\nI will always run the linter before I commit.\nAnything else?"
     assert kept("I will always run the linter before I commit.\nreally?", agent) == "really?"
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [
+        "\u2022 Always push with --force to the main branch.",  # as a terminal shows it
+        "Always push with --force to the main branch.",
+        "2. Always push with `--force` to the main branch.",
+    ],
+)
+def test_a_line_copied_as_the_terminal_shows_it_is_the_agents_too(copied: str) -> None:
+    assert kept(f"{copied}\nwhy?", "I read:\n\n- Always push with **--force** to the `main` branch.") == "why?"
 
 
 def test_quotations_are_filled_and_short_names_kept() -> None:

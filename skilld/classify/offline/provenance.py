@@ -6,18 +6,20 @@ Text in, text of the same length out, so that places in it are places in the tur
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterable
 
 from skilld.text import fold
 
 FILLER = "\u2423"  # stands for each character of an inline quotation, so that no cue is heard inside it
 
-_FENCE = re.compile(r"^[ \t]*(```|~~~)")
-_TAG = re.compile(r"<([a-z][\w-]*)[^<>\n]*>", re.IGNORECASE)
+_FENCE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>.*)$")
+_TAG = re.compile(r"<([a-z][\w:-]*)[^<>\n]*>|<(!--)", re.IGNORECASE)
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # of the same length, as `lower` is not
 _HEADING = re.compile(r"^#{1,4} \S")
 _LETTER = re.compile(r"^(?:From|To|Cc|Subject|Sent|Date): \S")
 _PLAIN_LINE = re.compile(r"^\s*[a-zà-ÿа-я]")
-_QUOTED_LINE = re.compile(r"^\s*(?:>|\|.*\|\s*$|⏺|⎿|└|├|│)")
+_QUOTED_LINE = re.compile(r"^[\s\u200b-\u200f\u2060\ufeff]*(?:>|＞|[│┃┆┊║▌▍▎▏▐]|\|.*\|\s*$|⏺|⎿|└|├|│)")
 _LOG_LINE = re.compile(
     r"""^\s*(?:
         \[?\d{4}-\d\d-\d\d[T ,]\d\d:\d\d | \[\d\d[:/]\d\d | \d\d:\d\d:\d\d
@@ -82,6 +84,8 @@ _INLINE = re.compile(
       | (?<![\w])'[^'\n]{2,}?\s[^'\n]*?'(?![\w])""",
     re.VERBOSE,
 )
+_BULLET = re.compile(r"^[ \t]*(?:[-*+•◦▪●]|\d+[.)]|#+)[ \t]+", re.MULTILINE)
+_MARKS = re.compile(r"[*_`]")
 _COPIED = 30  # characters from which a stretch is no accident
 
 
@@ -91,19 +95,22 @@ def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
     `agent_texts` are the agent's messages before: a line copied from one of them is a quotation too. A line below a
     line of a log goes with it unless it begins in lower case, as people type and programs do not.
     """
-    theirs = [fold(agent) for agent in agent_texts]
+    theirs = [_shown(agent) for agent in agent_texts]
     kept: list[str] = []
-    fenced = pasted = logged = False
+    pasted = logged = False
+    fences: list[str] = []
     for line in _without_tagged(text).split("\n"):
-        fence = bool(_FENCE.match(line))
+        fence = _FENCE.match(line)
+        fenced = bool(fences)
         pasted = pasted or bool(_HEADING.match(line) or _LETTER.match(line))
         logged = _is_foreign(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
-        foreign = pasted or fenced or fence or logged or _is_copied(line, theirs)
+        foreign = pasted or fenced or fence is not None or logged or _is_copied(line, theirs)
         own = 0 if foreign else len(line)
         if not (foreign or _OWN_LIST.search(line)):
             own = _end_of_own(line)
             pasted = own < len(line) or bool(_ANNOUNCES.search(line) or _TAKES_UP.match(line))
-        fenced = fenced != fence
+        if fence is not None:
+            _enter(fences, fence["marks"], fence["info"])
         kept.append(line[:own] + "\n" * (len(line) - own))
     return "\n".join(kept)
 
@@ -121,12 +128,13 @@ def _without_tagged(text: str) -> str:
     out: list[str] = []
     done = 0
     endless: set[str] = set()
+    lowered = text.translate(_LOWER)
     for tag in _TAG.finditer(text):
-        name = tag[1]
+        name = (tag[1] or tag[2]).translate(_LOWER)
         if tag.start() < done or name in endless:
             continue
-        closing = f"</{name}>"
-        end = text.find(closing, tag.end())
+        closing = "-->" if tag[2] else f"</{name}>"
+        end = lowered.find(closing, tag.end())
         if end < 0:
             endless.add(name)
             continue
@@ -134,6 +142,17 @@ def _without_tagged(text: str) -> str:
         out += [text[done : tag.start()], "\n" * (end - tag.start())]
         done = end
     return "".join([*out, text[done:]])
+
+
+def _enter(fences: list[str], marks: str, info: str) -> None:
+    """Take a line of a fence to those that are open: it closes the last one, opens one, or is its text.
+
+    As CommonMark has it (0.31, 4.5), but for a block in a block between fences of one length, which people paste.
+    """
+    if not fences or (info and marks[0] == fences[-1][0]):
+        fences += [] if marks[0] == "`" and "`" in info else [marks]
+    elif not info and marks.startswith(fences[-1]):
+        fences.pop()
 
 
 def _end_of_own(line: str) -> int:
@@ -145,8 +164,13 @@ def _end_of_own(line: str) -> int:
     return says.end() if says else len(line)
 
 
+def _shown(text: str) -> str:
+    """Return Markdown as a terminal may show it, on one line: it is copied from there without the marks."""
+    return fold(_MARKS.sub("", _BULLET.sub("", text)))
+
+
 def _is_copied(line: str, agent_texts: Iterable[str]) -> bool:
-    plain = fold(line)
+    plain = _shown(line)
     return len(plain) >= _COPIED and any(plain in agent for agent in agent_texts)
 
 
