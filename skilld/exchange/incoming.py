@@ -62,9 +62,13 @@ def incoming(
     return Incoming(draft, judged.text, flags, (*unknown, *found.beside))
 
 
-def proposal(taken: Incoming, path: Path, at: str) -> Proposal:
-    """Return the open proposal that makes the skill at `path` (its SKILL.md to be), not staged yet."""
-    name = hashlib.sha256(f"{path}\n{at}\n{taken.text}".encode()).hexdigest()[:8]
+def proposal(taken: Incoming, path: Path, at: str, tries: int) -> Proposal:
+    """Return the open proposal that makes the skill at `path` (its SKILL.md to be), not staged yet.
+
+    `tries` counts the proposals there were for this path. The time is no part of the id: an import that was killed
+    before it was kept is found again by the next one, and not in its way.
+    """
+    name = hashlib.sha256(f"{path}\n{tries}\n{taken.text}".encode()).hexdigest()[:8]
     return Proposal(
         id=name,
         batch_id=f"import-{name}",

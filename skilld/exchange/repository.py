@@ -11,6 +11,7 @@ from skilld.git.run import Git
 from skilld.git.tree import FILE_MODES
 
 _TITLE = "Nothing was imported"
+_NO_NAMES = frozenset({"", "."})  # a tree made by hand can hold them; no work tree does
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,10 @@ class Tree:
 
 
 def tree_of(git: Git, most: int) -> Tree:
-    """Return the newest commit's tree. Raises SkilldError where there is none, RefusedError for over `most` paths."""
+    """Return the newest commit's tree, without paths that are two ways to one file.
+
+    Raises SkilldError where there is no commit, RefusedError for over `most` paths.
+    """
     listed = git.call("ls-tree", "-r", "-z", "-l", "--full-tree", "HEAD")
     if listed.status != 0:
         raise SkilldError(_TITLE, "the repository has no commit")
@@ -55,5 +59,7 @@ def tree_of(git: Git, most: int) -> Tree:
     for row in rows:
         head, _, path = row.partition(b"\t")
         mode, _, oid, size = head.decode().split()
-        entries[path.decode("utf-8", "replace")] = (mode, oid, int(size) if size != "-" else 0)
+        name = path.decode("utf-8", "replace")
+        if _NO_NAMES.isdisjoint(name.split("/")):
+            entries[name] = (mode, oid, int(size) if size != "-" else 0)
     return Tree(git, entries)

@@ -6,10 +6,12 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from skilld.store import Store
+from skilld.store.proposals import Proposals
 from skilld.types import Evidence, State
 from support.inline import Inline
 from support.live_project import Project
@@ -127,6 +129,31 @@ def test_several_go_into_a_folder_and_secrets_are_masked(world: World, tmp_path:
     assert world.program.run("skills", "export", *options).returncode == 0
     kept = [line for line in TOOL.splitlines() if "sessions" not in line and "author" not in line]
     assert (out / "port-finder/SKILL.md").read_text().splitlines()[:-1] == kept[:-1]
+
+
+def test_a_secret_is_masked_wherever_yaml_would_break_its_line(world: World) -> None:
+    secret = "hunter2" + "Zq9xR7"
+    for width in range(50, 95, 4):
+        file = world.home / ".claude/skills/port-finder/SKILL.md"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(TOOL.replace("Finds the port", f"Finds {'x' * width} with password: {secret} the port"))
+        done = world.program.run("skills", "export", "port-finder")
+        assert (width, done.returncode, secret in done.stdout) == (width, 0, False)
+        assert done.stderr == "skilld: port-finder: what looks like a secret was masked\n"
+
+
+def test_an_import_that_was_killed_before_it_was_kept_is_ended_by_the_next(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "their" / "SKILL.md"
+    file.parent.mkdir()
+    file.write_text(TOOL)
+    with mock.patch.object(Proposals, "add", side_effect=SystemExit(9)):
+        assert world.program.run("skills", "import", str(file)).returncode == 9
+    assert world.program.json("proposals") == []
+    assert world.program.run("skills", "import", str(file)).returncode == 0
+    (made,) = world.program.json("proposals")
+    assert world.program.run("reject", made["id"]).returncode == 0
+    assert world.program.run("skills", "import", str(file)).returncode == 0
+    assert [one["id"] for one in world.program.json("proposals")] != [made["id"]]
 
 
 def test_what_cannot_be_exported_or_imported_is_told(world: World) -> None:

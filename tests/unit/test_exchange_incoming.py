@@ -109,7 +109,7 @@ def test_a_skill_without_a_name_is_called_as_its_folder() -> None:
 
 def test_the_proposal_makes_the_skill_and_quotes_nobody() -> None:
     taken = incoming(Found("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", _secrets)
-    made = proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z")
+    made = proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
     assert taken.left_out == ("a/run.sh",)
     assert [(one.op, one.text) for one in made.operations] == [(Op.CREATE, taken.text)]
     assert (made.state, made.skill, made.evidence, made.flags) == (State.OPEN, "tidy", (), ("imported from theirs",))

@@ -163,6 +163,14 @@ def test_names_that_lead_out_of_a_folder_stay_names(person: Person) -> None:
     assert (one.where, one.folder) == ("../SKILL.md", "..")
 
 
+def test_a_path_that_no_file_can_have_is_not_one_of_them(person: Person) -> None:
+    blob = person.git("hash-object", "-w", str(person.write(".git/text", TEXT)))
+    inner = _mktree(person, f"100644 blob {blob}\tSKILL.md\0")
+    listing = "".join(f"040000 tree {inner}\t{name}\0" for name in (".", "tidy"))
+    person.git("update-ref", "refs/heads/main", _commit(person, _mktree(person, listing)))
+    assert [one.where for one in find(f"file://{person.root}", {})] == ["tidy/SKILL.md"]
+
+
 def _mktree(person: Person, listing: str) -> str:
     made = subprocess.run(
         ["git", "mktree", "-z"], cwd=person.root, input=listing.encode(), capture_output=True, check=True

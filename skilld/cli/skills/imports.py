@@ -106,7 +106,9 @@ def _outcome(store: Store, found: Found, source: str, arguments: argparse.Namesp
         )
         texts = {skill.name: common.skill_text(skill) for skill in skills}
         taken = replace(taken, flags=(*taken.flags, *alike(taken, texts)))
-        return _Outcome(found.where, taken, stage_new(store, proposal(taken, path, rfc3339(time.time()))))
+        tries = sum(one.path == str(path) for one in store.proposals.in_states([*State]))
+        made = proposal(taken, path, rfc3339(time.time()), tries)
+        return _Outcome(found.where, taken, stage_new(store, made))
     except SkilldError as error:
         return _Outcome(found.where, taken, error=error)
 
