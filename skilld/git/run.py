@@ -75,6 +75,8 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
 }
 _PERSON_ALLOWED = frozenset({"cherry-pick", "commit", "diff-index", "ls-files", "revert", "rev-parse", "status"})
 
+_PERSON_LOOKS = frozenset({"diff-index", "ls-files", "rev-parse", "status"})
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -154,7 +156,9 @@ class PersonGit:
         """Run one of the few subcommands that accept and revert need, and return its result."""
         if args[0] not in _PERSON_ALLOWED:
             raise ValueError(f"git {args[0]} is not a command for the person's environment")
-        settings = ("-c", "rerere.enabled=false", "-c", "advice.detachedHead=false")
+        settings = ["-c", "rerere.enabled=false", "-c", "advice.detachedHead=false"]
+        if args[0] in _PERSON_LOOKS:  # a look needs no program that a repository names
+            settings += ["-c", "core.fsmonitor=false"]
         argv = [
             git_program(),
             "--no-pager",

@@ -89,6 +89,15 @@ def test_what_git_does_not_have_yet_keeps_the_skill_where_it_is(
     assert contents(folder) == before
 
 
+@pytest.mark.parametrize("verb", ["archive", "delete"])
+def test_no_monitor_that_a_repository_names_is_run(program: Program, project: Project, verb: str) -> None:
+    mark = project.root.parent / "ran"
+    project.git("config", "core.fsmonitor", f"touch {mark}; false")
+    options = ["--yes"] if verb == "delete" else []
+    done = program.run("skills", verb, str(project.skill_path.parent), *options)
+    assert (done.returncode, done.stderr, mark.exists()) == (0, "", False)
+
+
 def test_a_link_a_plugin_a_pin_and_the_projects_word_keep_it_too(
     program: Program, home: Path, project: Project, tidy: Path
 ) -> None:
