@@ -133,8 +133,8 @@ def _key(pair: Pair) -> str:
 
 def _proposed(store: Store, found: Found) -> Found:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
+    from skilld.deciding.staging import put
     from skilld.lifecycle.proposal import pair_of, proposals
-    from skilld.mine.proposing import put
     from skilld.times import rfc3339
     from skilld.types import State
 
@@ -145,7 +145,7 @@ def _proposed(store: Store, found: Found) -> Found:
     made, troubles = [], []
     for proposal in proposals(found.pair, found.merge, rfc3339(time.time()), tries):
         try:
-            made.append(put(proposal, store))
+            made.append(put(store, proposal))
         except SkilldError as error:
             troubles.append(str(error))
     return replace(found, proposals=tuple(made), trouble="; ".join(troubles))

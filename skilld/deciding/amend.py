@@ -15,6 +15,7 @@ from skilld.daemon.results import follow
 from skilld.decide.judge import EDITED
 from skilld.deciding.carry_out import Told, accepting, decide, remake
 from skilld.deciding.parts import only
+from skilld.deciding.staging import put, staged_on
 from skilld.deciding.versions import versions
 from skilld.edit.between import operations_between
 from skilld.edit.operations import apply
@@ -25,7 +26,7 @@ from skilld.text import cut, fold
 from skilld.times import rfc3339
 from skilld.types import Proposal, State
 from skilld.worker.staged import Staged
-from skilld.worker.staging import restage, stage
+from skilld.worker.staging import restage
 
 _TITLE = "The proposal was not changed"
 _SUMMARY = 300
@@ -56,7 +57,7 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
     rest = replace(_part(proposal, before, numbers - set(chosen)), id=_rest_id(proposal, chosen), commit="", note="")
     told = _accept_instead(store, proposal, taken, removed)
     try:
-        stage_new(store, rest)
+        remake(store, put(store, rest).repo)
     except SkilldError as error:
         return Told(told.lines, (*told.warnings, f"the rest could not be kept: {error}"))
     return Told((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
@@ -129,27 +130,7 @@ def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
 
 def _restore(store: Store, proposal: Proposal) -> None:
     """Put a proposal that is not on the staging branch there, and write down what it is now."""
-    made = _staged(store, proposal)
+    made, staged = staged_on(store, proposal)
     with store.transaction():
         store.proposals.amend(made)
-
-
-def stage_new(store: Store, proposal: Proposal) -> Proposal:
-    """Put a proposal that is in no store yet on the staging branch, keep it, and return it. Raises SkilldError."""
-    made = _staged(store, proposal)
-    with store.transaction():
-        store.proposals.add(made)
-    remake(store, made.repo)
-    return made
-
-
-def _staged(store: Store, proposal: Proposal) -> Proposal:
-    others = [other for other in store.proposals.in_states([State.OPEN], proposal.repo) if other.id != proposal.id]
-    closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
-    staged = Staged()
-    if not stage(proposal, others, staged, closed):
-        raise SkilldError(_TITLE, "the skill, or another open proposal, says it already")
-    (made,) = staged.made
-    with store.transaction():
         follow(store, staged.changes(), time.time())
-    return replace(made, note=made.note or proposal.note)

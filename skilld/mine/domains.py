@@ -13,13 +13,13 @@ from functools import partial
 from pathlib import Path
 
 from skilld.daemon.roots import Surroundings, skill_places
+from skilld.deciding.staging import put
 from skilld.edit.lint import Verdict, lint, verdict
 from skilld.errors import SkilldError
 from skilld.intake.agents import ADAPTERS
 from skilld.kinds import write
 from skilld.mine.content import unfit
 from skilld.mine.domain import Gathered, gathered
-from skilld.mine.proposing import put
 from skilld.mine.values import Part, Sort
 from skilld.skills import why_left_alone
 from skilld.skills.landing import landing
@@ -65,7 +65,7 @@ def propose(
             made = replace(made, text=text)
             path = _place(found.draft.name, project, store, around)
             if not dry_run:
-                made = replace(made, proposal=put(_proposal(found, text, path, now), store).id)
+                made = replace(made, proposal=put(store, _proposal(found, text, path, now)).id)
         except SkilldError as error:
             made = replace(made, why_not=str(error))
         yield made

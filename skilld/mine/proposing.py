@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from skilld.daemon.budget import why_spent
-from skilld.daemon.results import follow
 from skilld.daemon.spawn import Worker
 from skilld.edit.lint import lint
 from skilld.errors import SkilldError
@@ -28,8 +27,6 @@ from skilld.store import Store
 from skilld.text import cut
 from skilld.times import day, rfc3339
 from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, State, Usage
-from skilld.worker.staged import Staged
-from skilld.worker.staging import stage
 
 _SUMMARY = 300
 
@@ -115,19 +112,6 @@ def extension(candidate: Candidate, run: Run) -> Proposal:
     blank = _proposal(candidate, said, Path(candidate.target), run)
     summary = cut("; ".join(text.rstrip(".") for text in result["changes"]), _SUMMARY)
     return replace(blank, operations=operations, summary=summary, flags=tuple(result["flags"]))
-
-
-def put(proposal: Proposal, store: Store) -> Proposal:
-    """Stage a proposal and keep it. Raises SkilldError where that cannot be."""
-    standing = [other for other in store.proposals.in_states([State.OPEN]) if other.id != proposal.id]
-    staged = Staged()
-    if not stage(proposal, standing, staged, store.proposals.closed_ids()):
-        raise SkilldError("It was not proposed", "the skill, or an open proposal, says it already")
-    (made,) = staged.made
-    with store.transaction():
-        store.proposals.add(made)
-        follow(store, staged.changes(), time.time())
-    return made
 
 
 def _proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: Run) -> Proposal:

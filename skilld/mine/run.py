@@ -14,6 +14,7 @@ from pathlib import Path
 
 from skilld.classify.backends.rates import Rates
 from skilld.daemon.roots import Surroundings
+from skilld.deciding.staging import put
 from skilld.errors import RetryError, SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.kinds import SkillKind
@@ -24,7 +25,7 @@ from skilld.mine.draft import draft
 from skilld.mine.known import Proposed
 from skilld.mine.place import place, why_not_editable
 from skilld.mine.project import folders_around
-from skilld.mine.proposing import Run, checked, creation, extension, put
+from skilld.mine.proposing import Run, checked, creation, extension
 from skilld.mine.reading import Reading, Wanted, read
 from skilld.mine.rows import Row
 from skilld.mine.sessions import Session, Transcript
@@ -248,7 +249,7 @@ def become(candidate: Candidate, options: Options, run: Run, around: Surrounding
             return _created(candidate, options, run, around, edit)
         if why := why_not_editable(candidate.name, candidate.target, around):
             return Became(candidate, why_not=why)
-        return Became(candidate, "" if options.dry_run else put(extension(candidate, run), run.store).id)
+        return Became(candidate, "" if options.dry_run else put(run.store, extension(candidate, run)).id)
     except RetryError as error:
         return Became(candidate, why_not=f"{error}; the next run tries again")
     except SkilldError as error:
@@ -270,4 +271,4 @@ def _created(candidate: Candidate, options: Options, run: Run, around: Surroundi
         passed = checked(candidate, drafted, run)
     else:
         passed = checked(candidate, drafted.edited(seen), run, own=seen)
-    return Became(candidate, put(creation(passed, where.path, run), run.store).id, text=passed.draft.text)
+    return Became(candidate, put(run.store, creation(passed, where.path, run)).id, text=passed.draft.text)

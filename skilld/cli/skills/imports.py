@@ -83,7 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _outcome(store: Store, found: Found, source: str, arguments: argparse.Namespace) -> _Outcome:
-    from skilld.deciding.amend import stage_new
+    from skilld.deciding.staging import put
     from skilld.exchange.incoming import incoming, proposal
     from skilld.exchange.neighbours import alike, place
     from skilld.kinds.draft import SHORT_NAMES
@@ -108,7 +108,7 @@ def _outcome(store: Store, found: Found, source: str, arguments: argparse.Namesp
         taken = replace(taken, flags=(*taken.flags, *alike(taken, texts)))
         tries = sum(one.path == str(path) for one in store.proposals.in_states([*State]))
         made = proposal(taken, path, rfc3339(time.time()), tries)
-        return _Outcome(found.where, taken, stage_new(store, made))
+        return _Outcome(found.where, taken, put(store, made))
     except SkilldError as error:
         return _Outcome(found.where, taken, error=error)
 
