@@ -71,7 +71,8 @@ def archive(folder: Path, where: Path, now: float) -> Archived:
         try:
             move(folder, made.folder)
         except (OSError, RefusedError):
-            _drop(made.entry)
+            if os.path.lexists(folder):  # else what is in the archive is all there is
+                _drop(made.entry)
             raise
     except OSError as error:
         raise SkilldError("The skill was not archived", f"{folder}: {error.strerror or error}") from error
@@ -129,6 +130,6 @@ def _entries(where: Path) -> Iterator[Archived]:
 
 
 def _drop(entry: Path) -> None:
-    """Remove an entry from which the skill is gone."""
+    """Remove an entry of a skill that is whole elsewhere."""
     (entry / NOTE).unlink(missing_ok=True)
-    entry.rmdir()
+    shutil.rmtree(entry, ignore_errors=True)

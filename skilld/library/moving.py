@@ -34,13 +34,16 @@ def move(source: Path, target: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder that has been copied. It goes under a hidden name first: half of it is never taken for it."""
+    """Remove a folder that has been copied. It goes under a hidden name first: half of it is never taken for it.
+
+    What cannot be removed then stays there: the copy is whole, so that is no failure of the move.
+    """
     hidden = going(folder)
     if hidden.exists():
         shutil.rmtree(hidden)  # of an earlier, interrupted move
     folder.rename(hidden)
     _sync(folder.parent)
-    shutil.rmtree(hidden)
+    shutil.rmtree(hidden, ignore_errors=True)
 
 
 def going(folder: Path) -> Path:
@@ -58,7 +61,14 @@ def _copy(source: Path, target: Path) -> None:
     if copy.exists():
         shutil.rmtree(copy)
     before = _content(source)
-    shutil.copytree(source, copy, symlinks=True)
+    try:
+        shutil.copytree(source, copy, symlinks=True)
+    except OSError as error:
+        shutil.rmtree(copy, ignore_errors=True)
+        if isinstance(error, shutil.Error):  # one for each file: (from, to, what the first error said)
+            said = str(error.args[0][0][2])
+            raise OSError(errno.EIO, said.partition("] ")[2].partition(":")[0] or said) from error
+        raise
     for path in (*copy.rglob("*"), copy):
         if not path.is_symlink():
             _sync(path)

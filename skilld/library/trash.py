@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import time
 from pathlib import Path
 from urllib.parse import quote
 
 from skilld.errors import RefusedError, SkilldError
+from skilld.library.moving import move
 from skilld.skills import Skill, Source
 
 
@@ -38,7 +38,8 @@ def put_aside(skill: Skill, trash: Path) -> Path:
             info.parent.mkdir(mode=0o700, exist_ok=True)
             said = f"Path={quote(str(folder))}\nDeletionDate={time.strftime('%Y-%m-%dT%H:%M:%S')}"
             info.write_text(f"[Trash Info]\n{said}\n", encoding="utf-8")
-        shutil.move(folder, files / name)
+        move(folder, files / name)
     except OSError as error:
+        (trash / "info" / f"{name}.trashinfo").unlink(missing_ok=True)
         raise SkilldError("The skill was not deleted", error.strerror or str(error)) from error
     return files / name

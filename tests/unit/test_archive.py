@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skilld.errors import RefusedError
+from skilld.errors import RefusedError, SkilldError
 from skilld.library import archive as archiving
 from skilld.library.archive import archive, archived, restore, sweep
 
@@ -129,6 +129,39 @@ def test_a_file_that_changes_during_a_copy_stays_with_all_others_where_it_was(
     assert (skill / "SKILL.md").read_bytes() == b"new"
     assert archived(elsewhere) == []
     assert list(elsewhere.iterdir()) == []
+
+
+def test_a_full_disk_is_told_as_such_and_leaves_nothing(
+    skill: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(source: Path, target: Path, **_: object) -> None:
+        target.mkdir()
+        (target / "half").touch()
+        raise shutil.Error([(str(source), str(target), "[Errno 28] No space left on device: 'a' -> 'b'")])
+
+    monkeypatch.setattr(shutil, "copytree", full)
+    with pytest.raises(SkilldError, match=r"No space left on device$"):
+        archive(skill, elsewhere, NOW)
+    assert is_whole(skill)
+    assert [*elsewhere.iterdir()] == []
+
+
+def test_what_cannot_be_removed_after_a_copy_costs_no_byte_of_it(
+    skill: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(shutil, "rmtree", _stuck)
+        archive(skill, elsewhere, NOW)
+    (one,) = archived(elsewhere)
+    assert is_whole(one.folder)
+    sweep(elsewhere, NOW + 10 * 86400)
+    assert restore(one) == skill
+    assert is_whole(skill)
+
+
+def _stuck(folder: Path, *, ignore_errors: bool = False) -> None:
+    if not ignore_errors:
+        raise PermissionError(13, "Permission denied", str(folder))
 
 
 def _killed_at(step: int, skill: Path, where: Path, what: str) -> bool:
