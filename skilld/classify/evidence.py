@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.assent import is_bare_assent, question
 from skilld.classify.endorse import Endorsed, endorsed
-from skilld.classify.offline.provenance import own_words
+from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.polarity import asks_to_remove, turns_round
 from skilld.classify.quotes import as_typed
 from skilld.classify.support import Support, supports
@@ -20,6 +20,7 @@ from skilld.types import Kind, Message, SkillDoc, Update
 _PLACEHOLDER = "[REDACTED:"
 _ENDS = re.compile(r"[.!?\n]+(?:\s|$)|\n")
 _TELLING = 4  # words by which a quote tells its turn, whatever number the model gave it
+_SENTENCE_WORDS = 4  # with fewer a quotation is a term or a command
 _LONGEST_QUOTE = 600  # characters kept of one
 
 
@@ -45,6 +46,8 @@ def judged(update: Update, said: Said, skill: SkillDoc | None) -> tuple[Update, 
     quote = as_typed(update.quote, said.typed)[:_LONGEST_QUOTE].strip()
     own = _support(replace(update, quote=quote), said, skill) if quote else Support("it quotes words that nobody typed")
     if own.ok:
+        taken_over = not own.by_assent and _only_quoted(update, said.typed, skill)
+        own = Support(by_assent=True) if taken_over else own
         return replace(update, quote=quote), own, question(said.offer) if own.by_assent else ""
     taken_up = endorsed(said.text, said.typed, said.offer)
     if taken_up and (quote or as_typed(update.quote, taken_up.words)) and _carries(taken_up, update, said, skill):
@@ -67,6 +70,12 @@ def _support(update: Update, said: Said, skill: SkillDoc | None) -> Support:
     if not asks_to_remove(sentence) if removes else turns_round(update.change, sentence):
         return Support("it says the opposite of the words it quotes")
     return replace(support, foreign=not support.ok)
+
+
+def _only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
+    """Whether only a sentence in quotation marks says it: perhaps the person's own rule, perhaps what somebody said."""
+    plain = without_quotations(typed, least=_SENTENCE_WORDS)
+    return plain != typed and not supports(update.change, plain, skill.text if skill else "").ok
 
 
 def _carries(taken_up: Endorsed, update: Update, said: Said, skill: SkillDoc | None) -> bool:

@@ -134,3 +134,27 @@ def test_a_forbidding_offer_can_be_said_yes_to() -> None:
 def test_only_own_words_endorse(text: str) -> None:
     found = _found(text, "An offer.")
     assert found is None or found.by in own_words(text, ["An offer."])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'The bot says "Components must not fetch data, loaders do." \u2014 add this to the skill',
+        "the guide has \u201cComponents must not fetch data; loaders do\u201d, remember that",
+    ],
+)
+def test_a_sentence_in_quotation_marks_is_marked_as_what_may_be_somebody_elses(text: str) -> None:
+    verdict = _verdict(text, "Components must not fetch data")
+    assert [item.by_assent for item in verdict.proposed] == [True]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'components must not fetch data, "loaders" do',
+        'always: components must not fetch data; loaders do. He said "that is a good idea indeed"',
+    ],
+)
+def test_a_quoted_word_or_remark_beside_ones_own_rule_marks_nothing(text: str) -> None:
+    verdict = _verdict(text, "components must not fetch data")
+    assert [item.by_assent for item in verdict.proposed] == [False]

@@ -86,6 +86,7 @@ _INLINE = re.compile(
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•◦▪●]|\d+[.)]|#+)[ \t]+", re.MULTILINE)
 _MARKS = re.compile(r"[*_`]")
+_WORD = re.compile(r"[^\W\d_]{2,}")
 _COPIED = 30  # characters from which a stretch is no accident
 
 
@@ -115,12 +116,12 @@ def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
     return "\n".join(kept)
 
 
-def without_quotations(text: str) -> str:
+def without_quotations(text: str, *, least: int = 0) -> str:
     """Return `text` with inline quotations and long code spans filled, same length: nothing in them is a cue.
 
-    A short code span is a name that the person typed ("use `uv run`").
+    A short code span is a name that the person typed ("use `uv run`"). With `least`, so is a quotation of fewer words.
     """
-    return _INLINE.sub(lambda m: FILLER * len(m.group()), text)
+    return _INLINE.sub(lambda m: FILLER * len(m[0]) if len(_WORD.findall(m[0])) >= least else m[0], text)
 
 
 def _without_tagged(text: str) -> str:
