@@ -23,7 +23,7 @@ from skilld.intake.agents import ADAPTERS
 from skilld.intake.agents.relatives import Relative
 from skilld.markdown.skill_file import parse
 from skilld.redact import KEY_BYTES, Redactor
-from skilld.types import Malformed, Op, Operation, RawLine, Turn
+from skilld.types import BODY_OPS, Malformed, Operation, RawLine, Turn
 from tools.soak_report import must
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures"
@@ -64,7 +64,7 @@ APART = b"\x1f"  # between a skill and its operations, and between an anchor and
 _STATE = 100_000  # bytes that a parser's state may have
 _REDACTOR = Redactor(bytes(KEY_BYTES))
 _GROWTH = 256  # characters that a redacted text may have beyond twice its length
-_OPS = tuple(Op)
+_OPS = BODY_OPS
 
 
 @dataclass(frozen=True)

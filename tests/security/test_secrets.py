@@ -118,7 +118,7 @@ ANSWERS: dict[str, tuple[tuple[str | Reply, ...], bool]] = {
         ),
         False,
     ),
-    "prose": ((f"I will not say {ANSWERED}",), False),
+    "prose": ((f"I will not say {ANSWERED}",) * 2, False),  # asked once more, since it cannot be read
     "error": ((Reply(status=500, text=f"trouble with {ANSWERED} and {TYPED[0]}"),), False),
 }
 
