@@ -84,6 +84,26 @@ def push(repo: Repo, remote: str, ref: str, removed: Mapping[str, str]) -> None:
         raise GitFailedError("The branch was not pushed", result.status, result.err)
 
 
+def push_addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:
+    """Return where a push to `remote` (a name or an address) goes, which a repository's own settings may turn aside."""
+    named = _person(repo, removed, "remote", "get-url", "--push", "--all", remote)
+    if named:
+        return named
+    rows = _person(repo, removed, "config", "--get-regexp", r"^url\..*\.(push)?insteadof$")
+    ways = [(key.removeprefix("url.").rpartition("."), old) for key, _, old in (row.partition(" ") for row in rows)]
+    fitting = [(len(old), kind == "pushinsteadof", new, old) for (new, _, kind), old in ways if remote.startswith(old)]
+    turned = sorted(fitting, key=lambda one: (one[1], one[0]))
+    return [turned[-1][2] + remote.removeprefix(turned[-1][3]) if turned else remote]
+
+
+def _person(repo: Repo, removed: Mapping[str, str], *command: str) -> list[str]:
+    """Return the lines that a reading command of the person's git prints; none where it fails."""
+    own = pointers(repo.toplevel, repo.git_dir if repo.private else None)
+    argv = [git_program(), *_QUIET, "-C", str(repo.toplevel), *command]
+    result = execute(argv, repo.toplevel, person_variables(removed) | own, None, PERSON_SECONDS)
+    return result.out.decode("utf-8", "replace").splitlines() if result.status == 0 else []
+
+
 def base_on(repo: Repo, remote: str) -> str | None:
     """Return the commit of the default branch of `remote` (a name, or the address of one) as it was last fetched.
 

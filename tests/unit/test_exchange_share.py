@@ -12,7 +12,7 @@ from skilld.errors import RefusedError
 from skilld.exchange.outgoing import Shared, put, redacted, take_back
 from skilld.git.errors import GitFailedError
 from skilld.git.private import take_in
-from skilld.git.remote import base_on, push
+from skilld.git.remote import base_on, push, push_addresses
 from skilld.git.repo import open_repo
 from skilld.redact import Finding, Redactor
 from support.repos import SKILL, TEXT, Person, isolate, new_repo, snapshot
@@ -154,6 +154,23 @@ def test_a_remote_that_is_pushed_to_elsewhere_gets_no_history_of_the_one_fetched
     assert shared.base is None
     push(open_repo(person.root), remote if remote == "origin" else str(other), shared.ref, {})
     assert Person(other).git("rev-list", "--all").splitlines() == [shared.commit]
+
+
+@pytest.mark.parametrize("remote", ["origin", "address"])
+@pytest.mark.parametrize(
+    "aside", [(), ("pushurl",), ("pushInsteadOf",), ("insteadOf",), ("insteadOf", "pushInsteadOf")]
+)
+def test_it_says_where_a_push_really_goes(person: Person, remote: str, aside: tuple[str, ...]) -> None:
+    hub, folder = str(person.root.parent / "hub.git"), f"{person.root.parent}/"
+    for number, setting in enumerate(aside):
+        other = person.root.parent / f"aside{number}"
+        person.git("init", "--quiet", "--bare", str(other / "hub.git"))
+        key = "remote.origin.pushurl" if setting == "pushurl" else f"url.{other}/.{setting}"
+        person.git("config", key, f"{other}/hub.git" if setting == "pushurl" else folder)
+    to = "origin" if remote == "origin" else hub
+    (said,) = push_addresses(open_repo(person.root), to, {})
+    push(open_repo(person.root), to, _put(person, to).ref, {})
+    assert Person(Path(said)).git("for-each-ref", REF)
 
 
 def test_another_way_to_the_same_place_is_the_same_remote(person: Person) -> None:

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.exchange.outgoing import put, take_back
     from skilld.exchange.sources import is_address
     from skilld.git.environment import scrub_environment
-    from skilld.git.remote import push
+    from skilld.git.remote import push, push_addresses
 
     refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can share your skills")
     removed = scrub_environment()
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows = [library.the_skill(common.store(), name) for name in dict.fromkeys(arguments.names)]
     plans = _plans(rows, common.as_text(arguments.branch))
     for plan in plans:
-        _show(plan, remote)
+        _show(plan, push_addresses(plan.repo, remote, removed))
     if arguments.dry_run:
         return Exit.OK
     if not arguments.yes and not common.confirmed("Push this? [y/N] ", _TITLE):
@@ -111,8 +111,9 @@ def _provenance(row: Shelved) -> str:
     return " ".join([*parts, "Shared with skilld."])
 
 
-def _show(plan: _Plan, remote: str) -> None:
-    console.line(f"{console.paint(plan.branch, 'bold')} to {console.plain(remote)}, with nothing but:")
+def _show(plan: _Plan, addresses: list[str]) -> None:
+    where = " and ".join(map(console.plain, addresses))
+    console.line(f"{console.paint(plan.branch, 'bold')} to {where}, with nothing but:")
     for path, text in plan.files.items():
         console.line(console.paint(f"+++ {console.plain(path)}", "bold"))
         for line in text.splitlines():
