@@ -30,7 +30,7 @@ STEPS = {
     "skilld.store.database": ("_Connection.execute",),
     "skilld.intake.tail": ("look",),
     "skilld.daemon.spawn": ("Worker.__init__", "_send", "_parse"),
-    "skilld.git.run": ("_execute",),
+    "skilld.git.run": ("execute",),
     "skilld.worker.conversation": ("read",),
     "skilld.worker.analyse": ("Analysis.result",),
 }
