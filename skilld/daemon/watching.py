@@ -44,7 +44,10 @@ class Watching:
             log.warning("watching restarted")
             self._watcher.restart()
         flat = (root.folder for root in self._roots if root.is_flat)
-        return bool(self._watcher.watch((root.folder for root in self._roots), flat))
+        new = bool(self._watcher.watch((root.folder for root in self._roots), flat))
+        if new:
+            self._silent = self._without_events()
+        return new
 
     def count(self) -> None:
         """Find out which folders no events come from. Walks all of them."""
@@ -52,8 +55,7 @@ class Watching:
         if unwatched and not self._unwatched:
             log.warning("the kernel's limit of watches is reached: looking every half minute", folders=unwatched)
         self._unwatched = unwatched
-        folders = [root.folder for root in self._roots if root.folder.is_dir()]
-        self._silent = [str(folder) for folder in folders if mounts.is_remote(folder)]
+        self._silent = self._without_events()
 
     def facts(self) -> dict[str, Any]:
         """Return what `status` shows.
@@ -71,6 +73,10 @@ class Watching:
     def stop(self) -> None:
         """Stop watching."""
         self._watcher.stop()
+
+    def _without_events(self) -> list[str]:
+        folders = [root.folder for root in self._roots if root.folder.is_dir()]
+        return [str(folder) for folder in folders if mounts.is_remote(folder)]
 
     def _lost(self) -> None:
         """Look at everything. Runs on the observer's thread."""
