@@ -248,15 +248,15 @@ class Evidence:
     quote: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """An edit committed on the staging branch, as the store keeps it.
 
-    `path` is the real path of the SKILL.md, `repo` the top level of the work tree that tracks it, `relpath` the file
-    below it with forward slashes. `base` is the commit the staging branch rested on when this was made, `commit` the
-    proposal's own commit (it changes when the branch is rebuilt; `id` never does). `operations` are what an accept or
-    a rebuild applies again by their anchors. Times are RFC 3339 in UTC. `note` is a short remark for the person,
-    `landed` the commit by which an accepted proposal came in, where that is known.
+    `path` is the real path of the SKILL.md. Known once it is staged: `repo`, the top level of the work tree; `relpath`,
+    the file below it with forward slashes; `base`, the commit the staging branch rested on; `commit`, its own
+    (it changes when the branch is rebuilt; `id` never does). `operations` are what an accept or a rebuild applies again
+    by their anchors. Times are RFC 3339 in UTC. `note` is a short remark for the person, `landed` the commit by which
+    an accepted proposal came in, where that is known.
     """
 
     id: str
@@ -264,11 +264,11 @@ class Proposal:
     state: State
     skill: str
     path: str
-    repo: str
-    relpath: str
-    base: str
-    commit: str
-    branch: str
+    repo: str = ""
+    relpath: str = ""
+    base: str = ""
+    commit: str = ""
+    branch: str = ""
     operations: tuple[Operation, ...]
     summary: str
     reason: str
