@@ -154,7 +154,7 @@ def test_wrong_sql_stays_a_bug(store: Store) -> None:
 
 def test_two_that_open_it_for_the_first_time_at_once_both_can(tmp_path: Path) -> None:
     troubles: list[BaseException] = []
-    ready = threading.Barrier(4)
+    ready = threading.Barrier(2)
 
     def open_it() -> None:
         ready.wait()
@@ -163,7 +163,7 @@ def test_two_that_open_it_for_the_first_time_at_once_both_can(tmp_path: Path) ->
         except SkilldError as error:
             troubles.append(error)
 
-    threads = [threading.Thread(target=open_it) for _ in range(4)]
+    threads = [threading.Thread(target=open_it) for _ in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
