@@ -46,7 +46,12 @@ def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> N
         other.write_bytes(typed("u1", session="s2"))
         daemon.send_signal(signal.SIGCONT)
         wait_for("the turns", lambda: _turns(program) == 3, POLLED, every=0.5, context=program.output)
-        assert "watching  events were lost " in program.run("status").stdout
+        wait_for(
+            "the word in status",
+            lambda: "watching  events were lost " in program.run("status").stdout,
+            LIMIT,
+            every=0.5,
+        )
         append(other, typed("u2", session="s2"))
         wait_for(
             "a turn in a folder that is new", lambda: _turns(program) == 4, POLLED, every=0.5, context=program.output
