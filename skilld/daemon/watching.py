@@ -21,7 +21,7 @@ class Watching:
     def __init__(self, roots: Sequence[Root], post: Callable[[Message], None]) -> None:
         self._roots = roots
         self._post = post
-        self._unwatched = self._overflows = 0
+        self._unwatched = self._overflows = self._restarted_at = 0
         self._silent: list[str] = []
         self._watcher = Watcher(
             changed=lambda path: post(Changed(path)), lost=self._lost, appeared=lambda: post(Tick("look"))
@@ -40,9 +40,11 @@ class Watching:
 
     def look(self) -> bool:
         """Watch what has come since; whether there was something."""
-        if not self._watcher.alive:
-            log.warning("watching restarted")
+        overflows = self._overflows
+        if not self._watcher.alive or overflows > self._restarted_at:
+            log.warning("watching restarted", overflows=overflows)
             self._watcher.restart()
+            self._restarted_at = overflows
         flat = (root.folder for root in self._roots if root.is_flat)
         new = bool(self._watcher.watch((root.folder for root in self._roots), flat))
         if new:
@@ -79,6 +81,10 @@ class Watching:
         return [str(folder) for folder in folders if mounts.is_remote(folder)]
 
     def _lost(self) -> None:
-        """Look at everything. Runs on the observer's thread."""
+        """Start over, since folders that came meanwhile are not watched, and look at everything.
+
+        Runs on the observer's thread.
+        """
         self._overflows += 1
+        self._post(Tick("look"))
         self._post(Tick("full sweep"))

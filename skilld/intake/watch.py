@@ -153,9 +153,8 @@ class Watcher:
         return max(0, len(below | set(map(str, self._parents))) - watches) if watches is not None else 0
 
     def restart(self) -> None:
-        """Start over after the observer died."""
-        if self._observer is not None:
-            self._observer.unschedule_all()
+        """Start over: the observer died, or events were lost and with them what folders are new."""
+        self._end()
         self._observer = _observer()
         folders = [*self._watched]
         self._watched, self._parents = {}, {}
@@ -165,6 +164,9 @@ class Watcher:
         """Stop watching."""
         for name in _LOGGERS:
             logging.getLogger(name).removeHandler(self._overflow)
+        self._end()
+
+    def _end(self) -> None:
         if self._observer is not None:
             self._observer.stop()
             self._observer.join(timeout=2)

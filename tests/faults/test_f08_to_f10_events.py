@@ -30,6 +30,12 @@ def _turns(program: Program) -> int:
     return int(program.json("status")["agents"]["claude-code"]["turns"])
 
 
+def _stands_still(pid: int) -> bool:
+    """Whether all threads of a process are stopped. Source: proc(5)."""
+    threads = Path(f"/proc/{pid}/task").iterdir()
+    return all((thread / "stat").read_text().rpartition(")")[2].split()[0] == "T" for thread in threads)
+
+
 @pytest.mark.skipif(not QUEUE.exists(), reason="no inotify here: overflow is a matter of Linux")
 def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> None:
     folder = home / ".claude/projects/-p"
@@ -37,6 +43,7 @@ def test_f08_more_events_than_the_queue_holds(home: Path, program: Program) -> N
     noise = [(folder / f"noise{number}.txt").open("ab", buffering=0) for number in (1, 2)]
     with program.daemon() as daemon:
         daemon.send_signal(signal.SIGSTOP)
+        wait_for("it stands still", lambda: _stands_still(daemon.pid), LIMIT)  # or its reader takes some of the queue
         for _ in range(int(QUEUE.read_text()) // 2 + 100):  # two files in turn, or the kernel makes one event of two
             for file in noise:
                 file.write(b"x")

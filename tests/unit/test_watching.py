@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from skilld.cli.status import _print_daemon
-from skilld.daemon.messages import Message, Tick
+from skilld.daemon.messages import Changed, Message, Tick
 from skilld.daemon.roots import Root
 from skilld.daemon.watching import Watching
 from skilld.store import mounts
+from support.waiting import LIMIT, wait_for
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a matter of inotify")
 
@@ -85,8 +86,21 @@ def test_events_that_were_lost(
     for _ in range(times):
         logging.getLogger("watchdog.observers.inotify").warning("inotify queue overflow")
     assert said(watching, capsys) == f"watching  events were lost {words}; everything was looked at instead\n"
-    assert posted == [Tick("full sweep")] * times
+    assert posted == [Tick("look"), Tick("full sweep")] * times
     assert watching.reliable
+
+
+def test_what_lost_events_left_unwatched_is_watched_again(
+    watching: Watching, posted: list[Message], folder: Path
+) -> None:
+    observer = watching._watcher._observer
+    assert observer is not None
+    observer.unschedule_all()  # as the folders are of which the kernel could not tell that they came
+    logging.getLogger("watchdog.observers.inotify").warning("inotify queue overflow")
+    watching.look()
+    file = folder / "p0/s.jsonl"
+    file.write_bytes(b"{}\n")
+    wait_for("the file", lambda: Changed(str(file)) in posted, LIMIT)
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "9p", "cifs", "fuse.sshfs"])
