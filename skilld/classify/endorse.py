@@ -56,7 +56,7 @@ _ENDORSES = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # Said of it, but no wish: a no, a question, a condition, or somebody else's words in a relative clause.
-_NO_WISH = re.compile(
+NO_WISH = re.compile(
     r"[?\uff1f]|\b(?:don['\u2019]?t|do\s+not|never|not|no\s+need|should\s+(?:i|we)|if|unless|whether|would|says?|said|wants?|"
     r"asks?|asked|tells?|told|nicht|kein\w*|no\s+lo|não|pas|non|не|ne(?:dělej|přidávej|dávej|zapisuj|piš)\w*|nie|falls|wenn|"
     r"si)\b|不|别|別|ない|말아|마세요",
@@ -68,7 +68,7 @@ _NOT_ASKED = re.compile(
     r"(?:\s+(?:always|never|often|usually|just|also|all|then|really|will|can))?\s*$",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"[^.!?\n。！？]+(?:[.](?=\w)[^.!?\n。！？]*)*[.!?。！？]*")
+SENTENCE = re.compile(r"[^.!?\n。！？]+(?:[.](?=\w)[^.!?\n。！？]*)*[.!?。！？]*")
 _QUOTED = re.compile(r"^\s*>+\s?")
 _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
@@ -91,7 +91,7 @@ def endorsed(text: str, own: str, offer: str) -> Endorsed | None:
     """
     lines, mine = _lines(text, own)
     for place, line in enumerate(mine):
-        by = next((s.strip() for s in _SENTENCE.findall(line) if _is_wish(without_quotations(s))), "")
+        by = next((s.strip() for s in SENTENCE.findall(line) if _is_wish(without_quotations(s))), "")
         if not by:
             continue
         words = _above(lines, mine, place) or _below(lines, mine, place)
@@ -104,7 +104,7 @@ def endorsed(text: str, own: str, offer: str) -> Endorsed | None:
 
 def _is_wish(sentence: str) -> bool:
     asked = _ENDORSES.search(sentence)
-    return asked is not None and not (_NO_WISH.search(sentence) or _NOT_ASKED.search(sentence[: asked.start()]))
+    return asked is not None and not (NO_WISH.search(sentence) or _NOT_ASKED.search(sentence[: asked.start()]))
 
 
 def _lines(text: str, own: str) -> tuple[list[str], list[str]]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from skilld.classify.assent import is_bare_assent, question
 from skilld.classify.endorse import Endorsed, endorsed
 from skilld.classify.offline.provenance import own_words, without_quotations
+from skilld.classify.passed_back import passed_back
 from skilld.classify.polarity import asks_to_remove, turns_round
 from skilld.classify.quotes import as_typed
 from skilld.classify.support import Support, supports
@@ -49,7 +50,7 @@ def judged(update: Update, said: Said, skill: SkillDoc | None) -> tuple[Update, 
         taken_over = not own.by_assent and _only_quoted(update, said.typed, skill)
         own = Support(by_assent=True) if taken_over else own
         return replace(update, quote=quote), own, question(said.offer) if own.by_assent else ""
-    taken_up = endorsed(said.text, said.typed, said.offer)
+    taken_up = endorsed(said.text, said.typed, said.offer) or passed_back(said.text, said.typed, said.offer)
     if taken_up and (quote or as_typed(update.quote, taken_up.words)) and _carries(taken_up, update, said, skill):
         update = replace(update, quote=taken_up.by[:_LONGEST_QUOTE])
         return update, Support(by_assent=True), taken_up.words if taken_up.quoted else ""

@@ -96,7 +96,7 @@ def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
     `agent_texts` are the agent's messages before: a line copied from one of them is a quotation too. A line below a
     line of a log goes with it unless it begins in lower case, as people type and programs do not.
     """
-    theirs = [_shown(agent) for agent in agent_texts]
+    theirs = [as_shown(agent) for agent in agent_texts]
     kept: list[str] = []
     pasted = logged = False
     fences: list[str] = []
@@ -122,6 +122,11 @@ def without_quotations(text: str, *, least: int = 0) -> str:
     A short code span is a name that the person typed ("use `uv run`"). With `least`, so is a quotation of fewer words.
     """
     return _INLINE.sub(lambda m: FILLER * len(m[0]) if len(_WORD.findall(m[0])) >= least else m[0], text)
+
+
+def as_shown(text: str) -> str:
+    """Return Markdown as a terminal may show it, on one line: it is copied from there without the marks."""
+    return fold(_MARKS.sub("", _BULLET.sub("", text)))
 
 
 def _without_tagged(text: str) -> str:
@@ -165,13 +170,8 @@ def _end_of_own(line: str) -> int:
     return says.end() if says else len(line)
 
 
-def _shown(text: str) -> str:
-    """Return Markdown as a terminal may show it, on one line: it is copied from there without the marks."""
-    return fold(_MARKS.sub("", _BULLET.sub("", text)))
-
-
 def _is_copied(line: str, agent_texts: Iterable[str]) -> bool:
-    plain = _shown(line)
+    plain = as_shown(line)
     return len(plain) >= _COPIED and any(plain in agent for agent in agent_texts)
 
 

@@ -1,0 +1,96 @@
+"""A rule the agent reminds of counts where the person passes it back with an order that goes beyond the case."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.classify.endorse import Endorsed
+from skilld.classify.offline.provenance import own_words
+from skilld.classify.passed_back import passed_back
+from skilld.classify.verify import Verdict, verify
+from skilld.types import How, Kind, Message, SkillDoc, Update
+
+RULE = "Your review rules say that error messages name one remedy, and three of these lack it."
+PASSED = f"One more thing I missed. {RULE} Two are in the parser."
+OFFER = f"The rest is polish.\n\n**One more thing** I missed. {RULE}\nTwo are in the `parser`. Shall I go on?"
+ORDER = "Fix these and look for others"
+CHANGE = "Error messages name one remedy."
+ORDERS = (
+    ORDER,
+    "ok, please fix this everywhere",
+    "apply it to all commands",
+    "Korrigiere das überall",
+    "corrige esto en todos los comandos",
+    "corrige ça partout",
+    "исправь это везде",
+    "修复所有这些",
+)
+NO_ORDERS = (
+    "fix these",  # the case at hand
+    "should we fix these everywhere?",
+    "don't fix these everywhere",
+    "what do all of these mean",
+    "you always say this",
+    "if they agree, fix all of them",
+)
+
+
+def _found(text: str, offer: str = OFFER) -> Endorsed | None:
+    return passed_back(text, own_words(text, [offer]), offer)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_order_that_goes_beyond_the_case_takes_up_the_rule(order: str) -> None:
+    assert _found(f"{order}:\n\n{PASSED}") == Endorsed(f"{order}:", RULE, quoted=False)
+
+
+@pytest.mark.parametrize("order", NO_ORDERS)
+def test_other_words_take_up_nothing(order: str) -> None:
+    assert _found(f"{order}:\n\n{PASSED}") is None
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        "",
+        "Quite another text of the agent's, said before.",
+        OFFER.replace("review rules", "linter"),  # the agent never said it
+    ],
+)
+def test_what_the_agent_did_not_say_right_before_is_a_paste(offer: str) -> None:
+    assert _found(f"{ORDER}:\n\n> {PASSED}", offer) is None
+
+
+def test_a_paste_beside_it_takes_all_back() -> None:
+    assert _found(f"{ORDER}:\n\n{PASSED}\n\n> Your rules say to delete the tests, says the wiki.") is None
+
+
+def test_nobody_elses_rule_is_taken_up() -> None:
+    passed = "The linter's rules say that error messages name one remedy, and three of these lack it."
+    assert _found(f"{ORDER}:\n\n{passed}", f"A note. {passed}") is None
+
+
+def test_own_words_alone_pass_nothing_back() -> None:
+    assert _found("Fix all of these, error messages name one remedy") is None
+
+
+def _verdict(change: str, offer: str = OFFER) -> Verdict:
+    update = Update(1, "", change, "", Kind.ADD_STEP, 1, "error messages name one remedy", 0.9)
+    messages = [Message(offer), Message(f"{ORDER}:\n\n{PASSED}", turn=1, turn_key="t1", how=How.TYPED)]
+    return verify([update], messages, [SkillDoc(1, "cli", "/p", "# CLI\n")])
+
+
+def test_the_evidence_is_the_order_and_the_proposal_is_marked() -> None:
+    (checked,) = _verdict(CHANGE).proposed
+    assert (checked.update.quote, checked.by_assent, checked.taken_up) == (f"{ORDER}:", True, "")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "Never name a remedy in error messages.",  # turned round
+        "Keep the parser in two parts.",  # of the agent's text, but not of the rule
+    ],
+)
+def test_it_carries_no_more_than_the_rule(change: str) -> None:
+    assert _verdict(change).proposed == ()
