@@ -66,21 +66,23 @@ def _blocks(store: Store) -> tuple[list[Part], list[str]]:
 def _repositories(store: Store) -> tuple[list[Part], list[str]]:
     from skilld.git.errors import NotTrackedError
     from skilld.propose.withdraw import plan, withdraw
+    from skilld.store.meta import SHARED
 
-    own = common.places().repositories
+    own, shared = common.places().repositories, store.meta.get(SHARED, {})
     parts, troubles = [], []
-    for repo in (Path(name) for name in store.proposals.repos() if name and Path(name).parent != own):
+    names = sorted({*store.proposals.repos(), *shared})
+    for repo in (Path(name) for name in names if name and Path(name).parent != own):
+        made = shared.get(str(repo), [])
         try:
-            planned = plan(repo)
+            planned = plan(repo, made)
         except NotTrackedError:
             continue  # it is gone, and all that was in it
         except SkilldError as error:
             troubles.append(f"{repo}: {error}")
             continue
-        if planned.kept:
-            troubles.append(f"{repo}: skilld/staging, since {planned.kept}")
+        troubles += [f"{repo}: {ref.removeprefix('refs/heads/')}, since {why}" for ref, why in planned.kept.items()]
         if planned.refs:
-            parts.append(Part("refs", f"{repo}: {', '.join(planned.refs)}", partial(withdraw, repo)))
+            parts.append(Part("refs", f"{repo}: {', '.join(planned.refs)}", partial(withdraw, repo, made)))
     return parts, troubles
 
 

@@ -21,7 +21,7 @@ from skilld.redact import Finding as Secret
 from skilld.skills.front import front
 from skilld.types import Op, Operation
 
-PREFIX = "skilld/share/"
+PREFIX = refs.SHARES.removeprefix("refs/heads/")
 _TITLE = "The skill was not shared"
 _OTHER = "Give another name: --branch NAME"
 _PERSONAL = ("skilld-sessions", "skilld-author")

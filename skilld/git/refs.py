@@ -19,6 +19,7 @@ from skilld.git.run import Git
 BRANCH = "skilld/staging"
 STAGING = f"refs/heads/{BRANCH}"
 PROPOSALS = "refs/skilld/proposals/"
+SHARES = "refs/heads/skilld/share/"
 _WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between tries at a held lock: 3.2 s in all
 _MOVED = ("but expected", "reference already exists", "unable to resolve reference", "reference is missing")
 

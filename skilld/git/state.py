@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from skilld.git.errors import RepoRefusedError
-from skilld.git.refs import BRANCH, STAGING
+from skilld.git.refs import STAGING
 
 _OPERATIONS = (
     ("rebase-merge", "a rebase"),
@@ -28,6 +28,7 @@ _HOLDERS = (
     ("rebase-apply/head-name", "being rebased"),
     ("BISECT_START", "being bisected"),
 )
+_HEADS = "refs/heads/"
 _LIMIT = 1 << 20
 
 
@@ -50,17 +51,18 @@ def checked_out(common_dir: Path) -> list[str]:
 
 def staging_holder(common_dir: Path) -> str | None:
     """Return how the staging branch is in use ("checked out in /path"), or None where it is free."""
+    return holder(common_dir, STAGING)
+
+
+def holder(common_dir: Path, ref: str) -> str | None:
+    """Return how a branch, by its full name, is in use, as `staging_holder` does."""
     for git_dir, work_tree in _work_trees(common_dir):
-        if head_branch(git_dir) == STAGING:
+        if head_branch(git_dir) == ref:
             return f"checked out in {work_tree}"
         for name, words in _HOLDERS:
-            if _names_staging(_read(git_dir / name)):
+            if any(line.strip() in {ref, ref.removeprefix(_HEADS)} for line in _read(git_dir / name).splitlines()):
                 return f"{words} in {work_tree}"
     return None
-
-
-def _names_staging(text: str) -> bool:
-    return any(line.strip() in {STAGING, BRANCH} for line in text.splitlines())
 
 
 def _work_trees(common_dir: Path) -> Iterator[tuple[Path, Path]]:

@@ -16,6 +16,7 @@ LEARNING_DEAD = "learning_dead"  # whether it was told that nothing could be jud
 RESTS_ON = "rests_on"  # what to mind before merging the staging branch, by the address of its repository
 SNOOZED_UNTIL = "snoozed_until"  # Unix time; no notice before it
 SYNCED = "synced"  # project folders whose instruction files got a managed block
+SHARED = "shared"  # commits made for sharing, by the address of their repository
 DISABLED = "disabled_skills"  # paths of skills that the person does not want offered to agents
 MINED_ON = "mined_on"  # the day on which past sessions were last mined unasked
 PINNED = "pinned"  # real paths of SKILL.md files

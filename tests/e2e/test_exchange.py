@@ -318,6 +318,8 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     assert "Pat Person" not in _git(hub, "show", f"{branches[0]}:port-finder/SKILL.md")
     assert f"for others: skilld skills import {hub} --branch skilld/share/port-finder" in done.stdout
     options = ("--branch", branches[0], "--name", "port-seeker")
+    uninstalling = world.program.run("uninstall", "--dry-run").stdout
+    assert f"{world.project.root}: refs/heads/skilld/share/release-notes" in uninstalling
     (row,) = world.program.json("skills", "import", str(hub), *options)
     assert (row["where"], row["refused"]) == ("port-finder/SKILL.md", "")
 

@@ -14,6 +14,7 @@ from skilld.git.errors import GitFailedError
 from skilld.git.private import take_in
 from skilld.git.remote import base_on, push, push_addresses
 from skilld.git.repo import open_repo
+from skilld.propose.withdraw import plan, withdraw
 from skilld.redact import Finding, Redactor
 from support.repos import SKILL, TEXT, Person, isolate, new_repo, snapshot
 
@@ -228,3 +229,41 @@ def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(p
     push(tracked.repo, hub, shared.ref, {})
     assert Person(person.root.parent / "hub.git").git("ls-tree", "-r", "--name-only", BRANCH) == "release/SKILL.md"
     assert snapshot(tmp_path / "home") == before
+
+
+def test_taking_skilld_out_takes_what_it_shared_along(person: Person) -> None:
+    before = person.git("for-each-ref")
+    shared = _put(person, "origin")
+    assert plan(person.root, [shared.commit]).refs == (REF,)
+    assert person.tip(REF) == shared.commit
+    assert withdraw(person.root, [shared.commit]).refs == (REF,)
+    assert person.git("for-each-ref") == before
+
+
+@pytest.mark.parametrize("own", ["on top", "another with the same", "by hand", "amended"])
+def test_a_share_branch_with_a_commit_of_the_persons_stays(person: Person, own: str) -> None:
+    shared = _put(person, "origin")
+    person.git("switch", "--quiet", BRANCH)
+    subject = "Mine"
+    if own == "by hand":  # nothing but what other branches hold, yet nothing that skilld made
+        person.git("reset", "--quiet", "--hard", "main")
+        subject = "private work"
+    elif own == "amended":
+        person.git("commit", "--quiet", "--amend", "--allow-empty", "--message", subject)
+    else:
+        person.commit(subject, {"mine.txt": "x\n"})
+        if own == "another with the same":
+            person.git("branch", f"{BRANCH}-2")
+    person.git("switch", "--quiet", "main")
+    found = withdraw(person.root, [shared.commit])
+    names = [REF, f"{REF}-2"] if own == "another with the same" else [REF]
+    assert (found.refs, found.kept) == ((), dict.fromkeys(names, f"it has a commit of yours: {subject}"))
+    assert all(person.tip(name) for name in names)
+
+
+def test_a_share_branch_in_use_stays(person: Person) -> None:
+    shared = _put(person, "origin")
+    person.git("worktree", "add", "--quiet", "../beside", BRANCH)
+    beside = person.root.parent / "beside"
+    found = withdraw(person.root, [shared.commit])
+    assert (found.refs, found.kept) == ((), {REF: f"it is checked out in {beside}"})

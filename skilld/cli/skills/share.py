@@ -72,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
         now = int(time.time())
         secrets = common.secrets()
         shared = put(plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, secrets=secrets)
+        if shared.commit != shared.before:
+            _remember(plan.repo, shared.commit)
         try:
             push(plan.repo, remote, shared.ref, removed)
         except RetryError:
@@ -83,6 +85,17 @@ def run(arguments: argparse.Namespace) -> int:
         for line in _undo(plan, remote):
             console.line(f"  undo: {console.plain(line)}")
     return Exit.OK
+
+
+def _remember(repo: Repo, commit: str) -> None:
+    """Have `skilld uninstall` know the commit for one of ours again."""
+    from skilld.store.meta import SHARED
+
+    store = common.store()
+    with store.transaction():
+        known = store.meta.get(SHARED, {})
+        made = {*known.get(str(repo.address), []), commit}
+        store.meta.set(SHARED, known | {str(repo.address): sorted(made)})
 
 
 def _plans(rows: list[Shelved], branch: str) -> list[_Plan]:
