@@ -62,17 +62,21 @@ def find(source: str, removed: Mapping[str, str], branch: str = "") -> list[Foun
     """
     if is_address(source):
         return _checked(source, _cloned(source, removed, branch))
-    path = Path(source).expanduser().resolve()
+    try:
+        return _checked(source, _at(Path(source).expanduser().resolve(), source, removed, branch))
+    except (OSError, RuntimeError) as error:  # too long a name, a folder that may not be read; a home of nobody's
+        raise SkilldError(_TITLE, f"{source}: {getattr(error, 'strerror', None) or error}") from error
+
+
+def _at(path: Path, source: str, removed: Mapping[str, str], branch: str) -> list[Found]:
     if path.is_dir():
         is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
-        found = _cloned(str(path), removed, branch) if is_bare or branch else _below(path)
-    elif path.is_file() and (path.suffix.lower() in _YAML or path.name == FILE):
-        found = [_one(path, "" if path.name != FILE else path.parent.name, path.name, ())]
-    elif os.path.lexists(path):
+        return _cloned(str(path), removed, branch) if is_bare or branch else _below(path)
+    if path.is_file() and (path.suffix.lower() in _YAML or path.name == FILE):
+        return [_one(path, "" if path.name != FILE else path.parent.name, path.name, ())]
+    if os.path.lexists(path):
         raise UsageError(_TITLE, f"{source} is no SKILL.md, YAML file, folder or git repository")
-    else:
-        raise SkilldError(_TITLE, f"there is no {source}")
-    return _checked(source, found)
+    raise SkilldError(_TITLE, f"there is no {source}")
 
 
 def _checked(source: str, found: list[Found]) -> list[Found]:

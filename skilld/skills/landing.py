@@ -64,6 +64,8 @@ def _checked(name: str, chosen: Path, root: Path, folders: Sequence[Path]) -> Pa
     if not real.is_relative_to(root):
         raise RefusedError(_TITLE, f"{chosen} is a link that leads elsewhere")
     file = real / name / FILE
+    if any("\ud800" <= char <= "\udfff" for char in str(file)):
+        raise RefusedError(_TITLE, f"the path {real} is not UTF-8")
     standing = next(folder for folder in (real, *real.parents) if folder == root or os.path.lexists(folder))
     if not standing.is_dir() or standing.stat().st_uid != os.geteuid():
         raise RefusedError(_TITLE, f"{standing} is no folder of yours")

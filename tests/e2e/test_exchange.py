@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -282,6 +283,24 @@ def test_a_repository_is_cloned_and_its_skills_are_proposed(world: World, theirs
     (row,) = json.loads(rows.stdout)
     assert (row["where"], row["refused"]) == ("tidy-branches/SKILL.md", "")
     assert row["flags"][0] == f"imported from file://{theirs}"
+
+
+def test_a_path_that_is_no_text_is_imported_from_and_told_harmlessly(world: World, tmp_path: Path) -> None:
+    theirs = tmp_path / os.fsdecode(b"caf\xe9\n\x1b[31m")
+    try:
+        theirs.mkdir()
+    except OSError:  # macOS
+        pytest.skip("this file system has no such names")
+    (theirs / "SKILL.md").write_text(TOOL)
+    done = world.program.run("skills", "import", str(theirs))
+    assert done.returncode == 0, done.stderr
+    (flag,) = (line for line in done.stdout.splitlines() if "imported from" in line)
+    assert flag.endswith("/caf\ufffd \\x1b[31m")
+    missing = world.program.run("skills", "import", f"{theirs}2")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert missing.stderr.endswith("/caf\\udce9 \\x1b[31m2\n")
+    into = world.program.run("skills", "import", str(theirs), "--name", "other", "--project", str(theirs))
+    assert (into.returncode, "is not UTF-8" in into.stderr) == (5, True)
 
 
 def test_agents_import_and_share_nothing(world: World, theirs: Path) -> None:

@@ -211,3 +211,20 @@ def test_a_helper_that_a_configuration_allows_is_no_way_to_a_repository(person: 
     with pytest.raises(GitFailedError, match="transport 'ext' not allowed"):
         clone(f"ext::sh -c touch% {tmp_path}/canary", tmp_path / "into", {})
     assert not (tmp_path / "canary").exists()
+
+
+@pytest.mark.parametrize("name", [b"caf\xe9", b"two\nlines\x1b[31m"])
+def test_a_path_need_not_be_utf8_nor_one_line(tmp_path: Path, name: bytes) -> None:
+    folder = tmp_path / os.fsdecode(name)
+    try:
+        folder.mkdir()
+    except OSError:  # macOS
+        pytest.skip("this file system has no such names")
+    (folder / "SKILL.md").write_text(TEXT)
+    assert _told(find(str(folder), {})) == [("SKILL.md", folder.name, True, (), "")]
+
+
+@pytest.mark.parametrize("source", ["a" * 5000, "~nobody-of-this-name/skills"])
+def test_a_path_that_cannot_be_looked_at_is_told(source: str) -> None:
+    with pytest.raises(SkilldError, match=source[:20]):
+        find(source, {})

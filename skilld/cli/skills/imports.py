@@ -62,8 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can import skills")
     removed = scrub_environment()
-    source = common.as_text(arguments.source)
-    found = find(source, removed, common.as_text(arguments.branch))
+    found = find(arguments.source, removed, common.as_text(arguments.branch))  # a path need not be UTF-8
     if arguments.only:
         found = [one for one in found if one.folder in arguments.only or one.where in arguments.only]
     if not found:
@@ -71,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.name and len(found) > 1:
         raise UsageError("One name for several skills?", f"{len(found)} were found", "Choose one: --only NAME")
     store = common.store()
-    outcomes = [_outcome(store, one, source, arguments) for one in found]
+    outcomes = [_outcome(store, one, arguments) for one in found]
     if len(outcomes) == 1 and outcomes[0].error is not None:
         raise outcomes[0].error
     if arguments.json:
@@ -82,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
     return next((int(one.error.code) for one in outcomes if one.error is not None), 0)
 
 
-def _outcome(store: Store, found: Found, source: str, arguments: argparse.Namespace) -> _Outcome:
+def _outcome(store: Store, found: Found, arguments: argparse.Namespace) -> _Outcome:
     from skilld.deciding.staging import put
     from skilld.exchange.incoming import incoming, proposal
     from skilld.exchange.neighbours import alike, place
@@ -94,7 +93,7 @@ def _outcome(store: Store, found: Found, source: str, arguments: argparse.Namesp
     name = common.as_text(arguments.name)
     taken = None
     try:
-        taken = incoming(found, source, common.secrets(), name=name, kind=kind)
+        taken = incoming(found, common.as_text(arguments.source), common.secrets(), name=name, kind=kind)
         skills = common.all_skills([arguments.project.resolve()] if arguments.project else [])
         path = place(
             taken.draft.name,
