@@ -27,6 +27,7 @@ from skilld.errors import SkilldError
 from skilld.propose.staging import propose, rebuild
 from skilld.propose.values import Line, Proposed, ProposeOutcome, Request, Standing
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from support.proposals import a_proposal
 
 AT = "2026-01-05T10:00:00Z"
 
@@ -245,10 +246,9 @@ class Desk:
     def remember(self, request: Request, made: Proposed) -> None:
         new = (Operation(Op.CREATE, "", request.apply(b"").decode()),) if request.creates else ()
         self.standing[made.id] = Standing(made.id, made.relpath, made.base, request.apply, creates=request.creates)
-        self.proposals[made.id] = Proposal(
+        self.proposals[made.id] = a_proposal(
             id=made.id,
             batch_id=request.batch_id,
-            state=State.OPEN,
             skill=request.skill,
             path=str(request.path),
             repo=made.repo,
@@ -262,7 +262,6 @@ class Desk:
             kind=request.kind,
             evidence=(Evidence("agent:1", request.quote),),
             confidence=request.confidence,
-            agent="claude-code",
             session_id=request.session_id,
             model=request.model,
             created_at=request.at,

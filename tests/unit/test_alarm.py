@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 from skilld.daemon.alarm import news, why_dead
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
@@ -16,13 +11,6 @@ from skilld.types import ClosedBy
 
 NOW = 1772442000.0
 HOUR = 3600.0
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(tmp_path / "skilld.db")
-    yield opened
-    opened.close()
 
 
 def close(store: Store, name: str, hours_ago: float, outcome: str | None = None) -> None:

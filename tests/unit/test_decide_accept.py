@@ -9,21 +9,11 @@ from skilld.decide.accept import accept_worktree
 from skilld.decide.values import Way
 from skilld.errors import Exit, RefusedError, SkilldError
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, snapshot, without
+from support.unready import bisecting, detached, dirty, merging, on_staging, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 APPENDED = {name: below("- Push the tag.", f"- Learned {name}.") for name in ("a", "b", "c")}
 ORDERS = list(itertools.permutations("abc"))
-
-
-@pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "work")
-
-
-@pytest.fixture
-def desk(person: Person) -> Desk:
-    return Desk(person)
 
 
 def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk) -> None:
@@ -98,46 +88,11 @@ def test_other_work_stays_as_it_is(person: Person, desk: Desk) -> None:
     assert person.git("status", "--porcelain").splitlines() == ["M src/app.py", "A  staged.txt"]
 
 
-def dirty(person: Person) -> str:
-    person.write(SKILL, TEXT + "unfinished\n")
-    return f"{SKILL} has uncommitted changes"
-
-
 def staged(person: Person) -> str:
     person.write(SKILL, TEXT + "unfinished\n")
     person.git("add", SKILL)
     person.write(SKILL, TEXT)
     return f"{SKILL} has uncommitted changes"
-
-
-def detached(person: Person) -> str:
-    person.git("checkout", "--quiet", "--detach")
-    return f"no branch is checked out in {person.root}"
-
-
-def merging(person: Person) -> str:
-    person.git("switch", "--quiet", "-c", "side", "HEAD")
-    person.commit("side", {"README.md": "one\n"})
-    person.git("switch", "--quiet", "main")
-    person.commit("main", {"README.md": "two\n"})
-    person.git("merge", "side", check=False)
-    return f"a merge is in progress in {person.root}"
-
-
-def rebasing(person: Person) -> str:
-    person.commit("two", {"README.md": "two\n"})
-    person.git("rebase", "--quiet", "--exec", "false", "HEAD^", check=False)
-    return f"a rebase is in progress in {person.root}"
-
-
-def bisecting(person: Person) -> str:
-    person.git("bisect", "start")
-    return f"a bisect is in progress in {person.root}"
-
-
-def on_staging(person: Person) -> str:
-    person.git("switch", "--quiet", "skilld/staging")
-    return f"skilld/staging itself is checked out in {person.root}"
 
 
 def anchors_gone(person: Person) -> str:

@@ -12,6 +12,7 @@ from skilld.decide.values import Seen
 from skilld.errors import RefusedError, SkilldError
 from skilld.git.errors import RefLockedError
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
+from support.unready import bisecting, detached, dirty, merging, on_staging, picking, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 NEWS = below("- Push the tag.", "- Write the news.")
@@ -19,14 +20,7 @@ EDITED = TEXT.replace("- Tag", "- Do a dry run.\n- Tag")
 
 
 @pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "work")
-
-
-@pytest.fixture
-def desk(person: Person) -> Desk:
-    desk = Desk(person)
+def desk(desk: Desk) -> Desk:
     desk.made("p1", DRY)
     return desk
 
@@ -77,11 +71,6 @@ def test_it_is_undone_by_either_revert(person: Person, desk: Desk, way: str) -> 
     assert desk.seen("p1").seen is Seen.REVERTED
 
 
-def dirty(person: Person) -> str:
-    person.write(SKILL, TEXT + "unfinished\n")
-    return f"{SKILL} has uncommitted changes"
-
-
 def staged(person: Person) -> str:
     person.write(SKILL, TEXT + "unfinished\n")
     person.git("add", SKILL)
@@ -99,43 +88,6 @@ def converted(person: Person) -> str:
     person.skill.unlink()
     person.git("checkout", "--", SKILL)
     return f"{SKILL} has uncommitted changes"
-
-
-def detached(person: Person) -> str:
-    person.git("checkout", "--quiet", "--detach")
-    return f"no branch is checked out in {person.root}"
-
-
-def on_staging(person: Person) -> str:
-    person.git("switch", "--quiet", "skilld/staging")
-    return f"skilld/staging itself is checked out in {person.root}"
-
-
-def merging(person: Person) -> str:
-    person.git("switch", "--quiet", "-c", "side", "HEAD")
-    person.commit("side", {"README.md": "one\n"})
-    person.git("switch", "--quiet", "main")
-    person.commit("main", {"README.md": "two\n"})
-    person.git("merge", "side", check=False)
-    return f"a merge is in progress in {person.root}"
-
-
-def rebasing(person: Person) -> str:
-    person.commit("two", {"README.md": "two\n"})
-    person.git("rebase", "--quiet", "--exec", "false", "HEAD^", check=False)
-    return f"a rebase is in progress in {person.root}"
-
-
-def bisecting(person: Person) -> str:
-    person.git("bisect", "start")
-    return f"a bisect is in progress in {person.root}"
-
-
-def picking(person: Person) -> str:
-    merging(person)
-    person.git("merge", "--abort")
-    person.git("cherry-pick", "side", check=False)
-    return f"a cherry-pick is in progress in {person.root}"
 
 
 STATES = [dirty, staged, unstaged, converted, detached, on_staging, merging, rebasing, bisecting, picking]

@@ -2,29 +2,21 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
 from skilld.decide.judge import EDITED
 from skilld.decide.observe import observe
 from skilld.decide.values import Observation, Seen
-from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, without
+from support.repos import SKILL, TEXT, Desk, Person, below, instead, new_repo, without
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 NEWS = below("- Push the tag.", "- Write the news.")
 
 
 @pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "work")
-
-
-@pytest.fixture
-def desk(person: Person) -> Desk:
+def desk(desk: Desk) -> Desk:
     """Return a desk with two proposals: p1 to be decided, p2 to stay open."""
-    desk = Desk(person)
     desk.made("p1", DRY)
     desk.made("p2", NEWS)
     return desk

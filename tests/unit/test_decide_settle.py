@@ -4,36 +4,15 @@ import pytest
 
 from skilld.decide.settle import PATIENCE, Settled, settle
 from skilld.decide.values import Observation, Seen
-from skilld.types import Evidence, Kind, Proposal, State
+from skilld.types import Proposal, State
+from support.proposals import a_proposal
 
 NOW = 1_800_000_000.0
 LONG_AGO = NOW - PATIENCE
 
 
 def proposal(state: State, commit: str = "c1") -> Proposal:
-    return Proposal(
-        id="p1",
-        batch_id="b1",
-        state=state,
-        skill="release",
-        path="/w/SKILL.md",
-        repo="/w",
-        relpath="SKILL.md",
-        base="c0",
-        commit=commit,
-        branch="skilld/staging",
-        operations=(),
-        summary="say it",
-        reason="",
-        kind=Kind.PREFERENCE,
-        evidence=(Evidence("agent:1", "say it"),),
-        confidence=0.8,
-        agent="claude-code",
-        session_id="s1",
-        model="offline",
-        created_at="2026-01-05T10:00:00Z",
-        note="known",
-    )
+    return a_proposal(id="p1", state=state, commit=commit, note="known")
 
 
 @pytest.mark.parametrize(

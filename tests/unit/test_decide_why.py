@@ -1,20 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from skilld.decide.why import why
 from skilld.errors import UsageError
-from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo
+from support.repos import SKILL, TEXT, Desk, Person, below
 
 DRY = below("- Run the tests.", "- Do a dry run.")
-
-
-@pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "work")
 
 
 def line_of(person: Person, text: str) -> int:

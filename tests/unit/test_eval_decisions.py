@@ -13,28 +13,19 @@ from skilld.__main__ import main
 from skilld.cli import common
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.types import ClosedBy, Evidence, Kind, Proposal, State
+from skilld.types import ClosedBy, Evidence, Kind, State
+from support.proposals import a_proposal
 
 AT = "2026-03-02T09:00:00Z"
-ACCEPTED = Proposal(
+ACCEPTED = a_proposal(
     id="a1",
     batch_id="b1",
     state=State.ACCEPTED,
     skill="bread",
-    path="/p/SKILL.md",
-    repo="/p",
-    relpath="SKILL.md",
-    base="1" * 40,
-    commit="2" * 40,
-    branch="refs/heads/skilld/staging",
-    operations=(),
-    summary="Weigh twice",
-    reason="asked",
     kind=Kind.PREFERENCE,
     evidence=(Evidence("t1", "always weigh the flour twice"),),
     confidence=0.8,
     agent="codex",
-    session_id="s1",
     model="offline",
     created_at=AT,
 )

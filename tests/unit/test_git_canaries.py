@@ -6,13 +6,11 @@ import os
 import stat
 from pathlib import Path
 
-import pytest
-
 from skilld.decide.auto import apply_unasked
 from skilld.decide.observe import observe
 from skilld.decide.why import why
 from support.new_skills import made_new
-from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo
+from support.repos import SKILL, TEXT, Desk, Person, below
 
 HOOKS = (
     "applypatch-msg commit-msg fsmonitor-watchman post-applypatch post-checkout post-commit post-index-change "
@@ -20,12 +18,6 @@ HOOKS = (
     "pre-rebase pre-receive prepare-commit-msg proc-receive push-to-checkout reference-transaction "
     "sendemail-validate update"
 )
-
-
-@pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "work")
 
 
 def plant(person: Person, *scope: str) -> Path:

@@ -12,13 +12,7 @@ from skilld.git.attributes import filtered
 from skilld.git.environment import git_program, person_variables, scrub_environment
 from skilld.git.errors import GitFailedError, GitMissingError, GitTimeoutError
 from skilld.git.run import Git, PersonGit
-from support.repos import Person, isolate, new_repo
-
-
-@pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "work")
+from support.repos import Person
 
 
 @pytest.mark.parametrize(

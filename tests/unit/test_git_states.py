@@ -13,6 +13,7 @@ from skilld.git.errors import NotTrackedError, RepoRefusedError, StagingBusyErro
 from skilld.propose.values import Proposed
 from support.new_skills import NEW, made_new, propose_new
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
+from support.unready import detached, merging, picking, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 STAGING = "refs/heads/skilld/staging"
@@ -20,11 +21,16 @@ STAGING = "refs/heads/skilld/staging"
 
 @dataclass(frozen=True)
 class Case:
-    """`build` makes the state and returns the work tree that the person is in, where it is not the first one."""
+    """`build` makes the state; it may return the Person in another work tree, where that is the one to look at."""
 
-    build: Callable[[Person], Person | None]
+    build: Callable[[Person], object]
     refusal: type[Exception] | None = None
     words: str = ""
+
+    def made(self, person: Person) -> Person:
+        """Make the state and return the person in the work tree to look at."""
+        built = self.build(person)
+        return built if isinstance(built, Person) else person
 
 
 def ordinary(person: Person) -> None:
@@ -104,32 +110,9 @@ def unborn(person: Person) -> Person:
     return fresh
 
 
-def detached(person: Person) -> None:
-    person.git("checkout", "--quiet", "--detach")
-
-
-def mid_merge(person: Person) -> None:
-    person.git("switch", "--quiet", "-c", "side")
-    person.commit("side", {"README.md": "one\n"})
-    person.git("switch", "--quiet", "main")
-    person.commit("main", {"README.md": "two\n"})
-    person.git("merge", "side", check=False)
-
-
-def mid_rebase(person: Person) -> None:
-    person.commit("two", {"README.md": "two\n"})
-    person.git("rebase", "--quiet", "--exec", "false", "HEAD^", check=False)
-
-
 def mid_bisect(person: Person) -> None:
     person.commit("two", {"README.md": "two\n"})
     person.git("bisect", "start", "HEAD", "HEAD^")
-
-
-def mid_pick(person: Person) -> None:
-    mid_merge(person)
-    person.git("merge", "--abort")
-    person.git("cherry-pick", "side", check=False)
 
 
 def index_lock(person: Person) -> None:
@@ -303,10 +286,10 @@ CASES = {
     "sha256": Case(sha256),
     "sparse": Case(sparse),
     "detached": Case(detached),
-    "mid-merge": Case(mid_merge),
-    "mid-rebase": Case(mid_rebase),
+    "mid-merge": Case(merging),
+    "mid-rebase": Case(rebasing),
     "mid-bisect": Case(mid_bisect),
-    "mid-pick": Case(mid_pick),
+    "mid-pick": Case(picking),
     "index.lock": Case(index_lock),
     "executable": Case(executable),
     "packed": Case(packed),
@@ -351,7 +334,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
 def test_state(person: Person, case: Case) -> None:
-    here = case.build(person) or person
+    here = case.made(person)
     everything = person.root.parent
     path = here.skill if here.skill.exists() else here.root / "sk\nills/release/SKILL.md"
     before = snapshot(everything)
@@ -402,7 +385,7 @@ NEW_CASES = {
 
 @pytest.mark.parametrize("case", NEW_CASES.values(), ids=NEW_CASES.keys())
 def test_state_for_a_new_skill(person: Person, case: Case) -> None:
-    here = case.build(person) or person
+    here = case.made(person)
     everything = person.root.parent
     before = snapshot(everything)
     desk = Desk(here)

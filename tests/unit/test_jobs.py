@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,13 +15,6 @@ from skilld.types import ClosedBy, How, SkillUse, Span, Turn
 from skilld.window.window import Closing
 
 INFO = ADAPTERS["claude-code"].INFO
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(tmp_path / "skilld.db")
-    yield opened
-    opened.close()
 
 
 def _session(store: Store, tmp_path: Path, *spans: tuple[int, int]) -> Closing[WaitingTurn]:

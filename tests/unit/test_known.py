@@ -5,35 +5,15 @@ from typing import Any
 
 import pytest
 
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
+from skilld.types import Kind, Op, Operation, Update
 from skilld.worker.known import why_known
+from support.proposals import a_proposal
 
 PATH = "/p/.claude/skills/notes/SKILL.md"
 UPDATE = Update(
     1, "Style", "Put the ticket number first.", "", Kind.PREFERENCE, 1, "Always the ticket number first!", 0.9
 )
-STANDING = Proposal(
-    id="0123abcd",
-    batch_id="b",
-    state=State.OPEN,
-    skill="notes",
-    path=PATH,
-    repo="/p",
-    relpath="x",
-    base="",
-    commit="c",
-    branch="",
-    operations=(Operation(Op.INSERT_AFTER, "- a", "- Put the ticket number first."),),
-    summary="",
-    reason="",
-    kind=Kind.PREFERENCE,
-    evidence=(Evidence("t", "q"),),
-    confidence=0.9,
-    agent="claude-code",
-    session_id="s1",
-    model="offline",
-    created_at="",
-)
+STANDING = a_proposal(path=PATH, operations=(Operation(Op.INSERT_AFTER, "- a", "- Put the ticket number first."),))
 DECIDED: dict[str, Any] = {
     "path": PATH,
     "state": "rejected",

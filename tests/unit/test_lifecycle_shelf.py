@@ -23,11 +23,6 @@ DAY = 86400.0
 NOW = 1_780_000_000.0
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Store:
-    return Store.open(tmp_path / "skilld.db")
-
-
 def skill(
     folder: Path, *, evolving: bool = False, merged: str = "", about: str = "", source: Source = Source.USER
 ) -> Skill:

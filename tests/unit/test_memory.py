@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,13 +61,6 @@ def test_the_same_in_other_words_is_one_ask(other: str, *, same: bool) -> None:
     found = asks([SAID, later])
     assert len(found) == (1 if same else 2)
     assert found[0].text == other
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(tmp_path / "skilld.db")
-    yield opened
-    opened.close()
 
 
 def _ids(store: Store, text: str) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -18,23 +17,13 @@ from skilld.propose.staging import rebuild
 from skilld.propose.values import Contradiction, Misfit, Proposed, Unchanged
 from skilld.propose.withdraw import withdraw
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
-from support.repos import SKILL, Desk, Person, below, isolate, new_repo, snapshot, whole
+from support.repos import SKILL, Desk, Person, below, snapshot, whole
+from support.unready import detached, rebasing
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 STAGING = "refs/heads/skilld/staging"
 REVIEW = ".claude/skills/review/SKILL.md"
 REVIEWING = TEXT.replace("name: deploy", "name: review")
-
-
-@pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "work")
-
-
-@pytest.fixture
-def desk(person: Person) -> Desk:
-    return Desk(person)
 
 
 def test_a_new_skill_is_one_commit_with_one_file_and_nothing_of_the_person_changes(person: Person, desk: Desk) -> None:
@@ -219,10 +208,6 @@ def ignored(person: Person) -> None:
     person.write(".git/info/exclude", ".claude/\n")
 
 
-def detached(person: Person) -> None:
-    person.git("checkout", "--quiet", "--detach")
-
-
 def on_staging(person: Person) -> None:
     person.git("switch", "--quiet", "skilld/staging")
     (person.root / NEW).unlink()
@@ -230,16 +215,13 @@ def on_staging(person: Person) -> None:
     person.git("commit", "--quiet", "-m", "off")
 
 
-def mid_rebase(person: Person) -> None:
-    person.commit("two", {"README.md": "two\n"})
-    person.git("rebase", "--quiet", "--exec", "false", "HEAD^", check=False)
-
-
 @pytest.mark.parametrize(
     "build",
-    [untracked, a_file_above, staged_and_deleted, twin, linked_parent, ignored, detached, on_staging, mid_rebase],
+    [untracked, a_file_above, staged_and_deleted, twin, linked_parent, ignored, detached, on_staging, rebasing],
 )
-def test_accepting_is_refused_and_nothing_changes(person: Person, desk: Desk, build: Callable[[Person], None]) -> None:
+def test_accepting_is_refused_and_nothing_changes(
+    person: Person, desk: Desk, build: Callable[[Person], object]
+) -> None:
     made_new(desk)
     build(person)
     before = snapshot(person.root.parent)

@@ -7,7 +7,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,23 +27,15 @@ from skilld.worker.recall import recall
 from skilld.worker.staged import Staged
 from skilld.worker.staging import restage, stage
 from support.new_skills import NEW, OTHER, TEXT, new_proposal
-from support.repos import Person, isolate, new_repo
+from support.repos import Person
 
 STAGING = "refs/heads/skilld/staging"
 
 
 @pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
+def person(person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    return new_repo(tmp_path / "work")
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(tmp_path / "skilld.db")
-    yield opened
-    opened.close()
+    return person
 
 
 def staged(proposal: Proposal, *standing: Proposal) -> Proposal:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from skilld.daemon.observing import Observing, record
 from skilld.store import Store
@@ -18,13 +15,6 @@ from support.repos import new_repo
 NOW = 1772442000.0
 AT = "2026-03-02T09:00:00Z"
 PROPOSAL = a_proposal(id="a", created_at=AT, **COMMITTED)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(tmp_path / "skilld.db")
-    yield opened
-    opened.close()
 
 
 def _state(store: Store, name: str = "a") -> State:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from skilld.store import Store
 from skilld.store.overview import Unrated, Used
@@ -14,13 +11,6 @@ from support.proposals import a_proposal
 
 NOON = 1772452800.0  # 2026-03-02 12:00 UTC
 HOUR = 3600.0
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(tmp_path / "skilld.db")
-    yield opened
-    opened.close()
 
 
 def _use(store: Store, session: str, activity: float, name: str = "notes", at: str | None = None) -> None:

@@ -8,22 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skilld.git.repo import open_repo
 from skilld.propose.base import describe, find_base
-from support.repos import SKILL, TEXT, Person, isolate, new_repo
+from support.repos import SKILL, TEXT, Person
 
 OTHER = "skills/other/SKILL.md"
 _COUNT = itertools.count()
-
-
-@pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "work")
 
 
 @dataclass(frozen=True)

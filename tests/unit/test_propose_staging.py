@@ -1,27 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
-
 from skilld.propose.staging import rebuild
 from skilld.propose.values import Contradiction, Misfit, Proposed, Unchanged, Waiting
-from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, snapshot, without
+from support.repos import SKILL, TEXT, Desk, Person, below, instead, snapshot, without
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 NEWS = below("- Push the tag.", "- Write the news.")
 STAGING = "refs/heads/skilld/staging"
-
-
-@pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "work")
-
-
-@pytest.fixture
-def desk(person: Person) -> Desk:
-    return Desk(person)
 
 
 def test_one_commit_on_the_one_that_last_touched_the_skill(person: Person, desk: Desk) -> None:

@@ -3,44 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.types import Evidence, Op, Operation, Proposal
 from skilld.worker.staged import Staged
 from skilld.worker.staging import stage
-from support.repos import Person, isolate, new_repo
+from support.proposals import a_proposal
+from support.repos import Person
 
-PROPOSAL = Proposal(
-    id="0123abcd",
-    batch_id="b" * 16,
-    state=State.OPEN,
+PROPOSAL = a_proposal(
     skill="release",
-    path="",
-    repo="",
-    relpath="",
-    base="",
-    commit="",
-    branch="",
     operations=(Operation(Op.INSERT_AFTER, "- Tag the commit.", "- Sign the tag."),),
     summary="Sign the tag.",
-    reason="Asked for.",
-    kind=Kind.ADD_STEP,
     evidence=(Evidence("claude-code:t1", "always sign the tag"),),
-    confidence=0.9,
-    agent="claude-code",
-    session_id="s1",
-    model="offline",
-    created_at="2026-03-02T09:00:00Z",
 )
-
-
-@pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "repo")
 
 
 def _staged(person: Person, *standing: Proposal, **changes: object) -> tuple[bool, Staged]:

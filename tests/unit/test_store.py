@@ -7,7 +7,6 @@ import sqlite3
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -36,13 +35,6 @@ BATCH = StoredBatch("b1", "claude-code", "s1", ClosedBy.FULL, "pending", {"turns
 PROPOSAL = a_proposal(
     batch_id="b1", reason="asked", confidence=0.5, model="offline", created_at=AT, flags=("look",), **COMMITTED
 )
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = Store.open(tmp_path / "skilld.db")
-    yield opened
-    opened.close()
 
 
 def _file(store: Store, tmp_path: Path, name: str = "s1.jsonl") -> int:

@@ -15,8 +15,9 @@ from skilld.__main__ import main
 from skilld.cli.common import store
 from skilld.store.learnings import Learning
 from skilld.store.meta import DAEMON, LAST_ERROR
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.types import Evidence, Op, Operation, Proposal
 from support.claude_lines import typed, write
+from support.proposals import a_proposal
 
 NASTY = "\x1b]0;owned\x07\x9b31m\u202e\n--- a/x"
 RAW = ("\x1b", "\x07", "\x9b", "\u202e")
@@ -30,27 +31,15 @@ def _run(*arguments: str) -> int:
 
 
 def _proposal(text: str = "Say b") -> Proposal:
-    return Proposal(
-        id="0123abcd",
-        batch_id="b",
-        state=State.OPEN,
+    return a_proposal(
         skill=text,
         path="/nowhere/SKILL.md",
-        repo="",
-        relpath="",
-        base="",
-        commit="",
-        branch="",
         operations=(Operation(Op.INSERT_AFTER, "- a", text),),
         summary=text,
         reason=text,
-        kind=Kind.FACT,
         evidence=(Evidence("t", text),),
-        confidence=0.5,
-        agent="claude-code",
         session_id=text,
         model=text,
-        created_at="2026-03-02T09:00:00Z",
         note=text,
         flags=(text,),
     )

@@ -5,31 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.types import Evidence, Kind, Op, Operation
 from skilld.wire import proposal_from_json, proposal_to_json
+from support.proposals import COMMITTED, a_proposal
 
-PROPOSAL = Proposal(
-    id="0123abcd",
-    batch_id="b" * 16,
-    state=State.OPEN,
-    skill="release-notes",
-    path="/p/.claude/skills/release-notes/SKILL.md",
-    repo="/p",
-    relpath=".claude/skills/release-notes/SKILL.md",
-    base="1" * 40,
-    commit="2" * 40,
-    branch="refs/heads/skilld/staging",
+PROPOSAL = a_proposal(
     operations=(Operation(Op.INSERT_AFTER, "- a", "- b"), Operation(Op.DELETE, "- c")),
-    summary="Say b",
-    reason="",
     kind=Kind.ADD_STEP,
     evidence=(Evidence("claude-code:t1", "always b"),),
     confidence=0.75,
-    agent="claude-code",
-    session_id="s1",
-    model="offline",
-    created_at="2026-03-02T09:00:00Z",
     flags=("look at it",),
+    **COMMITTED,
 )
 
 

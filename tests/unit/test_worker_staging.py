@@ -12,48 +12,32 @@ import pytest
 
 from skilld.errors import RetryError, SkilldError
 from skilld.skills.compose import compose
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.types import Evidence, Kind, Op, Operation, Proposal
 from skilld.wire import proposal_to_json
 from skilld.worker.auto import apply_allowed
 from skilld.worker.observe import observe
 from skilld.worker.staged import Staged
 from skilld.worker.staging import restage, stage
-from support.repos import AT, SKILL, TEXT, Person, isolate, new_repo
+from support.proposals import a_proposal
+from support.repos import AT, SKILL, TEXT, Person, new_repo
 
 STAGING = "refs/heads/skilld/staging"
 EVERYTHING = {"skills": None, "confidence": 0.8}
-
-
-@pytest.fixture
-def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
-    isolate(monkeypatch, tmp_path / "home")
-    return new_repo(tmp_path / "work")
 
 
 def proposal(person: Person, name: str, anchor: str, text: str, op: Op = Op.INSERT_AFTER, **other: Any) -> Proposal:
     facts: dict[str, Any] = {
         "id": name,
         "batch_id": f"batch-{name}",
-        "state": State.OPEN,
         "skill": "release",
         "path": str(person.skill),
-        "repo": "",
-        "relpath": "",
-        "base": "",
-        "commit": "",
-        "branch": "",
         "operations": (Operation(op, anchor, text),),
         "summary": f"say {name}",
-        "reason": "asked for",
         "kind": Kind.PREFERENCE,
         "evidence": (Evidence("agent:1", f"always {name}"),),
-        "confidence": 0.9,
-        "agent": "claude-code",
-        "session_id": "session-1",
-        "model": "offline",
         "created_at": AT,
     }
-    return Proposal(**(facts | other))
+    return a_proposal(**(facts | other))
 
 
 def staged(person: Person, name: str, anchor: str, text: str, *standing: Proposal) -> Proposal:
