@@ -34,19 +34,20 @@ _INSTRUCTING = frozenset(
     step take under use used user using usa usar usa via within work write writing
     """.split()  # noqa: SIM905 - a list of 50 words is read more easily as text
 )
-# "Add a rule to the skill" is about neither; but what a change says of rules must have been said.
 SPELLED = {"0": "zero", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six", "7": "seven"} | {
     "8": "eight", "9": "nine", "10": "ten", "11": "eleven", "12": "twelve", "15": "fifteen", "20": "twenty",
     "30": "thirty", "40": "forty", "50": "fifty", "60": "sixty", "100": "hundred", "1000": "thousand",
 }  # fmt: skip
 _DIGITS = {word: number for number, word in SPELLED.items() if int(number) > 1}  # "one" is too often no number
 _SPELLED_OUT = re.compile(rf"\b(?:{'|'.join(_DIGITS)})\b", re.IGNORECASE)
+# "Add a rule to the skill" is about neither; but what a change says of rules must have been said.
 _OF_THE_FILE = frozenset({"rule", "rules", "skill", "skills"})
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "ed", "es", "ly", "er", "s", "e", "y")
+# All in letters.
 _MIN_STEM = 3
 _COMMON_STEM = 4
 _LONGEST_ENDING = 3
-_LEAST_MISTYPED = 5  # letters: of shorter words too many differ in one
+_LEAST_MISTYPED = 5  # of shorter words too many differ in one
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 # Scripts written without blanks between words: kana, Han, Hangul (its particles cling to the word), Thai to Khmer.
@@ -55,9 +56,11 @@ _UNSPACED = re.compile(
 )
 _MEASURE = re.compile(r"([^\W\d_]+)?[ -]*(?<![\d.])(\d+)(?![\d.])[ -]*([^\W\d_]+)?")
 _DENIES = re.compile(
-    r"\b(?:not|never|no|none|without|avoid|\w+n't|(?:do|does|did|is|are|was|ca|wo|must|should|could|would)nt|cannot|stop|nunca|jam[aá]s|sin|não|jamais|sem|pas|sans|mai|non|senza|"
-    r"nicht|nie|niemals|kein\w*|ohne|не|никогда|без|nikdy|bez|nie|nigdy|đừng|không)\b"
-    r"|不要|别|別|勿|禁止|不得|永远不|ない|禁止|마세요|말아|지\s?마|금지",
+    r"\b(?:not|never|no|none|without|avoid|stop|cannot|\w+n't|"
+    r"(?:do|does|did|is|are|was|ca|wo|must|should|could|would)nt|"
+    r"nunca|jam[aá]s|sin|não|jamais|sem|pas|sans|mai|non|senza|"
+    r"nicht|nie|niemals|kein\w*|ohne|не|никогда|без|nikdy|bez|nigdy|đừng|không)\b"
+    r"|不要|别|別|勿|禁止|不得|永远不|ない|마세요|말아|지\s?마|금지",
     re.IGNORECASE,
 )
 

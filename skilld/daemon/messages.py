@@ -34,7 +34,7 @@ class SetBack:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A worker has ended. Without a batch it looked at decisions made in git."""
+    """A worker has ended. Without a batch its job was the daemon's own: a look into git, a finding again."""
 
     batch: StoredBatch | None
     result: Mapping[str, Any]

@@ -57,17 +57,7 @@ def recommend(
     """
     told = feedback or {}
     wanted = content_stems(text)
-    doubts: dict[tuple[str, str], float] = {}
-    reasons: dict[tuple[str, str], list[tuple[float, Because]]] = {}
-
-    def add(key: tuple[str, str], weight: float, reason: Because | None) -> None:
-        if weight < _LEAST:
-            return
-        doubts[key] = doubts.get(key, 1.0) * (1 - weight)
-        reasons.setdefault(key, [])
-        if reason is not None:
-            reasons[key].append((weight, reason))
-
+    scores = _Scores()
     for ask in asks(said):
         newest = ask.said[0]
         sure = sure_of(ask, told.get(newest.skill, (0, 0)), now)
@@ -75,31 +65,44 @@ def recommend(
         if project and project not in {one.project for one in ask.said}:
             weight *= _ELSEWHERE
         key = (newest.skill, newest.path) if newest.skill else ("", newest.id)
-        add(key, weight, because(ask, sure))
+        scores.add(key, weight, because(ask, sure))
     for skill in skills:
         like = likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}"))
         yes, no = told.get(skill.name, (0, 0))
-        add((skill.name, str(skill.path)), _DESCRIBED * like * acceptance(yes, no), None)
-    found = [
-        Recommendation(
-            skill,
-            path if skill else "",
-            round(1 - doubt, 3),
-            tuple(reason for _, reason in _sorted(reasons[skill, path])),
-        )
-        for (skill, path), doubt in doubts.items()
-    ]
-    return sorted(found, key=lambda one: (-one.confidence, one.skill))[:TOP]
+        scores.add((skill.name, str(skill.path)), _DESCRIBED * like * acceptance(yes, no), None)
+    return sorted(scores.all(), key=lambda one: (-one.confidence, one.skill))[:TOP]
+
+
+class _Scores:
+    """What speaks for each skill, or thing to mind, so far: by its name and path, or no name and the thing's id."""
+
+    def __init__(self) -> None:
+        self._doubts: dict[tuple[str, str], float] = {}
+        self._reasons: dict[tuple[str, str], list[tuple[float, Because]]] = {}
+
+    def add(self, key: tuple[str, str], weight: float, reason: Because | None) -> None:
+        """Let something speak for it with a weight, 0 to 1; what weighs next to nothing is passed over."""
+        if weight < _LEAST:
+            return
+        self._doubts[key] = self._doubts.get(key, 1.0) * (1 - weight)
+        self._reasons.setdefault(key, [])
+        if reason is not None:
+            self._reasons[key].append((weight, reason))
+
+    def all(self) -> list[Recommendation]:
+        """Return what came of it, each with its weightiest reasons first."""
+        found = []
+        for (skill, path), doubt in self._doubts.items():
+            reasons = sorted(self._reasons[skill, path], key=lambda one: -one[0])
+            said = tuple(reason for _, reason in reasons)
+            found.append(Recommendation(skill, path if skill else "", round(1 - doubt, 3), said))
+        return found
 
 
 def likeness(wanted: frozenset[str], other: frozenset[str]) -> float:
     """Return how much two texts have to do with each other by their stems: the cosine, 0 to 1."""
     shared = len(wanted & other)
     return shared / math.sqrt(len(wanted) * len(other)) if shared else 0.0
-
-
-def _sorted(reasons: list[tuple[float, Because]]) -> list[tuple[float, Because]]:
-    return sorted(reasons, key=lambda one: -one[0])
 
 
 def because(ask: Ask, sure: float) -> Because:

@@ -10,7 +10,7 @@ from typing import Any
 from skilld.classify.backends import Backend, Spec, make
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
-from skilld.types import Evidence, Message, Outcome, Proposal, SkillRef, State, Update, Usage
+from skilld.types import Evidence, Kind, Message, Outcome, Proposal, SkillRef, State, Update, Usage
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker import conversation, known
 from skilld.worker.documents import Loaded, load_skills, standing_instructions, why_session_left_alone
@@ -151,17 +151,16 @@ class Analysis:
             raise
         except SkilldError as error:
             self.refused.append(str(error))
-            for evidence in proposal.evidence:
+            for said in proposal.evidence:
                 self._learnings.append(
-                    {
-                        "turn": evidence.turn,
-                        "quote": evidence.quote,
-                        "change": proposal.summary,
-                        "kind": proposal.kind.value,
-                        "skill": proposal.skill,
-                        "why_kept": str(error),
-                        "confidence": proposal.confidence,
-                    }
+                    _learning(
+                        said,
+                        proposal.summary,
+                        proposal.confidence,
+                        kind=proposal.kind,
+                        skill=proposal.skill,
+                        why=str(error),
+                    )
                 )
 
     def _proposal(self, loaded: Loaded, composed: Composed) -> Proposal:
@@ -188,16 +187,9 @@ class Analysis:
         )
 
     def _keep(self, update: Update, why: str, skill: str | None) -> None:
+        said = Evidence(self._key(update.turn), update.quote)
         self._learnings.append(
-            {
-                "turn": self._key(update.turn),
-                "quote": update.quote,
-                "change": update.change,
-                "kind": update.kind.value,
-                "skill": skill,
-                "why_kept": why,
-                "confidence": update.confidence,
-            }
+            _learning(said, update.change, update.confidence, kind=update.kind, skill=skill, why=why)
         )
 
     def _key(self, turn: int) -> str:
@@ -221,6 +213,21 @@ class Analysis:
             "supported": self._supported,
             **self._staged.changes(),
         }
+
+
+def _learning(
+    said: Evidence, change: str, confidence: float, *, kind: Kind, skill: str | None, why: str
+) -> dict[str, Any]:
+    """Return a lasting thing that is not proposed, as the store is told it, with why it is only kept."""
+    return {
+        "turn": said.turn,
+        "quote": said.quote,
+        "change": change,
+        "kind": kind.value,
+        "skill": skill,
+        "why_kept": why,
+        "confidence": confidence,
+    }
 
 
 def _joined(texts: Sequence[str]) -> str:

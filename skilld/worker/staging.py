@@ -14,7 +14,7 @@ from skilld.git.errors import StagingBusyError
 from skilld.git.private import open_any, track
 from skilld.paths import places
 from skilld.propose.staging import propose, rebuild
-from skilld.propose.values import Proposed, Request, Standing, Unchanged, Waiting
+from skilld.propose.values import Proposed, ProposeOutcome, Request, Standing, Unchanged, Waiting
 from skilld.skills import why_left_alone
 from skilld.skills.find import FILE
 from skilld.skills.spec import faults
@@ -54,7 +54,15 @@ def stage(
         refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED)
     repo = str(tracked.repo.address)
     open_here = [other for other in (*standing, *staged.made) if other.repo == repo and other.commit]
-    request = Request(
+    try:
+        outcome = propose(_request(proposal, open_here, dropped, private))
+    except StagingBusyError as busy:
+        outcome = Waiting(f"waits: {busy.cause}")
+    return _take(outcome, proposal, repo, staged)
+
+
+def _request(proposal: Proposal, standing: Iterable[Proposal], dropped: Collection[str], private: Path) -> Request:
+    return Request(
         id=proposal.id,
         batch_id=proposal.batch_id,
         path=Path(proposal.path),
@@ -69,25 +77,27 @@ def stage(
         model=proposal.model,
         at=proposal.created_at,
         dropped=frozenset(dropped),
-        standing=tuple(standing_of(other) for other in open_here),
+        standing=tuple(standing_of(other) for other in standing),
         private=private,
         creates=proposal.creates,
     )
-    try:
-        outcome = propose(request)
-    except StagingBusyError as busy:
-        outcome = Waiting(f"waits: {busy.cause}")
-    if isinstance(outcome, Proposed):
-        staged.follow(repo, outcome.line)
-        names = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
-        staged.made.append(replace(proposal, note="", **names))
-        return True
-    if isinstance(outcome, Waiting):
-        staged.made.append(replace(proposal, repo=repo, note=outcome.reason))
-        return True
-    if isinstance(outcome, Unchanged):
-        return False
-    raise SkilldError(_TITLE, outcome.reason)
+
+
+def _take(outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: Staged) -> bool:
+    """Put what git made of a proposal into `staged`. Returns and raises as `stage` does."""
+    match outcome:
+        case Proposed():
+            staged.follow(repo, outcome.line)
+            names = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
+            staged.made.append(replace(proposal, note="", **names))
+            return True
+        case Waiting():
+            staged.made.append(replace(proposal, repo=repo, note=outcome.reason))
+            return True
+        case Unchanged():
+            return False
+        case _:
+            raise SkilldError(_TITLE, outcome.reason)
 
 
 def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
