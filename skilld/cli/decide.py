@@ -61,13 +61,15 @@ def revert(arguments: argparse.Namespace) -> int:
     return _each(store, _named(store, arguments.ids), reverting(removed))
 
 
-def begin() -> dict[str, str]:
-    """Refuse an agent that decides on its own proposals; return what was taken out of the environment for git."""
-    from skilld.decide.guard import refuse_agent
+def begin(title: str = "Only you can decide on proposals") -> dict[str, str]:
+    """Refuse with `title` an agent that decides by itself; return what was taken out of the environment for git."""
+    from skilld.decide.guard import agents_marker, refuse_agent
     from skilld.git.environment import scrub_environment
 
-    allowed = common.settings().accept.by_agents
-    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=allowed)
+    a_person = sys.stdin.isatty()
+    # Settings take 0.3 s to be read, and a person need not wait for what holds for agents.
+    by_agents = bool(agents_marker(os.environ, stdin_is_tty=a_person)) and common.settings().accept.by_agents
+    refuse_agent(os.environ, stdin_is_tty=a_person, allowed=by_agents, title=title)
     return scrub_environment()
 
 

@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 _A_DAY = "about 20 questions and 120,000 tokens on a day of 100 messages: a few cents with a small model"
 
 
-def ask(settings: Settings, path: Path, environment: Mapping[str, str]) -> Settings:
+def ask(settings: Settings, path: Path, environment: Mapping[str, str]) -> None:
     """Ask once, where a provider's key was found and nothing is configured; remember the answer in the settings."""
     from skilld.classify.backends.choose import PROVIDERS
     from skilld.cli.config import write_setting
-    from skilld.settings import load
 
     found = [(variable, model) for variable, model in PROVIDERS.items() if environment.get(variable)]
     if settings.model != "auto" or not found or not sys.stdin.isatty():
-        return settings
+        return
     variable, model = found[0]
     console.line(f"{variable} is set. With a model skilld hears far more than explicit words.")
     console.line("  It would send: the skill in use and your last messages, cut to 500 characters, secrets removed.")
@@ -36,7 +35,6 @@ def ask(settings: Settings, path: Path, environment: Mapping[str, str]) -> Setti
     write_setting(path, "model", model if answer in {"y", "yes"} else "offline")
     console.line(f"Remembered in {path}; change it any time: skilld config set model ...")
     console.line()
-    return load(path)
 
 
 def _own_skills(engine: Engine) -> set[Path]:

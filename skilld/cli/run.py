@@ -17,6 +17,8 @@ from skilld.errors import Exit
 
 if TYPE_CHECKING:
     from skilld.daemon.engine import Engine
+    from skilld.paths import Places
+    from skilld.settings import Settings
     from skilld.store.batches import StoredBatch
     from skilld.types import Proposal
 
@@ -43,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld import logs
     from skilld.cli import first_run
+    from skilld.daemon import in_force
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
     from skilld.daemon.recovery import open_store
@@ -53,8 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.store.meta import INSTALLED_AT
 
     umask = os.umask(0o077)  # for what is ours; in a repository a worker goes back to the person's own
-    settings = common.settings()
     where = common.places()
+    origin, settings = _settings(where)
     check_private(private_dir(where.state))
     if os.geteuid() == 0:
         sys.stderr.write(_ROOT)
@@ -64,7 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
     store = open_store(where.database, time.time())
     new_here = store.meta.get(INSTALLED_AT) is None
     if new_here and terminal:
-        settings = first_run.ask(settings, where.settings_file, dict(os.environ))
+        first_run.ask(settings, where.settings_file, dict(os.environ))
+        origin, settings = _settings(where)
+    in_force.keep(store, settings, origin)
     engine = Engine(store, settings, Surroundings(common.home(), dict(os.environ), umask), time.time())
     desktop = Desktop(_ring if terminal else None) if settings.notify.enabled else None
     service = Service(engine, _tell, desktop, where.settings_file)
@@ -84,6 +89,13 @@ def run(arguments: argparse.Namespace) -> int:
         store.close()
         lock.release()
     return Exit.INTERRUPTED if service.stopped_by == signal.SIGINT else Exit.OK
+
+
+def _settings(where: Places) -> tuple[str, Settings]:
+    """Return the settings, after what tells their origin."""
+    from skilld.daemon.in_force import origin
+
+    return origin(where.settings_file, os.environ), common.settings()
 
 
 def _journald_reads() -> bool:

@@ -33,18 +33,17 @@ def collect() -> dict[str, Any]:
     from skilld.classify.backends.choose import choose
     from skilld.daemon.alarm import why_dead
     from skilld.daemon.budget import why_spent
+    from skilld.daemon.in_force import kept, origin, shown
     from skilld.daemon.lock import is_held
     from skilld.intake.agents import ADAPTERS
     from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, RESTS_ON, SNOOZED_UNTIL
     from skilld.times import day, rfc3339
     from skilld.types import State
 
-    settings = common.settings()
     store = common.store()
+    settings = kept(store, origin(common.places().settings_file, os.environ)) or shown(common.settings())
     now = time.time()
-    choice = choose(
-        settings.model, settings.model_base_url, settings.model_api_key, settings.worker.seconds, os.environ
-    )
+    choice = choose(settings.model, None, None, 0, os.environ)  # only to say which it is
     summary = store.transcripts.summary()
     until = store.meta.get(PAUSED_UNTIL)
     spent = store.usage.on(day(now))
@@ -70,15 +69,13 @@ def collect() -> dict[str, Any]:
         "proposals": {state.value: store.proposals.count(state) for state in State},
         "rests_on": store.meta.get(RESTS_ON, {}),
         "learnings": store.learnings.count(),
-        "unrated": [
-            asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.batch.idle_minutes * 60)
-        ],
+        "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
         "spend_today": {
             "calls": spent.calls,
             "tokens": spent.tokens_in + spent.tokens_out,
             "usd": round(spent.usd, 6),
         },
-        "budget": {**settings.budget.model_dump(), "spent": why_spent(spent, settings.budget)},
+        "budget": {**asdict(settings.budget), "spent": why_spent(spent, settings.budget)},
         "dead": why_dead(store, now),
         "daemon": store.meta.get(DAEMON),
         "notices": store.meta.get(NOTICES),

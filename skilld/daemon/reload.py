@@ -6,10 +6,12 @@ file that is not understood changes nothing; both are said.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import structlog
 
+from skilld.daemon import in_force
 from skilld.daemon.engine import Engine
 from skilld.daemon.notices import Notices
 from skilld.errors import UsageError
@@ -31,7 +33,9 @@ class SettingsFile:
     def follow(self, engine: Engine, notices: Notices, now: float) -> bool:
         """Have a changed file taken over, and told; whether there is something else to be said of it now."""
         before = self.said
+        origin = in_force.origin(self._path, os.environ) if self._path else ""
         if settings := self.changed():
+            in_force.keep(engine.store, settings, origin)
             engine.follow_settings(settings)
             notices.follow(settings.notify)
             notices.trouble("settings", SETTINGS_CHANGED, now)

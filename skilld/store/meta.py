@@ -11,6 +11,7 @@ PAUSED_UNTIL = "paused_until"  # Unix time or FOREVER; absent: not paused
 FOREVER = "until you resume"
 LAST_ERROR = "last_error"  # when, which batch, what
 DAEMON = "daemon"  # what the running daemon says of itself
+IN_FORCE = "in_force"  # what is shown of the settings that the daemon checked last
 BUDGET_SPENT = "budget_spent"  # the day, and which limit was reached
 LEARNING_DEAD = "learning_dead"  # whether it was told that nothing could be judged for a day
 RESTS_ON = "rests_on"  # what to mind before merging the staging branch, by the address of its repository

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
+from skilld.cli.decide import begin
 from skilld.cli.skills import library
-from skilld.cli.skills.moving import begin, refuse_to_move
+from skilld.cli.skills.moving import refuse_to_move
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:

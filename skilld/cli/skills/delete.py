@@ -8,8 +8,9 @@ import sys
 
 from skilld import console
 from skilld.cli import common
+from skilld.cli.decide import begin
 from skilld.cli.skills import library
-from skilld.cli.skills.moving import begin, refuse_to_move
+from skilld.cli.skills.moving import refuse_to_move
 from skilld.errors import Exit
 
 _TITLE = "The skill was not deleted"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,16 +13,6 @@ from skilld.errors import RefusedError
 if TYPE_CHECKING:
     from skilld.library.shelf import Shelved
     from skilld.store import Store
-
-
-def begin(title: str) -> dict[str, str]:
-    """Refuse an agent that moves skills on its own; return what was taken out of the environment for git."""
-    from skilld.decide.guard import refuse_agent
-    from skilld.git.environment import scrub_environment
-
-    allowed = common.settings().accept.by_agents
-    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=allowed, title=title)
-    return scrub_environment()
 
 
 def refuse_to_move(store: Store, row: Shelved, removed: Mapping[str, str], title: str) -> None:

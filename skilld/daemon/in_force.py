@@ -1,0 +1,81 @@
+"""The few settings that `status` shows, kept by the daemon as it checked them.
+
+Reading them again means importing pydantic_settings, which takes longer than all the rest of `status`. What is kept
+counts only for the same version, settings file and variables; the settings themselves are read in `settings` alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skilld import __version__
+from skilld.store import Store
+from skilld.store.database import StoreError
+from skilld.store.meta import IN_FORCE
+
+if TYPE_CHECKING:
+    from skilld.settings import Settings
+
+_PREFIX = "SKILLD_"
+_NOT_SHOWN = frozenset({"SKILLD_MODEL_API_KEY", "SKILLD_MODEL_BASE_URL"})  # secrets: not even a digest of them is kept
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What model calls may cost on one day, as `settings.Budget`."""
+
+    calls: int
+    tokens: int
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """The settings that are shown."""
+
+    model: str
+    idle_minutes: float
+    budget: Limits
+
+
+def shown(settings: Settings) -> InForce:
+    """Return what is shown of the settings."""
+    return InForce(settings.model, settings.batch.idle_minutes, Limits(**settings.budget.model_dump()))
+
+
+def origin(file: Path, environment: Mapping[str, str]) -> str:
+    """Return what tells one origin of settings from another; empty where that cannot be told.
+
+    Take it before the settings are read: a file that changes meanwhile then only makes it useless. The time of the last
+    change of its inode is part of it, since a file with other rights may be one that is refused.
+    """
+    try:
+        facts = file.stat()
+        stamp = [facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns]
+    except FileNotFoundError:
+        stamp = []
+    except OSError:
+        return ""
+    names = sorted(name for name in environment if name.upper().startswith(_PREFIX))
+    variables = [(name, "" if name.upper() in _NOT_SHOWN else environment[name]) for name in names]
+    return hashlib.sha256(json.dumps([__version__, stamp, variables]).encode()).hexdigest()
+
+
+def keep(store: Store, settings: Settings, of: str) -> None:
+    """Keep what is shown of settings whose origin is `of`. Nothing is lost where it cannot be written."""
+    with suppress(StoreError):
+        store.meta.set(IN_FORCE, {"origin": of, **asdict(shown(settings))})
+
+
+def kept(store: Store, of: str) -> InForce | None:
+    """Return what was kept, where it is of this origin."""
+    known = store.meta.get(IN_FORCE)
+    if not of or known is None or known.pop("origin") != of:
+        return None
+    return InForce(**{**known, "budget": Limits(**known["budget"])})
