@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from skilld.decide.values import Observation, Seen
 from skilld.types import Proposal, State
 
-# So long a proposal may be off the staging branch before that is taken for a no: a rebase may be under way.
+# Seconds: so long a proposal may be off the staging branch before that is taken for a no: a rebase may be under way.
 PATIENCE = 86400.0
 
 

@@ -11,7 +11,7 @@ from skilld.git import objects
 from skilld.git.private import look
 from skilld.git.repo import find
 
-SECONDS = 30.0
+SECONDS = 30.0  # for a blame: a long history takes longer than git's other answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ Sessions are written to a folder and read by the real adapter.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -98,11 +98,6 @@ class Guard:
         if len(skills) != 1 or not set(HARMLESS) <= set(heard):
             raise SkilldError("The guard cannot be scored", "a test session was not read as it was written")
         return messages, skills
-
-
-def judge_cases(cases: Iterable[GuardCase], guard: Guard) -> Iterator[Guarded]:
-    """Put every case through everything."""
-    return (guard.judge(case) for case in cases)
 
 
 def figures(guarded: Sequence[Guarded]) -> dict[str, Any]:

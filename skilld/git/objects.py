@@ -16,8 +16,6 @@ from skilld.git.run import Git
 # Anywhere in a message, and behind the marks that squashing and quoting put before a line.
 _MENTION = re.compile(r"^[ \t>*-]*Skilld-Proposal:[ \t]*([0-9A-Za-z][0-9A-Za-z-]{0,63})[ \t]*\r?$", re.MULTILINE)
 _TRAILER = re.compile(r"^(Skilld-[A-Za-z]+): (.*)$")
-
-
 EMAIL = "skilld@localhost"  # of the author and committer of skilld's own commits
 
 

@@ -19,8 +19,9 @@ from skilld.git.environment import QUIET, git_program, person_variables, pointer
 from skilld.git.errors import GitFailedError, GitTimeoutError
 from skilld.text import safe_text
 
+# How long one call may take, ours and one of the person's: hooks, and a prompt for a passphrase.
 SECONDS = 20.0
-PERSON_SECONDS = 300.0  # hooks and a passphrase prompt of the person's own
+PERSON_SECONDS = 300.0
 
 # Measured on git 2.39: plain plumbing runs hooks (update-ref) and fsmonitor; with these settings it runs nothing.
 _SETTINGS = (
@@ -57,7 +58,6 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "cat-file": (),
     "check-ignore": ("--quiet", "--no-index"),
     "check-ref-format": (),
-    "commit-tree": (),
     "config": ("--null", "--get-regexp"),
     "for-each-ref": (),
     "hash-object": ("-w", "--stdin", "--no-filters"),
@@ -68,14 +68,12 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "mktree": (),
     "rev-list": (),
     "rev-parse": (),
-    "symbolic-ref": ("-q",),
     "update-index": ("-z", "--index-info"),
     "update-ref": ("--no-deref", "--stdin"),
     "version": (),
 }
-_PERSON_ALLOWED = frozenset({"cherry-pick", "commit", "diff-index", "ls-files", "revert", "rev-parse", "status"})
-
 _PERSON_LOOKS = frozenset({"diff-index", "ls-files", "rev-parse", "status"})
+_PERSON_ALLOWED = _PERSON_LOOKS | {"cherry-pick", "commit", "revert"}
 
 
 @dataclass(frozen=True, slots=True)

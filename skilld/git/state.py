@@ -29,7 +29,7 @@ _HOLDERS = (
     ("BISECT_START", "being bisected"),
 )
 _HEADS = "refs/heads/"
-_LIMIT = 1 << 20
+_LIMIT = 1 << 20  # bytes of a file of git's that are read
 
 
 def in_progress(git_dir: Path) -> str | None:

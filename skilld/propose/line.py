@@ -15,7 +15,7 @@ from skilld.git.objects import EMAIL, Commit, Ident
 from skilld.git.repo import Repo
 from skilld.propose.values import Standing
 
-_LIMIT = 500
+_LIMIT = 500  # commits on the branch alone
 
 
 class HeldError(Exception):
