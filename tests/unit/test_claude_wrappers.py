@@ -73,9 +73,12 @@ def test_a_signed_text_is_believed(text: str) -> None:
     assert words([text], signed=True) == Words(text)
 
 
-@pytest.mark.parametrize("text", ["<bash-input>ls</bash-input>", "<command-name>/clear</command-name>"])
-def test_even_a_signed_text_can_be_a_wrapper(text: str) -> None:
-    assert isinstance(words([text], signed=True), str)
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("<bash-input>ls</bash-input>", "bash-input"), ("<command-name>/clear</command-name>", "local-command")],
+)
+def test_even_a_signed_text_can_be_a_wrapper(text: str, reason: str) -> None:
+    assert words([text], signed=True) == reason
 
 
 CLOSING_TAG_TYPED = (

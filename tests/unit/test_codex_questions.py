@@ -82,7 +82,11 @@ def test_replies_to_queued_questions() -> None:
     envelope = f"<send_user_message_question_reply>\n{json.dumps(rows)}\n</send_user_message_question_reply>"
 
     assert questions.replies(envelope) == ["", "only the shop", "no emoji"]
-    assert questions.replies(envelope.removesuffix("\n</send_user_message_question_reply>")) is not None
+    assert questions.replies(envelope.removesuffix("\n</send_user_message_question_reply>")) == [
+        "",
+        "only the shop",
+        "no emoji",
+    ]
     assert questions.replies("<send_user_message_question_reply>\nbroken") == []
     assert questions.replies("no envelope") is None
 

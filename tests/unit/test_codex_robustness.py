@@ -181,6 +181,7 @@ def test_the_state_holds_no_words_and_stays_small() -> None:
 def test_real_transcripts_parse() -> None:
     for path in REAL:
         events = events_of(codex, path)
+        assert events, path.name
         assert all(0 <= event.span.start <= event.span.end <= path.stat().st_size for event in events)
 
 

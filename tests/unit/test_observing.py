@@ -81,7 +81,10 @@ def test_what_the_person_decided_meanwhile_stands(store: Store) -> None:
 
 
 def test_a_decision_about_a_proposal_that_is_not_there_is_nothing(store: Store) -> None:
-    record(store, {"decisions": [["gone", "open", "accepted", "", ""]]}, NOW)
+    store.proposals.add(PROPOSAL)
+    record(store, {"decisions": [["gone", "open", "accepted", "", ""], ["a", "open", "stale", "", ""]]}, NOW)
+    assert [proposal.id for proposal in store.proposals.in_states([*State])] == ["a"]
+    assert _state(store) is State.STALE, "what stands behind it is written down"
 
 
 def test_the_time_off_the_branch_is_counted_from_the_first_look_that_missed_it(store: Store) -> None:
