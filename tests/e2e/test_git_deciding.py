@@ -141,7 +141,7 @@ WAYS = [merge, fast_forward, squash, pick, rebase, by_hand, by_fetch]
 
 
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_accepted(world: World, way: Callable[[World], None]) -> None:
+def test_what_plain_git_took_in_is_accepted_and_the_rest_stays_open(world: World, way: Callable[[World], None]) -> None:
     way(world)
     assert world.lessons.states() == {world.one: "accepted", world.other: "open"}
     assert world.shown(world.one)["note"] == ""
@@ -191,7 +191,7 @@ def lines_removed(world: World) -> None:
 @pytest.mark.parametrize(
     "way", [reverted_commit, reverted_merge, reverted_unseen, lines_removed], ids=lambda way: way.__name__
 )
-def test_reverted(world: World, way: Callable[[World], None]) -> None:
+def test_what_plain_git_reverted_is_reverted_and_not_proposed_again(world: World, way: Callable[[World], None]) -> None:
     way(world)
     assert world.lessons.states() == {world.one: "reverted", world.other: "open"}
     _say_it_again(world)

@@ -204,7 +204,7 @@ def test_what_is_no_answer_is_read_as_none(program: str, printed: bytes) -> None
         ("anything", 400, "does not accept"),
     ],
 )
-def test_trouble_that_stays(said: str, status: int | None, told: str) -> None:
+def test_trouble_that_stays_is_not_tried_again(said: str, status: int | None, told: str) -> None:
     error = failed(CLIENTS["claude"], said, status, 1)
     assert not isinstance(error, RetryError)
     assert told in error.cause

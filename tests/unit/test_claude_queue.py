@@ -117,7 +117,7 @@ def said(*records: dict[str, Any]) -> list[tuple[str, str]]:
         ([put([{"type": "text", "text": "no tabs"}], 2)], [("queued", "no tabs")]),
     ],
 )
-def test_newer_clients(records: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
+def test_what_newer_clients_queued_is_said_once(records: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
     assert said(START, *records) == [("typed", "start"), *expected]
 
 
@@ -135,7 +135,7 @@ def test_newer_clients(records: list[dict[str, Any]], expected: list[tuple[str, 
         ([put("/usr/lib is wrong", 2), op("remove", 3)], [("queued", "/usr/lib is wrong")]),
     ],
 )
-def test_older_clients(records: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
+def test_what_older_clients_queued_is_said_once(records: list[dict[str, Any]], expected: list[tuple[str, str]]) -> None:
     assert said(user("start", 1, OLD), *records) == [("typed", "start"), *expected]
 
 

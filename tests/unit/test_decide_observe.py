@@ -195,7 +195,7 @@ def test_the_newer_of_main_and_its_remote_counts(person: Person, desk: Desk) -> 
     assert desk.seen("p1").seen is Seen.LANDED
 
 
-def test_dropped_with_rebase(person: Person, desk: Desk) -> None:
+def test_a_commit_that_a_rebase_left_out_is_dropped(person: Person, desk: Desk) -> None:
     person.git("switch", "--quiet", "skilld/staging")
     drop = "sed -i -e '1d' \"$1\""
     person.write("drop.sh", f"#!/bin/sh\n{drop}\n").chmod(0o755)
@@ -212,7 +212,7 @@ def test_a_rebase_in_progress_is_left_alone(person: Person, desk: Desk) -> None:
     assert desk.seen("p1").seen is Seen.BUSY
 
 
-def test_staging_deleted(person: Person, desk: Desk) -> None:
+def test_a_deleted_staging_branch_drops_what_was_open(person: Person, desk: Desk) -> None:
     person.git("branch", "-D", "skilld/staging")
     assert [desk.seen(name).seen for name in ("p1", "p2")] == [Seen.DROPPED, Seen.DROPPED]
 
@@ -251,7 +251,9 @@ def test_a_skill_that_is_gone_reverts_nothing(person: Person, desk: Desk) -> Non
 @pytest.mark.parametrize(
     "apply", [without("- Tag the commit."), instead("- Tag the commit.", "- Sign it.")], ids=["removal", "change"]
 )
-def test_removals_and_changes(person: Person, desk: Desk, apply: Callable[[bytes], bytes]) -> None:
+def test_removals_and_changes_by_hand_are_the_same_change_and_can_be_reverted(
+    person: Person, desk: Desk, apply: Callable[[bytes], bytes]
+) -> None:
     desk.made("p3", apply)
     person.commit("by hand", {SKILL: apply(TEXT.encode())})
     assert desk.seen("p3").how == "same change"

@@ -75,7 +75,7 @@ def outcomes(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="ascii").splitlines()]
 
 
-def test_turns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_turns_are_scored_by_language_and_tag(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data, out = write(tmp_path / "turns.jsonl", *TURNS), tmp_path / "out.jsonl"
     found = figures(capsys, "turns", "--data", data, "--out", str(out))
     assert (found["kind"], found["n"]) == ("turns", 2)
@@ -128,7 +128,9 @@ def test_several_files_are_scored_together(tmp_path: Path, capsys: pytest.Captur
     ]
 
 
-def test_secrets(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_secrets_are_scored_by_tier_and_each_row_says_what_was_flagged(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     secret = {**SECRET, "id": "s2", "should_redact": True, "kind": "github"}
     secret["sample_b64"] = base64.b64encode(b"token ghp_" + b"0aB1cD2eF3" * 3 + b"gH4iJ5").decode()
     out = tmp_path / "out.jsonl"

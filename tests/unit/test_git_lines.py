@@ -39,7 +39,7 @@ def test_line_endings_alone_are_no_change() -> None:
         (OLD, OLD + b"\n\n", False),
     ],
 )
-def test_holds(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
+def test_a_text_holds_a_change_whose_lines_it_has(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
     assert lines.holds(text, OLD, new) is expected
 
 
@@ -56,7 +56,7 @@ def test_holds(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001
         (REMOVED, REMOVED, False),
     ],
 )
-def test_gone(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
+def test_a_change_is_gone_from_a_text_without_its_lines(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
     assert lines.gone(text, OLD, new) is expected
 
 

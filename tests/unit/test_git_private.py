@@ -287,7 +287,7 @@ def test_another_repository_in_its_place_is_not_opened(
     assert private.open_any(other.root, folder).private is False
 
 
-def test_roots(person: Person, desk: Desk, folder: Path) -> None:
+def test_a_root_is_known_once_it_has_a_repository(person: Person, desk: Desk, folder: Path) -> None:
     assert private.roots(folder) == {}
     desk.made("p1", DRY)
     assert private.roots(folder) == {person.root / "skills": Path(desk.proposals["p1"].repo)}

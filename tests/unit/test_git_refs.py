@@ -59,7 +59,7 @@ def test_a_ref_moves_only_from_the_expected_value(person: Person, repo: Repo) ->
             move(repo, change)
 
 
-def test_all_or_nothing(person: Person, repo: Repo) -> None:
+def test_where_one_ref_has_moved_none_is_written(person: Person, repo: Repo) -> None:
     with pytest.raises(LostRaceError):
         move(
             repo, Change(REF, person.tip(), None), Change("refs/skilld/proposals/p2", person.tip(), person.tip("HEAD^"))

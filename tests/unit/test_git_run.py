@@ -136,7 +136,7 @@ def test_a_missing_git_is_said_in_words(person: Person) -> None:
         ("*.md diff=markdown text eol=lf", False),
     ],
 )
-def test_attributes(tmp_path: Path, pattern: str, expected: bool) -> None:  # noqa: FBT001 - a row of the table
+def test_only_what_changes_bytes_is_a_filter(tmp_path: Path, pattern: str, expected: bool) -> None:  # noqa: FBT001 - a row of the table
     (tmp_path / ".gitattributes").write_text(pattern + "\n")
     asked = filtered(tmp_path, tmp_path / ".git", "skills/release/SKILL.md", tmp_path / "none")
     assert asked is expected

@@ -333,7 +333,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
 
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES.keys())
-def test_state(person: Person, case: Case) -> None:
+def test_an_edit_is_proposed_or_refused_and_nothing_else_changes(person: Person, case: Case) -> None:
     here = case.made(person)
     everything = person.root.parent
     path = here.skill if here.skill.exists() else here.root / "sk\nills/release/SKILL.md"
@@ -384,7 +384,7 @@ NEW_CASES = {
 
 
 @pytest.mark.parametrize("case", NEW_CASES.values(), ids=NEW_CASES.keys())
-def test_state_for_a_new_skill(person: Person, case: Case) -> None:
+def test_a_new_skill_is_proposed_or_refused_and_nothing_else_changes(person: Person, case: Case) -> None:
     here = case.made(person)
     everything = person.root.parent
     before = snapshot(everything)

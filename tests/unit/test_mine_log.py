@@ -64,11 +64,11 @@ def _opencode(**data: Any) -> dict[str, Any]:
         ("gemini-cli", [{"anything": 1}], Ending.UNKNOWN),
     ],
 )
-def test_how_it_ended(agent: str, records: list[dict[str, Any]], ending: Ending) -> None:
+def test_the_last_record_tells_how_a_session_ended(agent: str, records: list[dict[str, Any]], ending: Ending) -> None:
     assert _log(agent, *records).ending is ending
 
 
-def test_what_it_cost() -> None:
+def test_the_cost_is_the_sum_of_the_answers_each_counted_once() -> None:
     spent = _log("pi", _pi("toolUse", 0.25), _pi("stop", 0.5))
     assert spent.cost(lambda _: None) == 0.75
     assert _log("opencode", _opencode(cost=0.1), _opencode(cost=0.2)).cost(lambda _: None) == pytest.approx(0.3)

@@ -138,7 +138,7 @@ def test_only_the_named_modules_do_it(finder: Finder, allowed: tuple[str, ...]) 
         (reads_environment, "from os import getenv"),
     ],
 )
-def test_each_finder_finds(finder: Finder, source: str) -> None:
+def test_each_finder_finds_its_kind_of_call_outside_its_places(finder: Finder, source: str) -> None:
     assert outside(doing(finder, {"skilld.edit.lint": source}), ("skilld.cli", "skilld.editor")) != {}
     assert outside(doing(finder, {"skilld.edit.lint": source}), ("skilld.edit",)) == {}
 

@@ -105,7 +105,7 @@ def test_sections_know_lists_code_and_front_matter() -> None:
         ("I moved it (stop renaming files) already", ["I moved it", "stop renaming files"]),
     ],
 )
-def test_clauses(text: str, parts: list[str]) -> None:
+def test_a_turn_falls_into_these_clauses(text: str, parts: list[str]) -> None:
     assert [clause.text for clause in clauses(text)] == parts
 
 

@@ -55,7 +55,7 @@ def git(*args: str, stdin: bytes) -> str:
     return done.stdout.decode()
 
 
-def test_the_shape() -> None:
+def test_subject_reason_quote_and_trailers_stand_in_this_order() -> None:
     written = compose(
         skill="release",
         summary="Do a dry run first",

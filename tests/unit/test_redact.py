@@ -123,7 +123,7 @@ def test_the_result_is_at_most_twice_as_long(text: str) -> None:
 
 
 @given(TEXTS)
-def test_only_findings_change(text: str) -> None:
+def test_a_text_without_findings_stays_and_findings_never_overlap(text: str) -> None:
     findings = REDACTOR.findings(text)
     assert all(0 <= each.start < each.end <= len(text) for each in findings)
     assert all(left.end <= right.start for left, right in itertools.pairwise(findings))
@@ -180,7 +180,7 @@ def test_whatever_goes_wrong_is_a_refusal_that_carries_no_text(text: str) -> Non
     assert caught.value.__suppress_context__
 
 
-def test_findings_refuse_too() -> None:
+def test_findings_in_bytes_are_refused_as_redacting_them_is() -> None:
     with pytest.raises(RedactionError):
         REDACTOR.findings(b"password=hunter22")  # type: ignore[arg-type]
 

@@ -128,7 +128,7 @@ def test_a_status_is_told_once_and_stopping_is_told(watchdog: Watchdog, told: To
         ({"WATCHDOG_USEC": "soon"}, float("inf")),
     ],
 )
-def test_the_managers_patience(variables: dict[str, str], patience: float) -> None:
+def test_the_manager_waits_as_long_as_its_variables_say(variables: dict[str, str], patience: float) -> None:
     assert Watchdog(Manager(variables), variables, LIMITS).patience == patience
 
 
