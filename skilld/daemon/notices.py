@@ -21,7 +21,7 @@ from skilld.notify.digest import Digest, Rules, Shown, due
 from skilld.notify.words import Notice
 from skilld.settings import Notify
 from skilld.store import Store
-from skilld.store.database import StoreError
+from skilld.store.connection import StoreError
 from skilld.store.meta import NOTICES, SNOOZED_UNTIL
 from skilld.times import day
 from skilld.types import Outcome, Proposal, State

@@ -19,7 +19,7 @@ from skilld.daemon import jobs
 from skilld.daemon.follow import Follower
 from skilld.daemon.roots import Surroundings
 from skilld.store import Store, damage
-from skilld.store.database import DamagedError, StoreError
+from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import LAST_ERROR
 from skilld.store.rebuilding import Rebuilding
 from skilld.times import rfc3339

@@ -31,7 +31,7 @@ from skilld.daemon.watching import Watching
 from skilld.notify.desktop import Desktop
 from skilld.notify.words import CANNOT_STORE, about_budget, about_dead
 from skilld.store.batches import StoredBatch
-from skilld.store.database import DamagedError, StoreError
+from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
 from skilld.times import rfc3339
 from skilld.types import Proposal

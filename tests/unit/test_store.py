@@ -15,7 +15,7 @@ import pytest
 from skilld.errors import SkilldError
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.database import StoreError
+from skilld.store.connection import StoreError
 from skilld.store.learnings import Learning
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.store.transcripts import BEFORE

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.store import Store, database
+from skilld.store import Store, migrate
 from skilld.store.schema import MIGRATIONS
 
 
@@ -49,7 +49,7 @@ def test_an_older_database_is_brought_up_and_a_private_copy_of_it_kept(
     old = Store.open(path)
     old.meta.set("x", "kept")
     old.close()
-    monkeypatch.setattr(database, "MIGRATIONS", (*MIGRATIONS, ("9999_add_column", _add_column)))
+    monkeypatch.setattr(migrate, "MIGRATIONS", (*MIGRATIONS, ("9999_add_column", _add_column)))
     new = Store.open(path)
     assert new.meta.get("x") == "kept"
     new._db.execute("SELECT extra FROM learnings")
@@ -65,7 +65,7 @@ def test_an_older_database_is_brought_up_and_a_private_copy_of_it_kept(
 def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "skilld.db"
     Store.open(path).close()
-    monkeypatch.setattr(database, "MIGRATIONS", (*MIGRATIONS, ("9999_half", _fail_half_way)))
+    monkeypatch.setattr(migrate, "MIGRATIONS", (*MIGRATIONS, ("9999_half", _fail_half_way)))
     with pytest.raises(ZeroDivisionError):
         Store.open(path)
     monkeypatch.undo()

@@ -27,7 +27,7 @@ from typing import Any
 FOLDER = Path(os.environ.get("PYTHONFAULTS", "/nowhere"))
 # Module -> what of it touches the world. A name that is gone fails the test that looks for it in `steps`.
 STEPS = {
-    "skilld.store.database": ("_Connection.execute",),
+    "skilld.store.connection": ("Connection.execute",),
     "skilld.intake.tail": ("look",),
     "skilld.daemon.spawn": ("Worker.__init__", "_send", "_parse"),
     "skilld.git.run": ("execute",),

@@ -1,0 +1,89 @@
+"""Connections to our database, whose troubles are told apart: a full disk or a lock, damage, or a bug of ours."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from skilld.errors import SkilldError
+
+_TROUBLES = {sqlite3.OperationalError, sqlite3.DatabaseError}  # not their subclasses
+_PRIMARY = 0xFF  # of an error code; the rest of it says more
+
+
+class StoreError(SkilldError):
+    """The database could not be read or written: a full disk, a lock held for too long, damage."""
+
+
+class DamagedError(StoreError):
+    """The file is no sound database any more."""
+
+
+class _Told:
+    """Turns SQLite's errors into ours; a context of its own kind, since every statement goes through it twice."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, sqlite3.DatabaseError) or type(error) not in _TROUBLES:
+            return
+        if error.sqlite_errorcode & _PRIMARY in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
+            raise damaged(str(error)) from error
+        raise StoreError("The database could not be used", str(error)) from error
+
+
+_TOLD = _Told()
+
+
+class _Cursor(sqlite3.Cursor):
+    def fetchone(self) -> Any:  # noqa: ANN401 - sqlite3's signature
+        with _TOLD:
+            return super().fetchone()
+
+    def fetchall(self) -> list[Any]:
+        with _TOLD:
+            return super().fetchall()
+
+    def __next__(self) -> Any:  # noqa: ANN401 - sqlite3's signature
+        with _TOLD:
+            return super().__next__()
+
+
+class Connection(sqlite3.Connection):
+    """A connection whose troubles are StoreErrors. Wrong SQL and broken constraints stay what they are: our bugs."""
+
+    def cursor(self, factory: Any = _Cursor) -> Any:  # noqa: ANN401, D102 - sqlite3's signature
+        return super().cursor(factory)
+
+    def execute(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401, D102 - sqlite3's signature
+        with _TOLD:
+            return super().execute(*arguments)
+
+    def executemany(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401, D102 - sqlite3's signature
+        with _TOLD:
+            return super().executemany(*arguments)
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """Make everything inside happen together or not at all. Not for one inside another."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:  # where the disk is full SQLite has rolled back by itself
+            db.execute("ROLLBACK")
+        raise
+
+
+def damaged(cause: str) -> DamagedError:
+    """Return the error that says why the file is no sound database, and what to do about it."""
+    return DamagedError(
+        "The database is damaged",
+        cause,
+        "Run: skilld run. It moves the file away; skilld then starts a new one with all that can be kept.",
+    )

@@ -1,0 +1,53 @@
+"""Bringing a database up to date: migrations that are due are run, each in a transaction, after a copy was made."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.store.connection import StoreError, damaged, transaction
+from skilld.store.schema import MIGRATIONS
+
+_PRECIOUS = "meta", "files", "proposals", "learnings"  # one that another process makes just now has no row in any
+
+
+def migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Run the migrations that the open database at `path` has not seen; what is precious in it is copied before.
+
+    Raises SkilldError where a newer skilld wrote it, DamagedError where its own record of migrations makes no sense.
+    """
+    db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at TEXT NOT NULL) STRICT")
+    done = {row["name"] for row in db.execute("SELECT name FROM migrations")}
+    known = [name for name, _ in MIGRATIONS]
+    if newer := sorted(map(str, done - set(known))):
+        if not done.issuperset(known):
+            raise damaged("the names of its migrations are none")
+        raise SkilldError(
+            "The database was written by a newer skilld", f"{path} has {newer[0]}", "Install the newer version again."
+        )
+    if not done and db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
+        raise damaged("its migrations are gone")
+    due = [(name, migration) for name, migration in MIGRATIONS if name not in done]
+    if due and done and any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in _PRECIOUS):  # noqa: S608
+        kept = path.with_name(f"{path.name}.before-{due[0][0]}")
+        own = kept.with_name(f"{kept.name}.{threading.get_native_id()}")  # others may be at it in this moment
+        back_up(db, own)
+        own.replace(kept)
+    for name, migration in due:
+        with transaction(db):
+            if not db.execute("SELECT 1 FROM migrations WHERE name = ?", (name,)).fetchone():
+                migration(db)
+                db.execute("INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))", (name,))
+
+
+def back_up(db: sqlite3.Connection, path: Path) -> None:
+    """Write a compact copy of the database to `path` (mode 0600), in place of what is there. Raises StoreError."""
+    try:
+        path.unlink(missing_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))  # VACUUM fills an empty one
+    except OSError as error:
+        raise StoreError("The database could not be backed up", f"{path}: {error.strerror}") from error
+    db.execute("VACUUM INTO ?", (str(path),))
