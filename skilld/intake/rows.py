@@ -1,8 +1,8 @@
 """Records of an agent's SQLite database, as if they were lines of a file: path and cursor in, records and cursor out.
 
-The adapter says which tables it knows and how a record is asked for (`Query`); this opens the database without ever
-writing, looks whether it is one of those, and reads what is new. A position is a time in milliseconds, by which the
-client orders records. Knows nothing of agents or of what records say, and asks for no other table.
+The adapter says which tables it knows and how a record is asked for (`Query`); this reads what is new of those. A
+position is a time in milliseconds, by which the client orders records. Knows nothing of agents or of what records say,
+and asks for no other table.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from skilld.intake.agents.base import Query
-from skilld.intake.tail import MAX_LINE, Facts, UnreadableError, check_own
+from skilld.intake.database import opened
+from skilld.intake.tail import MAX_LINE, Facts
 from skilld.types import RawLine, Span
 
 # A record that was read is read again for so long: what belongs to it may come a moment later, or in place of a
@@ -27,7 +26,6 @@ from skilld.types import RawLine, Span
 OVERLAP = 10_000  # milliseconds
 # Of what was there before skilld only this much is read, for the skills of sessions that go on.
 LOOK_BACK = 7 * 86_400_000  # milliseconds
-_PATIENCE = 0.2  # seconds a client's lock is waited for; the next look comes anyway
 # Seconds that reading may take, should somebody have made a database to keep us: what is new, all of it.
 _LONGEST_NEW, _LONGEST_WHOLE = 10.0, 100.0
 # What one look takes: a part of a long history, and not long. The rest is read by the next look, at once.
@@ -88,7 +86,7 @@ def facts(path: Path) -> Facts:
 
 def newest(path: Path, queries: Sequence[Query]) -> int:
     """Return the position behind the newest record; 0 where there is none. Raises OSError as `read` does."""
-    with _opened(path, queries) as (db, query, _):
+    with opened(path, queries, _LONGEST_NEW) as (db, query, _):
         (position,) = db.execute(query.newest).fetchone()
         return int(position or 0) + 1 if isinstance(position, int) else 0
 
@@ -100,7 +98,7 @@ def read(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budg
     of it moves the cursor.
     """
     seen = facts(path)  # before it is read: what comes meanwhile is a change
-    with _opened(path, queries) as (db, query, note):
+    with opened(path, queries, _LONGEST_NEW) as (db, query, note):
         known = cursor is not None and (cursor.dev, cursor.ino) in {(seen.st_dev, seen.st_ino), (0, 0)}
         since, row = (cursor.offset, cursor.row) if cursor is not None and known else (0, None)
         (last_row,) = db.execute(query.last_row).fetchone()
@@ -123,7 +121,7 @@ def read(path: Path, cursor: RowCursor | None, queries: Sequence[Query], *, budg
 
 def whole(path: Path, queries: Sequence[Query], session: str | None = None) -> Iterator[RawLine | Span]:
     """Yield all records, or those of one session, in order. Raises as `read` does."""
-    with _opened(path, queries, seconds=_LONGEST_WHOLE) as (db, query, _):
+    with opened(path, queries, _LONGEST_WHOLE) as (db, query, _):
         for position, key in _index(db, query, 0, session=session):
             yield _record(db, query, position, key)
 
@@ -186,79 +184,3 @@ def _record(db: sqlite3.Connection, query: Query, position: int, key: str) -> Ra
     data = json.dumps(fields, ensure_ascii=False, default=lambda _: None).encode("utf-8", "replace")
     span = Span(max(position, 0), max(position, 0) + 1)
     return RawLine(span.start, span.end, data) if len(data) <= MAX_LINE else span
-
-
-@contextmanager
-def _opened(
-    path: Path, queries: Sequence[Query], seconds: float = _LONGEST_NEW
-) -> Iterator[tuple[sqlite3.Connection, Query, str]]:
-    """Open a database and yield it with the query that fits and a word about what it does not reach."""
-    check_own(path, path.stat(follow_symlinks=False))
-    still = not _is_in_use(path)
-    try:
-        with closing(_connect(path, seconds, still=still)) as db:
-            query = next((query for query in queries if _fits(db, query)), None)
-            if query is None:
-                raise UnreadableError(0, "its tables are not those of a version that skilld knows", str(path))
-            db.execute("BEGIN")  # one moment for all that is asked
-            yield db, query, _beyond(db, query)
-        if still and _is_in_use(path):
-            raise UnreadableError(0, "a client has just opened it; skilld tries again", str(path))
-    except sqlite3.DatabaseError as error:
-        raise UnreadableError(0, _why(error), str(path)) from error
-
-
-def _is_in_use(path: Path) -> bool:
-    """Whether there is anything in a log beside the database: then that, too, must be read, and locks be heeded."""
-    for ending in ("-wal", "-journal"):
-        with suppress(OSError):
-            if path.with_name(f"{path.name}{ending}").stat().st_size > 0:
-                return True
-    return False
-
-
-def _connect(path: Path, seconds: float, *, still: bool) -> sqlite3.Connection:
-    """Open a database for reading. Without a log it is taken for `immutable`: else SQLite makes files beside it."""
-    place = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if still else ''}"
-    db = sqlite3.connect(place, uri=True, timeout=_PATIENCE, isolation_level=None)
-    try:
-        db.row_factory = sqlite3.Row
-        db.text_factory = lambda data: data.decode("utf-8", "replace")
-        deadline = time.monotonic() + seconds
-        db.set_progress_handler(lambda: time.monotonic() > deadline, 100_000)
-        db.execute("PRAGMA query_only = ON")
-        db.execute("PRAGMA trusted_schema = OFF")
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
-def _fits(db: sqlite3.Connection, query: Query) -> bool:
-    return all(columns <= _columns(db, table) for table, columns in query.tables.items())
-
-
-def _columns(db: sqlite3.Connection, table: str) -> set[str]:
-    """Return the columns of a table; none where it is none (a view could say anything)."""
-    if not db.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone():
-        return set()
-    return {row["name"] for row in db.execute("SELECT name FROM pragma_table_info(?)", (table,))}
-
-
-def _beyond(db: sqlite3.Connection, query: Query) -> str:
-    """Return a word on tables of a newer version that are in use, which this query does not read."""
-    for table in query.newer:
-        if _columns(db, table) and db.execute(f'SELECT 1 FROM "{table}" LIMIT 1').fetchone():  # noqa: S608 - our own name
-            return f"a newer version keeps sessions in its table {table}, which skilld cannot read yet"
-    return ""
-
-
-def _why(error: sqlite3.DatabaseError) -> str:
-    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return "locked by its client; skilld tries again"
-    if code == sqlite3.SQLITE_INTERRUPT:
-        return "reading took too long; skilld tries again"
-    if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-        return "it is no sound database"
-    return f"SQLite says: {error}"

@@ -43,7 +43,7 @@ DOORS = {
     "platformdirs": ("skilld.paths",),
     "pydantic": ("skilld.settings",),
     "pydantic_settings": ("skilld.settings",),
-    "sqlite3": ("skilld.store", "skilld.intake.rows"),
+    "sqlite3": ("skilld.store", "skilld.intake.rows", "skilld.intake.database"),
     "stringzilla": ("skilld.intake.search",),
     "textual": ("skilld.review",),
     "watchdog": ("skilld.intake",),
