@@ -16,7 +16,7 @@ from pathlib import Path
 
 from skilld.classify.answer import BadReplyError
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
-from skilld.edit.lint import Verdict, lint
+from skilld.edit.lint import Severity, lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.intake.agents import ADAPTERS
@@ -119,7 +119,7 @@ def front_matter(data: bytes) -> list[str]:
         must(skill.data == data, "parsing loses bytes")
         if skill.front.encode() == SKILL[: SKILL.index(b"\n# Notes")] and not skill.bom:
             return ["parsed"]
-        must(bool(findings) and findings[0].verdict is Verdict.REFUSE, "a changed front matter is not refused")
+        must(bool(findings) and findings[0].severity is Severity.REFUSE, "a changed front matter is not refused")
         return ["parsed", "front matters changed, all refused"]
     return []
 

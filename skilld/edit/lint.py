@@ -29,12 +29,12 @@ from skilld.edit import (
     lint_unicode,
 )
 from skilld.edit.change import Change, change_of
-from skilld.edit.findings import Finding, Verdict, refuse
+from skilld.edit.findings import Finding, Severity, refuse
 from skilld.edit.lint_created import laid_open
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import parse
 
-__all__ = ["Finding", "Verdict", "lint", "verdict"]
+__all__ = ["Finding", "Severity", "gravest", "lint"]
 
 RULES: dict[str, Callable[[Change], Iterator[Finding]]] = {
     "front": lint_front.check,
@@ -74,19 +74,19 @@ def lint(before: bytes, after: bytes, evidence: str) -> list[Finding]:
     except SkilldError as error:
         return [refuse("unreadable", f"The skill could not be read after the edit, for {error.cause}")]
     findings = of_front + [finding for check in RULES.values() for finding in _few(check(change))]
-    return sorted(findings, key=lambda finding: finding.verdict is not Verdict.REFUSE)
+    return sorted(findings, key=lambda finding: finding.severity is not Severity.REFUSE)
 
 
-def verdict(findings: Iterable[Finding]) -> Verdict:
+def gravest(findings: Iterable[Finding]) -> Severity:
     """Return what the findings mean together: the gravest of them, or PASS where there is none."""
-    found = {finding.verdict for finding in findings}
-    return Verdict.REFUSE if Verdict.REFUSE in found else Verdict.FLAG if found else Verdict.PASS
+    found = {finding.severity for finding in findings}
+    return Severity.REFUSE if Severity.REFUSE in found else Severity.FLAG if found else Severity.PASS
 
 
 def _few(findings: Iterable[Finding]) -> list[Finding]:
     """Return each finding once, and at most a few of each rule, refusals before flags."""
     kept: list[Finding] = []
-    for finding in sorted(dict.fromkeys(findings), key=lambda finding: finding.verdict is not Verdict.REFUSE):
+    for finding in sorted(dict.fromkeys(findings), key=lambda finding: finding.severity is not Severity.REFUSE):
         if sum(other.rule == finding.rule for other in kept) < _PER_RULE:
             kept.append(finding)
     return kept

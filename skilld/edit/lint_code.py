@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from skilld.edit.change import Change
-from skilld.edit.findings import Finding, Verdict, flag
+from skilld.edit.findings import Finding, Severity, flag
 from skilld.edit.phrases import find, phrase
 
 _CODE_SIGN = re.compile(
@@ -19,7 +19,7 @@ _CODE_SIGN = re.compile(
     r"|[\w.]{1,100}\([^\n]*\)\s*;?$)|\b[A-Za-z_][\w.]{0,100}\(\s*[\"'\[]",
     re.MULTILINE,
 )
-_FLAG = Verdict.FLAG
+_FLAG = Severity.FLAG
 _PHRASES = (
     phrase(
         "code-runs-programs",

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from skilld.edit.change import Change
 from skilld.edit.clauses import is_forbidden
-from skilld.edit.findings import Finding, Verdict, flag, refuse
+from skilld.edit.findings import Finding, Severity, flag, refuse
 from skilld.edit.phrases import find, phrase
 
 _FETCH = r"\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|fetch|aria2c|http)\b"
@@ -20,7 +20,7 @@ _INTERPRETER = (
     r"(?:sudo\s+)?(?:python[\d.]*|perl|ruby|node|deno|bun|php|pwsh|powershell|iex|Invoke-Expression|source|eval)\b"
 )
 _RUNNER = rf"(?:{_SHELL}|{_INTERPRETER})"
-_REFUSE, _FLAG = Verdict.REFUSE, Verdict.FLAG
+_REFUSE, _FLAG = Severity.REFUSE, Severity.FLAG
 
 _PHRASES = (
     phrase(
@@ -142,5 +142,5 @@ def check(change: Change) -> Iterator[Finding]:
     """Find dangerous commands and settings in all added text, code included."""
     yield from find(change, _PHRASES, change.text)
     for match in change.matches(_OWN_SETTINGS):
-        verdict = flag if is_forbidden(change.text, match.start()) else refuse
-        yield verdict("own-settings", "It would have an agent change or operate skilld", match[0])
+        make = flag if is_forbidden(change.text, match.start()) else refuse
+        yield make("own-settings", "It would have an agent change or operate skilld", match[0])

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skilld.edit.change import Change
-from skilld.edit.findings import Finding, Verdict
+from skilld.edit.findings import Finding, Severity
 from skilld.edit.phrases import find, near, nouns, phrase, verbs
 
-_FLAG = Verdict.FLAG
+_FLAG = Severity.FLAG
 _PUT = verbs("append insert add include inject embed place mention use put prepend attach")
 
 _PHRASES = (

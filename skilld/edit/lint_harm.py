@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skilld.edit.change import Change
-from skilld.edit.findings import Finding, Verdict
+from skilld.edit.findings import Finding, Severity
 from skilld.edit.phrases import find, near, nouns, phrase, verbs
 
-_FLAG = Verdict.FLAG
+_FLAG = Severity.FLAG
 
 _SEND = verbs(
     "send sent forward upload post transmit sync synchronize submit export share email e-mail mail copy backup"

@@ -37,8 +37,8 @@ def check(change: Change) -> Iterator[Finding]:
     for match in change.matches(_ACTIVE_TEXT):
         yield flag("active-link", "It names an address that runs or embeds something", match[0])
     for match in change.matches(_USER):
-        verdict = flag if _is_local(match["host"]) else refuse
-        yield verdict("login-in-address", "It adds an address with a login, which hides where it leads", match[0])
+        make = flag if _is_local(match["host"]) else refuse
+        yield make("login-in-address", "It adds an address with a login, which hides where it leads", match[0])
     for match in change.matches(URL):
         whole = change.text[match.start() : match.end() + _BLANK_LENGTH].split()[0]
         if _FILLED.search(whole):

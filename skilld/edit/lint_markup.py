@@ -84,8 +84,8 @@ def _tag(change: Change, match: re.Match[str]) -> Iterator[Finding]:
     if _HIDING_ATTRIBUTE.search(rest) and ("=" in rest or name in _ELEMENTS):
         yield refuse("html", "It adds HTML that loads, runs or hides something", match[0])
     elif _FRAME.fullmatch(name) or _FRAME.fullmatch(f"{name} {rest}"):
-        verdict = refuse if closed or name in {"system", "human", "assistant"} else flag
-        yield verdict("frame-tag", "It imitates the tags that frame an agent's conversation", match[0])
+        make = refuse if closed or name in {"system", "human", "assistant"} else flag
+        yield make("frame-tag", "It imitates the tags that frame an agent's conversation", match[0])
     elif name in _ELEMENTS:
         hides = name in _HIDING and (closed or match.start() == _line_text(change.prose, match.start()))
         typed = folded(match[0]) in folded(change.evidence)

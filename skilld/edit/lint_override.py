@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skilld.edit.change import Change
-from skilld.edit.findings import Finding, Verdict
+from skilld.edit.findings import Finding, Severity
 from skilld.edit.phrases import SET_ASIDE, find, near, nouns, phrase, verbs
 
-_FLAG = Verdict.FLAG
+_FLAG = Severity.FLAG
 _OTHERS = r"\b(?:previous|prior|above|earlier|preceding|other|existing|your|these|system|all)\b"
 _ORDERS = nouns("instruction directive rule prompt guideline command policy order constraint safeguard restriction")
 _BEGINS = r"(?:^|[.!?:\n]\s*)[-*+>\s]*(?:(?:please|now|just|actually|ok(?:ay)?|so|and|but),?\s+)*"

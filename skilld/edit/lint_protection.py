@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 
 from skilld.edit.change import Change, folded
-from skilld.edit.findings import Finding, Verdict, flag
+from skilld.edit.findings import Finding, Severity, flag
 from skilld.edit.phrases import SET_ASIDE, find, near, nouns, phrase, verbs
 from skilld.markdown.structure import sections
 
-_FLAG = Verdict.FLAG
+_FLAG = Severity.FLAG
 _SKIP = verbs("disable skip bypass remove omit ignore suppress relax loosen weaken drop avoid deactivate") + (
     r"|\b(?:turn(?:s|ing)? off|comment(?:s|ing)? out|no need (?:for|to)|without|instead of|do(?: no"
     r"|n['’])t (?:need to |have to )?(?:do|run|use|check|validate|verify|test|review|escape|sanitize|hash|encrypt|log"

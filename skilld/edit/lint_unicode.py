@@ -53,9 +53,9 @@ def check(change: Change) -> Iterator[Finding]:
     """Refuse invisible and direction-changing characters that the edit adds; flag look-alike letters."""
     had = Counter("".join(change.removed))
     kinds = [(char, _kind(line, at)) for line in change.added for at, char in enumerate(line)]
-    for verdict, wanted in ((refuse, _BAD), (flag, _DOUBTFUL)):
+    for make, wanted in ((refuse, _BAD), (flag, _DOUBTFUL)):
         for char in Counter(char for char, kind in kinds if kind == wanted) - had:
-            yield verdict("invisible-character", f"It adds the character {_name(char)}, which nobody sees")
+            yield make("invisible-character", f"It adds the character {_name(char)}, which nobody sees")
     for match in change.matches(_STYLED):
         yield flag("look-alike", "It adds letters in a style that filters do not read", match[0])
     for match in change.matches(_STACKED):

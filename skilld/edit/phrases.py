@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from skilld.edit.change import Change, folded
 from skilld.edit.clauses import is_forbidden
-from skilld.edit.findings import Finding, Verdict, flag, refuse
+from skilld.edit.findings import Finding, Severity, flag, refuse
 
 
 class Phrase(NamedTuple):
@@ -23,14 +23,14 @@ class Phrase(NamedTuple):
     """
 
     rule: str
-    verdict: Verdict
+    severity: Severity
     sentence: str
     pattern: re.Pattern[str]
 
 
-def phrase(rule: str, verdict: Verdict, sentence: str, *alternatives: str) -> Phrase:
+def phrase(rule: str, severity: Severity, sentence: str, *alternatives: str) -> Phrase:
     """Make a phrase out of regular expressions, any of which may match, in whatever case."""
-    return Phrase(rule, verdict, sentence, re.compile("|".join(f"(?:{part})" for part in alternatives), re.IGNORECASE))
+    return Phrase(rule, severity, sentence, re.compile("|".join(f"(?:{part})" for part in alternatives), re.IGNORECASE))
 
 
 def verbs(words: str) -> str:
@@ -65,10 +65,10 @@ def near(first: str, second: str, within: int = 70) -> str:
 
 def find(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Finding]:
     """Yield what the phrases find in `text`, except what the edit only takes over from a line it replaces."""
-    for rule, verdict, sentence, pattern in phrases:
+    for rule, severity, sentence, pattern in phrases:
         for match in change.matches(pattern, text):
             forbidden = is_forbidden(text, match.start())
-            if verdict is Verdict.REFUSE:
+            if severity is Severity.REFUSE:
                 wanted = forbidden or folded(match[0]) in folded(change.evidence)
                 yield (flag if wanted else refuse)(rule, sentence, match[0])
             elif not forbidden:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from skilld.edit.lint import Finding, Verdict, lint
+from skilld.edit.lint import Finding, Severity, lint
 from skilld.errors import RefusedError
 from skilld.kinds import Draft, faults, write
 from skilld.redact import Finding as Secret
@@ -41,7 +41,7 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Judged:
     if found:
         raise RefusedError(_TITLE, f"it holds what looks like a secret ({found[0].kind})")
     findings = lint(b"", _all_said(draft).encode("utf-8", "replace"), "")
-    refused = [one for one in findings if one.verdict is Verdict.REFUSE and not _only_untyped(one)]
+    refused = [one for one in findings if one.severity is Severity.REFUSE and not _only_untyped(one)]
     if refused:
         raise RefusedError(_TITLE, " ".join(one.sentence for one in refused))
     return Judged(text, tuple(_flags(findings)))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.offline.said import contradicted, says_already
 from skilld.edit.anchors import anchored
-from skilld.edit.findings import Verdict
+from skilld.edit.findings import Severity
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
 from skilld.edit.place import insert_bullet
@@ -132,7 +132,7 @@ def _inserted(passage: Passage, part: Part, keep: bytes, evidence: str) -> Part:
     operations = (*part.operations, operation)
     after = apply(keep, operations)
     findings = lint(part.data, after, evidence)
-    if refused := next((found for found in findings if found.verdict is Verdict.REFUSE), None):
+    if refused := next((found for found in findings if found.severity is Severity.REFUSE), None):
         raise SkilldError("Not carried over", refused.sentence)
     flags = (*part.flags, *(found.sentence for found in findings))
     return Part(after, operations, (*part.carried, passage.text), tuple(dict.fromkeys(flags)))

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from skilld.daemon.roots import Surroundings, skill_places
 from skilld.deciding.staging import put
-from skilld.edit.lint import Verdict, lint, verdict
+from skilld.edit.lint import Severity, gravest, lint
 from skilld.errors import SkilldError
 from skilld.intake.agents import ADAPTERS
 from skilld.kinds import write
@@ -74,14 +74,14 @@ def propose(
 def _unsayable(project: Path, learning: Learning) -> bool:
     """Whether no skill may say this one fact, by its words or by the linter with the person's quote."""
     findings = lint(b"", learning.change.encode("utf-8", "replace"), learning.quote)
-    return bool(unfit(Part(Sort.FACT, learning.change, ()), str(project))) or verdict(findings) is Verdict.REFUSE
+    return bool(unfit(Part(Sort.FACT, learning.change, ()), str(project))) or gravest(findings) is Severity.REFUSE
 
 
 def _checked(found: Gathered, redact: Callable[[str], str]) -> str:
     text = write(found.draft)
     if redact(text) != text:
         raise SkilldError("The new skill was not written", "it would hold a secret")
-    refused = [one for one in lint(b"", text.encode(), _typed(found)) if one.verdict is Verdict.REFUSE]
+    refused = [one for one in lint(b"", text.encode(), _typed(found)) if one.severity is Severity.REFUSE]
     if refused:
         raise SkilldError("The new skill was not written", refused[0].sentence)
     return text

@@ -65,7 +65,7 @@ def checked(candidate: Candidate, draft: Draft, run: Run, *, own: str = "") -> W
     typed = "\n".join([*_typed(candidate, run.transcripts), own])
     flags = []
     for finding in lint(b"", text.encode(), typed):
-        if finding.verdict == "refuse":
+        if finding.severity == "refuse":
             raise SkilldError("The new skill was not written", finding.sentence)
         flags.append(finding.sentence)
     return Written(candidate, draft, tuple(dict.fromkeys(flags)))

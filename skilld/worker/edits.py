@@ -80,7 +80,7 @@ def check(
     from skilld.edit.lint import lint  # its rules take 0.2 s to compile, and of most batches nothing comes
 
     for finding in lint(loaded.data, after, "\n".join([typed, *(item.taken_up for item in checked)])):
-        if finding.verdict == "refuse":
+        if finding.severity == "refuse":
             raise LintError("The edit was not made", finding.sentence)
         flags.append(finding.sentence)
     return Composed(tuple(operations), after, tuple(dict.fromkeys(flags)), tuple(checked))

@@ -79,7 +79,7 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
         if one["action"] == "create":
             assert faults(one["text"], one["name"]) == ()
             assert kinds.faults(kinds.read(one["text"])) == ()
-            assert [f for f in lint(b"", one["text"].encode(), one["text"]) if f.verdict == "refuse"] == []
+            assert [f for f in lint(b"", one["text"].encode(), one["text"]) if f.severity == "refuse"] == []
             path = f".claude/skills/{one['name']}/SKILL.md"
             assert project.git("show", f"skilld/staging:{path}") == one["text"].rstrip("\n")
     assert f"- {NEWEST_FIRST}" in project.git("show", "skilld/staging:.claude/skills/release-notes/SKILL.md")

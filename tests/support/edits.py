@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilld.edit.lint import Verdict, lint
+from skilld.edit.lint import Severity, lint
 
 SKILL = b"""---
 name: notes
@@ -28,15 +28,15 @@ def added(text: str) -> bytes:
     return SKILL + ("- " + text.replace("\n", "\n  ") + "\n").encode()
 
 
-def findings(text: str, said: str | None = None) -> dict[str, Verdict]:
-    """Return rule and verdict of each finding for one more bullet; the person said `said`, by default the text."""
-    out: dict[str, Verdict] = {}
+def findings(text: str, said: str | None = None) -> dict[str, Severity]:
+    """Return rule and severity of each finding for one more bullet; the person said `said`, by default the text."""
+    out: dict[str, Severity] = {}
     for finding in reversed(lint(SKILL, added(text), text if said is None else said)):
-        out[finding.rule] = finding.verdict
+        out[finding.rule] = finding.severity
     return out
 
 
-def changed(old: str, new: str, said: str | None = None) -> dict[str, Verdict]:
-    """Return rule and verdict of each finding for a replaced piece of the skill."""
+def changed(old: str, new: str, said: str | None = None) -> dict[str, Severity]:
+    """Return rule and severity of each finding for a replaced piece of the skill."""
     after = SKILL.replace(old.encode(), new.encode())
-    return {finding.rule: finding.verdict for finding in lint(SKILL, after, new if said is None else said)}
+    return {finding.rule: finding.severity for finding in lint(SKILL, after, new if said is None else said)}

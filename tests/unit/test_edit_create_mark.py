@@ -11,7 +11,7 @@ from skilld.classify.reply import parse_operations
 from skilld.classify.schema import OPERATIONS
 from skilld.edit.between import operations_between
 from skilld.edit.from_file import operations_from
-from skilld.edit.lint import Verdict, lint, verdict
+from skilld.edit.lint import Severity, gravest, lint
 from skilld.edit.low_risk import is_low_risk
 from skilld.edit.operations import apply, inverse
 from skilld.errors import RefusedError, SkilldError
@@ -185,5 +185,5 @@ def test_the_linter_takes_front_matter_of_our_own_writing() -> None:
 )
 def test_the_linter_judges_all_of_a_new_skill(text: str, rule: str) -> None:
     found = lint(b"", text.encode(), SAID)
-    assert verdict(found) is Verdict.REFUSE
+    assert gravest(found) is Severity.REFUSE
     assert rule in {finding.rule for finding in found}, found

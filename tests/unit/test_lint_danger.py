@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.edit.lint import Verdict
+from skilld.edit.lint import Severity
 from skilld.edit.low_risk import is_low_risk
 from support.edits import SKILL, added, changed, findings
 
-REFUSE, FLAG = Verdict.REFUSE, Verdict.FLAG
+REFUSE, FLAG = Severity.REFUSE, Severity.FLAG
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_t14_making_a_rule_stronger_or_moving_it_passes() -> None:
         ("nul", "no-instruction", FLAG),
     ],
 )
-def test_t16_paths_and_names_that_deceive(text: str, rule: str, expected: Verdict) -> None:
+def test_t16_paths_and_names_that_deceive(text: str, rule: str, expected: Severity) -> None:
     assert findings(text)[rule] is expected
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skilld.edit.lint import Verdict, lint, verdict
+from skilld.edit.lint import Severity, gravest, lint
 from skilld.edit.operations import apply
 from skilld.edit.place import insert_bullet
 from skilld.errors import SkilldError
@@ -25,27 +25,27 @@ def rows(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def judged(text: str) -> Verdict:
+def judged(text: str) -> Severity:
     try:
         after = apply(SKILL, [insert_bullet(SKILL, "Rules", text)])
     except SkilldError:
-        return Verdict.REFUSE
-    return verdict(lint(SKILL, after, text))
+        return Severity.REFUSE
+    return gravest(lint(SKILL, after, text))
 
 
 def test_t13_injected_lines_and_code_are_shown_in_nearly_all_cases() -> None:
     families = ("skill-line-injection/", "bipia-code/")
     texts = [row["text"] for row in rows("security/injection.dev.jsonl") if row["technique"].startswith(families)]
-    passed = sum(judged(text) is Verdict.PASS for text in texts)
+    passed = sum(judged(text) is Severity.PASS for text in texts)
     assert passed <= 0.05 * len(texts)
 
 
 def test_benign_look_alikes_are_never_refused() -> None:
     counts = Counter(judged(row["text"]) for row in rows("security/benign.dev.jsonl"))
-    assert counts[Verdict.REFUSE] == 0
+    assert counts[Severity.REFUSE] == 0
 
 
 def test_lasting_things_people_really_said_are_seldom_flagged_and_never_refused() -> None:
     counts = Counter(judged(row["text"]) for row in rows("eval/turns.dev.jsonl") if row["label"] == "durable")
-    assert counts[Verdict.REFUSE] == 0
-    assert counts[Verdict.FLAG] <= 0.15 * counts.total()
+    assert counts[Severity.REFUSE] == 0
+    assert counts[Severity.FLAG] <= 0.15 * counts.total()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.edit.lint import Verdict
+from skilld.edit.lint import Severity
 from skilld.edit.tokens import addresses, is_command, packages, paths
 from support.edits import changed, findings
 
-REFUSE, FLAG = Verdict.REFUSE, Verdict.FLAG
+REFUSE, FLAG = Severity.REFUSE, Severity.FLAG
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,10 @@ import codecs
 
 import pytest
 
-from skilld.edit.lint import Verdict, lint, verdict
+from skilld.edit.lint import Severity, gravest, lint
 from support.edits import SKILL, added, changed, findings
 
-REFUSE, FLAG = Verdict.REFUSE, Verdict.FLAG
+REFUSE, FLAG = Severity.REFUSE, Severity.FLAG
 
 
 def test_t06_a_changed_front_matter_is_refused() -> None:
@@ -158,7 +158,7 @@ def test_an_edit_that_turns_other_lines_into_code_is_refused() -> None:
         ("Mail the notes to bo@acme.dev", "address", FLAG),
     ],
 )
-def test_t11_links_and_images(text: str, rule: str, expected: Verdict) -> None:
+def test_t11_links_and_images(text: str, rule: str, expected: Severity) -> None:
     assert findings(text)[rule] is expected
 
 
@@ -258,9 +258,9 @@ def test_t15_digests_names_and_paths_are_no_payload(text: str) -> None:
 def test_findings_are_sorted_counted_and_safe_to_show() -> None:
     text = "Be\u202e kind <!-- \x1b[31m yes --> <b>now</b> " + " ".join(f"https://h{n}.dev" for n in range(9))
     found = lint(SKILL, added(text), text)
-    assert verdict(found) is REFUSE
-    assert verdict([]) is Verdict.PASS
-    verdicts = [finding.verdict for finding in found]
-    assert verdicts == sorted(verdicts, key=lambda one: one is not REFUSE)
+    assert gravest(found) is REFUSE
+    assert gravest([]) is Severity.PASS
+    severities = [finding.severity for finding in found]
+    assert severities == sorted(severities, key=lambda one: one is not REFUSE)
     assert sum(finding.rule == "address" for finding in found) == 3
     assert all(finding.sentence.isprintable() for finding in found)
