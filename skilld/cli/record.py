@@ -16,6 +16,7 @@ from skilld.cli import common
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
+    from skilld.store import Store
     from skilld.store.learnings import Learning
     from skilld.store.records import Task
 
@@ -49,36 +50,15 @@ def add(verbs: common.Verbs) -> None:
 def record(arguments: argparse.Namespace) -> int:
     """Keep a task, or show what tasks have in common."""
     from skilld.decide.guard import agents_marker
-    from skilld.memory.patterns import patterns
-    from skilld.store.records import Task
-    from skilld.times import rfc3339
 
     store = common.store()
     if arguments.stats:
-        found = asdict(patterns(store.records.tasks()))
-        if arguments.json:
-            return common.write_json(found)
-        console.table([(name.replace("_", " "), console.plain(str(value))) for name, value in found.items()])
-        return 0
+        return _show_patterns(store, as_json=arguments.json)
     if not (arguments.prompt or "").strip():
         raise UsageError("Which task?", "its text is missing", 'skilld record "fix the login" --qa-passed')
     # What an agent says came of a task is nobody's word, and learnings are shown to agents again.
     agent = agents_marker(os.environ, stdin_is_tty=sys.stdin.isatty())
-    redact = common.redactor()
-    at = rfc3339(time.time())
-    prompt = redact(common.as_text(arguments.prompt))
-    task = Task(
-        id=hashlib.sha256(f"{at}\n{prompt}".encode()).hexdigest()[:10],
-        prompt=prompt,
-        project=str(arguments.project.resolve()),
-        status=arguments.status,
-        tools=tuple(redact(common.as_text(tool)) for tool in arguments.tool),
-        skills=tuple(redact(common.as_text(skill)) for skill in arguments.skill),
-        seconds=max(0.0, arguments.seconds),
-        result=redact(common.as_text(arguments.result)),
-        qa=arguments.qa,
-        at=at,
-    )
+    task = _task(arguments)
     with store.transaction():
         store.records.add_task(task)
         learned = bool(task.qa and task.result and not agent)
@@ -90,6 +70,38 @@ def record(arguments: argparse.Namespace) -> int:
     kept = f", and nothing learned from it: {agent} says that an agent tells it." if agent and task.result else kept
     console.line(f"{task.id} recorded{kept}")
     return 0
+
+
+def _show_patterns(store: Store, *, as_json: bool) -> int:
+    from skilld.memory.patterns import patterns
+
+    found = asdict(patterns(store.records.tasks()))
+    if as_json:
+        return common.write_json(found)
+    console.table([(name.replace("_", " "), console.plain(str(value))) for name, value in found.items()])
+    return 0
+
+
+def _task(arguments: argparse.Namespace) -> Task:
+    """Return the task that the arguments tell of, without secrets."""
+    from skilld.store.records import Task
+    from skilld.times import rfc3339
+
+    redact = common.redactor()
+    at = rfc3339(time.time())
+    prompt = redact(common.as_text(arguments.prompt))
+    return Task(
+        id=hashlib.sha256(f"{at}\n{prompt}".encode()).hexdigest()[:10],
+        prompt=prompt,
+        project=str(arguments.project.resolve()),
+        status=arguments.status,
+        tools=tuple(redact(common.as_text(tool)) for tool in arguments.tool),
+        skills=tuple(redact(common.as_text(skill)) for skill in arguments.skill),
+        seconds=max(0.0, arguments.seconds),
+        result=redact(common.as_text(arguments.result)),
+        qa=arguments.qa,
+        at=at,
+    )
 
 
 def feedback(arguments: argparse.Namespace) -> int:

@@ -20,53 +20,72 @@ from skilld.demo.transcript import Transcript
 from skilld.errors import SkilldError
 
 _PAUSE = 0.35  # seconds between the steps, so that a person can follow
-_LIMIT = 15.0
+_LIMIT = 15.0  # seconds that a step may take
 _FOLDER = "skilld.demo"
 
 
 def play(*, keep: bool) -> int:
-    """Play the demo; returns the exit code."""
+    """Play the demo; returns the exit code. With `keep` its folder stays."""
     root = Path(tempfile.mkdtemp(prefix="skilld-demo-")).resolve()
     environment = _environment(root)
     daemon = None
     try:
         project = _project(root, environment)
-        daemon = subprocess.Popen(
-            [sys.executable, "-P", "-m", "skilld", "run"],
-            env=environment,
-            cwd=root,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        _wait(lambda: _started(daemon, environment), "the daemon did not start")
+        daemon = _daemon(root, environment)
         console.line(f"A throw-away home and repository: {root}")
         console.line("The daemon runs, offline. A person works with Claude Code and the skill release-notes:\n")
         _type_session(root, project)
         console.line()
-        found = _wait(lambda: _skilld(environment, "proposals", "--json"), "no proposal was made")
-        console.line(console.paint(f"{len(found)} proposal, {_what(found[0])}", "bold") + "\n")
-        sys.stdout.flush()
-        subprocess.run(_command("show", found[0]["id"]), env=_coloured(environment), check=True)
-        console.line("\nThe three commands you need in your own repository:")
-        console.table(
-            [
-                ("git diff ...skilld/staging", "see what is proposed"),
-                ("git merge skilld/staging", "take it"),
-                ("git revert COMMIT", "take it back"),
-            ],
-            indent="  ",
-        )
+        _show_proposal(environment)
         if keep:
             console.line(f"\nKept: {project}")
     finally:
         if daemon is not None:
-            daemon.terminate()
-            daemon.communicate(timeout=15)
+            _end(daemon)
         if not keep:
             shutil.rmtree(root, ignore_errors=True)
     return 0
+
+
+def _daemon(root: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start the daemon, and return it once it follows."""
+    daemon = subprocess.Popen(
+        _command("run"),
+        env=dict(environment),
+        cwd=root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        _wait(lambda: _started(daemon, environment), "the daemon did not start")
+    except BaseException:
+        _end(daemon)
+        raise
+    return daemon
+
+
+def _end(daemon: subprocess.Popen[str]) -> None:
+    if daemon.poll() is None:
+        daemon.terminate()
+        daemon.communicate(timeout=_LIMIT)
+
+
+def _show_proposal(environment: Mapping[str, str]) -> None:
+    found = _wait(lambda: _skilld(environment, "proposals", "--json"), "no proposal was made")
+    console.line(console.paint(f"{len(found)} proposal, {_what(found[0])}", "bold") + "\n")
+    sys.stdout.flush()
+    subprocess.run(_command("show", found[0]["id"]), env=_coloured(environment), check=True)
+    console.line("\nThe three commands you need in your own repository:")
+    console.table(
+        [
+            ("git diff ...skilld/staging", "see what is proposed"),
+            ("git merge skilld/staging", "take it"),
+            ("git revert COMMIT", "take it back"),
+        ],
+        indent="  ",
+    )
 
 
 def _type_session(root: Path, project: Path) -> None:
