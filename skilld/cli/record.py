@@ -39,7 +39,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--stats", action="store_true", help="show what the recorded tasks have in common")
     parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
     parser = common.verb(verbs, "feedback", feedback, "say whether a skill helped: it is recommended more, or less")
-    parser.add_argument("skill", metavar="SKILL")
+    parser.add_argument("skill", metavar="SKILL", help="its name, or its folder where two have the name")
     helped = parser.add_mutually_exclusive_group(required=True)
     helped.add_argument("--helpful", action="store_true", help="it did")
     helped.add_argument("--unhelpful", dest="helpful", action="store_false", help="it did not")
@@ -106,12 +106,17 @@ def _task(arguments: argparse.Namespace) -> Task:
 
 def feedback(arguments: argparse.Namespace) -> int:
     """Keep whether a skill helped."""
+    from skilld.cli.skills.library import perhaps
     from skilld.times import rfc3339
 
     note = common.redactor()(common.as_text(arguments.note))
-    skill, session = common.as_text(arguments.skill), common.as_text(arguments.session)
-    common.store().records.add_feedback(skill, session, note, rfc3339(time.time()), helpful=arguments.helpful)
-    console.line(f"Kept: {console.plain(skill)} {'helped' if arguments.helpful else 'did not help'}.")
+    session, store = common.as_text(arguments.session), common.store()
+    found = perhaps(store, arguments.skill, session)
+    skill, path = (found.name, str(found.path)) if found else (common.as_text(arguments.skill), "")
+    store.records.add_feedback(skill, path, session, note, rfc3339(time.time()), helpful=arguments.helpful)
+    where = path or "none of that name is known here, so it counts for whichever has it"
+    said = "helped" if arguments.helpful else "did not help"
+    console.line(f"Kept: {console.plain(skill)} {said} ({console.plain(where)}).")
     return 0
 
 

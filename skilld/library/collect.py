@@ -31,13 +31,13 @@ def collect(
     skills = find_skills([project for project in projects if project != home])
     proposals = store.proposals.in_states([*State])
     sessions = sessions_by_path(skills, store.overview.used(), _finder(home, environment))
-    told, tasks = store.records.feedback_by_session(), store.records.tasks()
+    tasks = store.records.tasks()
     uses = {
         skill.path: judged(
             skill.name,
             sessions.get(skill.path, {}),
             _corrected(store, [one for one in proposals if one.path == str(skill.path)]),
-            told.get(skill.name, {}),
+            store.records.feedback_by_session(skill.name, str(skill.path)),
             tasks,
         )
         for skill in skills

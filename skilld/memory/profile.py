@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from skilld.memory.asks import Ask, Said, asks
 from skilld.memory.category import Category, category
-from skilld.memory.recommend import Because, because, sure_of
+from skilld.memory.recommend import NO_FEEDBACK, Because, Feedback, because, sure_of, told_of
 
 TOP = 5
 
@@ -29,11 +29,10 @@ class Profile:
     top: tuple[tuple[Category, Because], ...]
 
 
-def profile(said: Iterable[Said], *, now: float, feedback: Mapping[str, tuple[int, int]] | None = None) -> Profile:
-    """Return the profile of what was said; `feedback` is as `skilld.memory.recommend.recommend` takes it."""
-    told = feedback or {}
+def profile(said: Iterable[Said], *, now: float, feedback: Feedback = NO_FEEDBACK) -> Profile:
+    """Return the profile of what was said."""
     found = asks(said)
-    sure = {id(ask): sure_of(ask, told.get(ask.said[0].skill, (0, 0)), now) for ask in found}
+    sure = {id(ask): sure_of(ask, told_of(feedback, ask.said[0].skill, ask.said[0].path), now) for ask in found}
     surest = sorted(found, key=lambda ask: -sure[id(ask)])[:TOP]
     every = [one for ask in found for one in ask.said]
     return Profile(

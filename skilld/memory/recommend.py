@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from skilld.memory.asks import Ask, Said, asks
 from skilld.memory.confidence import acceptance, confidence
@@ -19,6 +20,11 @@ TOP = 10
 _ELSEWHERE = 0.6  # weight of what was said in another project, where one is named
 _DESCRIBED = 0.8  # the most that a skill's own description counts: anyone can claim anything
 _LEAST = 0.05
+
+
+# How often a skill, by its name and its path ("" where only the name was known), was called helpful, and unhelpful.
+Feedback = Mapping[tuple[str, str], tuple[int, int]]
+NO_FEEDBACK: Feedback = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +55,14 @@ def recommend(
     *,
     now: float,
     project: str = "",
-    feedback: Mapping[str, tuple[int, int]] | None = None,
+    feedback: Feedback = NO_FEEDBACK,
 ) -> list[Recommendation]:
-    """Return at most TOP recommendations for the work that `text` describes, the surest first.
-
-    `feedback` says how often each skill was called helpful, and unhelpful.
-    """
-    told = feedback or {}
+    """Return at most TOP recommendations for the work that `text` describes, the surest first."""
     wanted = content_stems(text)
     scores = _Scores()
     for ask in asks(said):
         newest = ask.said[0]
-        sure = sure_of(ask, told.get(newest.skill, (0, 0)), now)
+        sure = sure_of(ask, told_of(feedback, newest.skill, newest.path), now)
         weight = sure * likeness(wanted, content_stems(f"{newest.text} {newest.quote}"))
         if project and project not in {one.project for one in ask.said}:
             weight *= _ELSEWHERE
@@ -68,7 +70,7 @@ def recommend(
         scores.add(key, weight, because(ask, sure))
     for skill in skills:
         like = likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}"))
-        yes, no = told.get(skill.name, (0, 0))
+        yes, no = told_of(feedback, skill.name, str(skill.path))
         scores.add((skill.name, str(skill.path)), _DESCRIBED * like * acceptance(yes, no), None)
     return sorted(scores.all(), key=lambda one: (-one.confidence, one.skill))[:TOP]
 
@@ -103,6 +105,16 @@ def likeness(wanted: frozenset[str], other: frozenset[str]) -> float:
     """Return how much two texts have to do with each other by their stems: the cosine, 0 to 1."""
     shared = len(wanted & other)
     return shared / math.sqrt(len(wanted) * len(other)) if shared else 0.0
+
+
+def told_of(feedback: Feedback, skill: str, path: str) -> tuple[int, int]:
+    """Return how often a skill was called helpful, and unhelpful.
+
+    What was told of its name alone counts for every skill of that name; where its `path` is not known (""), so does all
+    that was told of one of them.
+    """
+    told = [counts for (name, file), counts in feedback.items() if name == skill and (not path or file in {"", path})]
+    return sum(yes for yes, _ in told), sum(no for _, no in told)
 
 
 def because(ask: Ask, sure: float) -> Because:

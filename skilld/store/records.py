@@ -46,25 +46,32 @@ class Records:
         )
         return [_task(row) for row in rows]
 
-    def add_feedback(self, skill: str, session_id: str, note: str, at: str, *, helpful: bool) -> None:
-        """Keep whether a skill helped in a session; said again of the same session, the last word counts."""
+    def add_feedback(self, skill: str, path: str, session_id: str, note: str, at: str, *, helpful: bool) -> None:
+        """Keep whether a skill helped in a session; said again of the same session, the last word counts.
+
+        `path` is its SKILL.md's, empty where only the name is known.
+        """
         self._db.execute(
-            "INSERT OR REPLACE INTO feedback VALUES (?, ?, ?, ?, ?)", (skill, session_id, int(helpful), note, at)
+            "INSERT OR REPLACE INTO feedback (skill, path, session_id, helpful, note, at) VALUES (?, ?, ?, ?, ?, ?)",
+            (skill, path, session_id, int(helpful), note, at),
         )
 
-    def feedback(self) -> dict[str, tuple[int, int]]:
-        """Return how often each skill was called helpful, and unhelpful."""
+    def feedback(self) -> dict[tuple[str, str], tuple[int, int]]:
+        """Return how often skills, by name and path as in `add_feedback`, were called helpful, and unhelpful."""
         rows = self._db.execute(
-            "SELECT skill, sum(helpful) AS yes, sum(1 - helpful) AS no FROM feedback GROUP BY skill"
+            "SELECT skill, path, sum(helpful) AS yes, sum(1 - helpful) AS no FROM feedback GROUP BY skill, path"
         )
-        return {row["skill"]: (row["yes"], row["no"]) for row in rows}
+        return {(row["skill"], row["path"]): (row["yes"], row["no"]) for row in rows}
 
-    def feedback_by_session(self) -> dict[str, dict[str, bool]]:
-        """Return for each skill in which sessions it was called helpful, or not; "" is none in particular."""
-        found: dict[str, dict[str, bool]] = {}
-        for row in self._db.execute("SELECT skill, session_id, helpful FROM feedback"):
-            found.setdefault(row["skill"], {})[row["session_id"]] = bool(row["helpful"])
-        return found
+    def feedback_by_session(self, skill: str, path: str) -> dict[str, bool]:
+        """Return in which sessions a skill was called helpful, or not; "" is none in particular.
+
+        What was said of its name alone counts too, and what was said of this very file more.
+        """
+        rows = self._db.execute(
+            "SELECT session_id, helpful FROM feedback WHERE skill = ? AND path IN ('', ?) ORDER BY path", (skill, path)
+        )
+        return {row["session_id"]: bool(row["helpful"]) for row in rows}
 
 
 def _task(row: sqlite3.Row) -> Task:

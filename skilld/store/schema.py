@@ -207,10 +207,26 @@ def _m0007_mining(db: sqlite3.Connection) -> None:
     ) STRICT""")
 
 
+def _m0008_feedback_by_path(db: sqlite3.Connection) -> None:
+    db.execute("""CREATE TABLE feedback_by_path (
+      skill TEXT NOT NULL,
+      path TEXT NOT NULL DEFAULT '',     -- of its SKILL.md; empty: only the name was known
+      session_id TEXT NOT NULL,
+      helpful INTEGER NOT NULL,
+      note TEXT NOT NULL,                -- redacted
+      at TEXT NOT NULL,
+      PRIMARY KEY (skill, path, session_id)
+    ) STRICT""")
+    db.execute("INSERT INTO feedback_by_path SELECT skill, '', session_id, helpful, note, at FROM feedback")
+    db.execute("DROP TABLE feedback")
+    db.execute("ALTER TABLE feedback_by_path RENAME TO feedback")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
     ("0003_search", _m0003_search),
     ("0004_records", _m0004_records),
     ("0007_mining", _m0007_mining),
+    ("0008_feedback_by_path", _m0008_feedback_by_path),
 )

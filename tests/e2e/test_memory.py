@@ -46,6 +46,19 @@ def test_a_checked_task_teaches_and_feedback_moves_the_order(program: Program, f
     assert KEY.encode() not in b"".join(path.read_bytes() for path in program.home.rglob("skilld.db*"))
 
 
+def test_feedback_is_about_one_skill_of_two_with_its_name(program: Program, folder: str) -> None:
+    shop, own = Path(folder) / ".claude/skills/deploy", program.home / ".claude/skills/deploy"
+    own.mkdir(parents=True)
+    (own / "SKILL.md").write_text((shop / "SKILL.md").read_text())
+    assert str(own / "SKILL.md") in program.run("feedback", "deploy", "--unhelpful").stdout
+    assert str(shop / "SKILL.md") in program.run("feedback", str(shop), "--helpful").stdout
+    found = {
+        one["path"]: one["confidence"] for one in program.json("recommend", "deploy a release", "--project", folder)
+    }
+    assert found[str(shop / "SKILL.md")] > found[str(own / "SKILL.md")]
+    assert "none of that name is known here" in program.run("feedback", "deplyo", "--helpful").stdout
+
+
 def test_learnings_are_searched_by_text_and_project(program: Program, folder: str) -> None:
     program.run("record", "one", "--result", "Tag the release.", "--qa-passed", "--project", folder)
     program.run("record", "two", "--result", "Tag the image.", "--qa-passed")

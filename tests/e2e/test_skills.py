@@ -50,6 +50,18 @@ def _names(library: Taught, *options: str) -> list[str]:
     return [row["name"] for row in library.program.json("skills", "list", *options)]
 
 
+def test_a_rating_is_of_the_skill_that_the_session_used(library: Taught) -> None:
+    own = _skill(library.home / ".claude/skills/release-notes", TEMPLATE.replace("greet", "release-notes"))
+    notes = str(library.project.skill_path)
+    session = library.shown(library.one)["session_id"]
+    refused = library.program.run("feedback", "release-notes", "--helpful")
+    assert (refused.returncode, "Which of them?" in refused.stderr) == (2, True)
+    told = library.program.run("feedback", "release-notes", "--helpful", "--session", session)
+    assert (told.returncode, notes in told.stdout) == (0, True)
+    rates = {row["path"]: row["success_rate"] for row in library.program.json("skills", "list")}
+    assert (rates[notes], rates[str(own / "SKILL.md")]) == (0.5, None)
+
+
 def test_each_skill_is_listed_once_with_what_is_counted_of_it(library: Taught) -> None:
     rows = {row["name"]: row for row in library.program.json("skills", "list")}
     assert list(rows) == ["release-notes", "greet", "tidy"]

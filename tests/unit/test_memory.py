@@ -107,6 +107,17 @@ def test_a_skill_is_recommended_for_what_was_said_of_it_and_for_what_it_says() -
     assert (because.id, because.session, because.confidence) == ("l1", "s1", 0.8)
 
 
+def test_what_was_told_of_one_skill_says_nothing_of_another_of_its_name() -> None:
+    other = replace(NOTES, path=Path("/q/release-notes/SKILL.md"))
+    unhelpful = {("release-notes", str(NOTES.path)): (0, 9)}
+    of_both = {("release-notes", ""): (0, 9)}
+    (first, second) = recommend("write the release notes", [], [NOTES, other], now=NOW, feedback=unhelpful)
+    assert (first.path, second.path) == (str(other.path), str(NOTES.path))
+    assert first.confidence > second.confidence
+    (one, two) = recommend("write the release notes", [], [NOTES, other], now=NOW, feedback=of_both)
+    assert one.confidence == two.confidence == second.confidence
+
+
 def test_what_no_skill_says_is_a_recommendation_of_its_own_and_its_project_counts() -> None:
     (here,) = recommend("install with pnpm or npm", [SAID], [], now=NOW, project="/shop")
     (there,) = recommend("install with pnpm or npm", [SAID], [], now=NOW, project="/bank")

@@ -42,9 +42,9 @@ def test_a_rating_is_asked_for_once_a_session_used_what_was_accepted(store: Stor
     _use(store, "first", NOON - 2 * HOUR)
     _use(store, "second", NOON - HOUR)
     assert unrated() == [Unrated("notes", "second")]
-    store.records.add_feedback("notes", "first", "", "2026-02-02T11:00:00Z", helpful=True)
+    store.records.add_feedback("notes", "", "first", "", "2026-02-02T11:00:00Z", helpful=True)
     assert unrated() == [Unrated("notes", "second")]
-    store.records.add_feedback("notes", "", "", "2026-03-02T11:00:00Z", helpful=False)
+    store.records.add_feedback("notes", "/p/notes/SKILL.md", "", "", "2026-03-02T11:00:00Z", helpful=False)
     assert unrated() == []
 
 

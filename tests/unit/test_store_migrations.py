@@ -88,3 +88,22 @@ def test_a_database_of_a_newer_skilld_is_refused_by_name_and_not_touched(tmp_pat
     assert "9999_of_the_future" in caught.value.cause
     assert caught.value.remedy == "Install the newer version again."
     assert path.read_bytes() == before
+
+
+def test_ratings_of_an_old_database_stay_with_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "skilld.db"
+    known = [name for name, _ in MIGRATIONS]
+    monkeypatch.setattr(database, "MIGRATIONS", MIGRATIONS[: known.index("0008_feedback_by_path")])
+    old = Store.open(path)
+    old._db.execute("INSERT INTO feedback VALUES ('notes', 's1', 1, 'well done', '2026-03-02T11:00:00Z')")
+    old._db.execute("INSERT INTO feedback VALUES ('notes', 's2', 0, '', '2026-03-02T12:00:00Z')")
+    old.close()
+    monkeypatch.undo()
+    new = Store.open(path)
+    assert _names(path) == known
+    assert new.records.feedback() == {("notes", ""): (1, 1)}
+    new.records.add_feedback("notes", "/a/SKILL.md", "s2", "", "2026-03-03T12:00:00Z", helpful=True)
+    assert new.records.feedback_by_session("notes", "/a/SKILL.md") == {"s1": True, "s2": True}
+    assert new.records.feedback_by_session("notes", "/b/SKILL.md") == {"s1": True, "s2": False}
+    assert [row["note"] for row in new._db.execute("SELECT note FROM feedback ORDER BY at")] == ["well done", "", ""]
+    new.close()

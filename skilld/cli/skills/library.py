@@ -27,19 +27,27 @@ def shelved(store: Store, near: Path | None = None) -> list[Shelved]:
 
 
 def the_skill(store: Store, given: str) -> Shelved:
-    """Return the skill that a person means by its name, or by the path of its folder or SKILL.md.
+    """Return the skill that a person means, as `perhaps`. Raises SkilldError where there is none, too."""
+    found = perhaps(store, given)
+    if found is None:
+        raise SkilldError("No such skill", common.as_text(given), "List them: skilld skills list")
+    return found
 
-    Raises UsageError with the choices where several have the name: the one of the current project is not guessed.
+
+def perhaps(store: Store, given: str, session: str = "") -> Shelved | None:
+    """Return the skill that a person means by its name, or by the path of its folder or SKILL.md, if there is one.
+
+    Of several with that name the one that `session` used. Raises UsageError with the choices where that does not tell:
+    the one of the current project is not guessed.
     """
     path = _as_path(given)
     rows = shelved(store, path)
     named = [row for row in rows if row.name == given] or [row for row in rows if row.path == path]
-    if len(named) == 1:
-        return named[0]
-    if named:
+    named = [row for row in named if session in row.uses.sessions] or named
+    if len(named) > 1:
         choices = "; ".join(f"{row.path.parent} ({row.skill.source.value})" for row in named)
         raise UsageError("Which of them?", f"{len(named)} skills are called {given}: {choices}", "Give one's folder.")
-    raise SkilldError("No such skill", common.as_text(given), "List them: skilld skills list")
+    return named[0] if named else None
 
 
 def as_json(row: Shelved) -> dict[str, Any]:
