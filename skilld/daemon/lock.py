@@ -11,7 +11,7 @@ from pathlib import Path
 from skilld import __version__
 from skilld.errors import NotRunningError, SkilldError
 
-_TRIES = 5
+_TRIES = 500  # 10 s in all: on a busy machine somebody who looks may be kept from letting go of it
 _PAUSE = 0.02  # seconds
 
 
@@ -28,7 +28,7 @@ class Lock:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise SkilldError("The daemon's lock cannot be taken", f"{path}: {error.strerror}") from error
-        if not any(_try(fd) for _ in range(_TRIES)):
+        if not _wait_for(fd):
             os.close(fd)
             raise NotRunningError(
                 "skilld is running already", f"process {holder(path) or 'unknown'}", "See it: skilld status"
@@ -42,12 +42,22 @@ class Lock:
         os.close(self._fd)
 
 
-def _try(fd: int) -> bool:
-    """Try for the lock; where it is held, wait a moment: `is_held` holds it while it looks."""
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+def _wait_for(fd: int) -> bool:
+    """Take the lock; False where a daemon has it. `is_held` shares it while it looks: that is waited out."""
+    for _ in range(_TRIES):
+        if _try(fd, fcntl.LOCK_EX):
+            return True
+        if not _try(fd, fcntl.LOCK_SH):
+            return False
+        fcntl.flock(fd, fcntl.LOCK_UN)
         time.sleep(_PAUSE)
+    return False
+
+
+def _try(fd: int, kind: int) -> bool:
+    try:
+        fcntl.flock(fd, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
     return True
 

@@ -22,20 +22,21 @@ class Manager:
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._address = environment.get("NOTIFY_SOCKET", "")
 
-    def tell(self, *messages: str, patience: float = 0.0) -> None:
-        """Send states such as READY=1, WATCHDOG=1, STOPPING=1 or STATUS=text; a lost one does no harm.
+    def tell(self, *messages: str, patience: float = 0.0) -> bool:
+        """Send states such as READY=1, WATCHDOG=1, STOPPING=1 or STATUS=text; False where they were lost.
 
         A manager that does not read is waited for no longer than `patience` seconds: its queue holds few messages.
         """
         if not self._address:
-            return
+            return True
         address = "\0" + self._address[1:] if self._address.startswith("@") else self._address
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC) as channel:
             channel.settimeout(patience)
             try:
                 channel.sendto("\n".join(messages).encode(), address)
             except OSError:
-                return
+                return False
+        return True
 
 
 class Watchdog:
@@ -91,10 +92,9 @@ class Watchdog:
         return [stage for stage, at in self._beats.items() if now - at > self._limits[stage]]
 
     def say(self, status: str) -> None:
-        """Tell in a few words what we do, where that is something new."""
-        if status != self._status:
+        """Tell in a few words what we do, where that is something new; what was lost is told the next time."""
+        if status != self._status and self._manager.tell(f"STATUS={status}"):
             self._status = status
-            self._manager.tell(f"STATUS={status}")
 
     def ready(self) -> None:
         """Tell that we are there for what we were started for."""

@@ -1,8 +1,9 @@
 """Desktop notices through desktop-notifier, on a thread of their own: a notice that fails or hangs costs nothing.
 
 Measured: without a session bus it raises at once; a notification server that hangs answers after 30 s, so every call
-has its own limit. On macOS outside an app bundle it takes a dummy that shows nothing: an empty capability set tells,
-and the system's own script runner is asked. Where nothing can be shown the terminal's bell rings, if there is one.
+has its own limit; loading the library, which takes seconds on a busy machine, is no part of it. On macOS outside an
+app bundle it takes a dummy that shows nothing: an empty capability set tells, and the system's own script runner is
+asked. Where nothing can be shown the terminal's bell rings, if there is one.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger()
 
 TITLE = "skilld"
-_SECONDS = 5.0
+_SECONDS = 10.0
 
 Pressed = Callable[[str], None]
 
@@ -58,7 +59,8 @@ class Desktop:
 
     async def _deliver(self, notice: Notice, pressed: Pressed) -> str:
         try:
-            why = await asyncio.wait_for(self._send(notice, pressed), _SECONDS)
+            notifier = self._notifier = self._notifier or _library()
+            why = await asyncio.wait_for(self._send(notifier, notice, pressed), _SECONDS)
         except TimeoutError:
             why = "the notification service does not answer"
         except Exception as error:  # noqa: BLE001 - a notice must never harm; back-ends raise what their buses raise
@@ -70,18 +72,15 @@ class Desktop:
         log.info("notice", outcome=why or "shown")
         return why
 
-    async def _send(self, notice: Notice, pressed: Pressed) -> str:
-        from desktop_notifier import Button, DesktopNotifier, Icon, Urgency
+    async def _send(self, notifier: DesktopNotifier, notice: Notice, pressed: Pressed) -> str:
+        from desktop_notifier import Button, Urgency
 
-        if self._notifier is None:
-            icon = Path(str(resources.files("skilld.notify").joinpath("icon.svg")))
-            self._notifier = DesktopNotifier(app_name=TITLE, app_icon=Icon(path=icon))
-        if not await self._notifier.get_capabilities():
+        if not await notifier.get_capabilities():
             return await macos.show(TITLE, notice.message)
         dispatched = asyncio.Event()
-        if self._last in await self._notifier.get_current_notifications():
-            await self._notifier.clear(self._last)
-        self._last = await self._notifier.send(
+        if self._last in await notifier.get_current_notifications():
+            await notifier.clear(self._last)
+        self._last = await notifier.send(
             title=TITLE,
             message=notice.message,
             urgency=Urgency.Low,
@@ -101,3 +100,11 @@ class Desktop:
         if bus is not None:
             bus.disconnect()
         self._notifier = None
+
+
+def _library() -> DesktopNotifier:
+    """Load the library and its back-end."""
+    from desktop_notifier import DesktopNotifier, Icon
+
+    icon = Path(str(resources.files("skilld.notify").joinpath("icon.svg")))
+    return DesktopNotifier(app_name=TITLE, app_icon=Icon(path=icon))

@@ -7,14 +7,16 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from skilld.notify import macos, press
+from skilld.notify import desktop, macos, press
 from skilld.notify.desktop import Desktop
 from skilld.notify.words import Notice, buttons
 from skilld.types import Op, Operation
 from support.proposals import a_proposal
+from support.waiting import LIMIT, pause
 
 PROPOSAL = a_proposal()
 COMMAND = ["python", "-m", "skilld", "review"]
@@ -109,10 +111,23 @@ def test_a_notice_on_macos_that_hangs_is_ended(tmp_path: Path, monkeypatch: pyte
         asyncio.run(show())
 
 
+def test_the_time_that_loading_the_library_takes_is_not_the_services(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def get_capabilities() -> None:
+        raise ConnectionRefusedError
+
+    def load() -> SimpleNamespace:
+        pause(0.5)
+        return SimpleNamespace(get_capabilities=get_capabilities)
+
+    monkeypatch.setattr(desktop, "_SECONDS", 0.1)
+    monkeypatch.setattr(desktop, "_library", load)
+    assert Desktop().show(Notice("x")).result(LIMIT) == "no notification service (ConnectionRefusedError)"
+
+
 def test_without_a_bus_the_bell_rings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DBUS_SESSION_BUS_ADDRESS", raising=False)
     rung: list[str] = []
-    why = Desktop(lambda: rung.append("bell")).show(Notice("x")).result(10)
+    why = Desktop(lambda: rung.append("bell")).show(Notice("x")).result(LIMIT)
     assert why.startswith("no notification service")
     assert rung == ["bell"]
 
@@ -124,5 +139,5 @@ def test_a_library_that_shows_nothing_here_gives_way_to_the_systems_own(
     from desktop_notifier.backends.dummy import DummyNotificationCenter
 
     monkeypatch.setattr(library, "get_backend_class", lambda: DummyNotificationCenter)
-    assert Desktop().show(Notice("2 updates")).result(10) == ""
+    assert Desktop().show(Notice("2 updates")).result(LIMIT) == ""
     assert osascript.read_text().split("\0")[-2] == "2 updates"

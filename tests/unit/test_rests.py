@@ -5,18 +5,32 @@ from __future__ import annotations
 import queue
 from pathlib import Path
 
+import pytest
+
+from skilld.daemon import rests
 from skilld.daemon.rests import Rests
+from support.waiting import LIMIT
 
 A, B = Path("/a"), Path("/b")
 
 
-def test_a_hint_too_soon_comes_again_once() -> None:
+class Clock:
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def test_a_hint_too_soon_comes_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    monkeypatch.setattr(rests, "time", clock)
     again: queue.SimpleQueue[Path] = queue.SimpleQueue()
-    rests = Rests(again.put, seconds=0.2)
-    assert rests.is_over(A)
-    assert not rests.is_over(A)
-    assert not rests.is_over(A)
-    assert rests.is_over(B)
-    assert again.get(timeout=5) == A
-    assert rests.is_over(A)
+    looks = Rests(again.put, seconds=0.2)
+    assert looks.is_over(A)
+    assert not looks.is_over(A)
+    assert not looks.is_over(A)
+    assert looks.is_over(B)
+    assert again.get(timeout=LIMIT) == A
+    clock.now += 0.2
+    assert looks.is_over(A)
     assert again.empty()

@@ -144,3 +144,14 @@ def test_a_manager_that_does_not_read_is_not_waited_for(told: Told, tmp_path: Pa
     for number in range(2000):  # more than any queue of a socket holds
         manager.tell(f"STATUS={number}")
     assert told.all()[0] == "STATUS=0"
+
+
+def test_a_status_that_was_lost_is_told_the_next_time(watchdog: Watchdog, told: Told, tmp_path: Path) -> None:
+    manager = Manager({"NOTIFY_SOCKET": str(tmp_path / "notify")})
+    while manager.tell("WATCHDOG=1"):
+        pass
+    watchdog.say("paused")
+    assert "STATUS=paused" not in told.all()
+    for _ in range(2):
+        watchdog.say("paused")
+    assert told.all() == ["STATUS=paused"]
