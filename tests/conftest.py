@@ -30,8 +30,8 @@ FILE_EVENTS = {"open", "sqlite3.connect", "shutil.rmtree", "os.listdir", "os.sca
 FILE_EVENTS |= {"os.remove", "os.rename", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.utime"}
 NETWORK_EVENTS = {"socket.connect", "socket.sendto", "socket.sendmsg"}
 
-# Timing belongs in benchmarks: a slow machine must not fail a property.
-hypothesis.settings.register_profile("skilld", deadline=None)
+# Timing belongs in benchmarks: a slow machine must not fail a property, neither in itself nor in making its examples.
+hypothesis.settings.register_profile("skilld", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
 hypothesis.settings.load_profile("skilld")
 
 

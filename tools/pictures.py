@@ -25,8 +25,9 @@ from skilld.worker.staging import stage
 from support.lessons import HOSTS, LINKS, TICKETS, Lessons
 from support.live_project import Project
 from support.program import Program
-from support.reviewing import LIMIT, Screen, sitting
+from support.reviewing import Screen, sitting
 from support.session import Session
+from support.waiting import LIMIT
 from tools.install import ROOT
 
 PICTURES = ROOT / "docs" / "pictures"

@@ -8,7 +8,7 @@ from typing import Any
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER, LASTING, LASTING_TOO, Session
-from support.waiting import wait_for
+from support.waiting import wait_in_time
 
 
 def _open(program: Program) -> list[dict[str, Any]]:
@@ -28,7 +28,7 @@ def test_a_correction_becomes_a_quoted_commit_and_nothing_else_changes(
     before = project.fingerprint()
     with program.daemon():
         _teach(home, project)
-        (proposal,) = wait_for("a proposal", lambda: _open(program), 5, every=0.2, context=program.output)
+        (proposal,) = wait_in_time("a proposal", lambda: _open(program), 5, every=0.2, context=program.output)
 
     assert proposal["state"] == "open"
     assert proposal["skill"] == "release-notes"

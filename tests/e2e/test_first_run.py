@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import pty
 import select
@@ -15,9 +16,7 @@ from support.claude_lines import typed, write
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
-from support.waiting import wait_for
-
-LIMIT = 30.0
+from support.waiting import LIMIT, wait_for
 
 
 class Terminal:
@@ -35,6 +34,7 @@ class Terminal:
         )
         os.close(slave)
         self.shown = ""
+        self._decoder = codecs.getincrementaldecoder("utf-8")()  # a read may end within a character
 
     def read_until(self, text: str) -> str:
         """Read what is shown until it holds `text`."""
@@ -42,7 +42,7 @@ class Terminal:
         while text not in self.shown:
             assert time.monotonic() < end, f"waited for {text!r}; shown so far:\n{self.shown}"
             if select.select([self._master], [], [], 0.2)[0]:
-                self.shown += os.read(self._master, 65536).decode()
+                self.shown += self._decoder.decode(os.read(self._master, 65536))
         return self.shown
 
     def type(self, text: str) -> None:
@@ -53,7 +53,7 @@ class Terminal:
         """Press Ctrl-C and return the exit code."""
         self.process.send_signal(signal.SIGINT)
         try:
-            return self.process.wait(15)
+            return self.process.wait(LIMIT)
         finally:
             os.close(self._master)
 
@@ -99,7 +99,7 @@ def test_yes_is_the_only_way_to_a_model(home: Path) -> None:
     terminal.type("yes")
     terminal.read_until("Following.")
     assert terminal.stop() == 130
-    wait_for("the lock to be free", lambda: not program.json("status")["running"], 5)
+    wait_for("the lock to be free", lambda: not program.json("status")["running"])
     assert program.json("status")["backend"]["name"] == "anthropic/claude-haiku-4-5"
     assert (home / ".config/skilld/config.toml").stat().st_mode & 0o777 == 0o600
 
@@ -130,4 +130,4 @@ def test_looking_back_shows_how_far_it_is(home: Path, project: Project) -> None:
     assert "Skills       0 of your own" in shown
     assert "Reading 1 transcript of the last 1 days." in shown
     assert "\rJudging batches: 0 of 1" in shown
-    assert terminal.process.wait(15) == 0
+    assert terminal.process.wait(LIMIT) == 0

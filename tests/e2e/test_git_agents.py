@@ -13,7 +13,8 @@ import pytest
 
 from support.lessons import LINES, TICKETS, Lessons
 from support.live_project import Project
-from support.program import VERB_LIMIT, Program
+from support.program import Program
+from support.waiting import LIMIT
 
 MARKER = {"CLAUDECODE": "1"}
 
@@ -38,7 +39,7 @@ def in_terminal(program: Program, *arguments: str) -> int:
             env=program.environment,
             stdin=slave,
             capture_output=True,
-            timeout=VERB_LIMIT,
+            timeout=LIMIT,
             check=False,
         )
     finally:

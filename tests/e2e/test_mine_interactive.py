@@ -17,6 +17,7 @@ from support.mining_model import answer
 from support.reviewing import Screen, review, sitting
 from support.session import Session
 from support.stub_model import StubModel
+from support.waiting import LIMIT
 
 SQUASH = ("rebase onto main and squash the fixup commits", "please rebase onto main, then squash the fixup commits")
 TAG = ("tag the release and push the tag", "tag the release, then push that tag")
@@ -203,7 +204,7 @@ def _answer(program: Inline, *answers: str, **variables: str) -> str:
         cwd=program.home,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

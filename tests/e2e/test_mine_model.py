@@ -22,7 +22,7 @@ from support.mining_model import answer
 from support.program import Program
 from support.session import Session
 from support.stub_model import Body, Reply, StubModel
-from support.waiting import LIMIT, wait_for
+from support.waiting import LIMIT, NEVER, wait_for
 
 KEY = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 NEWEST_FIRST = "Always mention breaking changes first in the notes."
@@ -187,7 +187,7 @@ def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> 
 def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> None:
     for number in range(2):
         _talk(home, project, f"add tests for the form {number}", IN_TESTS[number])
-    slow = iter([0.0, 60.0])
+    slow = iter([0.0, NEVER])
 
     def late(body: Body) -> Reply | str:
         reply = answer(body)
@@ -196,7 +196,7 @@ def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> N
     with StubModel(late) as model:
         program = _program(home, model)
         started = _start(program, "mine", "--dry-run")
-        model.wait_for_requests(2, LIMIT)
+        model.wait_for_requests(2)
         started.send_signal(signal.SIGINT)
         assert started.wait(LIMIT) == 130
         model.decide = answer
@@ -231,7 +231,7 @@ def test_the_daemon_mines_in_the_night_where_it_was_switched_on(home: Path, proj
     program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__NIGHTLY": "true"})
     program.environment["TZ"] = f"THERE{time.gmtime().tm_hour - 12:+d}"  # where it is noon: the night is over
     with program.daemon():
-        (made,) = wait_for("the night's proposal", lambda: program.json("proposals"), LIMIT, every=1.0)
+        (made,) = wait_for("the night's proposal", lambda: program.json("proposals"), every=1.0)
     assert (made["skill"], made["state"]) == ("rebase-main-squash-fixup", "open")
 
 

@@ -26,13 +26,14 @@ def _teach(home: Path, project: Project, program: Program, text: str = LASTING, 
     session = Session(home, project)
     session.use_skill()
     session.type("Write the notes", text, "ok", "thanks", "go on")
-    wait_for("it to be judged", lambda: _events(home).count("batch done") >= count, 60, context=program.output)
+    wait_for("it to be judged", lambda: _events(home).count("batch done") >= count, context=program.output)
 
 
 def _events(home: Path) -> list[str]:
     """Return the names of what the daemon has logged, in order."""
-    lines = (home / ".local/state/skilld/skilld.log").read_text().splitlines()
-    return [json.loads(line)["event"] for line in lines]
+    log = home / ".local/state/skilld/skilld.log"
+    written = log.read_text().rpartition("\n")[0] if log.exists() else ""  # the last line may be half written
+    return [json.loads(line)["event"] for line in written.splitlines()]
 
 
 @contextmanager
@@ -58,7 +59,7 @@ def test_accept_on_the_notice_accepts_in_git_in_the_persons_name(home: Path, pro
         assert notice["icon"].endswith("skilld/notify/icon.svg")
         assert notice["buttons"] == {"default": "", "review": "Review", "accept": "Accept", "reject": "Reject"}
         server.press("accept")
-        wait_for("it to be accepted", lambda: _state(program) == "accepted", 60, every=0.2, context=program.output)
+        wait_for("it to be accepted", lambda: _state(program) == "accepted", every=0.2, context=program.output)
     assert "- Always put the ticket number first in each entry." in project.git("show", "HEAD:" + _relpath(project))
     assert project.git("log", "-1", "--format=%an, %cn") == "skilld, Ada Tester"
     assert len(server.shown) == 1
@@ -72,9 +73,9 @@ def test_reject_on_the_notice_rejects_whatever_another_program_says_was_pressed(
         server.wait(1)
         server.forge("accept")
         server.press("reject")
-        wait_for("it to be rejected", lambda: _state(program) == "rejected", 60, every=0.2, context=program.output)
+        wait_for("it to be rejected", lambda: _state(program) == "rejected", every=0.2, context=program.output)
+        wait_for("the branch to go", lambda: project.git("branch", "--list", "skilld/*") == "", every=0.2)
     assert project.git("rev-parse", "HEAD") == head
-    assert project.git("branch", "--list", "skilld/*") == ""
 
 
 @needs_bus
@@ -101,7 +102,7 @@ def test_a_click_opens_the_review_in_the_persons_terminal(home: Path, project: P
         (proposal,) = program.json("proposals")
         server.wait(1)
         server.press("default")
-        wait_for("the terminal", said.exists, 60)
+        wait_for("the terminal", said.exists)
         assert said.read_text().split()[-3:] == ["skilld", "review", proposal["id"]]
         assert said.read_text().split()[0] == "-e"
 
@@ -118,7 +119,7 @@ def test_a_snoozed_notice_comes_when_the_snooze_is_over_with_words_where_they_we
         _teach(home, project, program)
         assert server.shown == []
         assert program.run("snooze", "off").returncode == 0
-        assert server.wait(1, limit=60)["body"] == (
+        assert server.wait(1)["body"] == (
             f"{TEXT}\nAlways put the ticket number first in each entry. \u2014 you: \u201c{LASTING}\u201d"
         )
     assert program.json("status")["snoozed_until"] is None
@@ -171,8 +172,8 @@ def test_the_pipeline_goes_the_same_way_whatever_the_bus_does(
         with program.daemon():
             _teach(home, project, program)
             _teach(home, project, program, HOSTS, count=2)
-            wait_for("the end of the notice", lambda: "notice" in _events(home), 60)
-            wait_for("the line in status", lambda: _told(program, why), 30, every=0.5)
+            wait_for("the end of the notice", lambda: "notice" in _events(home))
+            wait_for("the line in status", lambda: _told(program, why), every=0.5)
     assert LINES[HOSTS] in project.git("show", "skilld/staging:" + _relpath(project))
     steps = [event for event in _events(home) if event in {"batch closed", "batch done", "notice"}]
     assert [step for step in steps if step != "notice"] == ["batch closed", "batch done"] * 2

@@ -217,9 +217,9 @@ def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(worl
         await screen.press("slash", *"own", "enter")
         await screen.until("one row", lambda: "release-notes" not in screen.text)
         await screen.press("c")
-        assert screen.app.clipboard == "/my-own"
+        await screen.until("the command", lambda: screen.app.clipboard == "/my-own")
         await screen.press("y")
-        assert screen.app.clipboard == str(mine)
+        await screen.until("the path", lambda: screen.app.clipboard == str(mine))
         await screen.press("x")
         await screen.shows("offered to no agent", "disabled")
         await screen.press("x")
@@ -260,7 +260,7 @@ def test_in_a_real_terminal_of_80_by_24(world: Taught) -> None:
     environment = world.program.environment | {"TERM": "xterm-256color"}
     command = [sys.executable, "-m", "skilld", "review"]
     with Terminal(command, cwd=world.home, environment=environment, size=(80, 24)) as terminal:
-        screen = terminal.wait_until_still("the review", lambda text: f"+ {ONE}" in text, 60)
+        screen = terminal.wait_until_still("the review", lambda text: f"+ {ONE}" in text)
         lines = screen.rstrip("\n").split("\n")
         assert len(lines) == 24
         assert max(map(len, lines)) <= 80
@@ -268,8 +268,8 @@ def test_in_a_real_terminal_of_80_by_24(world: Taught) -> None:
         assert "a Accept" in lines[-1]
         assert "q Quit" in lines[-1]
         terminal.press("a")
-        wait_for("it to be accepted", lambda: ONE in world.skill, 60, context=terminal.screen)
-        terminal.wait("the next", lambda text: f"+ {FIRST}" in text, 60)
+        wait_for("it to be accepted", lambda: ONE in world.skill, context=terminal.screen)
+        terminal.wait("the next", lambda text: f"+ {FIRST}" in text)
         terminal.press("q")
-        wait_for("the end", terminal.ended, 60)
+        wait_for("the end", terminal.ended)
     assert world.states() == {world.one: "accepted", world.two: "open"}

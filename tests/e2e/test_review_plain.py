@@ -19,6 +19,7 @@ from skilld.types import Proposal
 from support.proposals import a_proposal
 from support.reviewing import Screen, review, sitting
 from support.taught import FIRST, ONE, SECOND, Taught
+from support.waiting import LIMIT
 
 
 def _answer(world: Taught, *answers: str, **variables: str) -> str:
@@ -30,7 +31,7 @@ def _answer(world: Taught, *answers: str, **variables: str) -> str:
         cwd=world.home,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")

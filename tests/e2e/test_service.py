@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.program import Program
-from support.waiting import wait_for
+from support.waiting import LIMIT, wait_for
 
 
 class Heard:
@@ -40,12 +40,12 @@ def heard(tmp_path: Path) -> Iterator[Heard]:
 def test_ready_well_and_stopping_are_told_in_that_order(heard: Heard, program: Program, tmp_path: Path) -> None:
     program.environment |= {"NOTIFY_SOCKET": str(tmp_path / "notify"), "WATCHDOG_USEC": "2000000"}
     with program.daemon() as process:
-        wait_for("READY", lambda: heard.has("READY=1"), 20)
-        wait_for("WATCHDOG", lambda: heard.has("WATCHDOG=1"), 20)
+        wait_for("READY", lambda: heard.has("READY=1"))
+        wait_for("WATCHDOG", lambda: heard.has("WATCHDOG=1"))
         assert program.run("pause").returncode == 0
-        wait_for("the pause", lambda: heard.has("STATUS=paused; batches waiting: 0"), 20)
+        wait_for("the pause", lambda: heard.has("STATUS=paused; batches waiting: 0"))
         process.send_signal(signal.SIGTERM)
-        wait_for("STOPPING", lambda: heard.has("STOPPING=1"), 20)
-        assert process.wait(15) == 0
+        wait_for("STOPPING", lambda: heard.has("STOPPING=1"))
+        assert process.wait(LIMIT) == 0
     order = [heard.lines.index(line) for line in ("READY=1", "WATCHDOG=1", "STOPPING=1")]
     assert order == sorted(order)

@@ -20,8 +20,8 @@ from typing import Any
 import pytest
 
 from support.processes import processes_of
-from support.program import START_LIMIT, STOP_LIMIT, Program
-from support.waiting import wait_for
+from support.program import Program
+from support.waiting import LIMIT, wait_for
 
 SKILLD = (sys.executable, "-m", "skilld")
 
@@ -81,12 +81,12 @@ def daemon(program: Program, before: str = "") -> Iterator[subprocess.Popen[byte
             stderr=subprocess.STDOUT,
         )
     try:
-        wait_for("the daemon to follow", lambda: _follows(process, program), START_LIMIT, context=program.output)
+        wait_for("the daemon to follow", lambda: _follows(process, program), context=program.output)
         yield process
     finally:
         process.send_signal(signal.SIGCONT)
         process.terminate()
-        process.wait(STOP_LIMIT)
+        process.wait(LIMIT)
 
 
 def _follows(process: subprocess.Popen[bytes], program: Program) -> bool:
@@ -104,7 +104,7 @@ def inside(process: subprocess.Popen[bytes], program: Program, *command: str) ->
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=LIMIT,
     )
     assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
     return done.stdout.strip()
@@ -130,3 +130,18 @@ def tell(number: signal.Signals, *processes: int) -> None:
     for process in processes:
         with suppress(ProcessLookupError):
             os.kill(process, number)
+
+
+def stop(*processes: int) -> None:
+    """Stop processes, and return when none of them runs any more: the signal alone comes back at once."""
+    tell(signal.SIGSTOP, *processes)
+    wait_for("them to be stopped", lambda: not [one for one in processes if _states(one) - set("TZX")])
+
+
+def _states(process: int) -> set[str]:
+    """Return the states of the threads of a process, by proc(5); none where it is gone or there is no /proc."""
+    found = set()
+    for facts in Path(f"/proc/{process}/task").glob("*/stat"):
+        with suppress(OSError):
+            found.add(facts.read_text().rpartition(") ")[2][0])
+    return found

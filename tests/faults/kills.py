@@ -1,6 +1,6 @@
 """kill -9 on the machine of world.py: before a counted step (inject/sitecustomize.py), or at any moment of a process.
 
-Whoever kills sees to it that nothing is left running 5 s later: neither a worker nor its git.
+Whoever kills sees to it that nothing is left running soon after: neither a worker nor its git.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from dataclasses import dataclass
 
 from faults.world import World
 from support.processes import processes_of
-from support.waiting import pause
+from support.waiting import LIMIT, pause
 
-_LONGEST = 60.0  # seconds of a run, on a machine that is busy
 _PATIENCE = 2.0  # seconds that a first step is waited for: there may be nothing to do for a worker
 _SHORT, _LONG = (0.005, 0.2), (0.2, 1.0)
 # Who is killed, and from whose first step the time counts.
@@ -41,7 +40,7 @@ class Moment:
 def kill_before(world: World, step: str) -> bool:
     """Run until a process kills itself before `step` ("daemon 12"); returns whether one did."""
     (world.faults / "kill").write_text(step)
-    _start(world, once=True).wait(_LONGEST)
+    _start(world, once=True).wait(LIMIT)
     (world.faults / "kill").unlink()
     world.wait_for_end()
     return any(line.startswith(f"{step} ") for line in world.steps())
@@ -62,9 +61,9 @@ def kill_at(world: World, moment: Moment, *, once: bool = True, wait: bool = Tru
                 os.kill(worker, signal.SIGKILL)
                 killed += 1
         if once:
-            daemon.wait(_LONGEST)
+            daemon.wait(LIMIT)
     daemon.kill()
-    killed += daemon.wait(_LONGEST) == -signal.SIGKILL
+    killed += daemon.wait(LIMIT) == -signal.SIGKILL
     if wait:
         world.wait_for_end()
     return killed

@@ -15,7 +15,7 @@ from faults.day import SKILLS, Day
 from faults.disk import MOUNT, PROBE, TRIED, fill, has_read
 from faults.world import HOUR
 from support.processes import processes_of
-from support.waiting import LIMIT, wait_for
+from support.waiting import wait_for
 
 NOTES, LOG, NEWS = SKILLS
 TICKETS = "From now on, always put the ticket number first in each entry."
@@ -78,8 +78,8 @@ def _morning(day: Day) -> None:
 def _suspend(day: Day, daemon: int) -> None:
     """Four sessions; the machine sleeps for two hours in the middle of judging the first."""
     _work(day, NOTES, SIGNED)
-    worker = wait_for("a worker", lambda: apart.workers(day.home), LIMIT, every=0.01)
-    apart.tell(signal.SIGSTOP, daemon, *worker)
+    worker = wait_for("a worker", lambda: apart.workers(day.home), every=0.01)
+    apart.stop(daemon, *worker)
     day.pass_by(2 * HOUR)
     _work(day, LOG, SIGNED)
     apart.tell(signal.SIGCONT, *worker, daemon)
@@ -92,9 +92,9 @@ def _settings(day: Day, log: Path) -> None:
     path = day.home / ".config/skilld/config.toml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("[batch]\nidle = 1440\n")
-    wait_for("it to be refused", lambda: "settings refused" in log.read_text(), LIMIT)
+    wait_for("it to be refused", lambda: "settings refused" in log.read_text())
     path.write_text("[batch]\nidle_minutes = 1440\n")
-    wait_for("it to be taken up", lambda: "settings changed" in log.read_text(), LIMIT)
+    wait_for("it to be taken up", lambda: "settings changed" in log.read_text())
 
 
 def _noon(day: Day) -> None:
@@ -112,7 +112,7 @@ def _full_disk(day: Day, daemon: int, state: Path) -> None:
     filler = fill(state)
     read = has_read(daemon)
     day.session(LOG, "Let us begin", LINKS, *CHATTER[:3], output="x" * TRIED)
-    wait_for("it to try", lambda: has_read(daemon) > read + TRIED, LIMIT)
+    wait_for("it to try", lambda: has_read(daemon) > read + TRIED)
     _work(day, NOTES, LINKS)
     _chat(day, 1)
     assert not day.is_read()
@@ -125,9 +125,9 @@ def _crash(day: Day, daemon: int) -> None:
     """Four sessions; the daemon is killed in the middle of judging the first, and is away for the others."""
     day.session("", "hello", "Always use tabs for indentation.", *CHATTER[:3])
     _work(day, NEWS, EMOJI)
-    wait_for("a worker", lambda: apart.workers(day.home), LIMIT, every=0.01)
+    wait_for("a worker", lambda: apart.workers(day.home), every=0.01)
     apart.tell(signal.SIGKILL, daemon)
-    wait_for("everything to be gone with it", lambda: not _left(day), 5)
+    wait_for("everything to be gone with it", lambda: not _left(day))
     _chat(day, 2)
 
 
@@ -148,7 +148,7 @@ def _work(day: Day, skill: str, lasting: str) -> Path:
 
 
 def _settled(day: Day) -> None:
-    wait_for("all of it to be judged", day.is_quiet, LIMIT, every=0.2, context=day.program.output)
+    wait_for("all of it to be judged", day.is_quiet, every=0.2, context=day.program.output)
 
 
 def _left(day: Day) -> list[bytes]:

@@ -19,7 +19,7 @@ from support.live_project import Project
 from support.notifications import notification_server
 from support.program import Program
 from support.session import LASTING, Session
-from support.waiting import LIMIT, wait_for
+from support.waiting import wait_for
 
 
 def _begin(home: Path, project: Project) -> Session:
@@ -57,17 +57,15 @@ def test_f11_no_room_for_the_database(home: Path, project: Project, program: Pro
     before = project.fingerprint()
     with apart.daemon(program, mount) as process:
         session = _begin(home, project)
-        wait_for("a turn", lambda: _turns(apart.seen(process, program, "status")) == 1, LIMIT, every=0.5)
+        wait_for("a turn", lambda: _turns(apart.seen(process, program, "status")) == 1, every=0.5)
         filler = fill(Path(f"/proc/{process.pid}/root{state}"))
         read = has_read(process.pid)
         _go_on(session)
-        wait_for("it to try", lambda: has_read(process.pid) > read + TRIED, LIMIT)
+        wait_for("it to try", lambda: has_read(process.pid) > read + TRIED)
         assert _turns(apart.seen(process, program, "status")) == 1
         assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
         filler.unlink()
-        wait_for(
-            "a proposal", lambda: apart.seen(process, program, "proposals"), LIMIT, every=0.5, context=program.output
-        )
+        wait_for("a proposal", lambda: apart.seen(process, program, "proposals"), every=0.5, context=program.output)
         assert "full" in apart.seen(process, program, "status")["last_error"]["message"]
         assert len(apart.seen(process, program, "proposals")) == 1
     assert project.fingerprint() == before
@@ -79,17 +77,17 @@ def test_f11_a_disk_that_takes_nothing_for_a_while(home: Path, project: Project,
     # A limit on the size of files, lifted later: SQLite is told of an input/output error, on any account.
     with _notices(program) as shown, apart.daemon(program) as process:
         session = _begin(home, project)
-        wait_for("a turn", lambda: _turns(program.json("status")) == 1, LIMIT, every=0.5)
+        wait_for("a turn", lambda: _turns(program.json("status")) == 1, every=0.5)
         _, most = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1, most))
         read = has_read(process.pid)
         _go_on(session)
-        wait_for("it to try", lambda: has_read(process.pid) > read + TRIED, LIMIT)
+        wait_for("it to try", lambda: has_read(process.pid) > read + TRIED)
         assert _turns(program.json("status")) == 1
         if shown is not None:
-            wait_for("a notice", lambda: shown, LIMIT)
+            wait_for("a notice", lambda: shown)
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
-        wait_for("a proposal", lambda: program.json("proposals"), LIMIT, every=0.5, context=program.output)
+        wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)
         if shown is not None:
             assert sum(CANNOT_STORE in notice["body"] for notice in shown) == 1
     assert len(program.json("proposals")) == 1
@@ -109,16 +107,14 @@ def test_f11_no_room_in_the_repository(home: Path, project: Project, program: Pr
 
         filler = fill(Path(f"/proc/{process.pid}/root{git}"))
         _go_on(_begin(home, project))
-        status = wait_for(
-            "a failed try", lambda: apart.seen(process, program, "status")["last_error"], LIMIT, every=0.5
-        )
+        status = wait_for("a failed try", lambda: apart.seen(process, program, "status")["last_error"], every=0.5)
         assert "No space left on device" in status["message"]
         assert apart.seen(process, program, "status")["batches"] == {"pending": 1, "done": 0, "parked": 0}
         assert in_git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
         filler.unlink()
         clock.pass_by(120)
         (proposal,) = wait_for(
-            "a proposal", lambda: apart.seen(process, program, "proposals"), LIMIT, every=0.5, context=program.output
+            "a proposal", lambda: apart.seen(process, program, "proposals"), every=0.5, context=program.output
         )
         assert in_git("rev-parse", "skilld/staging") == proposal["commit"]
         assert in_git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"

@@ -14,7 +14,7 @@ from support.claude_lines import typed, write
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, LASTING_TOO, Session
-from support.waiting import LIMIT, wait_for
+from support.waiting import wait_for
 
 READ_ONLY = "mount --bind {folder} {folder}; mount -o remount,bind,ro {folder}"
 
@@ -34,10 +34,10 @@ def test_f12_a_repository_that_became_read_only(home: Path, project: Project, pr
     clock = Clock(program)
     with apart.daemon(program, read_only):
         _teach(home, project, LASTING)
-        status = wait_for("a failed try", lambda: program.json("status")["last_error"], LIMIT, every=0.5)
+        status = wait_for("a failed try", lambda: program.json("status")["last_error"], every=0.5)
         assert "Read-only file system" in status["message"]
         _teach(home, other, LASTING_TOO)
-        (proposal,) = wait_for("the other", lambda: program.json("proposals"), LIMIT, every=0.5, context=program.output)
+        (proposal,) = wait_for("the other", lambda: program.json("proposals"), every=0.5, context=program.output)
     assert proposal["repo"] == str(other.root)
     assert program.json("status")["batches"] == {"pending": 1, "done": 1, "parked": 0}
     clock.pass_by(3600)

@@ -12,7 +12,7 @@ from faults.clock import Clock
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
-from support.waiting import LIMIT, wait_for
+from support.waiting import wait_for
 
 DAY = 86400.0
 
@@ -38,11 +38,11 @@ def test_f13_set_back_by_a_day_it_goes_on_ticking_and_judges_what_is_idle(
     program.environment["SKILLD_BATCH__IDLE_MINUTES"] = "0.1"
     with apart.daemon(program) as process:
         _start_of_a_session(home, project)
-        wrong = wait_for("a tick", lambda: _seen(program), LIMIT, every=0.5)
+        wrong = wait_for("a tick", lambda: _seen(program), every=0.5)
         clock.set(0)
-        wait_for("a tick by the right clock", lambda: _seen(program) < wrong, LIMIT, every=0.5)
+        wait_for("a tick by the right clock", lambda: _seen(program) < wrong, every=0.5)
         assert "the clock was set back" in apart.log_of(process, program)
-        wait_for("a proposal", lambda: program.json("proposals"), LIMIT, every=0.5, context=program.output)
+        wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)
     assert len(program.json("proposals")) == 1
 
 

@@ -12,7 +12,7 @@ from faults.clock import Clock
 from faults.model import CALLS, UPDATES, asking, right, teach
 from support.live_project import Project
 from support.stub_model import Reply, StubModel
-from support.waiting import LIMIT, pause, wait_for
+from support.waiting import pause, wait_for
 
 NIGHT = 8 * 3600.0
 
@@ -27,7 +27,7 @@ def test_f14_asleep_for_a_night_in_the_middle_of_a_question(home: Path, project:
         def sleep_at_request(number: int) -> None:
             model.wait_for_requests(number)
             asleep = [daemon.pid, *apart.workers(home)]
-            apart.tell(signal.SIGSTOP, *asleep)
+            apart.stop(*asleep)
             clock.pass_by(NIGHT)
             pause(1.5)  # the answer comes meanwhile, to nobody
             apart.tell(signal.SIGCONT, *reversed(asleep))
@@ -35,10 +35,10 @@ def test_f14_asleep_for_a_night_in_the_middle_of_a_question(home: Path, project:
         with apart.daemon(program) as daemon:
             teach(home, project)
             sleep_at_request(1)
-            wait_for("the failure to be seen", lambda: program.json("status")["last_error"], LIMIT, every=0.5)
+            wait_for("the failure to be seen", lambda: program.json("status")["last_error"], every=0.5)
             clock.pass_by(120)
             sleep_at_request(2)
-            wait_for("a proposal", lambda: program.json("proposals"), LIMIT, every=0.5, context=program.output)
+            wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)
         assert len(model.bodies) == 1 + CALLS
     assert len(program.json("proposals", "--state", "all")) == 1
     assert project.git("rev-list", "--count", f"{project.skill_commit}..skilld/staging") == "1"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import signal
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,7 @@ def _state(home: Path) -> dict[str, str]:
 )
 def test_f16_a_second_one_changes_nothing(home: Path, program: Program, arguments: tuple[str, ...]) -> None:
     with apart.daemon(program) as first:
-        first.send_signal(signal.SIGSTOP)  # so that it writes nothing itself; the lock stays its own
+        apart.stop(first.pid)  # so that it writes nothing itself; the lock stays its own
         before = _state(home)
         done = program.run(*arguments)
         after = _state(home)

@@ -100,8 +100,8 @@ class World:
         )
 
     def wait_for_end(self) -> None:
-        """Wait until the last process is gone, as it must be 5 s after a kill."""
-        wait_for("all processes to be gone", lambda: not processes_of(self.home), 5)
+        """Wait until the last process is gone."""
+        wait_for("all processes to be gone", lambda: not processes_of(self.home))
 
     def finish(self) -> None:
         """Let skilld do all that is left."""

@@ -16,12 +16,12 @@ from support.live_codex import Codex
 from support.live_project import SKILL
 from support.live_stories import TICKET_RULE
 from support.stub_agents import Call, Rule, Say, Step, StubAgents
+from support.waiting import LIMIT
 from support.wire import Asked
 from tools.live_clients import CLAUDE_CODE, CODEX, Client
 
 pytestmark = pytest.mark.live
 
-ANSWER_LIMIT = 60.0  # seconds; two or three runs of a client
 MARK = "skilld-ask:"
 CHANGE = "Always put the ticket number first in each entry."
 UPDATE = {
@@ -105,7 +105,7 @@ def test_an_agent_judges_its_own_session_and_is_not_observed_doing_it(
         with bench.agent:
             for prompt in (case.first_prompt, TICKET_RULE, "ok, save it"):
                 bench.agent.say(prompt)
-            (proposal,) = bench.wait_for_proposals(ANSWER_LIMIT)
+            (proposal,) = bench.wait_for_proposals(LIMIT)  # two or three runs of a client
             assert bench.project.fingerprint() == before
             bench.agent.quit()
         bench.wait_until_seen(3)

@@ -17,7 +17,7 @@ from support.live_project import Project
 from support.notifications import session_bus
 from support.program import Program
 from support.session import LASTING, Session
-from support.waiting import wait_for
+from support.waiting import LIMIT, wait_for
 from tools.live_desktop import missing
 
 pytestmark = pytest.mark.live
@@ -82,7 +82,7 @@ def dunst(home: Path, tmp_path: Path) -> Iterator[Dunst]:
         )
         running.callback(_end, desktop)
         found = Dunst(environment, choice)
-        wait_for("dunst", lambda: _answers(found), 10)
+        wait_for("dunst", lambda: _answers(found))
         yield found
 
 
@@ -95,7 +95,7 @@ def _answers(dunst: Dunst) -> bool:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
-    process.wait(10)
+    process.wait(LIMIT)
 
 
 def test_the_text_is_shown_and_accept_accepts_in_git(home: Path, tmp_path: Path, dunst: Dunst) -> None:
@@ -105,13 +105,13 @@ def test_the_text_is_shown_and_accept_accepts_in_git(home: Path, tmp_path: Path,
         session = Session(home, project)
         session.use_skill()
         session.type("Write the notes", LASTING, "ok", "thanks", "go on")
-        wait_for("the notice on the screen", lambda: dunst.displayed() == 1, 20, context=program.output)
+        wait_for("the notice on the screen", lambda: dunst.displayed() == 1, context=program.output)
         dunst.press("Accept")
 
         def accepted() -> bool:
             return [item["state"] for item in program.json("proposals", "--state", "all")] == ["accepted"]
 
-        wait_for("it to be accepted", accepted, 20, every=0.3, context=program.output)
+        wait_for("it to be accepted", accepted, every=0.3, context=program.output)
     assert "- Always put the ticket number first in each entry." in project.skill_path.read_text()
     assert project.git("log", "-1", "--format=%an, %cn") == "skilld, Ada Tester"
     dunst.control("close-all")

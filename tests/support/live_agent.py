@@ -15,11 +15,7 @@ from typing import Self
 
 from support.stub_agents import StubAgents
 from support.terminal import Terminal
-
-READY_LIMIT = 60.0  # seconds; 1.5 on an idle machine
-ANSWER_LIMIT = 60.0  # seconds; the stub answers at once, the client may be slow to draw
-HEADLESS_LIMIT = 90.0
-QUIT_LIMIT = 20.0
+from support.waiting import LIMIT
 
 
 class LiveAgent(ABC):
@@ -86,7 +82,7 @@ class LiveAgent(ABC):
         command = [str(self.program), *self.arguments()]
         self._terminal = Terminal(command, cwd=self.project, environment=self.environment).__enter__()
         try:
-            self._terminal.wait_until_still(f"{self.agent} to take prompts", self.is_ready, READY_LIMIT)
+            self._terminal.wait_until_still(f"{self.agent} to take prompts", self.is_ready)
         except BaseException:
             self._terminal.__exit__()
             raise
@@ -112,20 +108,17 @@ class LiveAgent(ABC):
         self.terminal.wait(
             f"{self.agent} to ask its model",
             lambda _: len(self.stub.main_requests()) > self._asked_before,
-            ANSWER_LIMIT,
         )
 
     def wait_for_answer(self) -> None:
         """Wait until the newest prompt has gone to the model and the client waits for keys again."""
         self.wait_until_asked()
-        self.terminal.wait_until_still(
-            f"{self.agent} to finish its answer", lambda screen: not self.is_busy(screen), ANSWER_LIMIT
-        )
+        self.terminal.wait_until_still(f"{self.agent} to finish its answer", lambda screen: not self.is_busy(screen))
 
     def quit(self) -> None:
         """Leave the session as a person does."""
         self.terminal.enter(self.quit_command)
-        self.terminal.wait(f"{self.agent} to quit", lambda _: self.terminal.ended(), QUIT_LIMIT)
+        self.terminal.wait(f"{self.agent} to quit", lambda _: self.terminal.ended())
 
     def headless(self, prompt: str, *more: str) -> str:
         """Put one prompt without a terminal and return what the client printed."""
@@ -136,7 +129,7 @@ class LiveAgent(ABC):
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=HEADLESS_LIMIT,
+            timeout=LIMIT,
             check=False,
         )
         assert done.returncode == 0, f"{self.agent} without a terminal failed: {done.stderr}{done.stdout}"

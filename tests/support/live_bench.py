@@ -12,11 +12,9 @@ from support.live_agent import LiveAgent
 from support.live_project import Project
 from support.program import Program
 from support.stub_agents import StubAgents
-from support.waiting import wait_for
+from support.waiting import wait_for, wait_in_time
 
-PROPOSAL_LIMIT = 5.0  # seconds from the turn that fills a batch to the proposal
-DECISION_LIMIT = 20.0  # seconds from a person's git command to the proposal's new state
-SEEN_LIMIT = 10.0
+PROPOSAL_LIMIT = 5.0  # seconds from the turn that fills a batch to the proposal, where the machine does nothing else
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +33,13 @@ class Bench:
 
     def wait_for_proposals(self, limit: float = PROPOSAL_LIMIT) -> list[dict[str, Any]]:
         """Wait until at least one proposal is open, and return the open ones."""
-        return wait_for("an open proposal", lambda: self.proposals("open"), limit, every=0.2, context=self.account)
+        return wait_in_time("an open proposal", lambda: self.proposals("open"), limit, every=0.2, context=self.account)
 
     def wait_for_state(self, proposal: str, state: str) -> None:
         """Wait until skilld lists this proposal in `state`."""
         wait_for(
             f"proposal {proposal} to be {state}",
             lambda: proposal in {listed["id"] for listed in self.proposals(state)},
-            DECISION_LIMIT,
             every=0.5,
             context=self.account,
         )
@@ -52,7 +49,6 @@ class Bench:
         wait_for(
             f"skilld to count {turns} turns of {self.agent.agent}",
             lambda: self.agent_status()["turns"] >= turns,
-            SEEN_LIMIT,
             every=0.2,
             context=self.account,
         )

@@ -55,4 +55,4 @@ class GeminiCli(LiveAgent):
         self.terminal.type(self.quit_command)
         pause(0.6)  # the list of commands opens, and takes the first Enter until it has found this one
         self.terminal.press("Enter")
-        self.terminal.wait("Gemini CLI to quit", lambda _: self.terminal.ended(), 20)
+        self.terminal.wait("Gemini CLI to quit", lambda _: self.terminal.ended())

@@ -7,6 +7,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from support.waiting import LIMIT
+
 SKILL = "release-notes"
 SKILL_TEXT = """\
 ---
@@ -79,7 +81,7 @@ class Project:
             "GIT_EDITOR": "true",
         }
         command = ["git", "-C", str(self.root), *arguments]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=30)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT)
         assert done.returncode == 0, f"{' '.join(command)}: {done.stderr}"
         return done.stdout.strip()
 

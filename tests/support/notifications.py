@@ -14,7 +14,7 @@ from dbus_fast import Message
 from dbus_fast.aio import MessageBus
 from dbus_fast.service import ServiceInterface, dbus_method, signal
 
-from support.waiting import wait_for
+from support.waiting import LIMIT, wait_for
 
 NAME = "org.freedesktop.Notifications"
 _PATH = "/org/freedesktop/Notifications"
@@ -78,16 +78,16 @@ class Notifications:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
-        asyncio.run_coroutine_threadsafe(self._serve(), self._loop).result(10)
+        asyncio.run_coroutine_threadsafe(self._serve(), self._loop).result(LIMIT)
 
     async def _serve(self) -> None:
         bus = await MessageBus(bus_address=self.address).connect()
         bus.export(_PATH, self._server)
         await bus.request_name(NAME)
 
-    def wait(self, count: int, limit: float = 60) -> dict[str, Any]:
+    def wait(self, count: int) -> dict[str, Any]:
         """Wait until so many notices were shown, and return the newest."""
-        wait_for(f"notice {count}", lambda: len(self.shown) >= count, limit, context=lambda: str(self.shown))
+        wait_for(f"notice {count}", lambda: len(self.shown) >= count, context=lambda: str(self.shown))
         return self.shown[count - 1]
 
     def press(self, action: str, number: int = 1) -> None:
@@ -96,7 +96,7 @@ class Notifications:
         async def emit() -> None:
             self._server.ActionInvoked(number, action)
 
-        asyncio.run_coroutine_threadsafe(emit(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(emit(), self._loop).result(LIMIT)
 
     def forge(self, action: str, number: int = 1) -> None:
         """Say that a button was pressed as another program on the bus, which is not the notification server."""
@@ -107,11 +107,11 @@ class Notifications:
             await bus.introspect(NAME, _PATH)  # what was sent before this was answered has been delivered
             bus.disconnect()
 
-        asyncio.run_coroutine_threadsafe(emit(), self._loop).result(5)
+        asyncio.run_coroutine_threadsafe(emit(), self._loop).result(LIMIT)
 
     def stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(5)
+        self._thread.join(LIMIT)
 
 
 @contextmanager
@@ -124,7 +124,7 @@ def session_bus() -> Iterator[str]:
         yield daemon.stdout.readline().strip()
     finally:
         daemon.terminate()
-        daemon.wait(5)
+        daemon.wait(LIMIT)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import os
 import signal
 from pathlib import Path
 
-from support.waiting import wait_for
+from support.waiting import LIMIT, wait_for
 
 
 def processes_of(home: Path) -> dict[int, bytes]:
@@ -24,7 +24,7 @@ def processes_of(home: Path) -> dict[int, bytes]:
 
 def end_processes_of(home: Path) -> None:
     """End every process whose HOME is `home`: a polite signal first, then a certain one."""
-    for request, limit in ((signal.SIGTERM, 3.0), (signal.SIGKILL, 5.0)):
+    for request, limit in ((signal.SIGTERM, 3.0), (signal.SIGKILL, LIMIT)):
         for process in processes_of(home):
             try:
                 os.kill(process, request)

@@ -13,13 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from support.processes import processes_of
-from support.waiting import wait_for
+from support.waiting import LIMIT, wait_for
 
 _REPOSITORY = Path(__file__).resolve().parents[2]
 _SKILLD = (sys.executable, "-m", "skilld")
-START_LIMIT = 20.0
-STOP_LIMIT = 15.0
-VERB_LIMIT = 60.0
 
 
 class Program:
@@ -49,7 +46,7 @@ class Program:
             input=typed,
             capture_output=True,
             text=True,
-            timeout=VERB_LIMIT,
+            timeout=LIMIT,
             check=False,
         )
 
@@ -72,18 +69,16 @@ class Program:
                 stderr=subprocess.STDOUT,
             )
         try:
-            wait_for("skilld run to be up", lambda: self._is_up(process), START_LIMIT, every=0.2, context=self.output)
+            wait_for("skilld run to be up", lambda: self._is_up(process), every=0.2, context=self.output)
             yield process
         finally:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
             try:
-                process.wait(STOP_LIMIT)
+                process.wait(LIMIT)
             except subprocess.TimeoutExpired as late:
                 process.kill()
-                raise AssertionError(
-                    f"skilld run did not end {STOP_LIMIT:g} s after SIGTERM\n{self.output()}"
-                ) from late
+                raise AssertionError(f"skilld run did not end {LIMIT:g} s after SIGTERM\n{self.output()}") from late
 
     def output(self) -> str:
         """Return what the daemon has printed."""

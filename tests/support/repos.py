@@ -28,6 +28,7 @@ from skilld.propose.staging import propose, rebuild
 from skilld.propose.values import Line, Proposed, ProposeOutcome, Request, Standing
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support.proposals import a_proposal
+from support.waiting import LIMIT
 
 AT = "2026-01-05T10:00:00Z"
 
@@ -87,7 +88,7 @@ class Person:
             capture_output=True,
             text=True,
             check=False,
-            timeout=60,
+            timeout=LIMIT,
         )
         if check and done.returncode != 0:
             raise AssertionError(f"git {args}: {done.stdout}{done.stderr}")

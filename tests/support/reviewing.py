@@ -21,9 +21,9 @@ from skilld.review.app import ReviewApp
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.sitting import Sitting, Surroundings
 from skilld.store import Store
+from support.waiting import LIMIT
 
 SIZE = (80, 24)
-LIMIT = 60.0
 
 
 class Screen:

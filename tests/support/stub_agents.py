@@ -21,6 +21,7 @@ from types import ModuleType
 
 from support import wire_chat, wire_gemini, wire_messages, wire_responses
 from support.loopback import Handler, LoopbackServer
+from support.waiting import NEVER
 from support.wire import Asked, Call, Say, Step
 
 __all__ = ["Call", "Rule", "Say", "Step", "StubAgents"]
@@ -33,7 +34,6 @@ _WIRES: Mapping[str, ModuleType] = {
     "streamGenerateContent": wire_gemini,
 }
 _UNSCRIPTED = Say("Understood.")
-_HOLD_LIMIT = 60.0  # seconds
 _SIDE_CALL = Say("A short title")
 
 
@@ -93,7 +93,7 @@ class StubAgents(LoopbackServer):
             step = self._next_step(asked)
             self.log.append(asked)
         self.pause(step.delay)
-        self._may_answer.wait(_HOLD_LIMIT)
+        self._may_answer.wait(NEVER)
         request.send_body(200, wire.stream(step).encode(), kind="text/event-stream")
 
     def _next_step(self, asked: Asked) -> Step:

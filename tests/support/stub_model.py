@@ -20,6 +20,7 @@ from typing import Any
 
 from support import wire_chat
 from support.loopback import Handler, LoopbackServer
+from support.waiting import LIMIT
 from support.wire import Say
 
 Body = dict[str, Any]
@@ -65,11 +66,11 @@ class StubModel(LoopbackServer):
         with self.changed:
             self._queue.extend(_as_reply(reply) for reply in replies)
 
-    def wait_for_requests(self, count: int, limit: float = 20.0) -> None:
-        """Wait until `count` requests have arrived in all; fail after `limit` seconds."""
+    def wait_for_requests(self, count: int) -> None:
+        """Wait until `count` requests have arrived in all."""
         with self.changed:
-            arrived = self.changed.wait_for(lambda: len(self.bodies) >= count, limit)
-        assert arrived, f"waited {limit} s for {count} model requests, {len(self.bodies)} came"
+            arrived = self.changed.wait_for(lambda: len(self.bodies) >= count, LIMIT)
+        assert arrived, f"waited {LIMIT:g} s for {count} model requests, {len(self.bodies)} came"
 
     def answer_get(self, request: Handler) -> None:
         models = {"object": "list", "data": [{"id": "stub", "object": "model", "owned_by": "tests"}]}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from support.waiting import pause, wait_for
+from support.waiting import LIMIT, pause, wait_for
 
 COLUMNS, ROWS = 150, 50
 KEY_PAUSE = 0.3  # text and Enter in one burst are taken for a paste by several clients
@@ -71,7 +71,7 @@ class Terminal:
         """Type one line and wait until its end is on the screen; Enter is not pressed."""
         self._tmux("send-keys", "-t", _TARGET, "-l", text)
         tail = text.rsplit(maxsplit=1)[-1]
-        self.wait(f"{text!r} to be echoed", lambda screen: tail in screen, limit=10)
+        self.wait(f"{text!r} to be echoed", lambda screen: tail in screen)
         pause(KEY_PAUSE)
 
     def enter(self, text: str) -> None:
@@ -79,7 +79,7 @@ class Terminal:
         self.type(text)
         self.press("Enter")
 
-    def wait(self, what: str, holds: Callable[[str], bool], limit: float) -> str:
+    def wait(self, what: str, holds: Callable[[str], bool], limit: float = LIMIT) -> str:
         """Wait until `holds(screen)`, and return that screen."""
         screen = ""
 
@@ -91,7 +91,7 @@ class Terminal:
         wait_for(what, probe, limit, every=0.1, context=lambda: f"--- last screen ---\n{screen.rstrip()}\n---")
         return screen
 
-    def wait_until_still(self, what: str, holds: Callable[[str], bool], limit: float) -> str:
+    def wait_until_still(self, what: str, holds: Callable[[str], bool], limit: float = LIMIT) -> str:
         """Wait until `holds(screen)` and nothing on the screen has changed for a moment."""
         last, unchanged = "", 0.0
         step = 0.1
@@ -107,7 +107,7 @@ class Terminal:
     def _tmux(self, *arguments: str, check: bool = True) -> str:
         command = ["tmux", "-S", str(self._folder / "socket"), *arguments]
         environment = {"PATH": os.environ["PATH"], "HOME": self._home, "LANG": "C.UTF-8", "SHELL": "/bin/bash"}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=20)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=LIMIT)
         if check and done.returncode:
             raise AssertionError(f"tmux {arguments[0]} failed: {done.stderr.strip()}")
         return done.stdout

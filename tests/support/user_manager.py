@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from support.waiting import wait_for
+from support.waiting import LIMIT, wait_for
 
 USER = 12345
 ROOT = Path(__file__).resolve().parents[2]
@@ -78,7 +78,7 @@ class UserManager:
             capture_output=True,
             text=True,
             check=False,
-            timeout=90,
+            timeout=LIMIT,
         )
 
     def systemctl(self, *arguments: str) -> str:
@@ -114,12 +114,12 @@ def user_manager() -> Iterator[UserManager]:
     manager = UserManager(_start(group, home, runtime, folder / "log"), home, runtime)
     try:
         socket = runtime / "systemd/private"
-        wait_for("the user manager", socket.exists, 20, context=lambda: (folder / "log").read_text(errors="replace"))
+        wait_for("the user manager", socket.exists, context=lambda: (folder / "log").read_text(errors="replace"))
         yield manager
     finally:
         (group / "cgroup.kill").write_text("1") if (group / "cgroup.kill").exists() else manager.process.kill()
-        manager.process.wait(20)
-        wait_for("the control group to be empty", lambda: not _processes(group), 20)
+        manager.process.wait(LIMIT)
+        wait_for("the control group to be empty", lambda: not _processes(group))
         for path in sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True):
             path.rmdir()
         group.rmdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import threading
 import time
 from collections.abc import Callable
@@ -9,14 +10,21 @@ from typing import TypeVar
 
 T = TypeVar("T")
 
-# Seconds, where a test is not about speed: machines are busy with other tests.
+# Seconds, where a test is not about speed: machines are busy with other tests. What must not come to its own end
+# meanwhile (a client that hangs, an answer that is late) has to take longer: NEVER.
 LIMIT = 90.0
+NEVER = 1000.0
 
 _never = threading.Event()
 
 
 def wait_for(
-    what: str, probe: Callable[[], T], limit: float, *, every: float = 0.05, context: Callable[[], str] | None = None
+    what: str,
+    probe: Callable[[], T],
+    limit: float = LIMIT,
+    *,
+    every: float = 0.05,
+    context: Callable[[], str] | None = None,
 ) -> T:
     """Return the first true value of `probe`; fail after `limit` seconds with `what` and the text of `context`."""
     end = time.monotonic() + limit
@@ -25,6 +33,35 @@ def wait_for(
             raise AssertionError(f"waited {limit:g} s for {what}" + (f"\n{context()}" if context else ""))
         _never.wait(every)
     return value
+
+
+def wait_in_time(
+    what: str, probe: Callable[[], T], seconds: float, *, every: float = 0.05, context: Callable[[], str] | None = None
+) -> T:
+    """Wait as `wait_for` does, and fail where it took more than `seconds` of a machine that does nothing else.
+
+    How busy this one is tell the programs that `probe` runs meanwhile: by what factor they took longer than the
+    processor time they needed.
+    """
+    begun, took, needed = time.monotonic(), 0.0, 0.0
+
+    def measured() -> T:
+        nonlocal took, needed
+        at, before = time.monotonic(), _processor_time_of_programs()
+        value = probe()
+        took, needed = took + time.monotonic() - at, needed + _processor_time_of_programs() - before
+        return value
+
+    value = wait_for(what, measured, every=every, context=context)
+    allowed = seconds * max(1.0, took / needed if needed else 1.0)
+    waited = time.monotonic() - begun
+    assert waited <= allowed, f"{what} came after {waited:.1f} s, allowed were {allowed:.1f}"
+    return value
+
+
+def _processor_time_of_programs() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def pause(seconds: float) -> None:

@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 from skilld.classify.answer import BadReplyError
-from skilld.classify.backends import Spec, make
+from skilld.classify.backends import Spec, agent_cli_child, make
 from skilld.errors import RetryError, SkilldError, UsageError
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
+from support.late_clock import LateClock
 from support.processes import processes_of
-from support.waiting import wait_for
+from support.waiting import LIMIT, wait_for
 
 ROOT = Path(__file__).parents[2]
 SAID = "From now on, always put the ticket number first."
@@ -138,11 +139,11 @@ def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
     return Fake(tmp_path, monkeypatch)
 
 
-def detect(model: str, seconds: float = 20) -> tuple[list[Update], list[str]]:
+def detect(model: str, seconds: float = LIMIT) -> tuple[list[Update], list[str]]:
     return make(Spec(model, seconds=seconds)).detect(MESSAGES, [SKILL])
 
 
-def refusal(model: str, seconds: float = 20) -> SkilldError:
+def refusal(model: str, seconds: float = LIMIT) -> SkilldError:
     with pytest.raises(SkilldError) as caught:
         detect(model, seconds)
     return caught.value
@@ -231,20 +232,24 @@ def test_the_environment_is_an_allow_list(fake: Fake, home: Path, monkeypatch: p
     assert not set(dropped) & environment.keys()
 
 
-def test_a_client_that_hangs_is_ended(fake: Fake, home: Path) -> None:
+def test_a_client_that_hangs_is_ended(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.install("codex", "time.sleep(1000)")
+    monkeypatch.setattr(agent_cli_child, "time", LateClock(fake.noted.exists))
     error = refusal("cli:codex", seconds=1)
     assert isinstance(error, RetryError)
     assert "did not answer in 1 seconds" in str(error)
-    assert fake.noted.exists()
     assert processes_of(home) == {}
     assert rooms(home) == []
 
 
-def test_a_client_that_hangs_after_it_said_why_gives_the_reason(fake: Fake) -> None:
+def test_a_client_that_hangs_after_it_said_why_gives_the_reason(
+    fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = tmp_path / "said"
+    monkeypatch.setattr(agent_cli_child, "time", LateClock(said.exists))
     line = json.dumps({"type": "error", "message": "Reconnecting... 2/5 (exceeded retry limit, last status: 429)"})
-    fake.install("codex", f"print({line!r}, flush=True); time.sleep(1000)")
-    assert "its limit is reached" in str(refusal("cli:codex", seconds=2))
+    fake.install("codex", f"print({line!r}, flush=True); open({str(said)!r}, 'w').close(); time.sleep(1000)")
+    assert "its limit is reached" in str(refusal("cli:codex"))
 
 
 def test_nothing_is_left_when_skilld_is_killed(fake: Fake, home: Path) -> None:
@@ -255,12 +260,12 @@ def test_nothing_is_left_when_skilld_is_killed(fake: Fake, home: Path) -> None:
     )
     process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, start_new_session=True)
     try:
-        wait_for("the client to be asked", fake.noted.exists, 20)
+        wait_for("the client to be asked", fake.noted.exists)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    wait_for("the client to end", lambda: processes_of(home) == {}, 5)
-    wait_for("its folder to go", lambda: rooms(home) == [], 5)
+    wait_for("the client to end", lambda: processes_of(home) == {})
+    wait_for("its folder to go", lambda: rooms(home) == [])
 
 
 @pytest.mark.parametrize(

@@ -11,15 +11,18 @@ from pathlib import Path
 
 import pytest
 
+from skilld.classify.backends import agent_cli_child
 from skilld.classify.backends.agent_cli_child import MOST_OUTPUT, Ended, Run, run
+from support.late_clock import LateClock
 from support.processes import processes_of
-from support.waiting import wait_for
+from support.waiting import LIMIT, wait_for
 
 ROOT = Path(__file__).parents[2]
 IMPORTS = "import os, signal, subprocess, sys, time; "
+READY = "print('ready', flush=True); open('ready', 'w').close()"  # its time is up when it has got so far
 
 
-def start(home: Path, code: str, *, text: str = "", seconds: float = 20, noise: bytes = b"") -> Run:
+def start(home: Path, code: str, *, text: str = "", seconds: float = LIMIT, noise: bytes = b"") -> Run:
     """Run a line of Python as the program."""
     (home / "room").mkdir()
     return run(
@@ -31,6 +34,12 @@ def start(home: Path, code: str, *, text: str = "", seconds: float = 20, noise: 
         seconds=seconds,
         noise=noise,
     )
+
+
+@pytest.fixture
+def until_ready(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the time of the program be up once it is ready."""
+    monkeypatch.setattr(agent_cli_child, "time", LateClock((home / "ready").exists))
 
 
 def test_what_it_printed_its_status_and_its_last_complaint(home: Path) -> None:
@@ -68,30 +77,33 @@ def test_too_much_complaint_does_not(home: Path) -> None:
     assert (done.ended, done.output) == (Ended.BY_ITSELF, b"out\n")
 
 
-def test_it_is_asked_to_end_before_it_is_ended(home: Path) -> None:
+@pytest.mark.usefixtures("until_ready")
+def test_it_is_asked_to_end_before_it_is_ended(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(agent_cli_child, "_GRACE", LIMIT)
     code = (
         "signal.signal(signal.SIGTERM, lambda *_: (open('asked', 'w').close(), os._exit(0))); "
-        "print('ready', flush=True); time.sleep(1000)"
+        f"{READY}; time.sleep(1000)"
     )
-    done = start(home, code, seconds=2)
+    done = start(home, code)
     assert (done.ended, done.output) == (Ended.OVER_TIME, b"ready\n")
     assert (home / "asked").exists()
 
 
+@pytest.mark.usefixtures("until_ready")
 def test_one_that_will_not_hear_is_ended_with_all_it_started(home: Path) -> None:
     code = (
         "signal.signal(signal.SIGTERM, signal.SIG_IGN); subprocess.Popen(['sleep', '1000']); "
-        "print('ready', flush=True); os.close(1); os.close(2); time.sleep(1000)"
+        f"{READY}; os.close(1); os.close(2); time.sleep(1000)"
     )
-    done = start(home, code, seconds=2)
+    done = start(home, code)
     assert (done.ended, done.output) == (Ended.OVER_TIME, b"ready\n")
-    wait_for("all of it to end", lambda: processes_of(home) == {}, 5)
+    wait_for("all of it to end", lambda: processes_of(home) == {})
 
 
 def test_what_it_leaves_running_neither_delays_the_answer_nor_stays(home: Path) -> None:
     done = start(home, "subprocess.Popen(['sleep', '1000']); print('out')", seconds=1000)
     assert (done.ended, done.output) == (Ended.BY_ITSELF, b"out\n")
-    wait_for("the rest to end", lambda: processes_of(home) == {}, 5)
+    wait_for("the rest to end", lambda: processes_of(home) == {})
 
 
 @pytest.mark.parametrize("group", [True, False], ids=["with its group", "alone"])
@@ -106,15 +118,15 @@ def test_nothing_is_left_when_we_are_killed(home: Path, *, group: bool) -> None:
     command = [sys.executable, "-c", code, json.dumps(arguments), json.dumps(child)]
     process = subprocess.Popen(command, cwd=ROOT, start_new_session=True)
     try:
-        wait_for("the program to run", (home / "started").exists, 20)
+        wait_for("the program to run", (home / "started").exists)
     finally:
         if group:
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
         process.wait()
-    wait_for("all of it to end", lambda: processes_of(home) == {}, 5)
-    wait_for("its folder to go", lambda: not (home / "room").exists(), 5)
+    wait_for("all of it to end", lambda: processes_of(home) == {})
+    wait_for("its folder to go", lambda: not (home / "room").exists())
 
 
 def test_a_program_that_cannot_be_started_leaves_nothing(home: Path) -> None:

@@ -147,6 +147,6 @@ def test_a_shell_command_is_known_again_in_the_queue() -> None:
     ids=range(6),
 )
 def test_no_text_takes_long(text: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     words([text], signed=False)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

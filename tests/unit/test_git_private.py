@@ -20,6 +20,7 @@ from skilld.git.errors import NotTrackedError, RefLockedError, RepoRefusedError
 from skilld.propose.staging import propose
 from skilld.propose.values import Proposed
 from support.repos import TEXT, Desk, Person, below, isolate, new_repo, snapshot
+from support.waiting import LIMIT
 
 DRY = below("- Run the tests.", "- Do a dry run.")
 NEWS = below("- Push the tag.", "- Write the news.")
@@ -318,7 +319,7 @@ def test_two_processes_that_make_it_at_once(person: Person, folder: Path) -> Non
         subprocess.Popen(argv, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(4)
     ]
-    answers = [process.communicate(timeout=60) for process in started]
+    answers = [process.communicate(timeout=LIMIT) for process in started]
     assert [err for _, err in answers] == [""] * 4
     assert len({out for out, _ in answers}) == 1
     assert len(list(folder.iterdir())) == 1

@@ -5,9 +5,8 @@ import multiprocessing
 import os
 import random
 import signal
-import threading
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,7 +14,9 @@ from skilld.git import refs
 from skilld.git.errors import LostRaceError, RefLockedError, RepoRefusedError
 from skilld.git.refs import Change
 from skilld.git.repo import Repo, open_repo
+from support.processes import processes_of
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo
+from support.waiting import wait_for
 
 REF = "refs/skilld/proposals/p1"
 
@@ -74,14 +75,18 @@ def test_a_packed_ref_is_deleted(person: Person, repo: Repo) -> None:
     assert refs.tip(repo.git, REF) is None
 
 
-def test_a_held_lock_is_waited_for(person: Person, repo: Repo) -> None:
+def test_a_held_lock_is_waited_for(person: Person, repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     lock = person.write(f".git/{REF}.lock", "")
-    started = time.monotonic()
-    timer = threading.Timer(0.3, lock.unlink)
-    timer.start()
+    waited: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        waited.append(seconds)
+        if len(waited) == 4:
+            lock.unlink()
+
+    monkeypatch.setattr(refs, "time", SimpleNamespace(sleep=sleep))
     move(repo, Change(REF, person.tip(), None))
-    timer.join()
-    assert time.monotonic() - started >= 0.3
+    assert waited == [*refs._WAITS[:4]]
     assert refs.tip(repo.git, REF) == person.tip()
 
 
@@ -141,6 +146,7 @@ def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> 
         worker.kill()
         worker.join()
         killed += worker.exitcode != 0
+        wait_for("its git to be gone", lambda: not processes_of(Path(os.environ["HOME"])))
         refs.remove_stale_locks(repo.common_dir)
     assert killed > 0
     desk = Desk(person)

@@ -131,7 +131,7 @@ def test_hostile_texts_take_no_long_time(agent: ModuleType) -> None:
         "cat 'SKILL.md " + "\\'" * 40_000,
         "<available_resources>" * 20_000,
     ]
-    start = time.monotonic()
+    start = time.process_time()
     for text in texts:
         call = {"name": "bash", "args": {"command": text}, "arguments": {"command": text}, "input": {"command": text}}
         done = {"id": "c", "name": "activate_skill", "args": {"name": "a"}, "status": "success", "resultDisplay": text}
@@ -147,7 +147,7 @@ def test_hostile_texts_take_no_long_time(agent: ModuleType) -> None:
             lines = [json.dumps({**record, "type": kind}).encode() for kind in (role, "message")]
             lines.append(json.dumps({"type": f"{role}.message", "data": {"content": text, "arguments": call}}).encode())
             feed(agent, NAMES[agent.INFO.name], lines)
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.skipif(not COLLECTED, reason="no collected sessions beside the repository")

@@ -28,6 +28,7 @@ from skilld.worker.staged import Staged
 from skilld.worker.staging import restage, stage
 from support.new_skills import NEW, OTHER, TEXT, new_proposal
 from support.repos import Person
+from support.waiting import LIMIT
 
 STAGING = "refs/heads/skilld/staging"
 
@@ -234,7 +235,7 @@ def test_a_kill_between_commit_and_store_leaves_one(person: Person, store: Store
         "stage(pickle.loads(sys.stdin.buffer.read()), (), Staged()); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], input=pickle.dumps(new_proposal(person)), check=False, timeout=60
+        [sys.executable, "-c", code], input=pickle.dumps(new_proposal(person)), check=False, timeout=LIMIT
     )
     assert done.returncode == -9
     tip = person.tip(STAGING)

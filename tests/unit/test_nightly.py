@@ -15,6 +15,7 @@ from skilld.daemon.spawn import start
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
+from support.waiting import LIMIT
 
 EVENING, NIGHT = datetime(2026, 3, 1, 22, tzinfo=UTC).timestamp(), datetime(2026, 3, 2, 3, 30, tzinfo=UTC).timestamp()
 A_DAY = 86400.0
@@ -53,5 +54,5 @@ def test_it_is_off_unless_switched_on(tmp_path: Path) -> None:
 def test_the_job_is_the_program_itself_and_ends_with_a_result(home: Path) -> None:
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SKILLD_MODEL": "offline"}
     root = Path(__file__).parents[2]
-    worker = start({"kind": "mine"}, {**environment, "PYTHONPATH": str(root)}, 60.0)
+    worker = start({"kind": "mine"}, {**environment, "PYTHONPATH": str(root)}, LIMIT)
     assert worker.result(lambda _: None) == {"type": "result", "outcome": "nothing", "detail": ""}

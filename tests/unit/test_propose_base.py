@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from skilld.git.repo import open_repo
 from skilld.propose.base import describe, find_base
 from support.repos import SKILL, TEXT, Person
+from support.waiting import LIMIT
 
 OTHER = "skills/other/SKILL.md"
 _COUNT = itertools.count()
@@ -52,7 +53,12 @@ def build(root: Path, nodes: Sequence[Node], main: int) -> Person:
         files = {SKILL: f"skill {node.texts[0]}\n", OTHER: f"other {node.texts[1]}\n", "n.txt": f"{number}\n"}
         script += [f"M 100644 inline {path}\ndata {len(text)}\n{text}" for path, text in files.items()]
     subprocess.run(
-        ["git", "fast-import", "--quiet"], cwd=root, input="\n".join(script) + "\n", text=True, check=True, timeout=60
+        ["git", "fast-import", "--quiet"],
+        cwd=root,
+        input="\n".join(script) + "\n",
+        text=True,
+        check=True,
+        timeout=LIMIT,
     )
     person.git("update-ref", "refs/heads/main", f"refs/heads/c{main % len(nodes)}")
     person.git("update-ref", "refs/heads/feature", f"refs/heads/c{len(nodes) - 1}")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from skilld.git.objects import Commit, Ident
 from skilld.propose.message import compose
+from support.waiting import LIMIT
 
 TRAILERS = {
     "Proposal": "p1",
@@ -51,7 +52,7 @@ def message(text: str, trailers: dict[str, str] | None = None) -> bytes:
 
 
 def git(*args: str, stdin: bytes) -> str:
-    done = subprocess.run(["git", *args], input=stdin, capture_output=True, check=True, timeout=20)
+    done = subprocess.run(["git", *args], input=stdin, capture_output=True, check=True, timeout=LIMIT)
     return done.stdout.decode()
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from skilld.daemon import release
 from skilld.store import Store
+from support.waiting import LIMIT
 
 # Many small things, of which a few in between stay: what lies between them goes back only when it is asked for.
 _TAKE = """
@@ -32,7 +33,7 @@ print(before - held())
 @pytest.mark.skipif(release._trim is None, reason="the C library gives nothing back when asked")
 def test_what_was_freed_goes_back_to_the_system(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-c", _TAKE, tmp_path / "a.db"], check=True, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", _TAKE, tmp_path / "a.db"], check=True, capture_output=True, text=True, timeout=LIMIT
     )
     assert int(done.stdout) > 10_000_000
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from support.stub_agents import Call, Rule, Say, StubAgents
+from support.waiting import LIMIT
 
 TOOLS = [{"name": "Skill"}]
 
@@ -22,7 +23,7 @@ def stub() -> Iterator[StubAgents]:
 
 def post(stub: StubAgents, path: str, body: dict[str, Any]) -> list[dict[str, Any]]:
     request = urllib.request.Request(stub.origin + path, json.dumps(body).encode())
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=LIMIT) as answer:
         lines = answer.read().decode().splitlines()
     return [json.loads(line.removeprefix("data: ")) for line in lines if line.startswith("data: ")]
 

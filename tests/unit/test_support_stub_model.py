@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from support.stub_model import GARBAGE, Reply, StubModel, said
+from support.waiting import LIMIT
 
 ASKED = {"model": "stub", "messages": [{"role": "user", "content": "hello"}]}
 
@@ -24,7 +25,7 @@ def model() -> Iterator[StubModel]:
 
 def ask(model: StubModel) -> Any:
     request = urllib.request.Request(model.base_url + "/chat/completions", json.dumps(ASKED).encode())
-    with urllib.request.urlopen(request, timeout=10) as answer:
+    with urllib.request.urlopen(request, timeout=LIMIT) as answer:
         return json.load(answer)
 
 
@@ -67,4 +68,4 @@ def test_a_delay_holds_the_answer_back_and_nothing_else(model: StubModel) -> Non
     begun = time.monotonic()
     assert ask(model)["choices"][0]["message"]["content"] == "late"
     assert time.monotonic() - begun >= 0.3
-    model.wait_for_requests(1, limit=1)
+    model.wait_for_requests(1)

@@ -43,7 +43,7 @@ def watcher(told: Told) -> Iterator[Watcher]:
 def _write(told: Told, path: Path) -> None:
     told.changed.clear()
     path.write_text("x")
-    wait_for(f"a word of {path.name}", lambda: str(path) in told.changed, 5)
+    wait_for(f"a word of {path.name}", lambda: str(path) in told.changed)
 
 
 def test_a_file_that_is_made_written_or_moved_in_is_told(watcher: Watcher, told: Told, tmp_path: Path) -> None:
@@ -56,14 +56,14 @@ def test_a_file_that_is_made_written_or_moved_in_is_told(watcher: Watcher, told:
     _write(told, folder / "p/a.jsonl")
     (tmp_path / "b.jsonl").write_text("x")
     (tmp_path / "b.jsonl").rename(folder / "p/b.jsonl")
-    wait_for("the moved file", lambda: str(folder / "p/b.jsonl") in told.changed, 5)
+    wait_for("the moved file", lambda: str(folder / "p/b.jsonl") in told.changed)
 
 
 def test_a_file_in_a_new_folder_is_told(watcher: Watcher, told: Told, tmp_path: Path) -> None:
     watcher.watch([tmp_path])
     (tmp_path / "new/deeper").mkdir(parents=True)
     (tmp_path / "new/deeper/a.jsonl").write_text("x")
-    wait_for("the file", lambda: str(tmp_path / "new/deeper/a.jsonl") in told.changed, 5)
+    wait_for("the file", lambda: str(tmp_path / "new/deeper/a.jsonl") in told.changed)
 
 
 def test_a_folder_that_comes_later_is_told_step_by_step(watcher: Watcher, told: Told, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_folder_that_comes_later_is_told_step_by_step(watcher: Watcher, told: 
     for part in (folder.parent, folder):
         before = told.appeared
         part.mkdir()
-        wait_for(f"{part} to be told", lambda before=before: told.appeared > before, 5)  # type: ignore[misc]
+        wait_for(f"{part} to be told", lambda before=before: told.appeared > before)  # type: ignore[misc]
         watcher.watch([folder])
     assert watcher.folders == 1
     _write(told, folder / "a.jsonl")
