@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from skilld import __version__
 from skilld.store import Store
-from skilld.store.database import StoreError
+from skilld.store.connection import StoreError
 from skilld.store.meta import IN_FORCE
 
 if TYPE_CHECKING:

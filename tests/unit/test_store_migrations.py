@@ -93,7 +93,7 @@ def test_a_database_of_a_newer_skilld_is_refused_by_name_and_not_touched(tmp_pat
 def test_ratings_of_an_old_database_stay_with_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "skilld.db"
     known = [name for name, _ in MIGRATIONS]
-    monkeypatch.setattr(database, "MIGRATIONS", MIGRATIONS[: known.index("0008_feedback_by_path")])
+    monkeypatch.setattr(migrate, "MIGRATIONS", MIGRATIONS[: known.index("0008_feedback_by_path")])
     old = Store.open(path)
     old._db.execute("INSERT INTO feedback VALUES ('notes', 's1', 1, 'well done', '2026-03-02T11:00:00Z')")
     old._db.execute("INSERT INTO feedback VALUES ('notes', 's2', 0, '', '2026-03-02T12:00:00Z')")
