@@ -6,7 +6,6 @@ file that is not understood changes nothing; both are said.
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import structlog
@@ -33,7 +32,7 @@ class SettingsFile:
     def follow(self, engine: Engine, notices: Notices, now: float) -> bool:
         """Have a changed file taken over, and told; whether there is something else to be said of it now."""
         before = self.said
-        origin = in_force.origin(self._path, os.environ) if self._path else ""
+        origin = in_force.origin(self._path, engine.around.environment) if self._path else ""
         if settings := self.changed():
             in_force.keep(engine.store, settings, origin)
             engine.follow_settings(settings)
