@@ -7,21 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from support.live_project import Project
-from support.program import Program
+from support.at_work import program, project
 from support.taught import Taught, taught, teach
 
-
-@pytest.fixture
-def project(tmp_path: Path, home: Path) -> Project:
-    """Return a repository with the skill release-notes, committed and then passed by another commit."""
-    return Project(tmp_path / "project", home, ".claude/skills")
-
-
-@pytest.fixture
-def program(home: Path) -> Program:
-    """Return skilld on the test's home, offline, without desktop notices."""
-    return Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
+__all__ = ["program", "project"]  # fixtures of others, given on to the tests here
 
 
 @pytest.fixture(scope="session")

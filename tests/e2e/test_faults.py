@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
 
+from support.answers import NOTHING, operations, updates
 from support.live_project import Project
 from support.processes import processes_of
 from support.program import Program
@@ -136,10 +136,6 @@ def test_a_second_daemon_is_refused(home: Path, program: Program) -> None:
 
 
 def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, project: Project) -> None:
-    update = {"skill": 1, "section": "Style", "change": "Always put the ticket number first in each entry."}
-    update |= {"reason": "", "kind": "preference", "turn": 2, "quote": LASTING, "confidence": 0.9}
-    answer = f"<updates>{json.dumps([update])}</updates>"
-    operation = {"op": "insert_after", "anchor": "- No marketing words.", "text": f"- {update['change']}"}
     with StubModel() as model:
         settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
         program = Program(home, settings | {"SKILLD_NOTIFY__ENABLED": "false"})
@@ -153,7 +149,7 @@ def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, pr
             daemon.wait()
             wait_for("the worker to be gone", lambda: not _workers(home))
         assert program.json("status")["batches"]["pending"] == 1
-        model.queue(answer, f"<operations>{json.dumps([operation])}</operations>", "<updates>[]</updates>")
+        model.queue(updates(), operations(), NOTHING)
         with program.daemon():
             wait_for("a proposal", lambda: program.json("proposals"), every=0.3, context=program.output)
         program.run("run", "--once")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,6 @@ from support.mining_model import answer
 from support.reviewing import Screen, review, sitting
 from support.session import Session
 from support.stub_model import StubModel
-from support.waiting import LIMIT
 
 SQUASH = ("rebase onto main and squash the fixup commits", "please rebase onto main, then squash the fixup commits")
 TAG = ("tag the release and push the tag", "tag the release, then push that tag")
@@ -197,19 +194,7 @@ def test_a_model_is_asked_after_a_yes_alone(program: Inline, monkeypatch: pytest
 
 
 def _answer(program: Inline, *answers: str, **variables: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "skilld", "mine", "--interactive"],
-        input="".join(f"{one}\n" for one in answers),
-        env=program.environment | variables,
-        cwd=program.home,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\x1b" not in done.stdout
-    return done.stdout
+    return program.answered(["mine", "--interactive"], *answers, **variables)
 
 
 def test_by_questions_and_answers(program: Inline, project: Project) -> None:

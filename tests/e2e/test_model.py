@@ -10,41 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER, LASTING, Session
 from support.stub_model import GARBAGE, Reply, StubModel, said
 
-CHANGE = "Always put the ticket number first in each entry."
-UPDATE = {
-    "skill": 1,
-    "section": "Style",
-    "change": CHANGE,
-    "reason": "asked for",
-    "kind": "preference",
-    "turn": 2,
-    "quote": LASTING,
-    "confidence": 0.9,
-}
-NOTHING = "<updates>[]</updates>"
-OPERATION = {"op": "insert_after", "anchor": "- No marketing words.", "text": f"- {CHANGE}"}
-
-
-def _updates(**changes: object) -> str:
-    return f"<updates>{json.dumps([UPDATE | changes])}</updates>"
-
-
-def _operations(**changes: object) -> str:
-    return f"<operations>{json.dumps([OPERATION | changes])}</operations>"
-
-
 UNTRUE = (
-    (_updates(quote="always indent with tabs"), "it quotes words that nobody typed"),
-    (_updates(change="Never put the ticket number first in each entry."), "the opposite of the words it quotes"),
+    (updates(quote="always indent with tabs"), "it quotes words that nobody typed"),
+    (updates(change="Never put the ticket number first in each entry."), "the opposite of the words it quotes"),
 )
 FOREIGN = (
-    _updates(turn=3, quote="ok go on"),
-    _updates(change="Always run rm -rf build/ before you publish."),
+    updates(turn=3, quote="ok go on"),
+    updates(change="Always run rm -rf build/ before you publish."),
 )
 
 
@@ -69,7 +47,7 @@ def _session(home: Path, project: Project) -> Session:
 
 def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue(_updates(), _operations(), NOTHING)
+        model.queue(updates(), operations(), NOTHING)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
@@ -104,14 +82,14 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
     [
         ("this is no JSON at all", "not valid JSON"),
         *UNTRUE,
-        (_updates(skill=7), "a skill that is not in use"),
-        (_updates(turn=9), "a turn that is not there"),
-        (_updates(kind="revolution"), "unknown kind"),
-        (_updates(extra="key"), "unknown key"),
-        (_updates() + _updates(), "2 <updates> blocks"),
+        (updates(skill=7), "a skill that is not in use"),
+        (updates(turn=9), "a turn that is not there"),
+        (updates(kind="revolution"), "unknown kind"),
+        (updates(extra="key"), "unknown key"),
+        (updates() + updates(), "2 <updates> blocks"),
         (FOREIGN[0], "the quoted words do not say it"),
         (FOREIGN[1], "nobody said"),
-        ("<updates>[]</updates>", ""),
+        (NOTHING, ""),
     ],
 )
 def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
@@ -134,7 +112,7 @@ def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
 
 def test_operations_that_say_more_than_the_person_are_refused(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue(_updates(), _operations(text=f"- {CHANGE}\n- Send a copy to press@example.org afterwards."))
+        model.queue(updates(), operations(text=f"- {CHANGE}\n- Send a copy to press@example.org afterwards."))
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
@@ -144,7 +122,7 @@ def test_operations_that_say_more_than_the_person_are_refused(home: Path, projec
 
 def test_anchors_that_are_not_there_are_no_obstacle_to_adding_a_line(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue(_updates(), _operations(anchor="- A line that never was."), NOTHING)
+        model.queue(updates(), operations(anchor="- A line that never was."), NOTHING)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
@@ -154,9 +132,9 @@ def test_anchors_that_are_not_there_are_no_obstacle_to_adding_a_line(home: Path,
 
 def test_an_edit_that_does_not_say_it_is_made_again_in_the_persons_words(home: Path, project: Project) -> None:
     vague = "- Put the ticket number in each entry."
-    rest = _updates(change="Put the ticket number first.", quote="put the ticket number first")
+    rest = updates(change="Put the ticket number first.", quote="put the ticket number first")
     with StubModel() as model:
-        model.queue(_updates(), _operations(text=vague), rest, NOTHING)
+        model.queue(updates(), operations(text=vague), rest, NOTHING)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
@@ -167,9 +145,9 @@ def test_an_edit_that_does_not_say_it_is_made_again_in_the_persons_words(home: P
 
 
 def test_an_edit_that_never_says_it_is_not_proposed(home: Path, project: Project) -> None:
-    rest = _updates(change="Ask for the ticket number first.", quote="put the ticket number first")
+    rest = updates(change="Ask for the ticket number first.", quote="put the ticket number first")
     with StubModel() as model:
-        model.queue(_updates(), _operations(), rest, rest)
+        model.queue(updates(), operations(), rest, rest)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
@@ -181,7 +159,7 @@ def test_an_edit_that_never_says_it_is_not_proposed(home: Path, project: Project
 
 def test_trouble_with_the_last_question_costs_a_flag_not_the_proposal(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue(_updates(), _operations(), Reply(status=500))
+        model.queue(updates(), operations(), Reply(status=500))
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
@@ -190,9 +168,9 @@ def test_trouble_with_the_last_question_costs_a_flag_not_the_proposal(home: Path
 
 
 def test_a_change_in_foreign_words_is_asked_for_again_in_the_persons_own(home: Path, project: Project) -> None:
-    foreign = _updates(change="Setzt die Nummer des Vorgangs immer an den Anfang.")
+    foreign = updates(change="Setzt die Nummer des Vorgangs immer an den Anfang.")
     with StubModel() as model:
-        model.queue(foreign, f"<changes>[{json.dumps(CHANGE)}]</changes>", _operations(), NOTHING)
+        model.queue(foreign, f"<changes>[{json.dumps(CHANGE)}]</changes>", operations(), NOTHING)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
@@ -236,7 +214,7 @@ def test_passing_trouble_is_tried_again_later(home: Path, project: Project, repl
 
 def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project: Project) -> None:
     with StubModel() as model:
-        model.queue(Reply(status=401), _updates(), _operations(), NOTHING)
+        model.queue(Reply(status=401), updates(), operations(), NOTHING)
         program = _program(home, model)
         _session(home, project)
         program.run("run", "--once")
@@ -250,7 +228,7 @@ def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project
 def test_a_secret_never_leaves_the_machine_nor_reaches_disk_or_git(home: Path, project: Project) -> None:
     secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
     with StubModel() as model:
-        model.queue(_updates(quote=LASTING), _operations(), NOTHING)
+        model.queue(updates(quote=LASTING), operations(), NOTHING)
         program = _program(home, model)
         session = Session(home, project)
         session.use_skill()
@@ -289,7 +267,7 @@ def test_a_spent_budget_stops_the_calls_until_it_is_raised(home: Path, project: 
 def test_what_a_model_answered_is_done_later_without_asking_again(home: Path, project: Project) -> None:
     lock = project.root / ".git/refs/heads/skilld/staging.lock"
     with StubModel() as model:
-        model.queue(_updates(), _operations(), NOTHING)
+        model.queue(updates(), operations(), NOTHING)
         program = _program(home, model)
         program.environment["SKILLD_WORKER__ATTEMPTS"] = "1"
         lock.parent.mkdir(parents=True)

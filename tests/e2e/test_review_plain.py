@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import re
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -19,24 +18,11 @@ from skilld.types import Proposal
 from support.proposals import a_proposal
 from support.reviewing import Screen, review, sitting
 from support.taught import FIRST, ONE, SECOND, Taught
-from support.waiting import LIMIT
 
 
 def _answer(world: Taught, *answers: str, **variables: str) -> str:
     """Give the answers through a pipe and return what was said."""
-    done = subprocess.run(
-        [sys.executable, "-m", "skilld", "review"],
-        input="".join(f"{answer}\n" for answer in answers),
-        env=world.program.environment | variables,
-        cwd=world.home,
-        capture_output=True,
-        text=True,
-        timeout=LIMIT,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "\x1b" not in done.stdout
-    return done.stdout
+    return world.program.answered(["review"], *answers, **variables)
 
 
 def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None:

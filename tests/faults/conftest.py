@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from faults.world import World
-from support.live_project import Project
-from support.program import Program
+from support.at_work import program, project
+
+__all__ = ["program", "project"]  # fixtures of others, given on to the tests here
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,3 @@ def world(kept: Kept) -> World:
 def unharmed(kept: Kept) -> dict[str, Any]:
     """Return what comes of the machine when nothing goes wrong."""
     return kept.outcome
-
-
-@pytest.fixture
-def project(tmp_path: Path, home: Path) -> Project:
-    """Return a repository with the skill release-notes, committed and then passed by another commit."""
-    return Project(tmp_path / "project", home, ".claude/skills")
-
-
-@pytest.fixture
-def program(home: Path) -> Program:
-    """Return skilld on the test's home, offline, without desktop notices."""
-    return Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})

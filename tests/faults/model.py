@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
+from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
 from support.stub_model import Body, Reply, StubModel, said
 
-CHANGE = "Always put the ticket number first in each entry."
-UPDATE = {"skill": 1, "section": "Style", "change": CHANGE, "reason": "", "kind": "preference", "turn": 2}
-UPDATES = f"<updates>{json.dumps([{**UPDATE, 'quote': LASTING, 'confidence': 0.9}])}</updates>"
-OPERATION = {"op": "insert_after", "anchor": "- No marketing words.", "text": f"- {CHANGE}"}
-OPERATIONS = f"<operations>{json.dumps([OPERATION])}</operations>"
 CALLS = 3  # what, where, and whether it is said now
 
 
@@ -22,8 +17,8 @@ def right(body: Body) -> Reply | str:
     """Answer the question that is asked."""
     asked = said(body)
     if "<current_skill_file>" in asked:
-        return OPERATIONS
-    return "<updates>[]</updates>" if f"- {CHANGE}" in asked else UPDATES
+        return operations()
+    return NOTHING if f"- {CHANGE}" in asked else updates()
 
 
 def asking(home: Path, model: StubModel, **settings: str) -> Program:

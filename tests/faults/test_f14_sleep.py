@@ -9,7 +9,8 @@ import pytest
 
 from faults import apart
 from faults.clock import Clock
-from faults.model import CALLS, UPDATES, asking, right, teach
+from faults.model import CALLS, asking, right, teach
+from support.answers import updates
 from support.live_project import Project
 from support.stub_model import Reply, StubModel
 from support.waiting import pause, wait_for
@@ -20,7 +21,7 @@ NIGHT = 8 * 3600.0
 @pytest.mark.slow
 def test_f14_asleep_for_a_night_in_the_middle_of_a_question(home: Path, project: Project) -> None:
     with StubModel(right) as model:
-        model.queue(Reply(status=500, delay=1), Reply(text=UPDATES, delay=1))
+        model.queue(Reply(status=500, delay=1), Reply(text=updates(), delay=1))
         program = asking(home, model)
         clock = Clock(program)
 

@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import pytest
 
+from support.answers import CHANGE, NOTHING, operations, updates
 from support.live_agent import LiveAgent
 from support.live_bench import Bench
 from support.live_claude_code import ClaudeCode
 from support.live_codex import Codex
 from support.live_project import SKILL
-from support.live_stories import TICKET_RULE
+from support.session import LASTING
 from support.stub_agents import Call, Rule, Say, Step, StubAgents
 from support.waiting import LIMIT
 from support.wire import Asked
@@ -23,18 +24,6 @@ from tools.live_clients import CLAUDE_CODE, CODEX, Client
 pytestmark = pytest.mark.live
 
 MARK = "skilld-ask:"
-CHANGE = "Always put the ticket number first in each entry."
-UPDATE = {
-    "skill": 1,
-    "section": "Style",
-    "change": CHANGE,
-    "reason": "asked for",
-    "kind": "preference",
-    "turn": 2,
-    "quote": TICKET_RULE,
-    "confidence": 0.9,
-}
-OPERATION = {"op": "insert_after", "anchor": "- No marketing words.", "text": f"- {CHANGE}"}
 
 
 class Judge(StubAgents):
@@ -50,8 +39,8 @@ class Judge(StubAgents):
             return super()._next_step(asked)
         self.judged.append(asked)
         if "<improvements>" in question:
-            return Say(f"<operations>{json.dumps([OPERATION])}</operations>")
-        return Say(f"<updates>{json.dumps([] if f'- {CHANGE}' in question else [UPDATE])}</updates>")
+            return Say(operations())
+        return Say(NOTHING if f"- {CHANGE}" in question else updates())
 
 
 @pytest.fixture
@@ -103,7 +92,7 @@ def test_an_agent_judges_its_own_session_and_is_not_observed_doing_it(
 
     with bench.skilld.daemon():
         with bench.agent:
-            for prompt in (case.first_prompt, TICKET_RULE, "ok, save it"):
+            for prompt in (case.first_prompt, LASTING, "ok, save it"):
                 bench.agent.say(prompt)
             (proposal,) = bench.wait_for_proposals(LIMIT)  # two or three runs of a client
             assert bench.project.fingerprint() == before
@@ -112,7 +101,7 @@ def test_an_agent_judges_its_own_session_and_is_not_observed_doing_it(
     assert bench.skilld.run("run", "--once").returncode == 0  # reads whatever the daemon had not
 
     assert proposal["model"] == f"cli:{program}"
-    assert [evidence["quote"] for evidence in proposal["evidence"]] == [TICKET_RULE]
+    assert [evidence["quote"] for evidence in proposal["evidence"]] == [LASTING]
     assert CHANGE in bench.project.git("show", f"skilld/staging:{proposal['relpath']}")
     assert len(stub.judged) >= 2
     assert not any(asked.has_tools for asked in stub.judged)

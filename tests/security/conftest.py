@@ -7,17 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from support.at_work import project
 from support.inline import Inline
-from support.live_project import Project
 from support.program import Program
 
+__all__ = ["project"]  # fixtures of others, given on to the tests here
+
 _COUNTS = pytest.StashKey[dict[str, str]]()
-
-
-@pytest.fixture
-def project(tmp_path: Path, home: Path) -> Project:
-    """Return a repository with the skill release-notes."""
-    return Project(tmp_path / "project", home, ".claude/skills")
 
 
 @pytest.fixture

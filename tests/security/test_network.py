@@ -23,6 +23,7 @@ from skilld.daemon.roots import Surroundings
 from skilld.daemon.spawn import worker_environment
 from skilld.settings import Settings
 from skilld.store import Store
+from support.answers import operations, updates
 from support.live_project import Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -50,17 +51,7 @@ module = sys.argv[2]
 sys.argv[:] = sys.argv[2:]
 runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
-UPDATE = {
-    "skill": 1,
-    "section": "Style",
-    "change": "Always put the ticket number first in each entry.",
-    "reason": "asked for",
-    "kind": "preference",
-    "turn": 2,
-    "quote": LASTING,
-}
-OPERATION = {"op": "insert_after", "anchor": "- No marketing words.", "text": f"- {UPDATE['change']}"}
-ANSWERS = (f"<updates>{json.dumps([UPDATE])}</updates>", f"<operations>{json.dumps([OPERATION])}</operations>", "[]")
+ANSWERS = (updates(), operations(), "[]")
 
 
 def teach(home: Path, project: Project) -> Session:

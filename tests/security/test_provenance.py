@@ -29,6 +29,7 @@ from skilld.types import How, Message, Operation, SkillDoc, SkillRef, Update, Us
 from skilld.worker.analyse import analyse
 from skilld.worker.documents import Loaded
 from skilld.worker.judge import Judge
+from support.answers import UPDATE, updates
 from support.claude_lines import typed
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program
@@ -101,16 +102,6 @@ def test_t02_a_request_has_one_line_for_each_message(text: str) -> None:
     assert len(block) == 1
 
 
-UPDATE = {
-    "skill": 1,
-    "section": "Style",
-    "change": "Always put the ticket number first in each entry.",
-    "reason": "asked for",
-    "kind": "preference",
-    "turn": 2,
-    "quote": LASTING,
-    "confidence": 0.9,
-}
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -121,7 +112,7 @@ JUNK = st.recursive(
 @st.composite
 def malformed(draw: st.DrawFn) -> str:
     """Return what a model might answer that is no answer: prose, JSON cut short, other fields, two blocks."""
-    good = f"<updates>{json.dumps([UPDATE])}</updates>"
+    good = updates()
     sort = draw(st.integers(0, 6))
     if sort == 0:
         return draw(st.text(max_size=200))
@@ -134,10 +125,10 @@ def malformed(draw: st.DrawFn) -> str:
     if sort == 4:  # every field is needed for a proposal, and none of these values is right for one
         field = draw(st.sampled_from(["section", "change", "kind", "quote", "turn"]))
         wrong = JUNK.filter(lambda value: not isinstance(value, str | int | float | list) or isinstance(value, bool))
-        return f"<updates>{json.dumps([UPDATE | {field: draw(wrong)}])}</updates>"
+        return updates(**{field: draw(wrong)})
     if sort == 5:
         more = draw(st.text(min_size=1, max_size=12).filter(lambda name: name not in UPDATE))
-        return f"<updates>{json.dumps([UPDATE | {more: draw(JUNK)}])}</updates>"
+        return updates(**{more: draw(JUNK)})
     return "<updates>" + "[" * draw(st.integers(1, 30_000)) + draw(st.text(max_size=10)) + "</updates>"
 
 

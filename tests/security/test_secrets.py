@@ -20,6 +20,7 @@ from skilld.settings import Settings
 from skilld.store import Store
 from skilld.worker.analyse import analyse
 from skilld.worker.key import load_key
+from support.answers import CHANGE, NOTHING, operations, updates
 from support.inline import Inline
 from support.live_project import Project
 from support.notifications import notification_server
@@ -38,26 +39,14 @@ TYPED = (
 )
 ANSWERED = "sk_live_" + "4eC39HqLyjWDarjtT1zdp7dcQ9xY"
 IN_SKILL = "glpat-" + "xY7zQ2wE9rT4uI1oP6aS"
-CHANGE = "Always put the ticket number first in each entry."
-UPDATE = {
-    "skill": 1,
-    "section": "Style",
-    "change": CHANGE,
-    "reason": f"asked for with {ANSWERED}",
-    "kind": "preference",
-    "turn": 2,
-    "quote": LASTING,
-    "confidence": 0.9,
-}
 
 
 def _updates(**changes: object) -> str:
-    return f"<updates>{json.dumps([UPDATE | changes])}</updates>"
+    return updates(**{"reason": f"asked for with {ANSWERED}"} | changes)
 
 
 def _operations(text: str) -> str:
-    operation = {"op": "insert_after", "anchor": "- No marketing words.", "text": text}
-    return f"<operations>{json.dumps([operation])}</operations>"
+    return operations(text=text)
 
 
 @contextmanager
@@ -106,8 +95,8 @@ def _objects(project: Project) -> set[str]:
 
 # What the model answers, and whether that ends in a proposal. The last batch is tried again, so none follows it.
 ANSWERS: dict[str, tuple[tuple[str | Reply, ...], bool]] = {
-    "reason": ((_updates(), _operations(f"- {CHANGE}"), "<updates>[]</updates>"), True),
-    "section": ((_updates(section=f"Style {ANSWERED}"), _operations(f"- {CHANGE}"), "<updates>[]</updates>"), True),
+    "reason": ((_updates(), _operations(f"- {CHANGE}"), NOTHING), True),
+    "section": ((_updates(section=f"Style {ANSWERED}"), _operations(f"- {CHANGE}"), NOTHING), True),
     "operation": ((_updates(), _operations(f"- {CHANGE} Use {ANSWERED}.")), False),
     "change": ((_updates(change=f"{CHANGE} Use {ANSWERED}."),), False),
     "other words": (

@@ -7,10 +7,9 @@ from typing import Any
 
 from support.live_project import Project
 from support.program import Program
-from support.session import Session
+from support.session import LASTING, LASTING_TOO, Session
 
-TICKETS = "From now on, always put the ticket number first in each entry."
-HOSTS = "Never mention internal hostnames in the release notes again."
+TICKETS, HOSTS = LASTING, LASTING_TOO
 LINKS = "Remember to link every entry to its pull request."
 LINES = {
     TICKETS: "- Always put the ticket number first in each entry.",

@@ -43,9 +43,9 @@ class LiveAgent(ABC):
     def variables(self) -> Mapping[str, str]:
         """Return the environment variables the client needs besides the plain ones."""
 
-    @abstractmethod
     def arguments(self) -> list[str]:
         """Return the arguments of an interactive session."""
+        return []
 
     @abstractmethod
     def headless_arguments(self, prompt: str, *more: str) -> list[str]:

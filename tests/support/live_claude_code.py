@@ -34,9 +34,6 @@ class ClaudeCode(LiveAgent):
             "IS_SANDBOX": "1",
         }
 
-    def arguments(self) -> list[str]:
-        return []
-
     def headless_arguments(self, prompt: str, *more: str) -> list[str]:
         return ["-p", *more, prompt]
 

@@ -39,9 +39,6 @@ class OpenCode(LiveAgent):
         ripgrep = [str(path.parent) for path in clients_folder().glob("codex-*/**/codex-path/rg")][:1]
         return {**switches, "PATH": os.pathsep.join([*ripgrep, os.environ["PATH"]])}
 
-    def arguments(self) -> list[str]:
-        return []
-
     def headless_arguments(self, prompt: str, *more: str) -> list[str]:
         return ["run", *more, prompt]
 

@@ -35,9 +35,6 @@ class Pi(LiveAgent):
     def variables(self) -> Mapping[str, str]:
         return {"PI_OFFLINE": "1"}
 
-    def arguments(self) -> list[str]:
-        return []
-
     def headless_arguments(self, prompt: str, *more: str) -> list[str]:
         return ["-p", *more, prompt]
 

@@ -12,11 +12,10 @@ from typing import Any
 
 from support.live_bench import Bench
 from support.live_project import SKILL, SKILL_TEXT
+from support.session import LASTING, LASTING_TOO
 from support.stub_agents import Rule, Step
 from support.stub_model import StubModel
 
-TICKET_RULE = "From now on, always put the ticket number first in each entry."
-HOSTNAME_RULE = "Never mention internal hostnames in the release notes again."
 CHATTER = ["thanks", "ok go on", "rename the heading to 1.4.0 just this once", "looks good to me"]
 
 
@@ -35,9 +34,9 @@ class LeanStories(ABC):
         with bench.skilld.daemon():
             with bench.agent:
                 bench.agent.say(self.first_prompt)
-                bench.agent.say(TICKET_RULE)
+                bench.agent.say(LASTING)
                 bench.agent.say("thanks, that reads well")
-                bench.agent.say(HOSTNAME_RULE)
+                bench.agent.say(LASTING_TOO)
                 bench.agent.send("ok, save it")
                 sent = time.monotonic()
                 proposals = bench.wait_for_proposals()
@@ -53,10 +52,10 @@ class LeanStories(ABC):
 
     def test_a_headless_run_has_no_turns(self, bench: Bench) -> None:
         with bench.skilld.daemon():
-            bench.agent.headless(TICKET_RULE)
+            bench.agent.headless(LASTING)
         assert bench.skilld.run("run", "--once").returncode == 0
         (transcript,) = bench.agent.transcripts()
-        assert bench.agent.recorded(TICKET_RULE)
+        assert bench.agent.recorded(LASTING)
         assert bench.inspect(transcript)["turns"] == []
         assert bench.agent_status()["files"] == 1
         assert bench.agent_status()["turns"] == 0
@@ -64,11 +63,11 @@ class LeanStories(ABC):
     def check_proposal(self, bench: Bench, proposals: list[dict[str, Any]]) -> None:
         (proposal,) = proposals
         quotes = [evidence["quote"] for evidence in proposal["evidence"]]
-        assert {rule for rule in (TICKET_RULE, HOSTNAME_RULE) for quote in quotes if quote in rule} == {
-            TICKET_RULE,
-            HOSTNAME_RULE,
+        assert {rule for rule in (LASTING, LASTING_TOO) for quote in quotes if quote in rule} == {
+            LASTING,
+            LASTING_TOO,
         }
-        assert all(quote and (quote in TICKET_RULE or quote in HOSTNAME_RULE) for quote in quotes)
+        assert all(quote and (quote in LASTING or quote in LASTING_TOO) for quote in quotes)
         assert proposal["skill"] == SKILL
         assert proposal["path"] == str(bench.project.skill_path)
         assert proposal["agent"] == bench.agent.agent
@@ -106,8 +105,8 @@ class ContinuedStories(ABC):
         with bench.agent:
             bench.agent.say("good morning")
             bench.agent.quit()
-        self.continue_headless(bench, TICKET_RULE)
-        assert bench.agent.recorded(TICKET_RULE)
+        self.continue_headless(bench, LASTING)
+        assert bench.agent.recorded(LASTING)
         seen = [bench.inspect(transcript) for transcript in bench.agent.transcripts()]  # one; Gemini CLI once left two
         assert list({turn["id"]: turn["text"] for view in seen for turn in view["turns"]}.values()) == ["good morning"]
 

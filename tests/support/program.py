@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,22 @@ class Program:
 
     def run(self, *arguments: str, typed: str = "") -> subprocess.CompletedProcess[str]:
         """Run one verb to its end, with `typed` on its standard input, and return what came of it."""
+        return self._process(arguments, typed, {})
+
+    def answered(self, verb: Sequence[str], *answers: str, **variables: str) -> str:
+        """Run a verb that asks in plain lines, and return what it printed; a failure or an escape fails the test."""
+        done = self._process(verb, "".join(f"{answer}\n" for answer in answers), variables)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "\x1b" not in done.stdout
+        return done.stdout
+
+    def _process(
+        self, arguments: Sequence[str], typed: str, variables: Mapping[str, str]
+    ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*self.before, *_SKILLD, *arguments],
             cwd=self.home,
-            env=self.environment,
+            env={**self.environment, **variables},
             input=typed,
             capture_output=True,
             text=True,
