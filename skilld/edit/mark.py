@@ -61,11 +61,6 @@ def marks_between(before: str, after: str) -> list[Operation]:
     return [Operation(Op.MARK, key, new.get(key, "")) for key in keys]
 
 
-def unmarking(matter: str, operation: Operation) -> Operation:
-    """Return the mark that takes `operation` back, which is to be made in this front matter."""
-    return Operation(Op.MARK, operation.anchor, front(matter).metadata.get(operation.anchor, ""))
-
-
 def _unchangeable() -> SkilldError:
     return SkilldError("The skill was not marked", "its metadata is written in a way that is not changed")
 

@@ -1,4 +1,4 @@
-"""Apply bounded operations to a SKILL.md, and undo them: bytes and operations in, bytes or operations out.
+"""Apply bounded operations to a SKILL.md: bytes and operations in, bytes out.
 
 Each operation is anchored on whole lines of the body that stand there once; trailing blanks and line endings do not
 count in the comparison, everything else does. Front matter and byte order mark stay byte for byte, so does every line
@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from skilld.edit.anchors import anchored, places
+from skilld.edit.anchors import places
 from skilld.edit.create import created
-from skilld.edit.mark import marked, unmarking
+from skilld.edit.mark import marked
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, SkillFile, is_blank, parse, split_lines
 from skilld.types import Op, Operation
@@ -42,7 +42,7 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
     """Return the bytes of the skill after all operations, each applied to the outcome of the one before.
 
     The same operations apply to any later version of the file in which their anchors still stand. `limited=False`
-    lifts the bounds on size and on saying a thing twice: for undoing, which must not fail for them.
+    lifts the bounds on size and on saying a thing twice: for one operation of an edit that keeps them as a whole.
 
     Raises SkilldError when the file cannot be parsed or an anchor is missing or stands more than once (the file moved
     on), RefusedError when front matter would be touched but by a mark, nothing would change, or a bound would be
@@ -76,31 +76,6 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
             "Cut something from the skill first.",
         )
     return _checked(old, skill, after)
-
-
-def inverse(before: bytes, operations: Sequence[Operation]) -> list[Operation]:
-    """Return the operations that undo `operations`, which were applied to the skill `before`.
-
-    They are anchored on what the edit itself added and on as few lines around it as make that unique, so they apply
-    to later versions too, in which other lines changed. Applied right away they give `before` back, byte for byte;
-    only where a file mixes line endings does a line that comes back take its neighbour's. Raises as `apply` does, and
-    RefusedError where they make the file.
-    """
-    if any(operation.op is Op.CREATE for operation in operations):
-        raise _refused("it made the skill, and is undone by removing that")
-    skill = parse(before)
-    body = list(skill.body)
-    undo: list[Operation] = []
-    for operation in operations:
-        if operation.op is Op.MARK:
-            undo.append(unmarking(skill.front, operation))
-            skill = replace(skill, front=marked(skill.front, operation, skill.ending))
-            continue
-        step = _step(skill, body, operation, limited=False)
-        body = step.body
-        end = step.start + len(step.added)
-        undo.append(anchored(body, step.start, end, [line.text for line in step.removed]))
-    return undo[::-1]
 
 
 def _step(skill: SkillFile, body: list[Line], operation: Operation, *, limited: bool) -> _Step:
