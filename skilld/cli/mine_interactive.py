@@ -24,7 +24,7 @@ def run(options: Options, world: World) -> int:
 
         brief(PlainGenerate(steps, console.line, ask, edit).run())
         return Exit.OK
-    from skilld.review.generate_screens import GenerateApp
+    from skilld.review.generate_app import GenerateApp
 
     app = GenerateApp(steps)
     brief(app.run() or [])

@@ -1,7 +1,4 @@
-"""The three steps on a screen: which sessions, what of it, under which names. Escape leaves with nothing proposed.
-
-A step that is dismissed with None was left backwards, with a list everything is over: what became of what was kept.
-"""
+"""Step 1 on a screen: which sessions to learn from, and what that would come to."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import ClassVar, ParamSpec
 
 from textual import on, work
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
@@ -23,10 +20,10 @@ from skilld.errors import SkilldError
 from skilld.mine.run import Became
 from skilld.mine.windows import Estimate
 from skilld.review import generate_draw as draw
-from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import AgreeDialog
 from skilld.review.draw import safe
-from skilld.review.generate_review import KEYS, ReviewStep
+from skilld.review.generate_review import ReviewStep
+from skilld.review.generate_save import KEYS
 from skilld.review.generating import Choice, Found, Generating, about
 from skilld.review.pane import Rows
 
@@ -228,20 +225,3 @@ class SessionsStep(Screen[list[Became]]):
             self.query_one(Rows).focus()
         else:
             self.dismiss([])
-
-
-class GenerateApp(App[list[Became]]):
-    """The three steps alone."""
-
-    TITLE = "skilld mine"
-    ENABLE_COMMAND_PALETTE = False
-    CSS = DIALOGS
-
-    def __init__(self, generating: Generating) -> None:
-        super().__init__()
-        self._generating = generating
-        self.theme = "ansi-dark"
-
-    def on_mount(self) -> None:
-        """Show the first step."""
-        self.push_screen(SessionsStep(self._generating), self.exit)
