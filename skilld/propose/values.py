@@ -132,7 +132,7 @@ class Proposed:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The edit fits the person's uncommitted SKILL.md but not HEAD's: it waits for them to commit."""
+    """It waits for the person: to commit the SKILL.md that alone it fits, or to be done with the staging branch."""
 
     reason: str
 
