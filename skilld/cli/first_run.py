@@ -27,7 +27,10 @@ def ask(settings: Settings, path: Path, environment: Mapping[str, str]) -> None:
         return
     variable, model = found[0]
     console.line(f"{variable} is set. With a model skilld hears far more than explicit words.")
-    console.line("  It would send: the skill in use and your last messages, cut to 500 characters, secrets removed.")
+    console.line(
+        "  It would send: the skill in use, CLAUDE.md and the like, and the last messages, yours and the agent's,"
+    )
+    console.line("  each cut to 500 characters, secrets removed.")
     console.line(f"  It would cost: {_A_DAY}.")
     sys.stdout.write(f"Use {model}? [y/N] ")
     sys.stdout.flush()
