@@ -56,6 +56,14 @@ def made(person: Person, store: Store) -> Proposal:
     return proposal
 
 
+def test_a_new_skill_that_stands_there_in_the_same_words_is_said_already(person: Person) -> None:
+    person.commit("by hand", {NEW: TEXT})
+    result = Staged()
+    assert not stage(new_proposal(person), (), result)
+    assert result.made == []
+    assert person.tip(STAGING) == ""
+
+
 def test_it_says_what_it_is(person: Person, made: Proposal) -> None:
     assert made.summary == "new skill: say n1"
     assert person.log("-1", STAGING) == ["skilld(deploy): new skill: say n1"]
