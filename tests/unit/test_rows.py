@@ -13,6 +13,7 @@ import pytest
 
 from skilld.intake import rows
 from skilld.intake.agents import opencode
+from skilld.intake.database import opened
 from skilld.intake.source import Rows, source_of
 from skilld.intake.tail import UnreadableError
 from support.opencode_db import SECRET, OpenCodeDb
@@ -172,6 +173,14 @@ def test_a_lock_of_the_client_is_told_at_once(client: OpenCodeDb, mode: str) -> 
     client.db.execute("COMMIT")
     client.db.close()
     assert "two" in texts(read(client, cursor))
+
+
+def test_what_was_read_while_a_client_opened_it_does_not_count(client: OpenCodeDb) -> None:
+    client.prompt("s1", "said")
+    client.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with pytest.raises(UnreadableError) as caught, opened(client.path, QUERIES, 10.0):
+        client.prompt("s1", "said meanwhile, into the log")
+    assert caught.value.strerror == "a client has just opened it; skilld tries again"
 
 
 def test_a_writer_in_the_middle_of_a_commit_of_its_own_blocks_nobody(client: OpenCodeDb) -> None:

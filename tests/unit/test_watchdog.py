@@ -134,7 +134,9 @@ def test_the_manager_waits_as_long_as_its_variables_say(variables: dict[str, str
 
 def test_without_a_manager_nothing_is_told_and_a_deaf_one_does_no_harm(tmp_path: Path) -> None:
     for environment in ({}, {"NOTIFY_SOCKET": str(tmp_path / "gone")}, {"NOTIFY_SOCKET": "@skilld-no-such"}):
-        watchdog = Watchdog(Manager(environment), environment, LIMITS)
+        manager = Manager(environment)
+        assert manager.tell("STATUS=lost") is not bool(environment)
+        watchdog = Watchdog(manager, environment, LIMITS)
         watchdog.ready()
         watchdog.beat("look")
 
