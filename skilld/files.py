@@ -1,8 +1,9 @@
-"""Writing a file whole or not at all, and whether others have a hand in one."""
+"""Writing a file whole or not at all, whether others have a hand in one, and how a shell is told of it."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import stat
 import tempfile
 from collections.abc import Callable
@@ -41,3 +42,8 @@ def open_to_others(facts: os.stat_result, *, secret: bool) -> str:
     if mode & 0o022:
         return "can be written by other users"
     return "holds a key and can be read by other users" if secret and mode & 0o044 else ""
+
+
+def in_shell(path: Path) -> str:
+    """Return a path as one word of a command to copy: macOS keeps skilld's folders in one with a blank."""
+    return shlex.quote(str(path))

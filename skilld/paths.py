@@ -14,6 +14,7 @@ from pathlib import Path
 import platformdirs
 
 from skilld.errors import SkilldError
+from skilld.files import in_shell
 
 _APP = "skilld"
 
@@ -93,21 +94,30 @@ def private_dir(path: Path) -> Path:
         raise SkilldError(f"Cannot use {path}", error.strerror or str(error), "Check who owns that folder.") from error
     if facts.st_uid != os.geteuid():
         raise SkilldError(
-            f"{path} belongs to another user", "skilld keeps its state there", f"chown it, or move {path}"
+            f"{path} belongs to another user", "skilld keeps its state there", f"chown it, or move {in_shell(path)}"
         )
     if stat.S_IMODE(facts.st_mode) & 0o077:
-        raise SkilldError(f"{path} is open to other users", "skilld keeps its state there", f"chmod 700 {path}")
+        raise SkilldError(
+            f"{path} is open to other users", "skilld keeps its state there", f"chmod 700 {in_shell(path)}"
+        )
     return path
 
 
-def check_private(folder: Path) -> None:
-    """Raise SkilldError where a file or folder in `folder` is another user's, or open to others. Links are left out."""
-    for path in sorted(folder.iterdir()):
+def check_private(places: Places) -> None:
+    """Raise SkilldError where a file or folder of skilld's state is another user's, or open to others.
+
+    Links are left out, and the settings, which lie among it on macOS: whoever reads them looks at their mode.
+    """
+    for path in sorted(set(private_dir(places.state).iterdir()) - {places.settings_file}):
         with suppress(FileNotFoundError):  # a write-ahead log goes with its last reader
             facts = path.lstat()
             if stat.S_ISLNK(facts.st_mode):
                 continue
             if facts.st_uid != os.geteuid():
-                raise SkilldError(f"{path} belongs to another user", "skilld keeps its state there", f"chown {path}")
+                raise SkilldError(
+                    f"{path} belongs to another user", "skilld keeps its state there", f"chown {in_shell(path)}"
+                )
             if stat.S_IMODE(facts.st_mode) & 0o077:
-                raise SkilldError(f"{path} is open to other users", "skilld keeps its state there", f"chmod go= {path}")
+                raise SkilldError(
+                    f"{path} is open to other users", "skilld keeps its state there", f"chmod go= {in_shell(path)}"
+                )

@@ -18,14 +18,13 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter,
 from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from skilld.errors import UsageError
-from skilld.files import open_to_others
+from skilld.files import in_shell, open_to_others
 from skilld.intake.agents import ADAPTERS
 from skilld.times import day_minutes
 
 _PREFIX = "SKILLD_"
 _BUILT_IN = ("auto", "offline")
 _MODEL = re.compile(r"[\w.-][\w.:/@+-]*", re.ASCII)  # as litellm's list of models writes them
-# Variables of our own that are not settings.
 _NOT_SETTINGS = frozenset({"SKILLD_CHILD"})
 
 
@@ -233,7 +232,8 @@ def read_file(path: Path) -> dict[str, Any]:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise UsageError("The settings file cannot be read", f"{path}: {error}", f"Mend or remove {path}.") from error
     if others := open_to_others(facts, secret="model_api_key" in values):
-        raise UsageError("The settings file cannot be trusted", f"{path} {others}", f"chown it, or chmod 600 {path}")
+        remedy = f"chown it, or chmod 600 {in_shell(path)}"
+        raise UsageError("The settings file cannot be trusted", f"{path} {others}", remedy)
     return values
 
 

@@ -52,13 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.daemon.roots import Surroundings
     from skilld.daemon.service import Service
     from skilld.notify.desktop import Desktop
-    from skilld.paths import check_private, private_dir
+    from skilld.paths import check_private
     from skilld.store.meta import INSTALLED_AT
 
     umask = os.umask(0o077)  # for what is ours; in a repository a worker goes back to the person's own
     where = common.places()
     origin, settings = _settings(where)
-    check_private(private_dir(where.state))
+    check_private(where)
     if os.geteuid() == 0:
         sys.stderr.write(_ROOT)
     lock = Lock.take(where.lock)

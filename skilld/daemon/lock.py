@@ -13,6 +13,7 @@ from skilld.errors import NotRunningError, SkilldError
 
 _TRIES = 500  # 10 s in all: on a busy machine somebody who looks may be kept from letting go of it
 _PAUSE = 0.02  # seconds
+_ELSEWHERE = "Set XDG_STATE_HOME to a folder on a disk of this machine."
 
 
 class Lock:
@@ -28,7 +29,12 @@ class Lock:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise SkilldError("The daemon's lock cannot be taken", f"{path}: {error.strerror}") from error
-        if not _wait_for(fd):
+        try:
+            free = _wait_for(fd)
+        except OSError as error:  # a file system without locks
+            os.close(fd)
+            raise SkilldError("The daemon's lock cannot be taken", f"{path}: {error.strerror}", _ELSEWHERE) from error
+        if not free:
             os.close(fd)
             raise NotRunningError(
                 "skilld is running already", f"process {holder(path) or 'unknown'}", "See it: skilld status"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from skilld.doctor.values import Agent, Check, Daemon, Service, Verdict
+from skilld.files import in_shell
 from skilld.times import ago
 
 _SILENT = 120.0  # seconds: the daemon says something every 20
@@ -32,7 +33,7 @@ def _agent(agent: Agent, now: float) -> Check:
     places = ", ".join(map(str, agent.folders))
     if agent.unreadable:
         folder = agent.unreadable[0]
-        return Check(name, Verdict.FAIL, f"{folder} cannot be read", f"chmod u+rx {folder}")
+        return Check(name, Verdict.FAIL, f"{folder} cannot be read", f"chmod u+rx {in_shell(folder)}")
     if not agent.there and agent.chosen:
         remedy = f"Correct {agent.chosen}, or do without it."
         return Check(name, Verdict.FAIL, f"{agent.chosen} leads to {places}, which is not there", remedy)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from skilld.doctor.values import Agent, Machine, Trouble
 from skilld.errors import SkilldError
+from skilld.files import in_shell
 from skilld.git.environment import scrub_environment
-from skilld.paths import Places, check_private, private_dir
+from skilld.paths import Places, check_private
 from skilld.store import Store
 from skilld.store.mounts import is_remote
 
@@ -48,10 +49,10 @@ def database(places: Places) -> tuple[Store | None, Trouble | None]:
 def _permissions(places: Places) -> Trouble | None:
     try:
         if places.state.exists():
-            check_private(private_dir(places.state))
+            check_private(places)
         for path in (places.config, places.data):
             if path.exists() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-                return Trouble(f"{path} cannot be used", f"chmod u+rwx {path}")
+                return Trouble(f"{path} cannot be used", f"chmod u+rwx {in_shell(path)}")
     except SkilldError as error:
         return Trouble(str(error), error.remedy)
     except OSError as error:

@@ -11,6 +11,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from skilld.files import in_shell
 from skilld.git.errors import NotTrackedError, RepoRefusedError
 from skilld.git.run import Git
 from skilld.text import fold
@@ -49,7 +50,7 @@ def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:
         return RepoRefusedError(
             "The repository is refused",
             f"git says that {folder} belongs to another user",
-            f"if you trust it: git config --global --add safe.directory {folder}",
+            f"if you trust it: git config --global --add safe.directory {in_shell(folder)}",
         )
     if bare or "cannot use bare repository" in err or "must be run in a work tree" in err:
         return RepoRefusedError(

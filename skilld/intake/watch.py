@@ -1,13 +1,15 @@
 """Watch events as hints: which files below some folders may have changed. The sweep is the truth.
 
 watchdog's traps, measured on 7.1: an exception in a handler kills the observer thread for good; over the kernel's watch
-limit it watches less and says nothing; after a queue overflow the handler is told nothing, only a logger is.
+limit it watches less and says nothing; after a queue overflow the handler is told nothing, only a logger is. FSEvents
+(macOS, by its source) tells real paths, in the disk's spelling, and all that happens below a folder however deep.
 """
 
 from __future__ import annotations
 
 import logging
 import os
+import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -29,16 +31,22 @@ _WANTED: list[type[FileSystemEvent]] = [FileCreatedEvent, FileModifiedEvent, Fil
 # Of a folder in which a watched one may appear.
 _APPEARING: list[type[FileSystemEvent]] = [DirCreatedEvent, DirMovedEvent]
 _Identity = tuple[int, int] | None
+# What a watch that cannot be had raises: inotify OSError, FSEvents the others.
+_REFUSED = (OSError, RuntimeError, SystemError)
 _LOGGERS = ("watchdog.observers.inotify", "watchdog.observers.inotify_c")
 
 
 class _Handler(FileSystemEventHandler):
-    def __init__(self, changed: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, changed: Callable[[str], None]) -> None:
+        self._folder = folder
+        self._depth = len(Path(os.path.realpath(folder)).parts)
         self._changed = changed
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        path = event.dest_path if isinstance(event, FileMovedEvent) else event.src_path
-        self._changed(path if isinstance(path, str) else path.decode("utf-8", "surrogateescape"))
+        path = Path(os.fsdecode(event.dest_path if isinstance(event, FileMovedEvent) else event.src_path))
+        if not path.is_relative_to(self._folder):  # the same place by its real path
+            path = self._folder.joinpath(*path.parts[self._depth :])
+        self._changed(str(path))
 
 
 class _Appearance(FileSystemEventHandler):
@@ -96,7 +104,7 @@ class Watcher:
 
     def _take(self, folder: Path) -> bool:
         identity = _identity(folder)
-        watch = self._schedule(folder, _Handler(self._changed), _WANTED, recursive=folder not in self._flat)
+        watch = self._schedule(folder, _Handler(folder, self._changed), _WANTED, recursive=folder not in self._flat)
         if watch is None:
             return False
         self._watched[folder] = (watch, identity)
@@ -110,7 +118,7 @@ class Watcher:
             return None
         try:
             return self._observer.schedule(handler, str(folder), recursive=recursive, event_filter=wanted)
-        except OSError:
+        except _REFUSED:
             return None
 
     def _drop(self, folder: Path, watch: ObservedWatch) -> None:
@@ -124,7 +132,13 @@ class Watcher:
                 self._observer.unschedule(watch)
 
     def _await(self, parents: set[Path]) -> None:
-        """Watch the folders in which a missing one would appear, and no others."""
+        """Watch the folders in which a missing one would appear, and no others.
+
+        FSEvents would tell of everything below them, and the nearest one is the home folder: there none is watched, and
+        a folder that has come is found when `watch` is called again.
+        """
+        if sys.platform == "darwin":
+            return
         for gone in set(self._parents) - parents:
             self._unschedule(self._parents.pop(gone))
         for parent in parents - set(self._parents):

@@ -1,18 +1,21 @@
 """Desktop notices through desktop-notifier, on a thread of their own: a notice that fails or hangs costs nothing.
 
 Measured: without a session bus it raises at once; a notification server that hangs answers after 30 s, so every call
-has its own limit; loading the library, which takes seconds on a busy machine, is no part of it. On macOS outside an
-app bundle it takes a dummy that shows nothing: an empty capability set tells, and the system's own script runner is
-asked. Where nothing can be shown the terminal's bell rings, if there is one.
+has its own limit; loading the library, which takes seconds on a busy machine, is no part of it. On macOS the system's own
+script runner is asked: by its source the library shows nothing there, and says that it did, where Python is not signed
+(Homebrew's), and its buttons need a CFRunLoop in the main thread, which the daemon has not. Where nothing can be shown
+the terminal's bell rings, if there is one.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
+from html import unescape
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,8 +62,12 @@ class Desktop:
 
     async def _deliver(self, notice: Notice, pressed: Pressed) -> str:
         try:
-            notifier = self._notifier = self._notifier or _library()
-            why = await asyncio.wait_for(self._send(notifier, notice, pressed), _SECONDS)
+            if sys.platform == "darwin":
+                sending = macos.show(TITLE, unescape(notice.message))
+            else:
+                notifier = self._notifier = self._notifier or _library()
+                sending = self._send(notifier, notice, pressed)
+            why = await asyncio.wait_for(sending, _SECONDS)
         except TimeoutError:
             why = "the notification service does not answer"
         except Exception as error:  # noqa: BLE001 - a notice must never harm; back-ends raise what their buses raise
@@ -75,8 +82,7 @@ class Desktop:
     async def _send(self, notifier: DesktopNotifier, notice: Notice, pressed: Pressed) -> str:
         from desktop_notifier import Button, Urgency
 
-        if not await notifier.get_capabilities():
-            return await macos.show(TITLE, notice.message)
+        await notifier.get_capabilities()  # raises where there is no bus; sending only logs it
         dispatched = asyncio.Event()
         if self._last in await notifier.get_current_notifications():
             await notifier.clear(self._last)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
@@ -12,6 +13,10 @@ from skilld.service.ask import Answer, ask
 from skilld.service.templates import template
 from skilld.service.values import ManagerError, ServiceFile, ServiceState, Start
 
+# It is killed after the ExitTimeOut of its list, 20 seconds.
+_SECONDS_TO_END = 30.0
+_STEP = 0.1
+_UNDER_WAY = 36  # EINPROGRESS: it was asked to end, and takes its time
 _FACT = re.compile(r"^\t(state|pid|runs) = (.+)$", re.MULTILINE)
 
 
@@ -67,9 +72,18 @@ class Launchd:
             self._call("kickstart", self._target)
 
     def stop(self) -> None:
-        """Unload it: merely killed it would count as failed and be started again."""
-        if self._loaded():
-            self._call("bootout", self._target)
+        """Unload it: merely killed it would count as failed and be started again.
+
+        launchctl need not wait for its end, and loads nothing while it lasts.
+        """
+        if not self._loaded():
+            return
+        self._call("bootout", self._target, also=_UNDER_WAY)
+        deadline = time.monotonic() + _SECONDS_TO_END
+        while self._loaded():
+            if time.monotonic() > deadline:
+                raise ManagerError("launchd did not do it", f"{plist.LABEL} has not ended", "Try again in a minute.")
+            time.sleep(_STEP)
 
     def state(self) -> ServiceState:
         """Return how it is, by launchctl print and the list's own text."""
@@ -97,10 +111,14 @@ class Launchd:
     def _loaded(self) -> bool:
         return self._ask("print", self._target).status == 0
 
-    def _call(self, *arguments: str) -> None:
+    def _call(self, *arguments: str, also: int = 0) -> None:
         answer = self._ask(*arguments)
-        if answer.status:
-            raise ManagerError("launchd did not do it", answer.err or f"launchctl {arguments[0]} failed")
+        if answer.status not in {0, also}:
+            raise ManagerError(
+                "launchd did not do it",
+                answer.err or f"launchctl {arguments[0]} failed",
+                "It works only where you are logged in at the screen. Elsewhere: skilld run",
+            )
 
     def _ask(self, *arguments: str) -> Answer:
         return ask(self._environment, "launchctl", *arguments)

@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import re
 import stat
+import sys
+import unicodedata
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -119,7 +122,7 @@ def _check(name: str, claimed: Path, places: Places) -> SkillRef | Unusable:
     if base is None:
         return Unusable(name, "it lies outside the known skill folders")
     try:
-        real = claimed.resolve(strict=True)
+        real = spelled(claimed.resolve(strict=True))
         facts = real.stat()
     except FileNotFoundError:
         return Unusable(name, "its SKILL.md is gone")
@@ -162,6 +165,31 @@ def _is_ours(folder: Path) -> bool:
     except OSError:
         return False
     return stat.S_ISDIR(facts.st_mode) and facts.st_uid == os.geteuid()
+
+
+def spelled(path: Path) -> Path:
+    """Return a real path as its folders spell it.
+
+    A disk of macOS finds a file by any case and Unicode form of its name; git, the store and comparisons do not. What
+    lies in a folder that may not be listed stays as it is.
+    """
+    return _listed(path) if sys.platform == "darwin" else path
+
+
+def _listed(path: Path) -> Path:
+    found = Path(path.anchor)
+    for part in path.parts[1:]:
+        name = part
+        with suppress(OSError):
+            names = os.listdir(found)  # noqa: PTH208 - names, not paths
+            if part not in names:
+                name = next((other for other in names if _alike(other) == _alike(part)), part)
+        found /= name
+    return found
+
+
+def _alike(name: str) -> str:
+    return unicodedata.normalize("NFD", name).casefold()
 
 
 def unfit(facts: os.stat_result) -> str:

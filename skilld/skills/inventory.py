@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from skilld.skills.find import FILE, MAX_BYTES, Places, unfit
+from skilld.skills.find import FILE, MAX_BYTES, Places, spelled, unfit
 from skilld.skills.front import Front, front
 
 _MOST_FOLDERS = 2000  # looked into below one plugin folder
@@ -75,7 +75,7 @@ def _take(
 ) -> None:
     for file in files:
         try:
-            real = file.resolve(strict=True)
+            real = spelled(file.resolve(strict=True))
             said = front(text(real))
         except (OSError, RuntimeError):
             continue

@@ -11,6 +11,7 @@ import os
 import platform
 import resource
 import sys
+from contextlib import suppress
 
 USUAL = 2048  # MB
 _NICE = 5  # a third of what others get; with 10 a busy machine starves it past its time
@@ -27,7 +28,8 @@ def lower(memory_mb: int) -> None:
     if memory_mb:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         wanted = memory_mb * 1_000_000
-        resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
+        with suppress(OSError, ValueError):  # a system that does not take it: the work is worth more than the limit
+            resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
 
 
 def _yield_the_disk() -> None:

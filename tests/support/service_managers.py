@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-# Keeps what it was asked, and whether the service is loaded and running, in files beside it.
+# Keeps what it was asked, and whether the service is loaded and running, in files beside it. With `slow` there it ends
+# after bootout has answered.
 LAUNCHCTL = """#!/bin/sh
 cd "$(dirname "$0")"
 echo "$@" >> asked
 case "$1" in
-print) [ -e loaded ] || exit 113; printf 'x = {\\n\\tstate = running\\n\\tpid = 4711\\n\\truns = 3\\n}\\n' ;;
+print)
+    [ ! -e ending ] || { rm loaded ending; exit 0; }
+    [ -e loaded ] || exit 113
+    printf 'x = {\\n\\tstate = running\\n\\tpid = 4711\\n\\truns = 3\\n}\\n' ;;
 bootstrap) touch loaded ;;
-bootout) rm loaded ;;
+bootout)
+    [ ! -e slow ] || { touch ending; echo 'Boot-out failed: 36: Operation now in progress' >&2; exit 36; }
+    rm loaded ;;
 getenv) [ "$2" != HTTPS_PROXY ] || echo http://proxy.example ;;
 esac
 """

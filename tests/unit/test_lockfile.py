@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
@@ -108,3 +109,13 @@ def test_a_link_or_a_folder_in_its_place_is_an_error_with_a_cause(path: Path, tm
     with pytest.raises(SkilldError, match="directory"):
         Lock.take(path)
     assert not is_held(path)
+
+
+def test_a_file_system_without_locks_is_no_running_daemon(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", none)
+    with pytest.raises(SkilldError, match="No locks available") as caught:
+        Lock.take(path)
+    assert "XDG_STATE_HOME" in caught.value.remedy

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.paths import places, private_dir
+from skilld.paths import Places, check_private, places, private_dir
 
 
 def test_everything_lies_below_home_where_nothing_else_is_said(home: Path) -> None:
@@ -50,3 +50,16 @@ def test_a_file_in_the_way_is_an_error_with_a_cause(tmp_path: Path) -> None:
         private_dir(tmp_path / "file")
     with pytest.raises(SkilldError, match="Not a directory"):
         private_dir(tmp_path / "file/below")
+
+
+def test_what_others_may_read_is_refused_but_for_the_settings_that_lie_beside_it_on_macos(tmp_path: Path) -> None:
+    here = private_dir(tmp_path / "Application Support/skilld")
+    where = Places(here, here, here)
+    where.settings_file.touch()
+    where.settings_file.chmod(0o644)
+    check_private(where)
+    where.database.touch()
+    where.database.chmod(0o644)
+    with pytest.raises(SkilldError) as caught:
+        check_private(where)
+    assert caught.value.remedy == f"chmod go= '{where.database}'"

@@ -13,7 +13,7 @@ import pytest
 
 from skilld.notify import desktop, macos, press
 from skilld.notify.desktop import Desktop
-from skilld.notify.words import Notice, buttons
+from skilld.notify.words import Notice, buttons, escaped
 from skilld.types import Op, Operation
 from support.proposals import a_proposal
 from support.waiting import LIMIT, pause
@@ -132,12 +132,9 @@ def test_without_a_bus_the_bell_rings(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rung == ["bell"]
 
 
-def test_a_library_that_shows_nothing_here_gives_way_to_the_systems_own(
+def test_on_macos_the_system_shows_the_notice_as_it_was_written(
     osascript: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from desktop_notifier import main as library
-    from desktop_notifier.backends.dummy import DummyNotificationCenter
-
-    monkeypatch.setattr(library, "get_backend_class", lambda: DummyNotificationCenter)
-    assert Desktop().show(Notice("2 updates")).result(LIMIT) == ""
-    assert osascript.read_text().split("\0")[-2] == "2 updates"
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert Desktop().show(Notice(escaped("don't <b>"))).result(LIMIT) == ""
+    assert osascript.read_text().split("\0")[-2] == "don't <b>"

@@ -208,6 +208,15 @@ def test_launchd_loads_reloads_and_unloads_it(launchctl: Fake, home: Path, monke
     assert not agent.exists()
 
 
+def test_a_launchd_that_ends_it_later_is_waited_for(launchctl: Fake, home: Path) -> None:
+    assert main(["service", "install"]) == 0
+    (launchctl.folder / "slow").touch()
+    assert main(["service", "stop"]) == 0
+    assert not (launchctl.folder / "loaded").exists()
+    assert main(["service", "start"]) == 0
+    assert Launchd(dict(os.environ), home).state().running
+
+
 def test_launchds_state_is_read_from_what_it_prints(launchctl: Fake, home: Path) -> None:
     manager = Launchd(dict(os.environ), home)
     assert (manager.state().installed, manager.state().state) == (False, "not loaded")

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import logging
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from watchdog.events import FileModifiedEvent
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
 
+from skilld.intake import watch
 from skilld.intake.watch import Watcher
 from support.waiting import wait_for
 
@@ -119,3 +124,46 @@ def test_a_watcher_that_was_stopped_leaves_no_ear_behind(told: Told) -> None:
     made.stop()
     logging.getLogger("watchdog.observers.inotify_c").warning("inotify queue overflow")
     assert told.lost == 0
+
+
+def test_an_event_that_names_the_real_place_of_a_linked_folder_is_told_by_the_links_name(
+    monkeypatch: pytest.MonkeyPatch, told: Told, tmp_path: Path
+) -> None:
+    observer = Observer()
+    observer.start()
+    monkeypatch.setattr(watch, "_observer", lambda: observer)
+    (tmp_path / "dotfiles/projects").mkdir(parents=True)
+    (tmp_path / ".claude").symlink_to(tmp_path / "dotfiles")
+    folder = tmp_path / ".claude/projects"
+    made = Watcher(changed=told.changed.append, lost=told.is_lost, appeared=told.has_appeared)
+    try:
+        assert made.watch([folder]) == [folder]
+        emitter = next(iter(observer.emitters))
+        emitter.queue_event(FileModifiedEvent(str(tmp_path / "dotfiles/projects/p/a.jsonl")))  # as FSEvents does
+        wait_for("the word", lambda: str(folder / "p/a.jsonl") in told.changed, 5)
+    finally:
+        made.stop()
+
+
+def test_on_macos_the_home_folder_is_not_watched_for_what_may_come(
+    monkeypatch: pytest.MonkeyPatch, watcher: Watcher, told: Told, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    folder = tmp_path / ".claude/projects"
+    assert watcher.watch([folder]) == []
+    folder.mkdir(parents=True)
+    assert watcher.watch([folder]) == [folder]
+    _write(told, folder / "a.jsonl")
+    assert told.appeared == 0
+
+
+@pytest.mark.parametrize("error", [OSError, RuntimeError, SystemError])
+def test_a_watch_that_cannot_be_had_is_left_to_the_sweep(
+    monkeypatch: pytest.MonkeyPatch, watcher: Watcher, tmp_path: Path, error: type[Exception]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(BaseObserver, "schedule", refuse)
+    assert watcher.watch([tmp_path]) == []
+    assert watcher.folders == 0
