@@ -36,8 +36,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _explain(error: SkilldError) -> None:
     from skilld.text import safe_text
 
-    sys.stderr.write(f"skilld: {safe_text(error.title)}")
-    sys.stderr.write(f": {safe_text(error.cause)}\n" if error.cause else "\n")
+    between = " " if error.title.endswith("?") else ": "
+    sys.stderr.write(f"skilld: {between.join(filter(None, [safe_text(error.title), safe_text(error.cause)]))}\n")
     if error.remedy:
         sys.stderr.write(f"  {safe_text(error.remedy)}\n")
 

@@ -31,6 +31,11 @@ def cut(text: str, limit: int, *, tail_share: float = 1 / 3) -> str:
     return text[: room - tail] + gap + text[len(text) - tail :]
 
 
+def counted(number: int, one: str, more: str = "") -> str:
+    """Return a number with its noun: `more`, or `one` with an s, unless it is 1."""
+    return f"{number} {one if number == 1 else more or one + 's'}"
+
+
 def ended_like(text: str, others: Sequence[str]) -> str:
     """Return `text` without the full stop at its end where most of `others` end without one."""
     closed = sum(other.rstrip().endswith((".", "!", "。", "！")) for other in others)

@@ -34,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     if shown["waiting"]:
         console.line(f"{shown['waiting']} batches wait.")
-    console.line(f"{shown['spared']} batches were nothing but chatter: no model was asked.")
+    console.line(f"Batches that were nothing but chatter, so that no model was asked: {shown['spared']}.")
     return 0
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.daemon.engine import Engine
@@ -56,7 +57,7 @@ def _where_they_are(skills: set[Path]) -> str:
     tops = [top for path in skills if (top := _top(path)) is not None]
     own = f"{len(skills)} of your own"
     many = len(set(tops))
-    return f"{own}, {len(tops)} in {many} {'repository' if many == 1 else 'repositories'}" if tops else own
+    return f"{own}, {len(tops)} in {counted(many, 'repository', 'repositories')}" if tops else own
 
 
 def _top(path: Path) -> Path | None:
@@ -89,7 +90,7 @@ def tell(engine: Engine, *, new_here: bool) -> None:
     for name, adapter in ADAPTERS.items():
         files = summary.get(name, {}).get("files", 0)
         if any(root.folder.is_dir() for root in engine.roots if root.agent == name):
-            console.line(f"{adapter.INFO.title:12} {files} session file{'' if files == 1 else 's'}")
+            console.line(f"{adapter.INFO.title:12} {counted(files, 'session file')}")
         else:
             absent.append(adapter.INFO.title)
     if absent:

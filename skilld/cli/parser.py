@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import re
+import sys
 from importlib import import_module
 from typing import NoReturn
 
 from skilld import __version__
+from skilld.errors import Exit
 from skilld.text import safe_text
 
 # Modules of skilld.cli, in the order of the help.
@@ -41,14 +44,26 @@ VERBS = (
     "service",
     "uninstall",
 )
+# What argparse says, in the words of Python 3.11 to 3.14.
+_NO_COMMAND = re.compile("the following arguments are required: (?:COMMAND|ACTION)")
+_NO_SUCH_COMMAND = re.compile(r"argument (?:COMMAND|ACTION): invalid choice: (.*) \(choose from (.*)\)", re.DOTALL)
 _NO_VERBS = frozenset({"decide"})  # only the verbs in it are
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse repeats what it was given as it was given."""
+    """argparse repeats what it was given as it was given, and for an unknown command lists all there are."""
 
     def error(self, message: str) -> NoReturn:
-        """Tell what is wrong, harmless for the terminal, and exit."""
+        """Tell what is wrong, harmless for the terminal, and exit; without a command, what there is."""
+        if _NO_COMMAND.fullmatch(message):
+            self.print_help(sys.stderr)
+            self.exit(Exit.USAGE)
+        if found := _NO_SUCH_COMMAND.fullmatch(message):
+            from difflib import get_close_matches
+
+            near = get_close_matches(found[1].strip("'\""), re.findall(r"[\w-]+", found[2]), n=1)
+            said = f"; did you mean {near[0]}?" if near else "."
+            message = f"there is no command {found[1]}{said} All of them: {self.prog} --help"
         super().error(safe_text(message, newlines=True))
 
 

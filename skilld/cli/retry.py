@@ -6,6 +6,7 @@ import argparse
 
 from skilld import console
 from skilld.cli import common
+from skilld.text import counted
 
 
 def add(verbs: common.Verbs) -> None:
@@ -17,5 +18,5 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     del arguments
     number = common.store().batches.retry()
-    console.line(f"{number} batch{'' if number == 1 else 'es'} will be tried again.")
+    console.line(f"{counted(number, 'batch', 'batches')} will be tried again.")
     return 0

@@ -14,6 +14,7 @@ from skilld import console
 from skilld.cli import common
 from skilld.cli.progress import Progress
 from skilld.errors import Exit
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.daemon.engine import Engine
@@ -80,7 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     first_run.tell(engine, new_here=new_here and not arguments.once)
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
-        console.line(f"Reading {count} transcript{'' if count == 1 else 's'} of the last {arguments.backfill:g} days.")
+        days = "day" if arguments.backfill == 1 else f"{arguments.backfill:g} days"
+        console.line(f"Reading {counted(count, 'transcript')} of the last {days}.")
     try:
         if arguments.once:
             return _once(engine)
@@ -135,8 +137,8 @@ def _once(engine: Engine) -> int:
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
     console.line(
-        f"Judged {done} batch{'' if done == 1 else 'es'}: {count} open proposal{'' if count == 1 else 's'}, "
-        f"{learnings} learning{'' if learnings == 1 else 's'} kept."
+        f"Judged {counted(done, 'batch', 'batches')}: {counted(count, 'open proposal')}, "
+        f"{counted(learnings, 'learning')} kept."
     )
     if engine.store.meta.paused(time.time()):
         console.line("skilld is paused: what is due waits.")

@@ -85,6 +85,7 @@ def collect() -> dict[str, Any]:
 
 
 def _print(shown: dict[str, Any]) -> None:
+    from skilld.text import counted
     from skilld.times import ago, seconds
 
     now = time.time()
@@ -94,16 +95,7 @@ def _print(shown: dict[str, Any]) -> None:
     console.line(f"back-end  {shown['backend']['name']}: {shown['backend']['why']}")
     for found in shown["backend"]["found"]:
         console.line(f"          {found}")
-    rows = [
-        (
-            name,
-            f"{facts['files']} files",
-            f"{facts['turns']} turns",
-            f"last {ago(seconds(facts['last_event_at']), now)}",
-        )
-        for name, facts in shown["agents"].items()
-    ]
-    console.table(rows)
+    _print_agents(shown["agents"], now)
     if waiting := shown["turns"]["waiting"]:
         console.line(f"turns     {waiting} waiting: for more of their session, or for it to be over")
     batches = shown["batches"]
@@ -113,7 +105,7 @@ def _print(shown: dict[str, Any]) -> None:
     states = shown["proposals"]
     console.line(
         f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
-        f"{states['reverted']} reverted; {shown['learnings']} learnings kept"
+        f"{states['reverted']} reverted; {counted(shown['learnings'], 'learning')} kept"
     )
     for repo, warning in shown["rests_on"].items():
         console.line(console.paint(f"          {console.plain(repo)}: skilld/staging {warning}", "yellow"))
@@ -123,7 +115,7 @@ def _print(shown: dict[str, Any]) -> None:
         said = f"skilld feedback {skill} --helpful | --unhelpful --session {session}"
         console.line(console.paint(f"rate      did {skill} help? {said}", "dim"))
     spent = shown["spend_today"]
-    console.line(f"today     {spent['calls']} model calls, {spent['tokens']} tokens, ${spent['usd']:.4f}")
+    console.line(f"today     {counted(spent['calls'], 'model call')}, {spent['tokens']} tokens, ${spent['usd']:.4f}")
     if why := shown["budget"]["spent"]:
         console.line(console.paint(f"budget    spent: {why}; what is due waits until tomorrow", "yellow"))
     _print_daemon(shown["daemon"] or {}, shown["dead"])
@@ -134,6 +126,26 @@ def _print(shown: dict[str, Any]) -> None:
     if error := shown["last_error"]:
         when = ago(seconds(error["at"]), now)
         console.line(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))
+
+
+def _print_agents(agents: dict[str, Any], now: float) -> None:
+    """Print what was read of each agent, in one line which ones there is nothing of."""
+    from skilld.text import counted
+    from skilld.times import ago, seconds
+
+    rows = [
+        (
+            name,
+            counted(facts["files"], "file"),
+            counted(facts["turns"], "turn"),
+            f"last {ago(seconds(facts['last_event_at']), now)}",
+        )
+        for name, facts in agents.items()
+        if facts["files"]
+    ]
+    console.table(rows)
+    if absent := [name for name, facts in agents.items() if not facts["files"]]:
+        console.line(f"no file   {', '.join(absent)}")
 
 
 def _print_daemon(said: dict[str, Any], dead: str) -> None:

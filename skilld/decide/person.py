@@ -6,6 +6,7 @@ it by hand.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from skilld.git.private import person_git, take_in
 from skilld.git.repo import Repo, Tracked, find
 from skilld.git.run import PersonGit
 from skilld.types import Proposal
+
+_LOCK = re.compile(r"Unable to create '(.+\.lock)': File exists")
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +161,18 @@ def commit_file(desk: Desk, message: bytes, author: Ident | None, put_back: Call
         if head(desk) == desk.repo.head:
             kept = put_back()
     if result.status != 0:
-        raise desk.refused(". ".join([result.err.splitlines()[0] if result.err else "git commit failed", *kept]))
+        cause = ". ".join([result.err.splitlines()[0] if result.err else "git commit failed", *kept])
+        raise RefusedError(desk.title, cause, _first(result.err) or desk.by_hand)
     return Landed(head(desk), Way.ANCHORS)
+
+
+def _first(err: str) -> str:
+    """Return what a person must do before any commit, by hand too, can succeed; empty where that is not known."""
+    if "identity unknown" in err:
+        return "git config --global user.name NAME; git config --global user.email ADDRESS"
+    if lock := _LOCK.search(err):
+        return f"If no other git is at work there: rm {shlex.quote(lock[1])}"
+    return ""
 
 
 def _put_back(desk: Desk, old: bytes, new: bytes) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from skilld.doctor.values import Agent, Check, Daemon, Service, Verdict
 from skilld.files import in_shell
+from skilld.text import counted
 from skilld.times import ago
 
 _SILENT = 120.0  # seconds: the daemon says something every 20
@@ -44,7 +45,7 @@ def _agent(agent: Agent, now: float) -> Check:
     if agent.turns + agent.malformed and agent.malformed > _STRANGE * (agent.turns + agent.malformed):
         detail = f"{agent.malformed} lines could not be read, {agent.turns} turns could; checked with {agent.verified}"
         return Check(name, Verdict.WARN, detail, "See what is read: skilld inspect FILE")
-    number = f"{agent.files} session file{'' if agent.files == 1 else 's'}"
+    number = counted(agent.files, "session file")
     return Check(name, Verdict.OK, f"{number}, the last event {ago(agent.newest, now)}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skilld.doctor.values import Counts
+from skilld.text import counted
 
 _LOOK_BACK = "to read what was said in the last week: skilld run --once --backfill 7"
 _MOST = 3  # reasons of refusals
@@ -17,19 +18,19 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
             counts.files
         )
         return [f"0 turns seen since skilld first ran; {before}{_LOOK_BACK}"]
-    seen = f"{_number(counts.turns, 'turn')} seen, {counts.with_skill} with a skill in use"
+    seen = f"{counted(counts.turns, 'turn')} seen, {counts.with_skill} with a skill in use"
     reasons = [f"{seen}; {counts.learnings} kept as learnings"]
     if not counts.with_skill:
         reasons.append("an edit needs a skill that the session used; what was lasting is kept: skilld learnings")
     if counts.chatter:
-        reasons.append(f"{_number(counts.chatter, 'turn')} held nothing that might last, by cheap rules")
+        reasons.append(f"{counted(counts.chatter, 'turn')} held nothing that might last, by cheap rules")
     if counts.waiting:
         rule = f"a batch is {counts.batch_turns} turns, or what is there after {counts.idle_minutes:g} idle minutes"
-        reasons.append(f"{_number(counts.waiting, 'turn')} waiting: {rule}")
+        reasons.append(f"{counted(counts.waiting, 'turn')} waiting: {rule}")
     if counts.pending:
-        reasons.append(f"{_number(counts.pending, 'batch', 'batches')} waiting to be judged")
+        reasons.append(f"{counted(counts.pending, 'batch', 'batches')} waiting to be judged")
     if counts.parked:
-        reasons.append(f"{_number(counts.parked, 'batch', 'batches')} given up after several tries: skilld status")
+        reasons.append(f"{counted(counts.parked, 'batch', 'batches')} given up after several tries: skilld status")
     if done := ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.outcomes.items())):
         reasons.append(f"batches judged: {done}")
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MOST]
@@ -37,7 +38,3 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
     if paused_until:
         reasons.append(f"skilld is paused: {paused_until}")
     return reasons
-
-
-def _number(number: int, one: str, more: str = "") -> str:
-    return f"{number} {one if number == 1 else more or one + 's'}"

@@ -128,6 +128,6 @@ def test_looking_back_shows_how_far_it_is(home: Path, project: Project) -> None:
     terminal = Terminal(_fresh(home), "--once", "--backfill", "1", SKILLD_MODEL="offline")
     shown = terminal.read_until("Judged 1 batch")
     assert "Skills       0 of your own" in shown
-    assert "Reading 1 transcript of the last 1 days." in shown
+    assert "Reading 1 transcript of the last day." in shown
     assert "\rJudging batches: 0 of 1" in shown
     assert terminal.process.wait(LIMIT) == 0

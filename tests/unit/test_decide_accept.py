@@ -154,10 +154,20 @@ def test_without_an_identity_nothing_is_accepted(person: Person, desk: Desk) -> 
     person.git("config", "--global", "--unset", "user.email")
     person.git("config", "user.useConfigOnly", "true")
     tip = person.tip()
-    with pytest.raises(RefusedError):
+    with pytest.raises(RefusedError) as refused:
         desk.accept("p1")
+    assert "git config --global user.email" in refused.value.remedy
     assert person.tip() == tip
     assert person.git("status", "--porcelain") == ""
+
+
+def test_a_lock_that_a_git_left_is_named_with_what_to_do(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    lock = person.write(".git/index.lock", "")
+    with pytest.raises(RefusedError) as refused:
+        desk.accept("p1")
+    assert refused.value.remedy == f"If no other git is at work there: rm {lock}"
+    assert person.skill.read_text() == TEXT
 
 
 def test_the_persons_hooks_run_and_foreign_variables_do_not_redirect(person: Person, desk: Desk) -> None:

@@ -109,6 +109,24 @@ def test_bad_input_is_told_with_its_exit_code(
     assert "bug in skilld" not in told.err
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["statsu"], "there is no command 'statsu'; did you mean status? All of them: skilld --help"),
+        (["undo"], "there is no command 'undo'. All of them: skilld --help"),
+        (["skills", "lst"], "there is no command 'lst'; did you mean list? All of them: skilld skills --help"),
+        ([], "show this help message"),
+        (["skills"], "show this help message"),
+    ],
+)
+def test_what_is_no_command_leads_to_the_help(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run(*given) == 2
+    shown = capsys.readouterr()
+    assert said in shown.err
+    assert "Traceback" not in shown.err
+    assert shown.out == ""
+
+
 def test_a_file_without_an_adapter_is_named_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "session.db"
     path.write_bytes(b"SQLite format 3\x00" + bytes(100))
