@@ -2,35 +2,68 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
 
 from skilld.errors import Exit, SkilldError
 
+# A full or read-only disk, a folder that is closed to us: no mistake of ours.
+_OF_THE_MACHINE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO})
+
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
-    from skilld.cli.parser import build_parser
-
-    given = sys.argv[1:] if argv is None else argv
-    arguments = build_parser(*given[:1]).parse_args(given)
+    _fill_streams()
     try:
-        return int(arguments.run(arguments))
+        return _run(sys.argv[1:] if argv is None else argv)
     except SkilldError as error:
         _explain(error)
         return error.code
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
     except BrokenPipeError:
-        # The reader (head, less) has gone; Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()  # the reader (head, less) has gone
         return Exit.OK
+    except OSError as error:
+        if error.errno not in _OF_THE_MACHINE:
+            return _bug(error)
+        _drop_output()
+        where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+        _explain(SkilldError("It was not done, or not told", f"{where}{error.strerror}"))
+        return Exit.FAILURE
     except Exception as error:  # noqa: BLE001 - our own bug: kept as a report, never shown as a traceback
-        from skilld.crash import report
+        return _bug(error)
 
-        sys.stderr.write(report(error, sys.argv[1:2]))
-        return Exit.BUG
+
+def _run(given: Sequence[str]) -> int:
+    from skilld.cli.parser import build_parser
+
+    try:
+        arguments = build_parser(*given[:1]).parse_args(given)
+        return int(arguments.run(arguments))
+    finally:
+        sys.stdout.flush()  # here, where what goes wrong is told, not when Python ends
+
+
+def _fill_streams() -> None:
+    """Lead standard streams that were closed nowhere: the next file that is opened would take their place."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123 - open to the end
+
+
+def _drop_output() -> None:
+    """Have nothing left to be written to standard output: Python would complain once more when it flushes at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _bug(error: Exception) -> Exit:
+    from skilld.crash import report
+
+    sys.stderr.write(report(error, sys.argv[1:2]))
+    return Exit.BUG
 
 
 def _explain(error: SkilldError) -> None:

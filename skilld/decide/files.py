@@ -24,13 +24,19 @@ def read(path: Path) -> bytes:
 
 
 def replace(path: Path, old: bytes, new: bytes) -> None:
-    """Put `new` in place of `old`, mode kept; raises RefusedError when the file no longer holds `old`."""
+    """Put `new` in place of `old`, mode kept.
+
+    Raises RefusedError when the file no longer holds `old`, or nothing can be written there.
+    """
 
     def unchanged() -> None:
         if read(path) != old:
             raise RefusedError("The skill is not changed", f"{path} was changed by someone else meanwhile")
 
-    write_whole(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
+    try:
+        write_whole(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
+    except OSError as error:
+        raise RefusedError("The skill is not changed", f"{path} cannot be written: {error.strerror}") from error
 
 
 def make(path: Path, data: bytes) -> None:
@@ -62,7 +68,10 @@ def remove(path: Path, data: bytes, top: Path) -> None:
     """Remove a file that still holds `data`, and the folders above it that are empty then, up to below `top`."""
     if read(path) != data:
         raise RefusedError("The skill is not removed", f"{path} was changed by someone else meanwhile")
-    path.unlink()
+    try:
+        path.unlink()
+    except OSError as error:
+        raise RefusedError("The skill is not removed", f"{path} cannot be removed: {error.strerror}") from error
     _remove_empty(folder for folder in path.parents if folder != top and folder.is_relative_to(top))
 
 

@@ -1,8 +1,8 @@
 """Desktop notices through desktop-notifier, on a thread of their own: a notice that fails or hangs costs nothing.
 
 Measured: without a session bus it raises at once; a notification server that hangs answers after 30 s, so every call
-has its own limit; loading the library, which takes seconds on a busy machine, is no part of it. On macOS the system's own
-script runner is asked: by its source the library shows nothing there, and says that it did, where Python is not signed
+has its own limit; loading the library, which takes seconds on a busy machine, is no part of it. On macOS the system's
+script runner is asked: by its source the library says there that it showed what it did not where Python is not signed
 (Homebrew's), and its buttons need a CFRunLoop in the main thread, which the daemon has not. Where nothing can be shown
 the terminal's bell rings, if there is one.
 """

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+import errno
 import itertools
 from pathlib import Path
 
 import pytest
 
+from skilld.decide import files
 from skilld.decide.accept import accept_worktree
 from skilld.decide.values import Way
 from skilld.errors import Exit, RefusedError, SkilldError
@@ -167,6 +169,22 @@ def test_a_lock_that_a_git_left_is_named_with_what_to_do(person: Person, desk: D
     with pytest.raises(RefusedError) as refused:
         desk.accept("p1")
     assert refused.value.remedy == f"If no other git is at work there: rm {lock}"
+    assert person.skill.read_text() == TEXT
+
+
+def test_a_folder_that_cannot_be_written_to_is_a_refusal(
+    person: Person, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    made = desk.made("p1", DRY)
+    person.write("staged.txt", "staged\n")
+    person.git("add", "staged.txt")  # so that it is done by the lines
+    monkeypatch.setattr(files, "write_whole", full)
+    with pytest.raises(RefusedError, match="Read-only file system"):
+        desk.accept("p1")
+    assert person.tip() != made.commit
     assert person.skill.read_text() == TEXT
 
 

@@ -232,6 +232,28 @@ def test_a_pause_is_on_until_it_is_over(capsys: pytest.CaptureFixture[str]) -> N
     assert "paused until you resume" in shown
 
 
+@pytest.mark.parametrize(
+    ("to", "code", "said"),
+    [
+        ("| true; exit ${PIPESTATUS[0]}", 0, ""),
+        (">&-", 0, ""),
+        pytest.param(
+            *(">/dev/full", 1, "No space left on device"),
+            marks=pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a device that is full"),
+        ),
+    ],
+)
+@pytest.mark.parametrize("verb", ["status", "--help"])
+def test_output_that_nobody_takes_is_no_bug(home: Path, verb: str, to: str, code: int, said: str) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = ["bash", "-c", f'"$0" -m skilld {verb} {to}', sys.executable]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert said in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert bool(done.stderr) == bool(said)
+
+
 def test_a_terminal_that_lacks_letters_gets_escapes(home: Path) -> None:
     store().proposals.add(_proposal("naïve"))
     done = subprocess.run(
