@@ -31,7 +31,14 @@ FILE_EVENTS |= {"os.remove", "os.rename", "os.link", "os.symlink", "os.truncate"
 NETWORK_EVENTS = {"socket.connect", "socket.sendto", "socket.sendmsg"}
 
 # Timing belongs in benchmarks: a slow machine must not fail a property, neither in itself nor in making its examples.
-hypothesis.settings.register_profile("skilld", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow])
+# The examples are the same every time, so that a change fails by what it changed and not by chance; a long run, with
+# HYPOTHESIS_EXAMPLES, looks for others.
+hypothesis.settings.register_profile(
+    "skilld",
+    deadline=None,
+    derandomize="HYPOTHESIS_EXAMPLES" not in os.environ,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.load_profile("skilld")
 
 

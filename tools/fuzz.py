@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[1]
 MISSING = "atheris is not installed: it has wheels for Linux on x86_64 only"
 _AGENTS = ("claude-code", "codex", "opencode", "gemini-cli", "copilot-cli", "pi", "qwen-code", "cursor")
 TARGETS = (*(f"adapter-{agent}" for agent in _AGENTS), "replies", "front-matter", "edits", "redactor")
-_START = 60.0  # seconds that a child may need besides, to start and to read its seeds
+_START = 600.0  # seconds that a child may need besides, to start and to read its seeds, on a busy machine
 _SHOWN = 2000  # bytes of a failing input that are shown
 _COVERED = re.compile(rb"\bcov: (\d+)")
 _TRACE = re.compile(rb"=== Uncaught Python exception: ===\n(.*)")

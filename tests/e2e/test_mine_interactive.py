@@ -78,6 +78,7 @@ def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(progra
         await screen.press("down")
         await screen.shows("rebase-main-squash-fixup", 'skilld-origin: "mined"')
         await screen.press("e")
+        await screen.until("the text", lambda: screen.app.screen.query(TextArea))
         area = screen.app.screen.query_one(TextArea)
         area.text = f"{area.text}\nLook twice.\n"
         await screen.press("ctrl+s")
@@ -167,7 +168,7 @@ def test_the_skills_tab_begins_the_same_steps(home: Path, program: Inline) -> No
             await screen.shows(step)
             await screen.press("enter")
         await screen.shows("2 Skills", "rebase-main-squash-fixup: proposed")
-        assert len(screen.open) == 1
+        await screen.until("it in the list", lambda: len(screen.open) == 1)
 
     review(sitting(home), story)
     assert [one["skill"] for one in program.json("proposals")] == ["rebase-main-squash-fixup"]

@@ -109,6 +109,7 @@ def test_edit_then_accept_brings_in_the_persons_words_and_no_others(world: Taugh
     async def story(screen: Screen) -> None:
         await screen.read()
         await screen.press("e")
+        await screen.until("the text", lambda: screen.app.screen.query(TextArea))
         area = screen.app.screen.query_one(TextArea)
         assert area.document.get_line(area.cursor_location[0]) == ONE
         area.text = area.text.replace(ONE, mine)
@@ -135,6 +136,7 @@ def test_an_edit_that_is_refused_leaves_the_proposal_as_it_was(world: Taught) ->
     async def story(screen: Screen) -> None:
         await screen.read()
         await screen.press("e")
+        await screen.until("the text", lambda: screen.app.screen.query(TextArea))
         area = screen.app.screen.query_one(TextArea)
         area.text = area.text.replace(ONE, "- Something else.")
         await screen.press("ctrl+s")

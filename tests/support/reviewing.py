@@ -49,8 +49,10 @@ class Screen:
         return list(self.pane._items)
 
     async def press(self, *keys: str) -> None:
-        await self._pilot.press(*keys)
-        await self._pilot.pause()
+        """Press one key after the other, each when what the one before it did has reached every widget."""
+        for key in keys:
+            await self._pilot.press(key)
+            await self._pilot.pause()
 
     async def click(self, selector: str, offset: tuple[int, int]) -> None:
         await self._pilot.click(selector, offset=offset)
