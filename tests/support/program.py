@@ -70,7 +70,10 @@ class Program:
 
     @contextmanager
     def daemon(self) -> Iterator[subprocess.Popen[bytes]]:
-        """Run `skilld run` while the context lasts; it must say that it runs, and end with its children when asked."""
+        """Run `skilld run` while the context lasts; it must have looked once, and end with its children when asked.
+
+        What is said before it has looked at its first start would count as said before skilld came.
+        """
         with self._output.open("ab") as output:
             process = subprocess.Popen(
                 [*self.before, *_SKILLD, "run"],
@@ -101,4 +104,5 @@ class Program:
 
     def _is_up(self, process: subprocess.Popen[bytes]) -> bool:
         assert process.poll() is None, f"skilld run ended at once, exit {process.returncode}\n{self.output()}"
-        return bool(self.json("status")["running"])
+        status = self.json("status")
+        return bool(status["running"] and status["daemon"] and status["daemon"]["pid"] == process.pid)
