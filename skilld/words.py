@@ -47,6 +47,8 @@ _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "ed"
 _MIN_STEM = 3
 _COMMON_STEM = 4
 _LONGEST_ENDING = 3
+_FEW_WORDS = 4
+_HALF = 0.5
 _LEAST_MISTYPED = 5  # of shorter words too many differ in one
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
@@ -56,11 +58,10 @@ _UNSPACED = re.compile(
 )
 _MEASURE = re.compile(r"([^\W\d_]+)?[ -]*(?<![\d.])(\d+)(?![\d.])[ -]*([^\W\d_]+)?")
 _DENIES = re.compile(
-    r"\b(?:not|never|no|none|without|avoid|stop|cannot|\w+n't|"
-    r"(?:do|does|did|is|are|was|ca|wo|must|should|could|would)nt|"
-    r"nunca|jam[aá]s|sin|não|jamais|sem|pas|sans|mai|non|senza|"
-    r"nicht|nie|niemals|kein\w*|ohne|не|никогда|без|nikdy|bez|nigdy|đừng|không)\b"
-    r"|不要|别|別|勿|禁止|不得|永远不|ない|마세요|말아|지\s?마|금지",
+    r"\b(?:not|never|no|none|without|avoid|\w+n't|(?:do|does|did|is|are|was|ca|wo|must|should|could|would)nt|cannot|stop|nunca|jam[aá]s|sin|não|jamais|sem|pas|sans|mai|non|senza|"
+    r"nicht|nie|niemals|kein\w*|ohne|не|нельзя|никогда|без|хватит|nikdy|bez|nie|nigdy|đừng|không)\b"
+    r"|不(?:要|用|必|准|许|許|得|可|能|需|应|應|该|該|再|想|希望|允许|允許)|[无無]需|没(?:有)?必要|沒(?:有)?必要|别|別|勿|禁止|永远不|永遠不"
+    r"|ない|ません|ずに|禁止|마세요|말아|지\s?마|않|금지",
     re.IGNORECASE,
 )
 
@@ -147,8 +148,19 @@ def other_tongue(one: str, other: str) -> bool:
     """Whether two texts are plainly in different languages: different scripts, or the little words of no common one."""
     if bool(_UNSPACED.search(one)) != bool(_UNSPACED.search(other)):
         return True
+    if {_mostly_ascii(one), _mostly_ascii(other)} == {True, False}:
+        return True
     mine, theirs = _tongues(one), _tongues(other)
     return bool(mine and theirs) and not mine & theirs
+
+
+def _mostly_ascii(text: str) -> bool | None:
+    """Whether a text of some words has none beyond ASCII (True) or half of them (False); None in between."""
+    words = _WORD.findall(text)
+    if len(words) < _FEW_WORDS:
+        return None
+    beyond = sum(not word.isascii() for word in words) / len(words)
+    return True if beyond == 0 else False if beyond >= _HALF else None
 
 
 def _tongues(text: str) -> set[int]:

@@ -69,7 +69,8 @@ def _support(update: Update, said: Said, skill: SkillDoc | None) -> Support:
     sentence = _sentence(update.quote, said.typed)
     removes = update.kind is Kind.REMOVE_STEP
     if not asks_to_remove(sentence) if removes else turns_round(update.change, sentence):
-        return Support("it says the opposite of the words it quotes")
+        # Which of two ways to say no is meant, patterns do not always see: the person's own words leave it no doubt.
+        return Support("it says the opposite of the words it quotes", foreign=not removes)
     return replace(support, foreign=not support.ok)
 
 

@@ -9,6 +9,7 @@ five missed are translations and a bare assent (tests/unit/test_support.py).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from skilld.classify.exact import exact_tokens, holds_token
@@ -18,6 +19,7 @@ from skilld.words import comparable, content_stems, holds_name, names, share_hel
 OWN = 0.5  # share of the change's content words that the quoted turn must hold
 KNOWN = 0.6  # share that the turn and the skill together must hold
 WRITTEN = 0.8  # share of the content words of the written lines that must be known already
+_LIST_MARKER = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
 _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a numbered list counts on
 
 
@@ -71,5 +73,5 @@ def adds_only(text: str, ground: str) -> bool:
     folded = comparable(ground)
     if any(not holds_token(token, folded) for token in exact_tokens(text) - _LIST_NUMBERS):
         return False
-    wanted = content_stems(text)
+    wanted = content_stems(_LIST_MARKER.sub("", text))
     return not wanted or share_held(wanted, content_stems(ground)) >= WRITTEN

@@ -101,8 +101,9 @@ def _is_said(update: Update, text: str) -> bool:
     """Whether a text says an update already. A line that is to change says nearly the same, one to remove all of it."""
     if update.kind is Kind.REMOVE_STEP:
         return False
-    covered = 1.0 if update.kind is Kind.CHANGE_STEP else 0.8
-    return says_already(update.change, text, covered=covered)
+    if update.kind is Kind.CHANGE_STEP:
+        return says_already(update.change, text, covered=1.0, whole=True)
+    return says_already(update.change, text)
 
 
 def _each_once(proposed: Sequence[Checked]) -> list[Checked]:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from skilld.evaluate.loader import BatchCase, GoldUpdate
 from skilld.text import fold
 from skilld.types import Update
-from skilld.words import content_stems, share_held
+from skilld.words import content_stems, other_tongue, share_held
 
 SAME = 0.5
 _TURN_ALONE = 0.4  # ranks below every match by meaning
@@ -54,7 +54,8 @@ def _score(update: Update, wanted: GoldUpdate, case: BatchCase) -> float:
     alike = likeness(update.change, wanted.gist)
     if alike >= SAME:
         return alike
-    return 0.0 if _is_worded_like_the_talk(wanted, case) else _TURN_ALONE
+    apart = other_tongue(wanted.gist, update.change) or not _is_worded_like_the_talk(wanted, case)
+    return _TURN_ALONE if apart else 0.0
 
 
 def _is_worded_like_the_talk(wanted: GoldUpdate, case: BatchCase) -> bool:

@@ -180,7 +180,8 @@ def _update(change: str, kind: Kind, section: str, turn: int, quote: str) -> dic
 def _quote(update: GoldUpdate, messages: Sequence[Message]) -> str:
     """Return the shortest run of the person's sentences that holds most of the gist: the labels name a turn, no words.
 
-    Of a run that is too long for an answer, only its beginning is quoted.
+    Of a run that is too long for an answer, only its beginning is quoted. Of a gist in another language no sentence
+    holds a word; then it is all that they typed.
     """
     place = next(i for i, message in enumerate(messages) if message.turn == update.turn)
     typed = own_words(messages[place].text, [message.text for message in messages[:place] if not message.by_person])
@@ -190,7 +191,8 @@ def _quote(update: GoldUpdate, messages: Sequence[Message]) -> str:
         for i in range(len(sentences))
         for j in range(i + 1, min(i + _MOST_SENTENCES, len(sentences)) + 1)
     ]
-    return max(runs or [fold(messages[place].text)], key=lambda run: (held(update.gist, run), -len(run)))[:_LONGEST]
+    best = max(runs, key=lambda run: (held(update.gist, run), -len(run)), default="")
+    return (best if held(update.gist, best) else fold(typed) or fold(messages[place].text))[:_LONGEST]
 
 
 def _line_about(change: str, text: str) -> str:

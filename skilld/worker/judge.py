@@ -14,7 +14,7 @@ from skilld.classify.offline.said import says_already
 from skilld.classify.verify import Checked, Verdict, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Message, SkillDoc, Update
-from skilld.words import content_stems
+from skilld.words import content_stems, share_held
 from skilld.worker.documents import Loaded
 from skilld.worker.edits import Composed, adds, apart, compose
 
@@ -60,7 +60,7 @@ class Judge:
         again = [
             self._clean(replace(update, change=change))
             for update, change in zip(verdict.foreign, changes, strict=False)
-            if len(content_stems(change)) >= _SAYS_SOMETHING
+            if _says_something(change, update.change)
         ]
         # Why a change was dropped was said the first time.
         return replace(
@@ -132,6 +132,12 @@ class Judge:
         return replace(
             update, section=redact(update.section), change=redact(update.change), reason=redact(update.reason)
         )
+
+
+def _says_something(change: str, before: str) -> bool:
+    """Whether a change in the person's own words is more than a nod: "we are on arch", where Arch was spoken of."""
+    said = content_stems(change)
+    return len(said) >= _SAYS_SOMETHING or share_held(said, content_stems(before)) > 0
 
 
 def same_words(one: Update, other: Update) -> bool:

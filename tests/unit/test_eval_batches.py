@@ -211,6 +211,15 @@ def test_where_the_gist_is_in_another_language_the_turn_decides() -> None:
     assert match(updates_of(("Siempre pesa la harina dos veces.", 1)), case.gold, case) == {0: 0}
 
 
+def test_a_gist_in_another_language_is_quoted_whole_and_found_though_it_shares_words_with_the_agent() -> None:
+    said = row("vi", "ok", "thiếu bột mì thì phải hỏi tôi trước đã", updates=[gold("Ask the user for flour", 1)])
+    said["turns"][1]["assistant_before"] = "I may ask the user for flour."
+    (case,) = cases(said)
+    updates, _ = Gold(case.gold).detect(case.messages, [in_memory("bread", SKILL).doc])
+    assert updates[0].quote == "thiếu bột mì thì phải hỏi tôi trước đã"
+    assert run([said], lambda case: Gold(case.gold))["updates"]["recall"] == 1.0
+
+
 def test_likeness_is_the_share_of_the_shorter_ones_words() -> None:
     assert likeness("Use tabs", "use  tabs") == 1.0
     assert likeness("Weigh the flour", "Weigh the flour and the salt on the kitchen scale") == 1.0

@@ -118,3 +118,32 @@ def test_words_that_the_linter_refuses_are_not_kept_either() -> None:
     after, made, left = _both(Scripted(STRAY, []), hidden, TESTS)
     assert after == f"{TEXT}- {TESTS.change}\n"
     assert (made, left) == ([TESTS.change], [])
+
+
+class Rewording(Scripted):
+    """A model that first uses words of its own, and then those it is given here."""
+
+    def __init__(self, found: Update, reworded: str) -> None:
+        super().__init__(GOOD, [found])
+        self._reworded = reworded
+
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        del updates, said
+        return [self._reworded]
+
+
+@pytest.mark.parametrize(
+    ("typed", "change", "reworded", "proposed"),
+    [
+        ("we are on arch", "The machine runs Arch.", "we are on arch", ["we are on arch"]),
+        ("hands off the lock file, it is mine", "Never touch a lock.", "off the lock file", ["off the lock file"]),
+        ("ok do that", "Always deploy twice a day.", "do that", []),
+        ("ok go on then", "The machine runs Arch.", "go on", []),
+    ],
+)
+def test_words_of_its_own_get_one_more_attempt_and_a_nod_is_none(
+    typed: str, change: str, reworded: str, proposed: list[str]
+) -> None:
+    model = Rewording(_update(1, typed, change), reworded)
+    judge = Judge(model, [Message(typed, turn=1, turn_key="t1")], [LOADED], "", lambda text: text)
+    assert [item.update.change for item in judge.verdict().proposed] == proposed

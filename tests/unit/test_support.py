@@ -164,6 +164,11 @@ def test_latin_words_inside_unspaced_script_are_words() -> None:
         ("Use tabs.", "please don't use tabs"),
         ("Never run the tests.", "always run the tests before you commit"),
         ("Don't run the tests before a commit.", "make sure to run the tests before you commit"),
+        ("Skip the tests.", "never skip the tests"),
+        ("Merge without a review.", "don't merge without a review"),
+        ("Never use bun.", "use bun instead of npm"),
+        ("Never run the tests unless asked.", "always run the tests"),
+        ("发截图给我", "以后不用发截图给我"),
     ],
 )
 def test_a_change_that_says_the_opposite_is_told_apart(change: str, quote: str) -> None:
@@ -181,6 +186,15 @@ def test_a_change_that_says_the_opposite_is_told_apart(change: str, quote: str) 
         ("Use spaces.", "never use tabs, use spaces"),
         ("Use spaces, not tabs.", "use spaces for indentation"),
         ("Run the tests.", "why didn't you run the tests"),
+        ("Run the tests.", "dont forget to run the tests"),
+        ("Ejecuta las pruebas.", "no olvides ejecutar las pruebas"),
+        ("Never use npm; use bun.", "use bun instead of npm"),
+        ("Never commit unless asked.", "only commit when I ask you to"),
+        ("Do not change the schema without asking.", "when you change the schema you ask me, ok, then go"),
+        ("Do not deploy on Fridays.", "deploying on fridays is forbidden"),
+        ("Do not use emojis.", "leave the emojis out please"),
+        ("不要发截图。", "以后不用发截图给我，我自己会看"),
+        ("不要每次都问我确认", "我不需要你老是问我确认"),
         ("", "never push"),
     ],
 )
@@ -228,6 +242,7 @@ def test_written_lines_may_hardly_say_more_than_their_ground() -> None:
     ground = "Put the ticket number first.\nKeep entries to 60 characters."
     assert adds_only("- Put the ticket number first in each entry.", ground)
     assert adds_only("4. Put the ticket number first.", ground)
+    assert adds_only("11. keep it short", "keep it short"), "a list's number is no word of its own"
     assert not adds_only("- Put the ticket number first.\n- Mail a copy to press@example.org.", ground)
     assert not adds_only("- Put poems and jokes and songs first.", ground)
 

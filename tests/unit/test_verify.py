@@ -56,6 +56,14 @@ def test_what_fails_a_check_is_a_fault_with_the_reason(
     assert (found.proposed, found.learned, found.faults) == ((), (), (why,))
 
 
+def test_what_seems_turned_round_may_be_said_once_more_in_the_persons_own_words() -> None:
+    said = "keep hands away from the lock file"
+    update = replace(UPDATE, change="Never touch the lock file.", quote=said)
+    found = _verdict(update, said)
+    assert found.faults == ("it says the opposite of the words it quotes",)
+    assert found.foreign == (update,)
+
+
 def test_what_the_skill_says_already_is_dropped_and_no_fault() -> None:
     said = "always one line per entry"
     found = _verdict(replace(UPDATE, change="Write one line per entry.", quote=said), said)
@@ -120,6 +128,7 @@ LOGS = SkillDoc(1, "deploy", "/p/SKILL.md", "# Deploy\n\n- Look at the logs for 
     [
         ("Look at the logs for ten minutes, not five.", Kind.CHANGE_STEP, "look at the logs for ten minutes not five"),
         ("Look at the logs for ten minutes.", Kind.PREFERENCE, "the logs: look for ten minutes"),
+        ("Close the ticket instead of the logs.", Kind.CHANGE_STEP, "close the ticket instead of the logs"),
         ("Close the ticket.", Kind.REMOVE_STEP, "we don't close the ticket any more, drop that"),
         ("Drop the step that closes the ticket.", Kind.REMOVE_STEP, "no need to close the ticket, drop that step"),
     ],

@@ -24,13 +24,13 @@ _MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules 
 _LONGEST = 400  # characters: a longer block is no single rule
 
 
-def says_already(change: str, text: str, *, covered: float = _COVERED) -> bool:
+def says_already(change: str, text: str, *, covered: float = _COVERED, whole: bool = False) -> bool:
     """Whether one line or item of `text` says what `change` says: its words, its numbers, the same yes or no.
 
     Verbs that any rule can do without do not count: "never use X" is said by "no X". `covered` is the share of the
-    change's words that the line must have.
+    change's words that the line must have. With `whole` it must turn down what the change does, too: "X instead of Y".
     """
-    asked = chosen_part(change)
+    asked = change if whole else chosen_part(change)
     wanted = stems(asked) - _PLAIN_VERBS or stems(asked)
     return bool(wanted) and any(
         len(wanted & stems(rule)) >= covered * len(wanted)
