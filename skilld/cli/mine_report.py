@@ -59,9 +59,8 @@ def show(report: Report) -> None:
     for one in report.became:
         _show(one)
     for made in report.gathered:
-        console.line(
-            f"\n{console.paint(f'gather {console.plain(made.name)}', 'bold')} {console.plain(str(made.project))}"
-        )
+        what = f"{'gather' if made.action == 'create' else made.action} {console.plain(made.name)}"
+        console.line(f"\n{console.paint(what, 'bold')} {console.plain(str(made.project))}")
         _outcome(made)
     judged = report.judgement
     _list("For the project's own documents rather than a skill:", ((doc.text, doc.project) for doc in judged.docs))

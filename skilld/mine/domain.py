@@ -44,16 +44,16 @@ def gathered(
     What was said several times stands there once, in its newest words; `unfit` tells which of them no skill may say.
     `day` is YYYY-MM-DD.
     """
-    facts = {one.id: one for one in learnings if _is_told_of(one, project) and not unfit(one)}
+    facts = {one.id: one for one in told_of(project, learnings, unfit)}
     newest = [facts[ask.said[0].id] for ask in asks(of_learnings(facts.values()))][:MOST]
     if len(newest) < LEAST:
         return None
-    sections = {title: [one for one in newest if _section(one.change) == title] for title in _SECTIONS}
+    sections = {title: [one for one in newest if section(one.change) == title] for title in _SECTIONS}
     name = project.name
     kept = [one for title in _SECTIONS for one in sections[title]]
     said = "; ".join(cut(line(one.change), _SAID).rstrip(" .!;:,") for one in kept[:3])
     draft = Draft(
-        name=f"{_slug(name)}-knowledge",
+        name=skill_name(project),
         description=f"What holds in {line(name)}: {said}. Use when working in {line(name)}.",
         body=_body(name, sections),
         kind=SkillKind.KNOWLEDGE,
@@ -64,22 +64,38 @@ def gathered(
     return Gathered(draft, tuple(kept))
 
 
+def skill_name(project: Path) -> str:
+    """Return what the skill of a project's facts is called."""
+    return f"{_slug(project.name)}-knowledge"
+
+
+def told_of(project: Path, learnings: Iterable[Learning], unfit: Callable[[Learning], bool]) -> list[Learning]:
+    """Return the facts among the learnings that were told of `project` and that a skill may say."""
+    return [one for one in learnings if _is_told_of(one, project) and not unfit(one)]
+
+
 def _is_told_of(learning: Learning, project: Path) -> bool:
     if learning.kind != Kind.FACT or learning.skill or not learning.project:
         return False
     return Path(learning.project).is_relative_to(project)
 
 
-def _section(fact: str) -> str:
+def section(fact: str) -> str:
+    """Return the heading that a fact belongs under."""
     if denies(fact):
         return "Pitfalls"
     return "Layout" if category(fact) is Category.ARCHITECTURE else "Conventions"
 
 
+def fact_line(fact: str) -> str:
+    """Return a fact as the skill says it: one line, of bounded length."""
+    return cut(line(fact), _LONGEST)
+
+
 def _body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
     lines = [f"# {line(name)}"]
     for title, found in sections.items():
-        told = [f"- {cut(line(one.change), _LONGEST)}" for one in found]
+        told = [f"- {fact_line(one.change)}" for one in found]
         lines += ["", f"## {title}", "", *told] if told else []
     return "\n".join(lines)
 

@@ -1,13 +1,14 @@
 """The facts told of the projects that the settings name, proposed as one skill of domain knowledge for each.
 
 Learnings and folders enter; a proposal for each project leaves, or why there is none. What is staged is checked like a
-candidate of mining: no secret, the linter with the person's quotes, a place where no such skill is.
+candidate of mining: no secret, the linter with the person's quotes, a place where no such skill is. Where the skill is
+there, accepted before, what was told since is proposed as an edit of it.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -18,8 +19,13 @@ from skilld.edit.lint import Severity, gravest, lint
 from skilld.errors import SkilldError
 from skilld.intake.agents import ADAPTERS
 from skilld.kinds import write
+from skilld.memory.asks import Ask, asks
+from skilld.memory.gather import of_learnings
 from skilld.mine.content import unfit
-from skilld.mine.domain import Gathered, gathered
+from skilld.mine.domain import Gathered, gathered, skill_name, told_of
+from skilld.mine.domain_edit import addition
+from skilld.mine.known import Proposed
+from skilld.mine.place import why_not_editable
 from skilld.mine.values import Part, Sort
 from skilld.skills import why_left_alone
 from skilld.skills.landing import landing
@@ -34,13 +40,27 @@ _SUMMARY = 300
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What became of a project's facts: the proposal's id, or why there is none; the text of the skill."""
+    """What became of a project's facts: the proposal's id, or why there is none; the text of the skill.
+
+    `action` is create, or extend where the skill is there.
+    """
 
     project: Path
     name: str
+    action: str = "create"
     text: str = ""
     proposal: str = ""
     why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """What a run works with; `now` is Unix time."""
+
+    store: Store
+    around: Surroundings
+    redact: Callable[[str], str]
+    now: float
 
 
 def propose(
@@ -55,20 +75,72 @@ def propose(
 ) -> Iterator[Made]:
     """Yield what became of each project that has enough facts; the turns in `said` are another candidate's by now."""
     learnings = [one for one in store.learnings.all() if one.turn_key not in said]
+    desk = _Desk(store, around, redact, now)
     for project in projects:
-        found = gathered(project, learnings, day=day(now), unfit=partial(_unsayable, project))
-        if found is None:
-            continue
-        made = Made(project, found.draft.name)
+        proposed = store.proposals.in_states([*State])
+        there = _accepted(project, proposed)
+        made = Made(project, skill_name(project), action="create" if there is None else "extend")
+        proposal: Proposal | None = None
         try:
-            text = _checked(found, redact)
-            made = replace(made, text=text)
-            path = _place(found.draft.name, project, store, around)
-            if not dry_run:
-                made = replace(made, proposal=put(store, _proposal(found, text, path, now)).id)
+            if there is None:
+                made, proposal = _created(made, learnings, desk)
+            else:
+                made, proposal = _extended(made, there, learnings, Proposed(proposed), desk)
+            if proposal is not None and not dry_run:
+                made = replace(made, proposal=put(store, proposal).id)
         except SkilldError as error:
             made = replace(made, why_not=str(error))
-        yield made
+        if proposal is not None or made.why_not:
+            yield made
+
+
+def _accepted(project: Path, proposed: Sequence[Proposal]) -> Path | None:
+    """Return the project's skill of facts where a person took it from us and it is there."""
+    paths = [Path(one.path) for one in proposed if one.creates and one.state is State.ACCEPTED]
+    fit = (path for path in paths if path.parent.name == skill_name(project) and path.is_relative_to(project))
+    return next((path for path in fit if path.is_file()), None)
+
+
+def _created(made: Made, learnings: Sequence[Learning], desk: _Desk) -> tuple[Made, Proposal | None]:
+    found = gathered(made.project, learnings, day=day(desk.now), unfit=partial(_unsayable, made.project))
+    if found is None:
+        return made, None
+    text = _checked(found, desk.redact)
+    path = _place(found.draft.name, made.project, desk.store, desk.around)
+    sessions = len({one.session_id for one in found.learnings})
+    return replace(made, text=text), replace(
+        _proposal(found.draft.name, path, found.learnings, desk.now),
+        operations=(Operation(Op.CREATE, "", text),),
+        summary=cut(f"New skill: {found.draft.description}", _SUMMARY),
+        reason=f"Facts told of this project in {sessions} session{'s' if sessions > 1 else ''}; no skill says them.",
+        flags=tuple(dict.fromkeys(one.sentence for one in lint(b"", text.encode(), _typed(found)))),
+    )
+
+
+def _extended(
+    made: Made, path: Path, learnings: Sequence[Learning], proposed: Proposed, desk: _Desk
+) -> tuple[Made, Proposal | None]:
+    """Return the edit that has the skill at `path` say what was told since."""
+    told = {one.id: one for one in told_of(made.project, learnings, partial(_unsayable, made.project))}
+    new = [ask for ask in asks(of_learnings(told.values())) if not proposed.why_known(_by_turn(ask, told), str(path))]
+    added = addition(path.read_bytes(), new, desk.redact)
+    if not added.operations:
+        return made, None
+    if why := why_not_editable(made.name, str(path), desk.around):
+        raise SkilldError("The edit was not proposed", why)
+    newest = [told[ask.said[0].id] for ask in added.asks]
+    return replace(made, text=added.data.decode("utf-8", "replace")), replace(
+        _proposal(made.name, path, newest, desk.now),
+        operations=added.operations,
+        summary=cut("; ".join(one.change.rstrip(".") for one in newest), _SUMMARY),
+        reason="Facts told of this project since the skill was made.",
+        flags=added.flags,
+    )
+
+
+def _by_turn(ask: Ask, told: Mapping[str, Learning]) -> Ask:
+    """Return an ask with the turns as ids: by them proposals name what they rest on."""
+    return Ask(tuple(replace(one, id=told[one.id].turn_key) for one in ask.said))
 
 
 def _unsayable(project: Path, learning: Learning) -> bool:
@@ -102,25 +174,23 @@ def _typed(found: Gathered) -> str:
     return "\n".join(one.quote for one in found.learnings)
 
 
-def _proposal(found: Gathered, text: str, path: Path, now: float) -> Proposal:
-    sessions = len({one.session_id for one in found.learnings})
-    newest = found.learnings[0]
-    name = hashlib.sha256(f"domain\n{path}\n{_typed(found)}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+def _proposal(name: str, path: Path, learnings: Sequence[Learning], now: float) -> Proposal:
+    quotes = "\n".join(one.quote for one in learnings)
+    identity = hashlib.sha256(f"domain\n{path}\n{quotes}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return Proposal(
-        id=name,
-        batch_id=f"mine-{name}",
+        id=identity,
+        batch_id=f"mine-{identity}",
         state=State.OPEN,
-        skill=found.draft.name,
+        skill=name,
         path=str(path),
-        operations=(Operation(Op.CREATE, "", text),),
-        summary=cut(f"New skill: {found.draft.description}", _SUMMARY),
-        reason=f"Facts told of this project in {sessions} session{'s' if sessions > 1 else ''}; no skill says them.",
+        operations=(),
+        summary="",
+        reason="",
         kind=Kind.FACT,
-        evidence=tuple(Evidence(one.turn_key, one.quote) for one in found.learnings),
-        confidence=min(one.confidence for one in found.learnings),
-        agent=newest.agent,
-        session_id=newest.session_id,
+        evidence=tuple(Evidence(one.turn_key, one.quote) for one in learnings),
+        confidence=min(one.confidence for one in learnings),
+        agent=learnings[0].agent,
+        session_id=learnings[0].session_id,
         model="offline",
         created_at=rfc3339(now),
-        flags=tuple(dict.fromkeys(one.sentence for one in lint(b"", text.encode(), _typed(found)))),
     )

@@ -19,13 +19,9 @@ FACTS = {
 }
 
 
-@pytest.fixture
-def program(home: Path, project: Project) -> Inline:
-    """Return skilld on a home in which facts were told of the project, which the settings name."""
-    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__AUTO_DOMAIN_SKILL": str(project.root)})
-    assert program.run("learnings").returncode == 0  # makes the store
+def _tell(home: Path, project: Project, facts: dict[str, tuple[str, str]], day: str = "2026-01-05") -> None:
     store = Store.open(home / ".local/state/skilld/skilld.db")
-    for name, (change, quote) in FACTS.items():
+    for name, (change, quote) in facts.items():
         store.learnings.add(
             Learning(
                 id=name,
@@ -39,10 +35,18 @@ def program(home: Path, project: Project) -> Inline:
                 skill=None,
                 why_kept="no skill was in use",
                 confidence=0.8,
-                created_at="2026-01-05T10:00:00Z",
+                created_at=f"{day}T10:00:00Z",
             )
         )
     store.close()
+
+
+@pytest.fixture
+def program(home: Path, project: Project) -> Inline:
+    """Return skilld on a home in which facts were told of the project, which the settings name."""
+    program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MINE__AUTO_DOMAIN_SKILL": str(project.root)})
+    assert program.run("learnings").returncode == 0  # makes the store
+    _tell(home, project, FACTS)
     return program
 
 
@@ -73,6 +77,45 @@ def test_the_facts_of_a_named_project_are_proposed_once_with_their_quotes(progra
     assert program.run("reject", row["id"]).returncode == 0
     (rejected,) = program.json("mine")["gathered"]
     assert rejected["why_not"].endswith("and is rejected")
+
+
+def test_what_is_told_later_becomes_an_edit_of_the_skill_and_no_second_one(
+    program: Inline, project: Project, home: Path
+) -> None:
+    (made,) = program.json("mine")["gathered"]
+    assert program.run("accept", made["proposal"]).returncode == 0
+    assert program.json("mine")["gathered"] == []
+    later = {
+        "5": ("The queue is called jobs.", "the queue is called jobs, by the way"),
+        "6": ("The staging database is never reset.", "note: the staging database is never reset"),
+        "7": ("Prices are kept in cents", "as I said, prices are kept in cents"),
+        "8": ("The key is ghp_aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5.", "here is the key"),
+    }
+    _tell(home, project, later, "2026-02-05")
+    (dry,) = program.json("mine", "--dry-run")["gathered"]
+    assert (dry["action"], dry["name"], dry["proposal"]) == ("extend", "project-knowledge", "")
+    shown = program.run("mine").stdout
+    (row,) = program.json("proposals")
+    assert "extend project-knowledge" in shown
+    assert f"proposed as {row['id']}" in shown
+    assert [op["op"] for op in row["operations"]] == ["insert_after", "insert_after"]
+    assert sorted(piece["quote"] for piece in row["evidence"]) == sorted(later[name][1] for name in ("5", "6"))
+    assert program.json("mine")["gathered"] == []
+    path = project.root / ".claude/skills/project-knowledge/SKILL.md"
+    before = path.read_text()
+    assert program.run("accept", row["id"]).returncode == 0
+    added = set(path.read_text().splitlines()) - set(before.splitlines())
+    assert added == {"- The queue is called jobs.", "- The staging database is never reset.", "## Pitfalls"}
+    assert program.json("mine")["gathered"] == []
+
+
+def test_what_was_rejected_of_it_is_not_proposed_again(program: Inline, project: Project, home: Path) -> None:
+    (made,) = program.json("mine")["gathered"]
+    assert program.run("accept", made["proposal"]).returncode == 0
+    _tell(home, project, {"5": ("The queue is called jobs.", "the queue is called jobs")}, "2026-02-05")
+    (edit,) = program.json("mine")["gathered"]
+    assert program.run("reject", edit["proposal"]).returncode == 0
+    assert program.json("mine")["gathered"] == []
 
 
 def test_a_project_that_is_not_named_or_asks_to_be_left_alone_has_none(program: Inline, project: Project) -> None:
