@@ -11,8 +11,8 @@ from skilld.words import content_stems
 
 # Folders in which one person's machine differs from another's; `/api/users` is no such thing.
 _MACHINE = re.compile(
-    r"(?<![\w.:/-])(?:~|\$HOME|\$\{HOME\})(?:/|\b)|(?<![\w.:/-])/(?:Users|home|root|private|Volumes|tmp|var|opt|mnt|media|"
-    r"srv|usr|etc)/|\b[A-Za-z]:\\",
+    r"(?<![\w.:/-])(?:~\w*/|\$HOME\b|\$\{HOME\}|/(?:Users|home|root|private|Volumes|tmp|var|opt|mnt|media|srv|usr|etc)/)"
+    r"|\b[A-Za-z]:(?:\\|/(?!/))|\bfile:/|%(?:USERPROFILE|APPDATA|LOCALAPPDATA|HOMEPATH)%",
 )
 _PLACEHOLDER = "[REDACTED:"
 _ONCE = re.compile(

@@ -1,0 +1,36 @@
+"""What no skill may say: what holds on one machine only, and what looks like it and does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.mine.content import unfit
+from skilld.mine.values import Part, Sort
+
+
+def _why(text: str) -> str:
+    return unfit(Part(Sort.RULE, text, ()), "/home/ada/shop")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "/home/ada/queue", "/Users/ada/queue", "`/tmp/queue/jobs`", "~/queue", "~ada/queue", "$HOME/queue",
+        "${HOME}/queue", r"C:\queue\jobs", "D:/queue/jobs", "file:///home/ada/queue", r"%USERPROFILE%\queue",
+        "/home/ada/shop-two/queue",
+    ],
+)  # fmt: skip
+def test_a_path_of_one_machine_is_in_no_skill(place: str) -> None:
+    assert "another machine" in _why(f"Keep the job queue in {place} always.")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "the suite takes ~30 seconds", "keep ~ten entries of the log", "queue jobs below src/home/queue",
+        "post jobs to https://example.org/home/queue", "post jobs to /api/users/queue", "a ratio of 1:/2 in the queue",
+        "keep the job queue in /home/ada/shop/queue",
+    ],
+)  # fmt: skip
+def test_what_holds_everywhere_may_be_said(words: str) -> None:
+    assert _why(words) == ""
