@@ -61,8 +61,9 @@ def candidate_cells(one: Became, name: str, *, kept: bool) -> list[Content]:
 
 
 def name_cells(keep: Keep, became: Became | None) -> list[Content]:
-    """Return the row of what is kept, and what became of it."""
-    said = Content.styled(safe(became.why_not), "yellow") if became else Content("")
+    """Return the row of what is kept, and what became of it under the name that it still has."""
+    tried = became is not None and became.candidate.name == keep.name
+    said = Content.styled(safe(became.why_not), "yellow") if became and tried else Content("")
     return [Content(keep.candidate.action), Content(fit(keep.name, 39)), said]
 
 

@@ -134,7 +134,26 @@ class PlainGenerate:
             self._say(f"Not {given}: {why}.")
 
     def _save(self, kept: Sequence[Keep], result: Found) -> list[Became]:
-        return list(self._generating.save(kept, result, _silently))
+        """Propose what is kept; a new skill that cannot be may get another name, as long as the person gives one."""
+        became: list[Became] = []
+        while kept:
+            again: list[Keep] = []
+            for keep, one in zip(kept, self._generating.save(kept, result, _silently), strict=True):
+                name = self._other_name(one) if one.why_not and one.candidate.creates else ""
+                again += [replace(keep, name=name)] if name else []
+                became += [] if name else [one]
+            kept = again
+        return became
+
+    def _other_name(self, one: Became) -> str:
+        """Ask for another name for what was not proposed; empty where there is to be none."""
+        self._say(f"{one.candidate.name} was not proposed: {one.why_not}.")
+        while True:
+            given = (self._asked("another name (empty: leave it)? ") or "").strip()
+            why = why_no_name(given, [one.candidate.name]) if given else ""
+            if not why:
+                return given
+            self._say(f"Not {given}: {why}.")
 
     def _ask(self, question: str, *, quits: bool = True) -> str:
         answer = self._asked(safe_text(question))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +18,8 @@ from support.mining_model import answer
 from support.reviewing import Screen, review, sitting
 from support.session import Session
 from support.stub_model import StubModel
+from support.terminal import Terminal
+from support.waiting import LIMIT, wait_for
 
 SQUASH = ("rebase onto main and squash the fixup commits", "please rebase onto main, then squash the fixup commits")
 TAG = ("tag the release and push the tag", "tag the release, then push that tag")
@@ -123,6 +128,42 @@ def test_the_same_choice_gives_the_proposals_of_the_command_line(home: Path, pro
     assert [(one["name"], one["text"]) for one in dry["candidates"]] == [(mine.candidate.name, mine.text)]
 
 
+def test_what_could_not_be_proposed_is_named_otherwise_and_tried_again(program: Inline) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.shows("6 sessions, none chosen")
+        await screen.press("slash", *"squash", "enter", "a", "enter")
+        await screen.shows("2 of 3")
+        await screen.press("enter")
+        await screen.shows("3 of 3")
+        await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
+        await screen.shows("create  release-notes", "there is a skill called release-notes")
+        await screen.press("n", *["backspace"] * 40, *"squash", "enter")
+        await screen.until("the trouble to be gone", lambda: "there is a skill called" not in screen.text)
+        await screen.press("enter")
+        await screen.until("it to be proposed", lambda: not screen.app.is_running)
+
+    (made,) = generate(story) or []
+    assert (made.candidate.name, made.why_not) == ("squash", "")
+    assert [one["skill"] for one in program.json("proposals")] == ["squash"]
+
+
+def test_what_could_not_be_proposed_is_told_to_who_leaves(program: Inline) -> None:
+    async def story(screen: Screen) -> None:
+        await screen.shows("6 sessions, none chosen")
+        await screen.press("slash", *"squash", "enter", "a", "enter")
+        for step in ("2 of 3", "3 of 3"):
+            await screen.shows(step)
+            await screen.press(*("enter" if step == "2 of 3" else ()))
+        await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
+        await screen.shows("there is a skill called release-notes")
+        await screen.press("escape")
+
+    (missed,) = generate(story) or []
+    assert (missed.proposal, missed.candidate.name) == ("", "release-notes")
+    assert "there is a skill called release-notes" in missed.why_not
+    assert program.json("proposals") == []
+
+
 @pytest.mark.parametrize("keys", [("escape",), ("a", "escape"), ("enter", "escape"), ("enter", "enter", "escape")])
 def test_leaving_at_any_step_changes_nothing(program: Inline, project: Project, keys: tuple[str, ...]) -> None:
     before = project.git("for-each-ref")
@@ -210,6 +251,59 @@ def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     assert "small commits" in written
     (made,) = program.json("proposals")
     assert made["skill"] == "squash"
+
+
+def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: Inline) -> None:
+    asked = ("/rebase", "all", "y", "k", "release-notes", "y")
+    said = _answer(program, *asked, "release-notes", "squash")
+    assert "release-notes was not proposed: There is no place for the new skill: there is a skill called" in said
+    assert "Not release-notes: another one is called so." in said
+    assert "create squash\n  proposed as " in said
+    (made,) = program.json("proposals")
+    assert program.run("reject", made["id"]).returncode == 0
+
+
+def test_by_questions_one_without_a_name_is_left(program: Inline) -> None:
+    said = _answer(program, "/rebase", "all", "y", "k", "release-notes", "y", "")
+    assert "create release-notes\n  not proposed: " in said
+    assert program.json("proposals") == []
+
+
+def _in_a_terminal(program: Inline, term: str, columns: int, rows: int) -> Terminal:
+    environment = program.environment | {"TERM": term}
+    command = [sys.executable, "-m", "skilld", "mine", "--interactive"]
+    return Terminal(command, cwd=program.home, environment=environment, size=(columns, rows))
+
+
+def _wait_for(terminal: Terminal, shown: str) -> str:
+    return terminal.wait_until_still(shown, lambda screen: shown in screen, LIMIT)
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
+def test_in_a_small_terminal(program: Inline) -> None:
+    with _in_a_terminal(program, "xterm-256color", 50, 14) as terminal:
+        terminal.wait_until_still("the sessions", lambda text: "6 sessions, none chosen" in text, LIMIT)
+        terminal.press("a")
+        terminal.wait("what rules find", lambda text: "by rules alone: 3" in text, LIMIT)
+        terminal.press("Enter")
+        for step in ("2 of 3", "3 of 3"):
+            screen = _wait_for(terminal, step)
+            lines = screen.rstrip("\n").split("\n")
+            assert (len(lines), max(map(len, lines)) <= 50) == (14, True)
+            assert "Leave" in lines[-1]
+            terminal.press("Enter")
+        wait_for("the end", terminal.ended, LIMIT, context=terminal.screen)
+    assert len(program.json("proposals")) == 3
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
+def test_in_a_terminal_without_a_cursor_it_asks(program: Inline) -> None:
+    with _in_a_terminal(program, "dumb", 80, 24) as terminal:
+        for question, given in (("which sessions", "all"), ("go on?", "q")):
+            _wait_for(terminal, question)
+            terminal.enter(given)
+        wait_for("the end", terminal.ended, LIMIT, context=terminal.screen)
+        assert "Left; nothing is proposed." in terminal.screen()
 
 
 @pytest.mark.parametrize(
