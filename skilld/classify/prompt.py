@@ -27,7 +27,7 @@ _BRACKETS = {ord(char): f"\\u{ord(char):04x}" for char in "<>\uff1c\uff1e\u2039\
 # Opening, closing and nearly right: a model is not strict about blanks, case or the width of a bracket.
 _OURS = re.compile(
     r"[<\uff1c\u2039\u3008](?=[\s/\\\uff0f]*(?:skill_definition|current_skill_file|standing_instructions|recent_messages|"
-    r"improvements|updates|operations|updated_file)\b)",
+    r"improvements|updates|operations|updated_file|new_skill|titles)\b)",
     re.IGNORECASE,
 )
 
@@ -82,6 +82,12 @@ def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
             )
         ),
     )
+
+
+def titles(texts: Sequence[str]) -> Prompt:
+    """Ask what new skills with these drafted texts are to be called, numbered from 1."""
+    skills = [f'<new_skill number="{number}">\n{_raw(text)}\n</new_skill>' for number, text in enumerate(texts, 1)]
+    return Prompt(_rules("title_system"), "\n\n".join([*skills, _rules("title_task")]))
 
 
 def _skill(skill: SkillDoc) -> str:

@@ -45,6 +45,7 @@ UPDATES = _format(
     ),
 )
 CHANGES = _format("changes", _TEXT)
+TITLES = _format("titles", _object({"skill": {"type": "integer"}, "name": _TEXT, "description": _TEXT, "title": _TEXT}))
 OPERATIONS = _format(
     "operations",
     _object({"op": {"type": "string", "enum": [op.value for op in BODY_OPS]}, "anchor": _TEXT, "text": _TEXT}),

@@ -77,7 +77,9 @@ def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> Draft:
         said, body = _steps(parts)
     else:
         said, body = _rules(candidate, parts)
-    return Draft(candidate.name, said, body, metadata)
+    if candidate.title:
+        body = "\n".join([f"# {candidate.title}", *body.splitlines()[1:]])
+    return Draft(candidate.name, candidate.description or said, body, metadata)
 
 
 def _clean(part: Part, project: str) -> Part:

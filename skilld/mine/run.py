@@ -29,6 +29,7 @@ from skilld.mine.proposing import Run, checked, creation, extension
 from skilld.mine.reading import Reading, Wanted, read
 from skilld.mine.rows import Row
 from skilld.mine.sessions import Session, Transcript
+from skilld.mine.titles import titled
 from skilld.mine.values import Candidate, Judgement
 from skilld.mine.windows import Estimate, Window, estimate, windows
 from skilld.skills import Skill, text
@@ -156,17 +157,30 @@ def consider(reading: Reading, options: Options, world: World, hooks: Hooks) -> 
         report.asked = _ask(reading.sessions, world, hooks)
     rows, report.unread = found.rows(reading.sessions, _windows(report.model) if asks else None, world.store)
     transcripts = Transcripts(reading.where, world.redact)
-    report.judgement, proposed = weigh(rows, transcripts, options, world)
+    report.judgement, proposed, names = weigh(rows, transcripts, options, world)
     started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
     scrub_environment()
-    return Considered(report, Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact), proposed)
+    run = Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
+    if asks:
+        may_ask = not report.asked.stopped
+        candidates, why_not = titled(report.judgement.candidates, names, run, may_ask=may_ask)
+        report.judgement = replace(report.judgement, candidates=candidates)
+        report.asked.stopped = report.asked.stopped or why_not
+    return Considered(report, run, proposed)
 
 
-def weigh(rows: Sequence[Row], transcripts: Transcripts, options: Options, world: World) -> tuple[Judgement, Proposed]:
-    """Return what rows of sessions come to beside the skills that are there and what was proposed. Asks no model."""
+def weigh(
+    rows: Sequence[Row], transcripts: Transcripts, options: Options, world: World
+) -> tuple[Judgement, Proposed, frozenset[str]]:
+    """Return what rows of sessions come to beside the skills that are there and what was proposed. Asks no model.
+
+    The last are the names that are taken.
+    """
     folders = {folder for row in rows for folder in folders_around(row.main_dir)}
     skills = world.skills(sorted(folders - {world.around.home}))
-    proposed = Proposed(world.store.proposals.in_states([*State]))
+    known = world.store.proposals.in_states([*State])
+    proposed = Proposed(known)
+    names = {one.skill for one in known if one.creates and one.state is State.OPEN} | {one.name for one in skills}
     judgement = found.judged(
         rows,
         skills,
@@ -176,7 +190,7 @@ def weigh(rows: Sequence[Row], transcripts: Transcripts, options: Options, world
         kind=options.kind,
         create_new=options.create_new,
     )
-    return judgement, proposed
+    return judgement, proposed, frozenset(names)
 
 
 def support(proposed: Proposed, store: Store) -> None:

@@ -45,7 +45,8 @@ class Part:
 class Candidate:
     """A skill to extend (`action` is extend, `target` its file) or to create (`target` is the project's folder).
 
-    `kind` is that of a skill to create, None of one that is there; `work` the kind of work it is for.
+    `kind` is that of a skill to create, None of one that is there; `work` the kind of work it is for. A `description`
+    and a `title` (its heading) stand in for those that code drafts.
     """
 
     name: str
@@ -55,6 +56,8 @@ class Candidate:
     dimensions: tuple[str, ...]
     parts: tuple[Part, ...]
     work: str = ""
+    description: str = ""
+    title: str = ""
 
     @property
     def changes(self) -> tuple[str, ...]:

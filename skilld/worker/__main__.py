@@ -113,6 +113,10 @@ def _about_words(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
         from skilld.worker.distil import distil
 
         return distil(job, redact, daemon.keep)
+    if job["kind"] == "title":
+        from skilld.worker.title import title
+
+        return title(job, redact, daemon.keep)
     if job["kind"] == "extend":
         from skilld.worker.extend import extend
 

@@ -21,6 +21,7 @@ from skilld.classify.backends.completion import (
     usage_of,
 )
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
+from skilld.classify.title import Title, parse_titles
 from skilld.errors import SkilldError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
@@ -68,6 +69,10 @@ class Model:
     def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
         """Ask for the operations that put the updates into the skill."""
         return self._answer(prompt.edit(updates, skill), schema.OPERATIONS, parse_operations)
+
+    def entitle(self, texts: Sequence[str]) -> dict[int, Title]:
+        """Ask what new skills are to be called; the answers stand by their numbers, from 1. Raises as `detect`."""
+        return self._answer(prompt.titles(texts), schema.TITLES, lambda reply: parse_titles(reply, len(texts)))
 
     def talk(self, messages: Sequence[Mapping[str, str]]) -> Iterator[str]:
         """Yield the answer to a conversation, piece by piece; `messages` have a role and a content.
