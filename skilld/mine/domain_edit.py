@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from skilld.classify.offline.said import says_already
-from skilld.edit.lint import Verdict, lint, verdict
+from skilld.edit.lint import Severity, gravest, lint
 from skilld.edit.operations import apply
 from skilld.edit.place import insert_bullet
 from skilld.errors import SkilldError
@@ -47,7 +47,7 @@ def addition(skill: bytes, asks: Iterable[Ask], redact: Callable[[str], str]) ->
         except SkilldError:  # a bound of the file, or of an edit, would be passed
             continue
         findings = lint(made.data, after, "\n".join(one.quote for one in ask.said))
-        if verdict(findings) is Verdict.REFUSE:
+        if gravest(findings) is Severity.REFUSE:
             continue
         flags = dict.fromkeys((*made.flags, *(one.sentence for one in findings)))
         made = Addition(after, (*made.asks, ask), (*made.operations, operation), tuple(flags))
