@@ -20,7 +20,7 @@ from skilld.demo.transcript import Transcript
 from skilld.errors import SkilldError
 
 _PAUSE = 0.35  # seconds between the steps, so that a person can follow
-_LIMIT = 15.0  # seconds that a step may take
+_LIMIT = 60.0  # seconds that a step may take, on a busy machine
 _FOLDER = "skilld.demo"
 
 

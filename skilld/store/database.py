@@ -29,6 +29,8 @@ from skilld.types import State
 if TYPE_CHECKING:
     from skilld.store.search import Search
 
+_PATIENCE = 60.0  # seconds that another process's lock is waited for: on a slow disk a commit takes seconds
+
 
 class Store:
     """An open database. Use it from the thread that opened it."""
@@ -63,7 +65,7 @@ class Store:
         """
         try:
             _make_private(path)
-            db = sqlite3.connect(path, timeout=10, isolation_level=None, factory=Connection)
+            db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, factory=Connection)
         except (sqlite3.DatabaseError, OSError) as error:
             raise StoreError("The database cannot be opened", f"{path}: {error}") from error
         try:

@@ -9,8 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from skilld.classify.backends import Spec
+from skilld.classify.backends import choose as backends_choose
 from skilld.classify.backends.choose import choose
 from support.loopback import Handler, LoopbackServer
+from support.waiting import LIMIT
 
 
 class Ollama(LoopbackServer):
@@ -38,6 +40,12 @@ class Ollama(LoopbackServer):
 def ollama() -> Iterator[Ollama]:
     with Ollama() as server:
         yield server
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have an answer waited for however busy this machine is."""
+    monkeypatch.setattr(backends_choose, "_ANSWER", LIMIT)
 
 
 def _closed_port() -> str:

@@ -28,7 +28,8 @@ PROVIDERS = {
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _OLLAMA_PORT = 11434
 _MODEL_NAME = re.compile(r"[\w.:/-]{1,200}", re.ASCII)
-_SECONDS = 0.3
+_CONNECT = 0.3  # seconds: on this machine somebody listens or nobody does
+_ANSWER = 3.0  # seconds: what listens may be busy
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +61,12 @@ def choose(
 def ollama_models(name: str, port: int) -> list[str]:
     """Return the models that can talk of the Ollama at a loopback address; none where it does not answer."""
     try:
-        socket.create_connection((name, port), _SECONDS).close()
+        socket.create_connection((name, port), _CONNECT).close()
     except OSError:
         return []
     import http.client  # costs 20 ms, and only few people need it
 
-    connection = http.client.HTTPConnection(name, port, timeout=_SECONDS)
+    connection = http.client.HTTPConnection(name, port, timeout=_ANSWER)
     try:
         connection.request("GET", "/api/tags")
         response = connection.getresponse()
