@@ -140,7 +140,7 @@ def test_an_event_that_names_the_real_place_of_a_linked_folder_is_told_by_the_li
         assert made.watch([folder]) == [folder]
         emitter = next(iter(observer.emitters))
         emitter.queue_event(FileModifiedEvent(str(tmp_path / "dotfiles/projects/p/a.jsonl")))  # as FSEvents does
-        wait_for("the word", lambda: str(folder / "p/a.jsonl") in told.changed, 5)
+        wait_for("the word", lambda: str(folder / "p/a.jsonl") in told.changed)
     finally:
         made.stop()
 
