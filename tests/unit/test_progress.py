@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
+from types import SimpleNamespace
 
 import pytest
 
+from skilld.cli import progress as cli_progress
 from skilld.cli.progress import Progress, account
 
 
@@ -33,6 +35,7 @@ class _Terminal(io.StringIO):
 def test_it_is_drawn_over_itself_and_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = _Terminal()
     monkeypatch.setattr(sys, "stderr", shown)
+    monkeypatch.setattr(cli_progress, "time", SimpleNamespace(monotonic=lambda: 1000.0))
     progress = Progress("Reading")
     progress.clear()
     assert shown.getvalue() == ""

@@ -17,8 +17,15 @@ from skilld.intake.database import opened
 from skilld.intake.source import Rows, source_of
 from skilld.intake.tail import UnreadableError
 from support.opencode_db import SECRET, OpenCodeDb
+from support.waiting import LIMIT
 
 QUERIES = opencode.INFO.queries
+
+
+@pytest.fixture(autouse=True)
+def at_leisure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have one look take in all there is, however slow this machine is."""
+    monkeypatch.setattr(rows, "_WHILE", LIMIT)
 
 
 @pytest.fixture
