@@ -107,6 +107,8 @@ def test_a_lock_that_a_killed_worker_left_goes_under_the_daemons_lock_only(perso
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     lock = person.root / f".git/{STAGING}.lock"
     lock.touch()
+    later = time.time() + 3600
+    os.utime(lock, (later, later))  # ten seconds old it would be taken for abandoned, on a busy machine too
     second = proposal(person, "p2", "- Push the tag.", "- Write the news.")
     with pytest.raises(RetryError):
         stage(second, (made,), Staged(), alone=True)  # it may be in use
