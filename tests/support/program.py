@@ -58,7 +58,7 @@ class Program:
             input=typed,
             capture_output=True,
             text=True,
-            timeout=LIMIT,
+            timeout=3 * LIMIT,  # `run --once` does all that there is to do
             check=False,
         )
 
