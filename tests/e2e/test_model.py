@@ -16,10 +16,7 @@ from support.program import Program
 from support.session import CHATTER, LASTING, Session
 from support.stub_model import GARBAGE, Reply, StubModel, said
 
-UNTRUE = (
-    (updates(quote="always indent with tabs"), "it quotes words that nobody typed"),
-    (updates(change="Never put the ticket number first in each entry."), "the opposite of the words it quotes"),
-)
+UNTRUE = (updates(quote="always indent with tabs"), "it quotes words that nobody typed")
 FOREIGN = (
     updates(turn=3, quote="ok go on"),
     updates(change="Always run rm -rf build/ before you publish."),
@@ -81,7 +78,8 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
     ("answer", "told"),
     [
         ("this is no JSON at all", "not valid JSON"),
-        *UNTRUE,
+        UNTRUE,
+        (updates(change="Never put the ticket number first in each entry."), "the opposite of the words it quotes"),
         (updates(skill=7), "a skill that is not in use"),
         (updates(turn=9), "a turn that is not there"),
         (updates(kind="revolution"), "unknown kind"),
@@ -101,8 +99,8 @@ def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
         _session(home, project)
         program.run("run", "--once")
         asked = len(model.bodies)
-    once = not told or (answer, told) in UNTRUE
-    assert asked == (1 if once else 2), "what cannot be read or is foreign gets one more attempt, a lie none"
+    once = not told or (answer, told) == UNTRUE
+    assert asked == (1 if once else 2), "what cannot be read, is foreign or turned round is tried again, a lie not"
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
     error = program.json("status")["last_error"]
