@@ -286,7 +286,8 @@ def test_in_a_small_terminal(program: Inline) -> None:
         terminal.wait("what rules find", lambda text: "by rules alone: 3" in text, LIMIT)
         terminal.press("Enter")
         for step in ("2 of 3", "3 of 3"):
-            screen = _wait_for(terminal, step)
+            drawn = lambda text, step=step: step in text and "Leave" in text  # noqa: E731
+            screen = terminal.wait_until_still(step, drawn)
             lines = screen.rstrip("\n").split("\n")
             assert (len(lines), max(map(len, lines)) <= 50) == (14, True)
             assert "Leave" in lines[-1]

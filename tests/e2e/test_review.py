@@ -262,7 +262,7 @@ def test_in_a_real_terminal_of_80_by_24(world: Taught) -> None:
     environment = world.program.environment | {"TERM": "xterm-256color"}
     command = [sys.executable, "-m", "skilld", "review"]
     with Terminal(command, cwd=world.home, environment=environment, size=(80, 24)) as terminal:
-        screen = terminal.wait_until_still("the review", lambda text: f"+ {ONE}" in text)
+        screen = terminal.wait_until_still("the review", lambda text: f"+ {ONE}" in text and "q Quit" in text)
         lines = screen.rstrip("\n").split("\n")
         assert len(lines) == 24
         assert max(map(len, lines)) <= 80
