@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -37,8 +38,12 @@ def play(*, keep: bool) -> int:
         _type_session(root, project)
         console.line()
         _show_proposal(environment)
+        console.line()
         if keep:
-            console.line(f"\nKept: {project}")
+            there = f"cd {shlex.quote(str(project))} && export HOME={shlex.quote(str(root / 'home'))}"
+            console.line(f"Kept. To try them there: {there}")
+        else:
+            console.line("The demo's home and repository are gone now. To keep them and try it: skilld demo --keep")
     finally:
         if daemon is not None:
             _end(daemon)
@@ -105,10 +110,8 @@ def _type_session(root: Path, project: Path) -> None:
 
 def _environment(root: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM", "PYTHONPATH") if name in os.environ}
-    person = {"NAME": "Demo", "EMAIL": "demo@localhost"}
-    names = {f"GIT_{role}_{part}": value for role in ("AUTHOR", "COMMITTER") for part, value in person.items()}
     settings = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "offline"}
-    return kept | names | settings | {"HOME": str(root / "home"), "NO_COLOR": "1"}
+    return kept | settings | {"HOME": str(root / "home"), "NO_COLOR": "1"}
 
 
 def _project(root: Path, environment: Mapping[str, str]) -> Path:
@@ -117,7 +120,13 @@ def _project(root: Path, environment: Mapping[str, str]) -> Path:
     skill.parent.mkdir(parents=True)
     (root / "home").mkdir()
     skill.write_text(resources.files(_FOLDER).joinpath("project/SKILL.md").read_text("utf-8"), encoding="utf-8")
-    for arguments in (("init", "-q", "-b", "main"), ("add", "-A"), ("commit", "-q", "-m", "Add the skill")):
+    for arguments in (
+        ("init", "-q", "-b", "main"),
+        ("config", "user.name", "Demo"),
+        ("config", "user.email", "demo@localhost"),
+        ("add", "-A"),
+        ("commit", "-q", "-m", "Add the skill"),
+    ):
         try:
             subprocess.run(["git", *arguments], cwd=project, env=dict(environment), check=True, capture_output=True)
         except FileNotFoundError:

@@ -32,7 +32,9 @@ class _Told:
             return
         if error.sqlite_errorcode & _PRIMARY in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             raise damaged(str(error)) from error
-        raise StoreError("The database could not be used", str(error)) from error
+        full = error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_FULL
+        remedy = "Free some space, then do this again: nothing is lost." if full else ""
+        raise StoreError("The database could not be used", str(error), remedy) from error
 
 
 _TOLD = _Told()

@@ -102,8 +102,9 @@ def test_a_place_where_none_can_be_is_told_without_a_wrong_remedy(tmp_path: Path
 
 def test_a_full_disk_undoes_the_whole_transaction_and_is_told(store: Store) -> None:
     store._db.execute("PRAGMA max_page_count = 1")
-    with pytest.raises(StoreError, match="full"):
+    with pytest.raises(StoreError, match="full") as caught:
         _set_many(store, 2000)
+    assert caught.value.remedy.startswith("Free some space")
     store._db.execute("PRAGMA max_page_count = 100000")
     assert store.meta.get("key 0") is None
     with store.transaction():

@@ -254,6 +254,16 @@ def test_output_that_nobody_takes_is_no_bug(home: Path, verb: str, to: str, code
     assert bool(done.stderr) == bool(said)
 
 
+@pytest.mark.parametrize("verb", ["accept --all", "proposals --state all", "why x:1", "revert 0123abcd", "skills list"])
+def test_without_git_no_verb_ends_as_a_bug(home: Path, verb: str) -> None:
+    store().proposals.add(_proposal())
+    environment = {"PATH": "/nowhere", "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "skilld", *verb.split()]
+    done = subprocess.run(command, env=environment, cwd=home, capture_output=True, text=True, check=False)
+    assert done.returncode in {0, 1, 2, 5}, done.stderr
+    assert "bug in skilld" not in done.stderr
+
+
 def test_a_terminal_that_lacks_letters_gets_escapes(home: Path) -> None:
     store().proposals.add(_proposal("naïve"))
     done = subprocess.run(
