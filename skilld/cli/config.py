@@ -64,7 +64,9 @@ def set_(arguments: argparse.Namespace) -> int:
     refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can change the settings")
     file = common.places().settings_file
     write_setting(file, arguments.key, arguments.value)
-    console.line(f"{arguments.key} is set in {file}. A running daemon takes it up when it is started again.")
+    later = arguments.key == "notify.enabled" or arguments.key.startswith("roots.")
+    taken_up = "when it is started again" if later else "within seconds"
+    console.line(f"{arguments.key} is set in {console.plain(str(file))}. A running daemon takes it up {taken_up}.")
     return 0
 
 

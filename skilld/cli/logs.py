@@ -33,10 +33,9 @@ def add(verbs: common.Verbs) -> None:
 
 
 def _number(text: str) -> int:
-    number = int(text)
-    if number < 0:
+    if not text.isdecimal():
         raise argparse.ArgumentTypeError("a number of lines")
-    return number
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:

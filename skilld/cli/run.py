@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,10 +37,10 @@ def add(verbs: common.Verbs) -> None:
 
 
 def _days(text: str) -> float:
-    days = float(text)
-    if not 0 < days <= 36500:  # noqa: PLR2004 - a hundred years
-        raise argparse.ArgumentTypeError("a number of days above 0")
-    return days
+    with suppress(ValueError):
+        if 0 < (days := float(text)) <= 36500:  # noqa: PLR2004 - a hundred years
+            return days
+    raise argparse.ArgumentTypeError("a number of days above 0")
 
 
 def run(arguments: argparse.Namespace) -> int:

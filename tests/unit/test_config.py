@@ -107,3 +107,18 @@ def test_show_names_every_setting_and_hides_the_key(capsys: pytest.CaptureFixtur
 def test_path_is_where_the_file_is(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["config", "path"]) == 0
     assert capsys.readouterr().out == f"{file}\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "when"),
+    [
+        ("batch.turns", "4", "within seconds"),
+        ("notify.enabled", "false", "when it is started again"),
+        ("roots.codex", "/x", "when it is started again"),
+    ],
+)
+def test_when_a_running_daemon_takes_a_setting_up_is_told(
+    key: str, value: str, when: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "set", key, value]) == 0
+    assert capsys.readouterr().out.endswith(f"A running daemon takes it up {when}.\n")

@@ -78,6 +78,8 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
         (["run", "--backfill", "nan"], 2),
         (["run", "--backfill", "0"], 2),
         (["run", "--backfill", "week"], 2),
+        (["logs", "--lines", "few"], 2),
+        (["logs", "--lines", "-3"], 2),
         (["inspect", "/nowhere"], 1),
         (["inspect", "/"], 1),
         (["inspect", "/dev/null"], 1),
@@ -107,6 +109,7 @@ def test_bad_input_is_told_with_its_exit_code(
     assert told.err.strip()
     assert "Traceback" not in told.err
     assert "bug in skilld" not in told.err
+    assert "invalid _" not in told.err  # argparse's word for a type, ours for a function
 
 
 @pytest.mark.parametrize(
