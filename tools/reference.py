@@ -59,12 +59,14 @@ def explained(verb: argparse.ArgumentParser) -> list[Entry]:
 
 
 def reference(parser: argparse.ArgumentParser) -> str:
-    """Return a list of all commands with their arguments; what many of them take is said once, at the end."""
+    """Return a list of all commands with their arguments; what means the same wherever it stands is said at the end."""
     verbs = list(commands(parser))
     times = Counter(entry for verb, _ in verbs for entry in explained(verb))
+    meanings = Counter(name for name, _ in times)
+    alike = [(name, text) for (name, text), number in times.items() if number > 1 and meanings[name] == 1]
     lines = []
     for verb, purpose in verbs:
         lines.append(f"- `{synopsis(verb)}`: {purpose}".rstrip(": "))
-        lines += [f"  - `{name}`: {text}" for name, text in explained(verb) if times[name, text] == 1]
-    lines += [f"- `{name}` wherever it stands: {text}" for (name, text), number in times.items() if number > 1]
+        lines += [f"  - `{name}`: {text}" for name, text in explained(verb) if (name, text) not in alike]
+    lines += [f"- `{name}` wherever it stands: {text}" for name, text in alike]
     return "\n".join(lines) + "\n"

@@ -78,8 +78,18 @@ def _show_patterns(store: Store, *, as_json: bool) -> int:
     found = asdict(patterns(store.records.tasks()))
     if as_json:
         return common.write_json(found)
-    console.table([(name.replace("_", " "), console.plain(str(value))) for name, value in found.items()])
+    if not found["tasks"]:
+        console.line('Nothing is recorded yet: skilld record "fix the login" --qa-passed')
+        return 0
+    console.table([(name.replace("_", " "), console.plain(_shown(value))) for name, value in found.items()])
     return 0
+
+
+def _shown(value: object) -> str:
+    """Return a pattern in words: counts by name, the commonest first, and "not known" where there is none."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {count}" for name, count in value.items()) or "none"
+    return "not known" if value is None else str(value)
 
 
 def _task(arguments: argparse.Namespace) -> Task:

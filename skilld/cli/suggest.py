@@ -13,6 +13,7 @@ from typing import Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
+from skilld.text import counted
 
 _SKILLS = 5
 _MINDED = 3
@@ -40,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json(found)
     for skill in found["skills"]:
-        used = f" ({skill['sessions']} sessions)" if skill["sessions"] else ""
+        used = f" ({counted(skill['sessions'], 'session')})" if skill["sessions"] else ""
         console.line(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
     for minded in found["minded"]:
         console.line(f"you said: {console.plain(minded['text'])} ({minded['confidence']:.0%} sure)")

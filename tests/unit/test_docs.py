@@ -119,6 +119,17 @@ def test_the_reference_lists_every_command_once_with_its_arguments() -> None:
     )
 
 
+def test_what_means_one_thing_here_and_another_there_is_said_with_each_command() -> None:
+    top = argparse.ArgumentParser(prog="skilld")
+    verbs = top.add_subparsers()
+    for name, text in (("sync", "every agent"), ("unsync", "every agent"), ("accept", "every open proposal")):
+        verbs.add_parser(name).add_argument("--all", action="store_true", help=text)
+    shown = reference(top)
+    assert shown.count("  - `--all`: every agent\n") == 2
+    assert "  - `--all`: every open proposal\n" in shown
+    assert "wherever" not in shown
+
+
 @pytest.mark.parametrize(
     ("part", "first"),
     [*zip(docs.PARTS, ["- `skilld run", "| agent |", "| pairs |"], strict=True)],
