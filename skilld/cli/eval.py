@@ -7,16 +7,17 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import UsageError
+from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
+    from skilld.evaluate.loader import BatchCase
     from skilld.evaluate.pipeline import Pipeline
     from skilld.evaluate.rows import LabelledTurn
     from skilld.evaluate.turns import Judged
@@ -27,6 +28,8 @@ Scored = tuple[dict[str, Any], list[dict[str, Any]]]  # figures, and the outcome
 
 GOLD = "gold"
 DECISIONS = "decisions"
+_JOBS = 4  # few enough for the smallest rates that providers allow
+_MOST_JOBS = 32
 _EVERY = 5.0  # seconds between two lines of progress
 
 
@@ -51,6 +54,10 @@ def add(verbs: common.Verbs) -> None:
         help="offline (the default), litellm (the model of your settings), a model string, "
         "or gold (batches only: a model that answers what the label says)",
     )
+    parser.add_argument(
+        "--jobs", type=_count, metavar="N", default=_JOBS, help=f"batches that a model judges at once ({_JOBS})"
+    )
+    parser.add_argument("--usd", type=float, metavar="DOLLARS", help="begin no further batch once so much was spent")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the outcome of each case here, as JSON lines")
 
 
@@ -61,37 +68,54 @@ def run(arguments: argparse.Namespace) -> int:
     _check_data(arguments.kind, arguments.data)
     if arguments.out:
         report.check_target(arguments.out, arguments.data)
-    figures, rows = _KINDS[arguments.kind](arguments.data, arguments.backend)
+    figures, rows = _KINDS[arguments.kind](arguments)
     if arguments.out:
         report.write_rows(arguments.out, rows)
     if arguments.json:
-        return common.write_json(figures)
+        common.write_json(figures)
+        return _code(figures)
     for table in report.tables(figures):
         if table.title:
             console.line()
             console.line(console.paint(console.plain(table.title), "bold"))
         console.table([tuple(console.plain(cell) for cell in row) for row in table.rows])
-    return 0
+    return _code(figures)
 
 
-def _turns(data: list[Path], backend: str) -> Scored:
+def _code(figures: Mapping[str, Any]) -> int:
+    """Return the exit code, and say on standard error why the figures are not those of all cases."""
+    if "stopped" not in figures:
+        return 0
+    why = f"skilld eval: stopped after {figures['n']} of {figures['of']}: {figures['stopped']}"
+    sys.stderr.write(console.plain(why) + "\n")
+    return 1
+
+
+def _count(given: str) -> int:
+    count = int(given)
+    if not 1 <= count <= _MOST_JOBS:
+        raise argparse.ArgumentTypeError(f"{given} is not between 1 and {_MOST_JOBS}")
+    return count
+
+
+def _turns(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import loader, rows, turns
 
-    _not_gold(backend)
-    judged, spent = _judged_turns(loader.load(data, rows.labelled_turn), backend)
+    _not_gold(asked.backend)
+    judged, spent = _judged_turns(loader.load(asked.data, rows.labelled_turn), asked.backend)
     return turns.score(judged) | spent, turns.rows_out(judged)
 
 
-def _decisions(_: list[Path], backend: str) -> Scored:
+def _decisions(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import decisions
 
-    _not_gold(backend)
+    _not_gold(asked.backend)
     store = common.store()
     try:
         decided = store.proposals.in_states(decisions.DECIDED)
     finally:
         store.close()
-    judged, spent = _judged_turns(decisions.cases(decided), backend)
+    judged, spent = _judged_turns(decisions.cases(decided), asked.backend)
     return decisions.figures(decided, judged) | spent, decisions.rows_out(decided, judged)
 
 
@@ -105,41 +129,64 @@ def _judged_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[Judged]
     return [turn for turn, _ in results], {"calls": usage.calls, "tokens": usage.tokens_in + usage.tokens_out}
 
 
-def _batches(data: list[Path], backend: str) -> Scored:
-    from skilld.evaluate import batches, loader, models
+def _batches(asked: argparse.Namespace) -> Scored:
+    from skilld.evaluate import batches, loader
 
-    cases = loader.load(data, loader.batch_case)
+    cases = loader.load(asked.data, loader.batch_case)
+    jobs = 1 if asked.backend in {GOLD, "offline"} else asked.jobs  # what waits for nobody gains nothing
+    found = batches.judge_batches(cases, _case_maker(asked.backend), _pipeline(jobs), jobs=jobs)
+    scored: list[batches.Scored] = []
+    stopped = ""
+    try:
+        for one in _progress(found, len(cases)):
+            scored.append(one)
+            if not one.judged.answered:
+                sys.stderr.write(console.plain(f"skilld eval: {one.case.id}: {one.judged.why_not[0]}") + "\n")
+            if asked.usd is not None and len(scored) < len(cases) and batches.spent(scored) >= asked.usd:
+                stopped = f"{asked.usd:g} dollars are spent"
+                break
+    except KeyboardInterrupt:
+        stopped = "you stopped it"
+    except SkilldError as error:
+        if not scored:
+            raise
+        stopped = str(error)
+    figures = batches.figures(scored)
+    return figures | ({"stopped": stopped, "of": len(cases)} if stopped else {}), batches.rows_out(scored)
+
+
+def _case_maker(backend: str) -> Callable[[BatchCase], Backend]:
+    """Return what makes the named back-end for a batch."""
     if backend == GOLD:
-        found = batches.judge_batches(cases, lambda case: models.Gold(case.gold), _pipeline())
-    else:
-        make = _maker(backend)
-        found = batches.judge_batches(cases, lambda _: make(), _pipeline())
-    scored = list(_progress(found, len(cases)))
-    return batches.figures(scored), batches.rows_out(scored)
+        from skilld.evaluate import models
+
+        return lambda case: models.Gold(case.gold)
+    make = _maker(backend)
+    return lambda _: make()
 
 
-def _injection(data: list[Path], backend: str) -> Scored:
+def _injection(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import injection, loader
 
-    _only_built_in("injection", backend)
-    cases = loader.load(data, loader.guard_case)
+    _only_built_in("injection", asked.backend)
+    cases = loader.load(asked.data, loader.guard_case)
     with tempfile.TemporaryDirectory(prefix="skilld-eval-") as folder:
         guard = injection.Guard(Path(folder), _redactor().redact, _pipeline())
         guarded = list(_progress(map(guard.judge, cases), len(cases)))
     return injection.figures(guarded), injection.rows_out(guarded)
 
 
-def _secrets(data: list[Path], backend: str) -> Scored:
+def _secrets(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import loader, secrets
 
-    _only_built_in("secrets", backend)
-    cases = loader.load(data, secrets.secret_case)
+    _only_built_in("secrets", asked.backend)
+    cases = loader.load(asked.data, secrets.secret_case)
     redactor = _redactor()
     judged = list(_progress((secrets.judge(case, redactor) for case in cases), len(cases)))
     return secrets.figures(judged), secrets.rows_out(judged)
 
 
-_KINDS: dict[str, Callable[[list[Path], str], Scored]] = {
+_KINDS: dict[str, Callable[[argparse.Namespace], Scored]] = {
     "turns": _turns,
     "batches": _batches,
     DECISIONS: _decisions,
@@ -186,10 +233,10 @@ def _maker(name: str) -> Callable[[], Backend]:
     return lambda: make(spec)
 
 
-def _pipeline() -> Pipeline:
+def _pipeline(jobs: int = 1) -> Pipeline:
     from skilld.evaluate.pipeline import Pipeline
 
-    return Pipeline(_redactor().redact, time.sleep)
+    return Pipeline(_redactor().redact, time.sleep, jobs=jobs)
 
 
 def _redactor() -> Redactor:

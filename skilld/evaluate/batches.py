@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilld.classify.backends import Backend
+from skilld.evaluate.abreast import in_order
 from skilld.evaluate.loader import BatchCase
 from skilld.evaluate.matching import match
 from skilld.evaluate.pipeline import Judged, Pipeline, in_memory
@@ -47,16 +48,19 @@ class Scored:
 
 
 def judge_batches(
-    cases: Iterable[BatchCase], backend: Callable[[BatchCase], Backend], pipeline: Pipeline
+    cases: Sequence[BatchCase], backend: Callable[[BatchCase], Backend], pipeline: Pipeline, *, jobs: int = 1
 ) -> Iterator[Scored]:
-    """Put every case through the pipeline, each before a back-end of its own."""
-    for case in cases:
+    """Put every case through the pipeline, each before a back-end of its own, `jobs` at a time."""
+
+    def judge(case: BatchCase) -> Scored:
         skill = in_memory(case.skill, case.skill_text)
         judged = pipeline.judge(backend(case), pipeline.redacted(case.messages), [skill])
         right = match(judged.proposed, case.gold, case)
         rest = [i for i in range(len(judged.proposed)) if i not in right]
         aside = match([judged.proposed[i] for i in rest], case.optional, case)
-        yield Scored(case, judged, right, frozenset(rest[i] for i in aside))
+        return Scored(case, judged, right, frozenset(rest[i] for i in aside))
+
+    return in_order(cases, judge, jobs)
 
 
 def judge_turns(
@@ -103,6 +107,11 @@ def figures(scored: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
+def spent(scored: Sequence[Scored]) -> float:
+    """Return the dollars that batches cost, as far as the model's price is known."""
+    return sum(one.judged.usage.usd for one in scored)
+
+
 def rows_out(scored: Sequence[Scored]) -> list[dict[str, Any]]:
     """Return the outcome of each case."""
     return [
@@ -122,6 +131,7 @@ def rows_out(scored: Sequence[Scored]) -> list[dict[str, Any]]:
                 for i, update in enumerate(one.judged.proposed)
             ],
             "learned": len(one.judged.learned),
+            "answered": one.judged.answered,
             "flags": list(one.judged.flags),
             "why_not": list(one.judged.why_not),
         }

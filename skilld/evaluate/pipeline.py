@@ -6,6 +6,7 @@ judge decides, so a figure says what a person would have seen.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -17,7 +18,7 @@ from skilld.worker.judge import NO_EDIT, Judge, Redact
 
 _PAUSES = (2.0, 8.0, 30.0)  # seconds before each further attempt, where the other side names none
 _LONGEST_PAUSE = 60.0
-_GIVE_UP = 3  # cases in a row that were never answered: then the back-end is down
+_GIVE_UP = 3  # cases in a row that were never answered, for each judged at once: then the back-end is down
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +34,17 @@ class Judged:
 
 
 class Pipeline:
-    """The stages after reading, and patience with a back-end that is busy; `wait` is given seconds to sleep."""
+    """The stages after reading, and patience with a back-end that is busy; `wait` is given seconds to sleep.
 
-    def __init__(self, redact: Redact, wait: Callable[[float], None]) -> None:
+    `jobs` threads may judge at once.
+    """
+
+    def __init__(self, redact: Redact, wait: Callable[[float], None], *, jobs: int = 1) -> None:
         self._redact = redact
         self._wait = wait
+        self._most_unanswered = _GIVE_UP * jobs
         self._unanswered = 0
+        self._counting = threading.Lock()
 
     def judge(self, backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded]) -> Judged:
         """Return what comes of redacted messages. Raises SkilldError where the back-end cannot be used at all."""
@@ -51,14 +57,16 @@ class Pipeline:
                 self._wait(min(error.after or pause, _LONGEST_PAUSE))
             else:
                 break
-        self._unanswered = 0
+        with self._counting:
+            self._unanswered = 0
         return judged
 
     def _never_answered(self, backend: Backend, error: RetryError) -> Judged:
-        self._unanswered += 1
-        if self._unanswered == _GIVE_UP:
-            raise error
-        return Judged(why_not=("the back-end did not answer",), usage=backend.usage, answered=False)
+        with self._counting:
+            self._unanswered += 1
+            if self._unanswered >= self._most_unanswered:
+                raise error
+        return Judged(why_not=(f"the back-end did not answer: {error.cause}",), usage=backend.usage, answered=False)
 
     def redacted(self, messages: Sequence[Message]) -> list[Message]:
         """Return messages as a back-end may see them."""

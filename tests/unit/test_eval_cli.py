@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ import pytest
 
 from skilld.__main__ import main
 from support.program import Program
-from support.stub_model import StubModel, said
+from support.stub_model import Body, Reply, StubModel, said
 
 SKILL = (
     "---\nname: bread\ndescription: Bakes bread.\n---\n\n# Bread\n\n## Dough\n\n"
@@ -223,3 +226,95 @@ def test_any_model_behind_an_endpoint_is_scored(tmp_path: Path, home: Path) -> N
         found = Program(home, settings).json("eval", "batches", "--data", data, "--backend", "litellm")
     assert (found["precision"], found["recall"], found["calls"], found["tokens"]) == (1.0, 1.0, 3, 330)
     assert [change in said(body) for body in model.bodies] == [False, True, True]
+
+
+def many(tmp_path: Path, count: int) -> str:
+    """Write so many batches; each one's last turn names it."""
+    rows = []
+    for number in range(count):
+        turns = [BATCH["turns"][0], {"index": 1, "assistant_before": "Done.", "user": f"{RULE} This is loaf{number}x."}]
+        rows.append({**BATCH, "id": f"b{number}", "turns": turns})
+    return write(tmp_path / "many.jsonl", *rows)
+
+
+def of(model: StubModel) -> dict[str, str]:
+    return {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+
+
+def scored_here(monkeypatch: pytest.MonkeyPatch, settings: Mapping[str, str], *arguments: str) -> int:
+    """Score in this process: a program of its own would import the model's library each time."""
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    return main(["eval", "batches", "--json", "--backend", "litellm", *arguments])
+
+
+def test_several_at_once_give_what_one_after_the_other_gives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, busy = many(tmp_path, 5), {"loaf1x", "loaf3x"}
+
+    def answer(body: Body) -> Reply | str:
+        asked = said(body)
+        turned_away = next((name for name in busy if name in asked), None)
+        if turned_away:
+            busy.discard(turned_away)
+            return Reply(status=429, retry_after=0.1)
+        if "loaf2x" in asked:
+            return "I would rather not say."
+        return "<updates>[]</updates>"
+
+    with StubModel(answer) as model:
+        found = []
+        for jobs in ("4", "1"):
+            out = tmp_path / f"{jobs}.jsonl"
+            assert scored_here(monkeypatch, of(model), "--data", data, "--jobs", jobs, "--out", str(out)) == 0
+            figures = json.loads(capsys.readouterr().out)
+            found.append((figures["n"], figures["unanswered"], outcomes(out)))
+    assert found[0] == found[1]
+    assert found[0][:2] == (5, 0)
+    assert [row["id"] for row in found[0][2]] == ["b0", "b1", "b2", "b3", "b4"]
+    assert [bool(row["why_not"]) for row in found[0][2]] == [False, False, True, False, False]
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_run_that_is_broken_off_tells_what_it_reached(tmp_path: Path, home: Path, jobs: str) -> None:
+    data = many(tmp_path, 3)
+    with StubModel(lambda body: Reply("<updates>[]</updates>", delay=0 if "loaf0x" in said(body) else 60)) as model:
+        program = Program(home, of(model))
+        command = ["eval", "batches", "--json", "--data", data, "--backend", "litellm", "--jobs", jobs]
+        with subprocess.Popen(
+            [sys.executable, "-m", "skilld", *command],
+            env=program.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as running:
+            model.wait_for_requests(1 + int(jobs), limit=60)
+            running.send_signal(signal.SIGINT)
+            out, err = running.communicate(timeout=60)
+    found = json.loads(out)
+    assert running.returncode == 1, err
+    assert (found["of"], found["stopped"]) == (3, "you stopped it")
+    assert found["n"] == 1 or jobs == "2", "the first was done before the next was asked for"
+    assert f"stopped after {found['n']} of 3" in err
+
+
+def test_no_batch_is_begun_once_the_money_is_spent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = many(tmp_path, 3)
+    priced = Reply("<updates>[]</updates>", tokens_in=100_000, tokens_out=10_000)
+    with StubModel(lambda _: priced) as model:
+        settings = of(model) | {"SKILLD_MODEL": "openai/gpt-4o-mini"}
+        code = scored_here(monkeypatch, settings, "--data", data, "--jobs", "1", "--usd", "0.01")
+    found = json.loads(capsys.readouterr().out)
+    assert (code, found["n"], found["stopped"]) == (1, 1, "0.01 dollars are spent")
+    assert len(model.bodies) == 1
+
+
+@pytest.mark.parametrize("jobs", ["0", "33", "many"])
+def test_so_many_jobs_are_none(capsys: pytest.CaptureFixture[str], jobs: str) -> None:
+    with pytest.raises(SystemExit) as error:
+        main(["eval", "batches", "--jobs", jobs])
+    assert error.value.code == 2
+    assert "--jobs" in capsys.readouterr().err

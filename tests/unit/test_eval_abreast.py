@@ -1,0 +1,86 @@
+"""Several cases at once: in whichever order they end, what is handed on is in the order of the cases."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from skilld.evaluate.abreast import in_order
+
+LIMIT = 20.0  # seconds that a test waits for another thread
+
+
+@pytest.mark.parametrize("jobs", [1, 3])
+def test_outcomes_come_in_the_order_of_the_cases(jobs: int) -> None:
+    assert list(in_order(range(7), lambda case: case * case, jobs)) == [0, 1, 4, 9, 16, 25, 36]
+    assert list(in_order([], str, jobs)) == []
+
+
+def test_so_many_are_under_way_at_once_and_no_more() -> None:
+    meeting = threading.Barrier(3, timeout=LIMIT)
+    counting = threading.Lock()
+    under_way: set[int] = set()
+    most = 0
+
+    def judge(case: int) -> int:
+        nonlocal most
+        with counting:
+            under_way.add(case)
+            most = max(most, len(under_way))
+        meeting.wait()  # broken after LIMIT where fewer than three come
+        with counting:
+            under_way.discard(case)
+        return case
+
+    assert list(in_order(range(6), judge, 3)) == [0, 1, 2, 3, 4, 5]
+    assert most == 3
+
+
+def test_the_slowest_first_case_holds_the_others_back_and_loses_none() -> None:
+    last_done = threading.Event()
+
+    def judge(case: int) -> int:
+        if case == 0:
+            assert last_done.wait(LIMIT)
+        if case == 3:
+            last_done.set()
+        return case
+
+    assert list(in_order(range(4), judge, 2)) == [0, 1, 2, 3]
+
+
+def test_what_one_case_raises_stands_at_its_place_and_ends_the_run() -> None:
+    begun: list[int] = []
+
+    def judge(case: int) -> int:
+        begun.append(case)
+        if case == 2:
+            raise ValueError("no answer")
+        return case
+
+    for jobs in (1, 2):
+        outcomes = in_order(range(3), judge, jobs)
+        assert [next(outcomes), next(outcomes)] == [0, 1]
+        with pytest.raises(ValueError, match="no answer"):
+            next(outcomes)
+    assert begun.count(2) == 2
+
+
+def test_no_case_is_begun_once_nobody_reads_on() -> None:
+    go_on = threading.Event()
+    begun: list[int] = []
+
+    def judge(case: int) -> int:
+        begun.append(case)
+        if case > 0:
+            assert go_on.wait(LIMIT)
+        return case
+
+    outcomes = in_order(range(50), judge, 2)
+    assert next(outcomes) == 0
+    outcomes.close()  # type: ignore[attr-defined]
+    go_on.set()
+    for thread in [thread for thread in threading.enumerate() if thread.name.startswith("case-")]:
+        thread.join(LIMIT)
+    assert len(begun) <= 4, "those under way, and no other"
