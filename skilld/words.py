@@ -76,6 +76,11 @@ def apart(text: str) -> str:
     return text if text.isascii() else _UNSPACED.sub(r" \g<0> ", text)
 
 
+def is_unspaced(word: str) -> bool:
+    """Whether a word is in a script that sets no blanks between words."""
+    return bool(_UNSPACED.match(word))
+
+
 def names(text: str) -> set[str]:
     """Return the capitalised words that do not begin a sentence, case folded: names of people, products, languages."""
     found = set()

@@ -17,10 +17,12 @@ from skilld.classify.polarity import asks_to_remove, turns_round
 from skilld.classify.quotes import as_typed
 from skilld.classify.support import Support, supports
 from skilld.types import Kind, Message, SkillDoc, Update
+from skilld.words import apart, is_unspaced
 
 _PLACEHOLDER = "[REDACTED:"
 _ENDS = re.compile(r"[.!?\n]+(?:\s|$)|\n")
 _TELLING = 4  # words by which a quote tells its turn, whatever number the model gave it
+_WORD_LENGTH = 2  # characters of a word in a script without blanks
 _SENTENCE_WORDS = 4  # with fewer a quotation is a term or a command
 _LONGEST_QUOTE = 600  # characters kept of one
 
@@ -101,10 +103,18 @@ def turn_of(messages: Sequence[Message], update: Update) -> Said | None:
     """Return the human turn that an update goes back to: the one it names, or the only other one that has its quote."""
     said = [_said(messages, index) for index, message in enumerate(messages) if message.turn is not None]
     named = next((one for one in said if one.turn == update.turn), None)
-    if named and not as_typed(update.quote, named.typed) and len(update.quote.split()) >= _TELLING:
+    if named and not as_typed(update.quote, named.typed) and _tells(update.quote):
         holding = [one for one in said if as_typed(update.quote, one.typed)]
         return holding[0] if len(holding) == 1 else named
     return named
+
+
+def _tells(quote: str) -> bool:
+    """Whether a quote is long enough to tell its turn; of a script without blanks two characters make a word."""
+    words = apart(quote).split()
+    return (
+        sum(1 if word.isascii() else len(word) / _WORD_LENGTH if is_unspaced(word) else 1 for word in words) >= _TELLING
+    )
 
 
 def _said(messages: Sequence[Message], index: int) -> Said:

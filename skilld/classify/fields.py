@@ -21,7 +21,7 @@ _KINDS = {
     Kind.ADD_STEP: "add new step new_step addition add_rule new_rule add_instruction",
     Kind.CHANGE_STEP: "change modify update replace modification update_step modify_step change_rule",
     Kind.REMOVE_STEP: "remove delete removal delete_step remove_rule",
-    Kind.PREFERENCE: "rule convention style constraint guideline user_preference",
+    Kind.PREFERENCE: "rule convention style constraint guideline user_preference instruction workflow process policy",
     Kind.CORRECTION: "fix correct",
     Kind.FACT: "information context knowledge project_fact",
 }

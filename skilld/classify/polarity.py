@@ -77,7 +77,9 @@ def turns_round(change: str, quote: str, *, complaint: bool = True) -> bool:
         return denies(" ".join(change.split()[:_BEGINS])) and not _is_turned_down(change, quote)
     about = [clause for clause in _CLAUSE.split(quote) if share_held(wanted, content_stems(clause)) >= _HOLDS]
     asks = [kind for kind in (_EXCEPT, _FORGETS) if not kind.search(change)]
-    return bool(about) and all(denies(clause) and not any(kind.search(clause) for kind in asks) for clause in about)
+    return bool(about) and all(
+        denies(_EXCEPT.sub(" ", clause)) and not any(kind.search(clause) for kind in asks) for clause in about
+    )
 
 
 def _is_turned_down(change: str, quote: str) -> bool:

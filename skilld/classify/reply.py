@@ -92,7 +92,8 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
         raise BadReplyError("an update's confidence is not between 0 and 1")
     return Update(
         skill=skill,
-        section=_text(item, "section", empty=True).lstrip("# "),  # a skill need have no headings
+        # A skill need have no headings, and a place can be found without.
+        section=_text({"section": ""} if item.get("section") is None else item, "section", empty=True).lstrip("# "),
         change=_text(item, "change"),
         reason=_text({"reason": ""} if item.get("reason") is None else item, "reason", empty=True),
         kind=kind,

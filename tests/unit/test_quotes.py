@@ -23,6 +23,9 @@ TYPED = "ok.  Always put the *ticket*\nnumber first \u2013 it\u2019s \u201cthe r
         ("Always put the ticket number first ... the rule", "Always put the *ticket* number first"),
         ("\u2026put the ticket number\u2026", "put the *ticket* number"),
         ("ok.  Always", "ok. Always"),
+        ("ok always put the ticket number first", "ok. Always put the *ticket* number first"),
+        ("Next the tests.", "Next, the tests"),
+        ("always put ... it's the rule ... the tests", "it\u2019s \u201cthe rule"),
     ],
 )
 def test_a_quote_is_what_was_typed(quote: str, typed: str) -> None:
@@ -31,7 +34,16 @@ def test_a_quote_is_what_was_typed(quote: str, typed: str) -> None:
 
 @pytest.mark.parametrize(
     "quote",
-    ["", " \n", "\u2026", '""', "put the ticket last", "ways put the ticket", "ok ... nobody ever said all of this"],
+    [
+        "",
+        " \n",
+        "\u2026",
+        '""',
+        "put the ticket last",
+        "ways put the ticket",
+        "ok ... nobody ever said all of this",
+        "ok ... the notes",
+    ],
 )
 def test_what_nobody_typed_is_no_quote(quote: str) -> None:
     assert as_typed(quote, TYPED) == ""

@@ -121,7 +121,7 @@ def test_what_is_no_answer_is_refused_as_a_whole(reply: str, cause: str) -> None
     [
         ({"surplus": 1}, "an update has 1 unknown keys"),
         ({"TURN": 2}, "an update has 1 unknown keys"),  # beside a turn
-        ({"section": None}, "an update's section is missing, empty or too long"),
+        ({"section": 7}, "an update's section is missing, empty or too long"),
         ({"skill": 3}, "an update names a skill that is not in use"),
         ({"skill": None}, "an update's skill is not a number"),
         ({"skill": True}, "an update's skill is not a number"),
@@ -148,6 +148,12 @@ def test_an_update_that_does_not_fit_is_left_out_with_the_reason(change: dict[st
 
 def test_an_update_that_is_no_object_is_left_out() -> None:
     assert _updates(json.dumps(["always", [UPDATE], UPDATE])) == ([READ], ["an update is not an object"] * 2)
+
+
+@pytest.mark.parametrize("kind", ["workflow", "Policy"])
+def test_a_place_need_not_be_named_and_a_kind_has_many_names(kind: str) -> None:
+    (update,), _ = _updates(json.dumps([{key: UPDATE[key] for key in UPDATE if key != "section"} | {"kind": kind}]))
+    assert (update.section, update.kind) == ("", Kind.PREFERENCE)
 
 
 def test_a_section_may_be_empty_and_a_reason_missing() -> None:

@@ -187,6 +187,7 @@ def test_a_change_that_says_the_opposite_is_told_apart(change: str, quote: str) 
         ("Use spaces, not tabs.", "use spaces for indentation"),
         ("Run the tests.", "why didn't you run the tests"),
         ("Run the tests.", "dont forget to run the tests"),
+        ("mets tout dans un dossier sans que je le demande", "mets tout dans un dossier sans que je le demande"),
         ("Ejecuta las pruebas.", "no olvides ejecutar las pruebas"),
         ("Never use npm; use bun.", "use bun instead of npm"),
         ("Never commit unless asked.", "only commit when I ask you to"),

@@ -120,6 +120,14 @@ def test_a_quote_tells_its_turn_whatever_the_number() -> None:
     assert _verdict(replace(UPDATE, turn=1), "write the notes", ORDER, ORDER).proposed == (), "two turns have it"
 
 
+def test_a_quote_without_blanks_tells_its_turn_too() -> None:
+    said = "提交前先跑一遍测试"
+    update = replace(UPDATE, change=said, quote=said, turn=1)
+    (checked,) = _verdict(update, "写发布说明", said).proposed
+    assert checked.update.turn == 2
+    assert _verdict(replace(update, quote="测试"), "写发布说明", said).proposed == (), "too short to tell"
+
+
 LOGS = SkillDoc(1, "deploy", "/p/SKILL.md", "# Deploy\n\n- Look at the logs for five minutes.\n- Close the ticket.\n")
 
 
@@ -128,6 +136,7 @@ LOGS = SkillDoc(1, "deploy", "/p/SKILL.md", "# Deploy\n\n- Look at the logs for 
     [
         ("Look at the logs for ten minutes, not five.", Kind.CHANGE_STEP, "look at the logs for ten minutes not five"),
         ("Look at the logs for ten minutes.", Kind.PREFERENCE, "the logs: look for ten minutes"),
+        ("Use one ticket instead of three, please.", Kind.PREFERENCE, "use one ticket instead of three, please"),
         ("Close the ticket instead of the logs.", Kind.CHANGE_STEP, "close the ticket instead of the logs"),
         ("Close the ticket.", Kind.REMOVE_STEP, "we don't close the ticket any more, drop that"),
         ("Drop the step that closes the ticket.", Kind.REMOVE_STEP, "no need to close the ticket, drop that step"),

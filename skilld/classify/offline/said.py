@@ -21,6 +21,7 @@ _SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about
 stems = lru_cache(maxsize=4096)(stems_of)
 _PLAIN_VERBS = stems("use write put make keep do add give take have be set")
 _MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
+_FEWEST = 2  # stems: a single one that is no choice stands in many a rule
 _LONGEST = 400  # characters: a longer block is no single rule
 
 
@@ -31,6 +32,8 @@ def says_already(change: str, text: str, *, covered: float = _COVERED, whole: bo
     change's words that the line must have. With `whole` it must turn down what the change does, too: "X instead of Y".
     """
     asked = change if whole else chosen_part(change)
+    if len(stems(asked) - _PLAIN_VERBS) < _FEWEST and not choices(asked):
+        asked = change  # "one file instead of three" is not said by whatever speaks of files
     wanted = stems(asked) - _PLAIN_VERBS or stems(asked)
     return bool(wanted) and any(
         len(wanted & stems(rule)) >= covered * len(wanted)
