@@ -84,10 +84,10 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
     words = _words(prose)
     if len(words) > _MOST or not HINTS.isdisjoint(words) or not HINT_PAIRS.isdisjoint(_pairs(words)):
         return True
-    sentences = [sentence for sentence in _SENTENCE.split(prose) if sentence]
-    if any(_begins_as_rule(sentence) for sentence in sentences):
+    sentences = [(sentence, _words(sentence)) for sentence in _SENTENCE.split(prose) if sentence]
+    if any(_begins_as_rule(*sentence) for sentence in sentences):
         return True
-    if not any(_may_last(sentence) for sentence in sentences):
+    if not any(_may_last(*sentence) for sentence in sentences):
         return False
     if not _FEWEST <= len(words) <= _JUDGED:
         return True
@@ -120,8 +120,7 @@ def _pairs(words: list[str]) -> set[str]:
     return {f"{one} {two}" for one, two in pairwise(words)}
 
 
-def _begins_as_rule(sentence: str) -> bool:
-    words = _words(sentence)
+def _begins_as_rule(sentence: str, words: list[str]) -> bool:
     rest = words[_start(words) :]
     return len(rest) > 1 and rest[0] in BEGINS and rest[1] not in UNAWARE and not sentence.rstrip().endswith("?")
 
@@ -130,8 +129,7 @@ def _start(words: list[str]) -> int:
     return next((i for i, word in enumerate(words) if word not in OPENERS), len(words))
 
 
-def _may_last(sentence: str) -> bool:
-    words = _words(sentence)
+def _may_last(sentence: str, words: list[str]) -> bool:
     start = _start(words)
     rest = words[start:]
     if all(word in ASSENTS or len(word) == 1 or word.isdigit() for word in rest):
