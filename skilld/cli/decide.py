@@ -31,7 +31,7 @@ def add(verbs: common.Verbs) -> None:
 
 
 def accept(arguments: argparse.Namespace) -> int:
-    """Accept."""
+    """Take proposals into the branch that is checked out where each skill lives, or only into the files."""
     from skilld.deciding.carry_out import accepting
     from skilld.types import State
 
@@ -44,7 +44,7 @@ def accept(arguments: argparse.Namespace) -> int:
 
 
 def reject(arguments: argparse.Namespace) -> int:
-    """Reject."""
+    """Drop open proposals, with the reason if one is given; what they say is not proposed again."""
     from skilld.deciding.carry_out import rejecting
 
     begin()
@@ -53,7 +53,7 @@ def reject(arguments: argparse.Namespace) -> int:
 
 
 def revert(arguments: argparse.Namespace) -> int:
-    """Revert."""
+    """Take accepted proposals out of the branch that is checked out where each skill lives."""
     from skilld.deciding.carry_out import reverting
 
     removed = begin()

@@ -48,7 +48,7 @@ def the_manager() -> ServiceManager:
 
 
 def install(arguments: argparse.Namespace) -> int:
-    """Install."""
+    """Install the service for this person and start it, or bring it up to date; --dry-run only shows its files."""
     from skilld.service.install import install
 
     manager = the_manager()
@@ -115,7 +115,7 @@ def _refuse_a_second(state: ServiceState) -> None:
 
 
 def uninstall(arguments: argparse.Namespace) -> int:
-    """Uninstall."""
+    """Stop the service and remove its files; a daemon in a terminal is named and left alone."""
     from skilld.daemon.lock import holder, is_held
     from skilld.service.install import uninstall
 
@@ -132,7 +132,7 @@ def uninstall(arguments: argparse.Namespace) -> int:
 
 
 def start(arguments: argparse.Namespace) -> int:
-    """Start."""
+    """Start the installed service. Raises NotRunningError where a daemon runs outside of it."""
     del arguments
     manager = the_manager()
     state = _installed(manager)
@@ -144,7 +144,7 @@ def start(arguments: argparse.Namespace) -> int:
 
 
 def stop(arguments: argparse.Namespace) -> int:
-    """Stop."""
+    """Stop the installed service until it is started again, or the person logs in anew."""
     del arguments
     manager = the_manager()
     state = _installed(manager)

@@ -80,11 +80,11 @@ class Systemd:
         self._ask("reset-failed", unit.NAME)
 
     def start(self) -> None:
-        """Start it."""
+        """Start the unit. Raises ManagerError where it does not come up."""
         self._start("start")
 
     def stop(self) -> None:
-        """Stop it."""
+        """Stop the unit, which may be waiting for its next start."""
         self._call("stop", unit.NAME)
 
     def state(self) -> ServiceState:

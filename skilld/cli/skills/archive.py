@@ -31,7 +31,7 @@ def add(verbs: common.Verbs) -> None:
 
 
 def archive(arguments: argparse.Namespace) -> int:
-    """Archive."""
+    """Move a skill's folder out of every agent's sight; open proposals for it are named."""
     from skilld.library.archive import archive as put_aside
     from skilld.library.archive import sweep
     from skilld.types import State
@@ -52,7 +52,7 @@ def archive(arguments: argparse.Namespace) -> int:
 
 
 def restore(arguments: argparse.Namespace) -> int:
-    """Restore."""
+    """Put an archived skill back where it was; without a name list those that are archived."""
     from skilld.library.archive import archived, sweep
     from skilld.library.archive import restore as put_back
 

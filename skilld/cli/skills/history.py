@@ -43,7 +43,7 @@ def history(arguments: argparse.Namespace) -> int:
 
 
 def diff(arguments: argparse.Namespace) -> int:
-    """Show a diff."""
+    """Show what changed in a skill since a revision, what is not committed, or what a proposal changes."""
     store = common.store()
     row = library.the_skill(store, arguments.name)
     since = common.as_text(arguments.since)
