@@ -73,11 +73,9 @@ def _cost(model: str, settings: Settings) -> str:
 
 
 def tell(engine: Engine, *, new_here: bool) -> None:
-    """Say what was found on this machine."""
+    """Say what was found on this machine and what judging costs; to a new user also how to look at the past week."""
     from skilld.classify.backends.choose import choose
-    from skilld.intake.agents import ADAPTERS
 
-    summary = engine.store.transcripts.summary()
     settings = engine.settings
     choice = choose(
         settings.model,
@@ -86,15 +84,7 @@ def tell(engine: Engine, *, new_here: bool) -> None:
         settings.worker.seconds,
         engine.around.environment,
     )
-    absent = []
-    for name, adapter in ADAPTERS.items():
-        files = summary.get(name, {}).get("files", 0)
-        if any(root.folder.is_dir() for root in engine.roots if root.agent == name):
-            console.line(f"{adapter.INFO.title:12} {counted(files, 'session file')}")
-        else:
-            absent.append(adapter.INFO.title)
-    if absent:
-        console.line(f"{'Watched for':12} {', '.join(absent)}: not here yet")
+    _tell_agents(engine)
     console.line(f"{'Skills':12} {_where_they_are(_own_skills(engine))}, beside those of your projects")
     console.line(f"{'Back-end':12} {choice.spec.model}: {choice.why}")
     console.line(f"{'Cost':12} {_cost(choice.spec.model, settings)}")
@@ -105,13 +95,32 @@ def tell(engine: Engine, *, new_here: bool) -> None:
             f"{'Notices':12} at most {settings.notify.per_day} a day; fewer: skilld config set notify.per_day 3"
         )
     if new_here:
-        offline = "" if choice.spec.model == "offline" else "SKILLD_MODEL=offline "
-        console.line()
-        console.line("What was said before now is left alone. To see what the last week would have taught, offline and")
-        console.line(f"free:  {offline}skilld run --once --backfill 7   (stop this one first with Ctrl-C)")
+        _tell_of_the_past(choice.spec.model)
     console.line()
     if sys.stdout.isatty():
         console.line(
             console.paint("Following. Ctrl-C stops; skilld status and skilld proposals show what came of it.", "dim")
         )
     sys.stdout.flush()
+
+
+def _tell_agents(engine: Engine) -> None:
+    from skilld.intake.agents import ADAPTERS
+
+    summary = engine.store.transcripts.summary()
+    absent = []
+    for name, adapter in ADAPTERS.items():
+        files = summary.get(name, {}).get("files", 0)
+        if any(root.folder.is_dir() for root in engine.roots if root.agent == name):
+            console.line(f"{adapter.INFO.title:12} {counted(files, 'session file')}")
+        else:
+            absent.append(adapter.INFO.title)
+    if absent:
+        console.line(f"{'Watched for':12} {', '.join(absent)}: not here yet")
+
+
+def _tell_of_the_past(model: str) -> None:
+    offline = "" if model == "offline" else "SKILLD_MODEL=offline "
+    console.line()
+    console.line("What was said before now is left alone. To see what the last week would have taught, offline and")
+    console.line(f"free:  {offline}skilld run --once --backfill 7   (stop this one first with Ctrl-C)")
