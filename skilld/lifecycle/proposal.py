@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from skilld.lifecycle.merge import Left, Merge, Part
 from skilld.lifecycle.plan import Pair, pair_key
-from skilld.text import cut
+from skilld.text import counted, cut
 from skilld.types import Kind, Proposal, State
 
 _LOSSES = 12  # that stand in the flags of one proposal
@@ -57,7 +57,7 @@ def _batch(pair: Pair, number: int) -> str:
 
 def _summary(part: Part, name: str, which: str) -> str:
     count = len(part.carried)
-    rules = f"take over {count} thing{'' if count == 1 else 's'} that {name} says"
+    rules = f"take over {counted(count, 'thing')} that {name} says"
     return f"{rules}, {which}" if which else rules
 
 

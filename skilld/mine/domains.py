@@ -31,7 +31,7 @@ from skilld.skills import why_left_alone
 from skilld.skills.landing import landing
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.text import cut
+from skilld.text import counted, cut
 from skilld.times import day, rfc3339
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 
@@ -112,7 +112,7 @@ def _created(made: Made, learnings: Sequence[Learning], desk: _Desk) -> tuple[Ma
         _proposal(found.draft.name, path, found.learnings, desk.now),
         operations=(Operation(Op.CREATE, "", text),),
         summary=cut(f"New skill: {found.draft.description}", _SUMMARY),
-        reason=f"Facts told of this project in {sessions} session{'s' if sessions > 1 else ''}; no skill says them.",
+        reason=f"Facts told of this project in {counted(sessions, 'session')}; no skill says them.",
         flags=tuple(dict.fromkeys(one.sentence for one in lint(b"", text.encode(), _typed(found)))),
     )
 

@@ -24,7 +24,7 @@ from skilld.mine.draft import Draft
 from skilld.mine.values import Candidate, Part
 from skilld.skills.spec import faults
 from skilld.store import Store
-from skilld.text import cut
+from skilld.text import counted, cut
 from skilld.times import day, rfc3339
 from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, State, Usage
 
@@ -127,7 +127,7 @@ def _proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: Run)
         path=str(path),
         operations=(),
         summary="",
-        reason=f"Said in {sessions} session{'s' if sessions > 1 else ''}; {', '.join(candidate.dimensions)}.",
+        reason=f"Said in {counted(sessions, 'session')}; {', '.join(candidate.dimensions)}.",
         kind=parts[0].kind or Kind.ADD_STEP,
         evidence=tuple(Evidence(proof.turn, proof.quote) for proof in proofs),
         confidence=min(part.confidence for part in parts),

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.text import cut, fold, safe_text
+from skilld.text import counted, cut, fold, safe_text
 from skilld.types import Proposal
 
 REVIEW, ACCEPT, REJECT = "review", "accept", "reject"
@@ -56,7 +56,7 @@ def about_proposals(skills: Sequence[str]) -> str:
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
     rest = f" and {len(parts) - _NAMES} other skills" if len(parts) > _NAMES else ""
     number = sum(counts.values())
-    to_look_at = f"{number} skill update{'' if number == 1 else 's'} to look at"
+    to_look_at = f"{counted(number, 'skill update')} to look at"
     return f"{to_look_at}: {', '.join(parts[:_NAMES])}{rest}. Run: skilld review"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from skilld.text import counted
 from skilld.times import seconds
 from skilld.types import Kind
 
@@ -91,8 +92,7 @@ class Rest:
         """A sentence when merging the branch would bring in more than the proposals, else the empty string."""
         if not self.ahead:
             return ""
-        commits = "1 commit" if self.ahead == 1 else f"{self.ahead} commits"
-        return f"rests on {self.branch or 'a detached HEAD'} ({commits} not on {self.default})"
+        return f"rests on {self.branch or 'a detached HEAD'} ({counted(self.ahead, 'commit')} not on {self.default})"
 
 
 @dataclass(frozen=True, slots=True)
