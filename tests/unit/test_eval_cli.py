@@ -16,6 +16,7 @@ import pytest
 from skilld.__main__ import main
 from support.program import Program
 from support.stub_model import Body, Reply, StubModel, said
+from support.waiting import LIMIT
 
 SKILL = (
     "---\nname: bread\ndescription: Bakes bread.\n---\n\n# Bread\n\n## Dough\n\n"
@@ -289,9 +290,9 @@ def test_a_run_that_is_broken_off_tells_what_it_reached(tmp_path: Path, home: Pa
             stderr=subprocess.PIPE,
             text=True,
         ) as running:
-            model.wait_for_requests(1 + int(jobs), limit=60)
+            model.wait_for_requests(1 + int(jobs))
             running.send_signal(signal.SIGINT)
-            out, err = running.communicate(timeout=60)
+            out, err = running.communicate(timeout=LIMIT)
     found = json.loads(out)
     assert running.returncode == 1, err
     assert (found["of"], found["stopped"]) == (3, "you stopped it")
