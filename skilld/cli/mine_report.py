@@ -10,7 +10,9 @@ from skilld import console
 from skilld.mine.domains import Made
 from skilld.mine.run import Became, Report
 from skilld.mine.values import Proof
+from skilld.text import counted
 
+_NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
 _NEXT = "\nNothing is live yet. Look at them: skilld review"
 
 
@@ -39,7 +41,7 @@ def as_json(report: Report) -> dict[str, Any]:
 def show(report: Report) -> None:
     """Print the report."""
     reading = report.reading
-    console.line(f"{len(reading.sessions)} sessions read.")
+    console.line(f"{counted(len(reading.sessions), 'session')} read.")
     for number, what in (
         (reading.unreadable, "transcripts could not be read"),
         (reading.left_alone, "sessions in projects that ask to be left alone"),
@@ -53,7 +55,8 @@ def show(report: Report) -> None:
     if report.usage.calls:
         used = report.usage
         tokens = used.tokens_in + used.tokens_out
-        console.line(f"  {used.calls} calls of {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
+        calls = counted(used.calls, "call")
+        console.line(f"  {calls} of {console.plain(report.model)}, {tokens} tokens, ${used.usd:.4f}")
     if report.asked.stopped:
         console.line(console.paint(f"  stopped: {console.plain(report.asked.stopped)}", "yellow"))
     for one in report.became:
@@ -67,6 +70,10 @@ def show(report: Report) -> None:
     _list("Not taken:", ((one.topic, f"missed: {one.missed}") for one in judged.rejected))
     if report.proposed:
         console.line(_NEXT)
+    elif not reading.sessions:
+        console.line(_NONE)
+    elif not (report.became or report.gathered or judged.docs or judged.rejected):
+        console.line("Nothing in them makes a skill.")
 
 
 def brief(became: Iterable[Became]) -> None:

@@ -100,6 +100,8 @@ def sync(arguments: argparse.Namespace) -> int:
     plan = [_plan(path, change(path)) for path in paths]
     if not arguments.dry_run and any(one.before != one.after for one in plan):
         _remember(project)
+    if not body and not arguments.json:
+        console.line(f"There is no skill in {console.plain(str(project))} to name; your own are in no project's files.")
     return _carry_out(arguments, plan)
 
 

@@ -12,7 +12,7 @@ from skilld.mine.run import OFFLINE, Became
 from skilld.mine.windows import Estimate
 from skilld.review.generating import Choice, Found, Generating, Keep, about, quotes, why_no_name
 from skilld.review.plain import Ask, Edit, Say
-from skilld.text import cut, safe_text
+from skilld.text import counted, cut, safe_text
 
 _TITLE = 100
 _WHICH = "which sessions (numbers with commas, 3-5, all; /words to filter; q to leave)? "
@@ -67,7 +67,7 @@ class PlainGenerate:
     def _list(self, shown: Sequence[tuple[int, Choice]]) -> None:
         for number, one in shown:
             cost = self._generating.cost(one)
-            facts = [f"{number}. {one.day}", one.session.agent, one.project, f"{len(one.session.turns)} turns"]
+            facts = [f"{number}. {one.day}", one.session.agent, one.project, counted(len(one.session.turns), "turn")]
             facts += [] if cost is None else [f"${cost:.2f}"]
             self._say(f"{', '.join(facts)}: {cut(one.title, _TITLE)}")
 

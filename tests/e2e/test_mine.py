@@ -40,3 +40,14 @@ def test_the_report_names_what_was_asked_again_and_again_with_the_words(home: Pa
     assert program.json("mine", str(used.path))["sessions"] == 1
     assert program.run("mine", "/no/such/folder").returncode == 1
     assert program.run("mine", "--limit", "0").returncode == 2
+
+
+def test_who_has_no_sessions_is_told_where_to_look(home: Path) -> None:
+    said = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
+    assert said.startswith("0 sessions read.\nLook further back with --since DAYS, or name transcripts")
+
+
+def test_sessions_that_teach_nothing_are_told_so(home: Path, project: Project) -> None:
+    Session(home, project).type("thanks")
+    said = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
+    assert said == "1 session read.\nNothing in them makes a skill.\n"

@@ -240,7 +240,7 @@ def _answer(program: Inline, *answers: str, **variables: str) -> str:
 
 def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     said = _answer(program, "/rebase", "all", "y", "e", "k", "Bad Name", "squash", "y", EDITOR="sed -i s/fixup/small/")
-    assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turns: .*rebase", said, re.MULTILINE)) == 4
+    assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", said, re.MULTILINE)) == 4
     assert "2 chosen; estimated patterns, by rules alone: 1" in said
     assert f": {SQUASH[0]}" in said
     assert "Not Bad Name: small letters" in said

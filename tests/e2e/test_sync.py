@@ -69,3 +69,11 @@ def test_a_link_out_of_the_project_is_left_alone(program: Program, folder: Path)
     (folder / "GEMINI.md").symlink_to("../elsewhere.md")
     done = program.run("sync", "--agent", "gemini-cli", "--project", str(folder))
     assert (done.returncode, (folder.parent / "elsewhere.md").read_text()) == (1, "theirs")
+
+
+def test_a_project_without_skills_is_told_that_it_has_none(program: Program, tmp_path: Path) -> None:
+    project = tmp_path / "bare"
+    project.mkdir()
+    said = program.run("sync", "--agent", "claude-code", "--project", str(project)).stdout
+    assert said.startswith(f"There is no skill in {project} to name")
+    assert list(project.iterdir()) == []
