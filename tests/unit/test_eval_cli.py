@@ -35,7 +35,7 @@ TURNS: list[dict[str, Any]] = [
     {**TURN, "text": RULE, "kind": "preference", "confidence": 0.9, "stratum": None},
     {**TURN, "id": "t2", "text": "what does this do?", "label": "chat", "kind": None, "stratum": None},
 ]
-BATCH = {
+BATCH: dict[str, Any] = {
     "id": "b1",
     "lang": "en",
     "tags": ["multi"],
