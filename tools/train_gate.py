@@ -1,9 +1,10 @@
 """Train the gate's linear model: labelled turns in, skilld/window/gate_weights.json out.
 
-Deterministic: the same data gives the same bytes. Every figure it prints and stores is cross-validated by repository,
-so that a person's turns are never judged by weights that saw that person; only the shipped weights saw all rows.
+Deterministic: the same data gives the same bytes. Every figure it prints and stores is cross-validated by person, so
+that nobody's turns are judged by weights that saw that person; only the shipped weights saw all rows. Of the turns
+nothing but weights and figures is stored.
 
-    python -m tools.train_gate ../shared/data/eval/turns.dev.jsonl
+    python -m tools.train_gate ../shared/data/eval/turns.dev.jsonl people.jsonl
 """
 
 from __future__ import annotations
@@ -27,39 +28,43 @@ from skilld.window.gate_model import BUCKETS, Model, score
 from tools.measure_signs import SET_ASIDE
 
 WEIGHTS = Path(gate.__file__).with_name("gate_weights.json")
-ROUNDS = 150
+PASSES = 12  # over all rows; the weights are the mean of those after the first PASSES // 2
 STEP = 2.0
-DECAY = 0.002
-POSITIVE_WEIGHT = 4.0
-FLOOR = -3.2  # on the curve printed below: well before a lasting turn of the random part is lost (-2.6)
-GROUPS = 3  # the many documents of one turn each are folded into this many
+DECAY = 7e-5  # per row
+TASK_WEIGHT = 0.03  # a task may be dropped, but what the gate is for is to tell lasting turns from chat
+LASTING_WEIGHT = 8.0  # times the reader's certainty
+FLOOR = -2.4
+FOLDS = 10
+BIAS_BRAKE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One turn as the model sees it."""
+    """One turn as the model sees it; `likeness` is its score under weights that saw nothing of its author."""
 
     turn: LabelledTurn
-    found: set[int]
+    found: list[int]
     weight: float
+    fold: int
 
 
 def main(argv: Sequence[str]) -> int:
     """Train, write the weights file, print the curve."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("data", type=Path)
-    data = parser.parse_args(argv).data
-    examples = prepare(load([data], labelled_turn))
+    parser.add_argument("data", type=Path, nargs="+")
+    paths = parser.parse_args(argv).data
+    examples = prepare(load(paths, labelled_turn))
     scores = cross_validated(examples)
-    curve = {floor / 10: outcome(examples, scores, floor / 10) for floor in range(-40, -9, 2)}
-    for floor, figures in curve.items():
-        print(floor, figures)
+    for floor in range(-40, 11, 2):
+        print(floor / 10, outcome(examples, scores, floor / 10))
     print("set aside", outcome([e for e in examples if e.turn.repo in SET_ASIDE], scores, FLOOR))
     model = replace(fitted(examples), floor=FLOOR)
     stored = {
         "made_by": "tools/train_gate.py",
-        "data_sha256": hashlib.sha256(data.read_bytes()).hexdigest(),
+        "data_sha256": [hashlib.sha256(path.read_bytes()).hexdigest() for path in paths],
         "turns": len(examples),
+        "people": len({person(example.turn) for example in examples}),
+        "cross_validated": f"{FOLDS} folds, nobody's turns in two of them",
         "figures_cross_validated": outcome(examples, scores, FLOOR),
         "bias": round(model.bias, 6),
         "scale": round(model.scale, 8),
@@ -71,53 +76,69 @@ def main(argv: Sequence[str]) -> int:
 
 
 def prepare(turns: Sequence[LabelledTurn]) -> list[Example]:
-    """Return the turns as examples; a repository weighs as the root of its size, so that no person outweighs all."""
-    sizes = Counter(group(turn) for turn in turns)
+    """Return the turns as examples in an order of their own; a person weighs as the root of the number of turns."""
+    sizes = Counter(person(turn) for turn in turns)
+    shares = {name: 1 / sqrt(size) for name, size in sizes.items()}
+    mean = sum(shares[person(turn)] for turn in turns) / len(turns)
     return [
-        Example(turn, gate.features(turn.text), 1 / sqrt(sizes[group(turn)]) * (POSITIVE_WEIGHT if turn.durable else 1))
-        for turn in turns
+        Example(
+            turn,
+            sorted(gate.features(turn.text)),
+            shares[person(turn)] / mean * weight(turn),
+            digest(person(turn)) % FOLDS,
+        )
+        for turn in sorted(turns, key=lambda turn: digest(turn.id))
     ]
 
 
-def group(turn: LabelledTurn) -> str:
-    """Return the fold of `turn`: its repository, or one of a few for single documents of unknown repositories."""
-    if not turn.repo.startswith("unresolved/"):
-        return turn.repo
-    digest = int(hashlib.sha256(turn.repo.encode()).hexdigest(), 16)
-    return f"unresolved-{digest % GROUPS}"
+def person(turn: LabelledTurn) -> str:
+    """Return who is taken for the author of `turn`: the owner of its repository, or the document where none is known."""
+    return turn.repo if turn.repo.startswith("unresolved/") else turn.repo.partition("/")[0]
+
+
+def digest(name: str) -> int:
+    """Return a number for `name`, the same on every machine."""
+    return int(hashlib.sha256(name.encode()).hexdigest(), 16)
+
+
+def weight(turn: LabelledTurn) -> float:
+    """Return how much the label of `turn` counts."""
+    if turn.durable:
+        return LASTING_WEIGHT * max(0.5, turn.certainty)
+    return 1.0 if turn.label == "chat" else TASK_WEIGHT
 
 
 def cross_validated(examples: Sequence[Example]) -> dict[str, float]:
-    """Return the score of every turn under weights that saw nothing of its repository."""
+    """Return the score of every turn under weights that saw nothing of its author."""
     out: dict[str, float] = {}
-    for fold in sorted({group(example.turn) for example in examples}):
-        model = fitted([example for example in examples if group(example.turn) != fold])
-        out |= {e.turn.id: score(model, e.found) for e in examples if group(e.turn) == fold}
+    for fold in range(FOLDS):
+        model = fitted([example for example in examples if example.fold != fold])
+        out |= {e.turn.id: score(model, set(e.found)) for e in examples if e.fold == fold}
     return out
 
 
 def fitted(examples: Sequence[Example]) -> Model:
-    """Return the model by gradient descent over all examples at once, weights rounded to one byte."""
-    seen = Counter(bucket for example in examples for bucket in example.found)
-    rows = [
-        (sorted(b for b in e.found if seen[b] > 1), sqrt(len(e.found) + 1), e.turn.durable, e.weight) for e in examples
-    ]
-    total = sum(weight for *_, weight in rows)
-    weights, bias = [0.0] * BUCKETS, 0.0
-    for _ in range(ROUNDS):
-        slope: dict[int, float] = {}
-        lean = 0.0
-        for found, root, durable, weight in rows:
-            guess = 1 / (1 + exp(-bias - sum(weights[b] for b in found) / root))
-            error = (durable - guess) * weight / total
-            lean += error
-            for bucket in found:
-                slope[bucket] = slope.get(bucket, 0.0) + error / root
-        bias += STEP * lean
-        for bucket, change in slope.items():
-            weights[bucket] += STEP * (BUCKETS**0.5 * change - DECAY * weights[bucket])
-    scale = max(abs(weight) for weight in weights) / 127
-    return Model(bias, scale, FLOOR, array("b", [round(weight / scale) for weight in weights]))
+    """Return the model by gradient descent, one row at a time, with averaging; weights rounded to one byte."""
+    weights, sums, bias, bias_sum = [0.0] * BUCKETS, [0.0] * BUCKETS, 0.0, 0.0
+    seen, shrunk = 0, 1.0  # the true weight of a bucket is weights[bucket] * shrunk: decay in one multiplication
+    for turn_over in range(PASSES):
+        for example in examples:
+            step = STEP / (1 + STEP * DECAY * seen)
+            root = sqrt(len(example.found) + 1)
+            guess = bias + shrunk * sum([weights[bucket] for bucket in example.found]) / root
+            error = (example.turn.durable - 1 / (1 + exp(-guess))) * example.weight
+            shrunk *= 1 - step * DECAY
+            change = step * error / (root * shrunk)
+            for bucket in example.found:
+                weights[bucket] += change
+            bias += step * error / BIAS_BRAKE
+            seen += 1
+        if turn_over >= PASSES // 2:
+            sums = [total + shrunk * value for total, value in zip(sums, weights, strict=True)]
+            bias_sum += bias
+    count = PASSES - PASSES // 2
+    scale = max(abs(total) for total in sums) / count / 127
+    return Model(bias_sum / count, scale, FLOOR, array("b", [round(total / count / scale) for total in sums]))
 
 
 def outcome(examples: Sequence[Example], scores: dict[str, float], floor: float) -> dict[str, float]:

@@ -1,9 +1,9 @@
 """The gate tells turns that may hold something lasting from plain chatter.
 
 One turn in, yes or no out, in microseconds and with no dependency: a window of five turns that all say no costs no
-model call. It errs towards yes: no is said only of a turn whose every sentence is an approval, a question, a report of
-what happened or a small task, or that has no hint of a rule and is nothing like one to a small linear model. Keeps no
-text. The figures are in docs/quality.md.
+model call. It errs towards yes: any hint of a rule is a yes. No is said of a turn whose every sentence is an approval,
+a question or a report of what happened, and of one that is nothing like a lasting one to a small linear model. Keeps
+no text. The figures are in docs/quality.md.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 from string import punctuation
+from typing import Literal
 
 from skilld.window.gate_model import buckets, load, score
 from skilld.window.gate_words import (
@@ -45,11 +46,13 @@ _SHORT = 8  # words: a sentence this short is an approval if it begins as one
 _SHORT_CJK = 14  # characters: the same, where words have no blanks between them
 _SHORT_QUESTION = 40  # characters: in a longer one a rule may stand beside the question
 _ONE_TASK = 14  # words: a longer task has room for a rule
-_FEWEST, _JUDGED, _MOST = 3, 30, 80  # words: the model judges from the first to the second; above the third all pass
+_ONE_WORD = 20  # letters: one word without a hint is an answer; a longer one may be a sentence without blanks
+_FEWEST, _MOST = 3, 80  # words, or characters where words have no blanks between them: the model judges turns of these
 
 # str.translate and split take a tenth of the time of a regular expression over words.
 _SEPARATORS = str.maketrans(dict.fromkeys(punctuation + "¿¡«»“”„–—…•\n\t", " ") | {"'": "'", "’": "'"})
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CJK_TOKENS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[a-z0-9_]+")
 _CJK_PARTS = re.compile(r"[\s,，、。!！]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
@@ -62,6 +65,15 @@ _LOG = re.compile(
 _ATTACHED = re.compile(r"(?<!\S)(?:@|https?://|[a-zA-Z]:\\|\.{0,2}/|~/|\[(?:Image|Request|Pasted)\b[^\]]*\])\S*")
 _RULES = re.compile(r"\.mdc\b|\b(?:CLAUDE|AGENTS?|GEMINI|SKILL)\.md\b|rules|skills?\b", re.IGNORECASE)
 _CODE_ENDS = ("{", "}", ";", "},", "],")
+_MANY = 5  # sentences: of more the model is not told how many
+_FAMILIES = {
+    "wish": WISHES,
+    "doubt": DOUBTS,
+    "you": REBUKED,
+    "i": frozenset(("i", "i'm", "im", "my", "me")),
+}
+_Kind = Literal["approval", "question", "rebuke", "report", "task", "wish", "rest"]
+_CHATTER: frozenset[_Kind] = frozenset(("approval", "question", "report"))
 _MODEL = load(Path(__file__).with_name("gate_weights.json"))
 
 
@@ -80,28 +92,44 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
         return True
     prose = _prose(text)
     if _CJK.search(prose):
-        return not _cjk_chatter(prose)
-    words = _words(prose)
-    if len(words) > _MOST or not HINTS.isdisjoint(words) or not HINT_PAIRS.isdisjoint(_pairs(words)):
-        return True
-    sentences = [(sentence, _words(sentence)) for sentence in _SENTENCE.split(prose) if sentence]
-    if any(_begins_as_rule(*sentence) for sentence in sentences):
-        return True
-    if not any(_may_last(*sentence) for sentence in sentences):
+        if any(hint in prose for hint in CJK_HINTS):
+            return True
+        words, kinds = _CJK_TOKENS.findall(prose.lower()), _cjk_kinds(prose)
+    else:
+        words = _words(prose)
+        if len(words) > _MOST or not HINTS.isdisjoint(words) or not HINT_PAIRS.isdisjoint(_pairs(words)):
+            return True
+        sentences = _sentences(prose)
+        if any(_begins_as_rule(*sentence) for sentence in sentences):
+            return True
+        kinds = [_kind(*sentence) for sentence in sentences]
+    if _CHATTER.issuperset(kinds) or (len(words) == 1 and len(words[0]) <= _ONE_WORD):
         return False
-    if not _FEWEST <= len(words) <= _JUDGED:
+    if not _FEWEST <= len(words) <= _MOST:
         return True
-    return (score(_MODEL, _features(prose, words)) if likeness is None else likeness) >= floor
+    return (score(_MODEL, buckets(words, _signs(prose, words, kinds))) if likeness is None else likeness) >= floor
 
 
 def features(text: str) -> set[int]:
-    """Return what the model sees of `text`: the words of its prose, without code and logs, and its last character."""
+    """Return what the model sees of `text`: the words of its prose, without code and logs, and its outward signs."""
     prose = _prose(text)
-    return _features(prose, _words(prose))
+    if _CJK.search(prose):
+        words, kinds = _CJK_TOKENS.findall(prose.lower()), _cjk_kinds(prose)
+    else:
+        words, kinds = _words(prose), [_kind(*sentence) for sentence in _sentences(prose)]
+    return buckets(words, _signs(prose, words, kinds))
 
 
-def _features(prose: str, words: list[str]) -> set[int]:
-    return buckets(words, prose.rstrip()[-1:])
+def _signs(prose: str, words: list[str], kinds: list[_Kind]) -> set[str]:
+    """Return what can be told of a turn without knowing its words, and whether certain families of words are there."""
+    signs = {f"kind {kind}" for kind in kinds}
+    signs.add(f"first {kinds[0] if kinds else None}")
+    signs.add(f"sentences {min(len(kinds), _MANY)}")
+    signs.add(f"length {len(words).bit_length()}")
+    signs.add(f"end {prose.rstrip()[-1:]}")
+    signs.add(f"asks {'?' in prose or '？' in prose} {len(kinds) > 1}")
+    signs |= {f"says {name}" for name, family in _FAMILIES.items() if not family.isdisjoint(words)}
+    return signs
 
 
 def _prose(text: str) -> str:
@@ -114,6 +142,11 @@ def _prose(text: str) -> str:
 
 def _words(text: str) -> list[str]:
     return text.lower().translate(_SEPARATORS).split()
+
+
+def _sentences(prose: str) -> list[tuple[str, list[str]]]:
+    """Return the sentences, each with its words."""
+    return [(sentence, _words(sentence)) for sentence in _SENTENCE.split(prose) if sentence]
 
 
 def _pairs(words: list[str]) -> set[str]:
@@ -129,19 +162,21 @@ def _start(words: list[str]) -> int:
     return next((i for i, word in enumerate(words) if word not in OPENERS), len(words))
 
 
-def _may_last(sentence: str, words: list[str]) -> bool:
+def _kind(sentence: str, words: list[str]) -> _Kind:
     start = _start(words)
     rest = words[start:]
     if all(word in ASSENTS or len(word) == 1 or word.isdigit() for word in rest):
-        return False
+        return "approval"
     if _asks(sentence, rest):
-        return not REBUKES.isdisjoint(rest[:2]) and not REBUKED.isdisjoint(rest)
+        return "rebuke" if not REBUKES.isdisjoint(rest[:2]) and not REBUKED.isdisjoint(rest) else "question"
     reports = rest[0] in REPORTS or " ".join(rest[:2]) in REPORTS or not BROKEN.isdisjoint(_pairs(words))
     if not WISHES.isdisjoint(words) or not (reports or DOUBTS.isdisjoint(words)):
-        return True
-    orders = rest[0] in TASKS and len(words) <= _ONE_TASK
-    approves = start > 0 and words[0] in ASSENTS and len(words) <= _SHORT
-    return not (reports or orders or approves)
+        return "wish"
+    if reports:
+        return "report"
+    if rest[0] in TASKS and len(words) <= _ONE_TASK:
+        return "task"
+    return "approval" if start > 0 and words[0] in ASSENTS and len(words) <= _SHORT else "rest"
 
 
 def _asks(sentence: str, rest: list[str]) -> bool:
@@ -149,13 +184,11 @@ def _asks(sentence: str, rest: list[str]) -> bool:
     return not ordered and (rest[0] in QUESTIONS or rest[-1] in ASKS_LAST or sentence.rstrip().endswith("?"))
 
 
-def _cjk_chatter(prose: str) -> bool:
-    if any(hint in prose for hint in CJK_HINTS):
-        return False
+def _cjk_kinds(prose: str) -> list[_Kind]:
     plain = prose.strip("。！!?？.~ ,，、\n")
     assents = all(part in CJK_ASSENTS for part in _CJK_PARTS.split(plain))
     asks = prose.rstrip().endswith(("?", "？")) or plain.startswith(CJK_QUESTIONS) or plain.endswith(CJK_QUESTIONS)
     wonders = any(word in plain for word in CJK_WONDERS) and not any(word in plain for word in CJK_REBUKED)
     asks = asks or (len(plain) <= _SHORT_QUESTION and wonders)
     goes_on = len(plain) <= _SHORT_CJK and (plain.startswith(CJK_REPORTS) or plain.endswith(CJK_ENDS))
-    return assents or asks or goes_on
+    return ["approval" if assents else "question" if asks else "report" if goes_on else "rest"]

@@ -1,6 +1,6 @@
-"""The gate's second opinion: a small linear model over hashed words and word pairs.
+"""The gate's second opinion: a small linear model over hashed words, word pairs and outward signs.
 
-Words of one turn in, a score out: the higher, the more like a turn that holds something lasting. The weights are one
+Words and signs of one turn in, a score out: the higher, the more like a turn that holds something lasting. The weights are one
 signed byte per bucket, made by tools/train_gate.py; the file says from which data and how well it does.
 """
 
@@ -9,14 +9,15 @@ from __future__ import annotations
 import json
 from array import array
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from zlib import crc32
 
-BUCKETS = 8192
+BUCKETS = 16384
 _START, _END = 0x5354, 0x454E  # stand before the first and behind the last word
+_SIGN = 0x5347  # tells a sign from the word that is written like it
 _PAIR = 1000003  # a prime: makes the pair (a, b) another bucket than (b, a)
 
 
@@ -33,16 +34,15 @@ class Model:
     weights: array[int]
 
 
-def buckets(words: Sequence[str], end: str) -> set[int]:
-    """Return the buckets of a turn: its words in lower case, their pairs, how it begins, and `end`, its last mark."""
+def buckets(words: Sequence[str], signs: Iterable[str]) -> set[int]:
+    """Return the buckets of a turn: its words in lower case, their pairs, how it begins and ends, and its `signs`."""
     codes = [crc32(word.encode()) for word in words]
-    codes.append(crc32(end.encode()) ^ _END)
     out = {code % BUCKETS for code in codes}
     before = _START
-    for code in codes:
+    for code in [*codes, _END]:
         out.add((before * _PAIR ^ code) % BUCKETS)
         before = code
-    out.add((crc32(b"length") + len(words).bit_length()) % BUCKETS)
+    out.update((crc32(sign.encode()) ^ _SIGN) % BUCKETS for sign in signs)
     return out
 
 
