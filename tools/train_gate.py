@@ -28,19 +28,19 @@ from skilld.window.gate_model import BUCKETS, Model, score
 from tools.measure_signs import SET_ASIDE
 
 WEIGHTS = Path(gate.__file__).with_name("gate_weights.json")
-PASSES = 12  # over all rows; the weights are the mean of those after the first PASSES // 2
+PASSES = 12  # over all rows; the weights are the mean of those after each pass of the second half
 STEP = 2.0
+BIAS_BRAKE = 10  # the bias is in every row: it would swing with each of them
 DECAY = 7e-5  # per row
 TASK_WEIGHT = 0.03  # a task may be dropped, but what the gate is for is to tell lasting turns from chat
 LASTING_WEIGHT = 8.0  # times the reader's certainty
-FLOOR = -2.4
+FLOOR = -2.4  # on the curve printed below: well before a lasting turn of the random part is lost (-2.0)
 FOLDS = 10
-BIAS_BRAKE = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One turn as the model sees it; `likeness` is its score under weights that saw nothing of its author."""
+    """One turn as the model sees it."""
 
     turn: LabelledTurn
     found: list[int]
@@ -92,7 +92,7 @@ def prepare(turns: Sequence[LabelledTurn]) -> list[Example]:
 
 
 def person(turn: LabelledTurn) -> str:
-    """Return who is taken for the author of `turn`: the owner of its repository, or the document where none is known."""
+    """Return who is taken for the author of `turn`: the owner of its repository, or its document."""
     return turn.repo if turn.repo.startswith("unresolved/") else turn.repo.partition("/")[0]
 
 
@@ -121,7 +121,7 @@ def fitted(examples: Sequence[Example]) -> Model:
     """Return the model by gradient descent, one row at a time, with averaging; weights rounded to one byte."""
     weights, sums, bias, bias_sum = [0.0] * BUCKETS, [0.0] * BUCKETS, 0.0, 0.0
     seen, shrunk = 0, 1.0  # the true weight of a bucket is weights[bucket] * shrunk: decay in one multiplication
-    for turn_over in range(PASSES):
+    for done in range(PASSES):
         for example in examples:
             step = STEP / (1 + STEP * DECAY * seen)
             root = sqrt(len(example.found) + 1)
@@ -133,7 +133,7 @@ def fitted(examples: Sequence[Example]) -> Model:
                 weights[bucket] += change
             bias += step * error / BIAS_BRAKE
             seen += 1
-        if turn_over >= PASSES // 2:
+        if done >= PASSES // 2:
             sums = [total + shrunk * value for total, value in zip(sums, weights, strict=True)]
             bias_sum += bias
     count = PASSES - PASSES // 2

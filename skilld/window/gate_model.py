@@ -1,7 +1,7 @@
 """The gate's second opinion: a small linear model over hashed words, word pairs and outward signs.
 
-Words and signs of one turn in, a score out: the higher, the more like a turn that holds something lasting. The weights are one
-signed byte per bucket, made by tools/train_gate.py; the file says from which data and how well it does.
+Words and signs of one turn in, a score out: the higher, the more like a turn that holds something lasting. The weights
+are one signed byte per bucket, made by tools/train_gate.py; the file says from which data and how well it does.
 """
 
 from __future__ import annotations

@@ -42,9 +42,16 @@ DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.de
         "运行一下看看",
         "还是不行",
         "まだ動きません",
-        "don't know, what do you think",
-        "fix the typo in the README",
-        "add a test for parser.py",
+        "don't know, what do you think?",
+        "hmm that is strange",
+        "it is green now",
+        "the page is blank",
+        "which of the two would you choose and what would it cost",
+        "I restarted it and it came up fine",
+        "b",
+        "exti",
+        "页面打不开了",
+        "왜 안 돼?",
         "run it again",
         "commit and push",
         "it still crashes on startup",
@@ -103,6 +110,23 @@ def test_plain_chatter_is_dropped(text: str) -> None:
         "keep it english please",
         "必ずテストして",
         "항상 먼저 물어봐",
+        "we are on debian",
+        "keep answers short",
+        "check with me before you merge",
+        "before you touch the schema, ask me",
+        "our branch names start with the ticket number",
+        "the staging server has no internet access",
+        "commit messages in the imperative",
+        "tabs, not spaces",
+        "the reviewers want one commit per change",
+        "that's not how we name things here",
+        "写进记忆",
+        "提交信息用英文写",
+        "コミットは英語で書いて",
+        "커밋 메시지는 영어로 써줘",
+        "jamais de commit sans test",
+        "per favore rispondi in italiano",
+        "ตอบเป็นภาษาไทยสั้นๆเสมอ",
     ],
 )
 def test_what_may_be_lasting_passes(text: str) -> None:
@@ -115,6 +139,25 @@ def test_a_rule_below_a_log_passes() -> None:
 
 def test_a_long_turn_passes_unread() -> None:
     assert may_hold_something_lasting("thanks " * 1000) is True
+
+
+def test_signs_are_no_words() -> None:
+    assert buckets([], {"question"}).isdisjoint(buckets(["question"], ""))
+
+
+def test_a_turn_without_a_hint_is_left_to_the_model() -> None:
+    kept, floor = "the second column looks odd on a small screen", 0.0
+    assert gate.decide(kept, 0.5, floor) is True
+    assert gate.decide(kept, -0.5, floor) is False
+
+
+@pytest.mark.parametrize("text", ["never again, whatever it looks like", "use spaces", "see above " * 50])
+def test_a_hint_two_words_and_a_long_turn_pass_whatever_the_model_says(text: str) -> None:
+    assert gate.decide(text, -100.0, 0.0) is True
+
+
+def test_an_approval_is_dropped_whatever_the_model_says() -> None:
+    assert gate.decide("yes please, go ahead", 100.0, 0.0) is False
 
 
 def test_the_score_is_bias_plus_mean_weight() -> None:
@@ -140,7 +183,8 @@ def test_weights_of_another_size_are_refused(tmp_path: Path) -> None:
 
 def test_the_shipped_weights_say_what_they_were_made_of() -> None:
     stored = json.loads(Path(gate.__file__).with_name("gate_weights.json").read_text(encoding="utf-8"))
-    assert len(stored["data_sha256"]) == 64
+    assert [len(one) for one in stored["data_sha256"]] == [64, 64]
+    assert stored["people"] > 100
     assert stored["figures_cross_validated"]["durable_passed"] >= 0.99
     assert stored["figures_cross_validated"]["chat_dropped"] >= 0.5
     assert len(json.dumps(stored)) < 300_000
