@@ -11,7 +11,7 @@ from support.live_project import SKILL, Project
 
 LASTING = "From now on, always put the ticket number first in each entry."
 LASTING_TOO = "Never mention internal hostnames in the release notes again."
-CHATTER = ("thanks", "ok go on", "looks good", "now fix the typo in line 3", "yes please")
+CHATTER = ("thanks", "ok go on", "looks good", "now run it again", "yes please")
 
 
 class Session:
