@@ -36,13 +36,13 @@ class Model:
 
 def buckets(words: Sequence[str], signs: Iterable[str]) -> set[int]:
     """Return the buckets of a turn: its words in lower case, their pairs, how it begins and ends, and its `signs`."""
-    codes = [crc32(word.encode()) for word in words]
+    codes = [crc32(word.encode("utf-8", "surrogatepass")) for word in words]
     out = {code % BUCKETS for code in codes}
     before = _START
     for code in [*codes, _END]:
         out.add((before * _PAIR ^ code) % BUCKETS)
         before = code
-    out.update((crc32(sign.encode()) ^ _SIGN) % BUCKETS for sign in signs)
+    out.update((crc32(sign.encode("utf-8", "surrogatepass")) ^ _SIGN) % BUCKETS for sign in signs)
     return out
 
 

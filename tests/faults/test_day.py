@@ -140,7 +140,7 @@ def _evening(day: Day) -> None:
 
 def _chat(day: Day, sessions: int) -> None:
     for _ in range(sessions):
-        day.session(NOTES, "now fix the typo in line 3", *CHATTER[:4])
+        day.session(NOTES, "now run it again", *CHATTER[:4])
 
 
 def _work(day: Day, skill: str, lasting: str) -> Path:

@@ -160,6 +160,11 @@ def test_an_approval_is_dropped_whatever_the_model_says() -> None:
     assert gate.decide("yes please, go ahead", 100.0, 0.0) is False
 
 
+def test_half_a_character_is_read_like_any_other() -> None:
+    assert gate.features("the word \ud83d stands at the end \ud83d")
+    assert may_hold_something_lasting("always keep \ud83d") is True
+
+
 def test_the_score_is_bias_plus_mean_weight() -> None:
     found = buckets(["use", "tabs"], ".")
     weights = bytearray(BUCKETS)
