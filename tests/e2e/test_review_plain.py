@@ -12,12 +12,14 @@ import pytest
 
 from skilld.cli.review import has_screen
 from skilld.paths import places, private_dir
+from skilld.review import proposals_pane
 from skilld.review.sitting import Look, Sitting
 from skilld.store import Store
 from skilld.types import Proposal
 from support.proposals import a_proposal
 from support.reviewing import Screen, review, sitting
 from support.taught import FIRST, ONE, SECOND, Taught
+from support.waiting import NEVER
 
 
 def _answer(world: Taught, *answers: str, **variables: str) -> str:
@@ -94,7 +96,7 @@ class Counting(Sitting):
         return super().look(proposal)
 
 
-def test_of_two_thousand_only_those_that_are_looked_at_are_read(home: Path) -> None:
+def test_of_two_thousand_only_those_that_are_looked_at_are_read(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     where = places()
     private_dir(where.state)
     store = Store.open(where.database)
@@ -108,7 +110,9 @@ def test_of_two_thousand_only_those_that_are_looked_at_are_read(home: Path) -> N
     async def story(screen: Screen) -> None:
         assert len(screen.open) == MANY
         await screen.read()
-        await screen.press(*["pagedown"] * 40)
+        with monkeypatch.context() as meanwhile:  # however slowly the keys come
+            meanwhile.setattr(proposals_pane, "_PAUSE", NEVER)
+            await screen.press(*["pagedown"] * 40)
         await screen.press("end")
         await screen.shows("skill-0 ")
         await screen.read()
