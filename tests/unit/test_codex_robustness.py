@@ -18,7 +18,12 @@ from support.truth import SHARED, events_of, events_with_restarts, raw_lines
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "codex"
 PATH = PurePath("rollout-x.jsonl")
-REAL = sorted(SHARED.glob("transcripts/codex*/**/*.jsonl")) + sorted(SHARED.glob("live/codex-*/home/**/*.jsonl"))
+REAL = [
+    path
+    for places in ("transcripts/codex*/**/*.jsonl", "live/codex-*/home/**/*.jsonl")
+    for path in sorted(SHARED.glob(places))
+    if path.name != "history.jsonl"  # what was typed, and no transcript
+]
 
 _NAMES = """session_meta turn_context retained_context event_msg response_item item_completed user_message agent_message
     message function_call function_call_output custom_tool_call local_shell_call task_started task_complete turn_aborted
