@@ -217,9 +217,9 @@ def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home:
         assert (stopped["calls"], stopped["unread"], len(model.bodies)) == (3, 1, 3)
         assert stopped["stopped"] == "today's budget is spent: 3 of 3 model calls were made today"
         assert poor.json("mine", "--dry-run")["calls"] == 0
-        assert _program(home, model).json("mine", "--dry-run")["calls"] == 1
+        assert _program(home, model).json("mine", "--dry-run")["calls"] == 2  # the last session, and the name
         (row,) = poor.json("cost")["days"]
-        assert (row["skill"], row["calls"]) == ("(mining)", 4)
+        assert (row["skill"], row["calls"]) == ("(mining)", 5)
 
 
 def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> None:
@@ -247,7 +247,7 @@ def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> N
         started.send_signal(signal.SIGINT)
         assert started.wait(LIMIT) == 130
         model.decide = answer
-        assert program.json("mine", "--dry-run")["calls"] == 1
+        assert program.json("mine", "--dry-run")["calls"] == 2  # the one that was under way, and the name
 
 
 @pytest.mark.parametrize(("text", "kept"), [("# Mine\n\nAlways look twice.\n", True), ("{{bad\u202e", False)])
