@@ -20,6 +20,7 @@ _THOUGHTS = ("think", "thinking", "thought", "reasoning")
 _FENCE = re.compile(r"```[a-z]*")
 _START = re.compile(r"[\[{]")
 _INSIDE = re.compile(r"(?:[\[{]|\"\s*:|[\]}]\s*,)\s*$")  # in front of a part of something that was cut short
+_BETWEEN = re.compile(r"[\s,]*")
 _DECODER = json.JSONDecoder(strict=False)  # a line break inside a string is a slip, no other meaning
 
 
@@ -50,10 +51,9 @@ def array(reply: str, tag: str, key: str) -> list[Any]:
     if not found and f"<{tag}>" in said.lower():
         raise BadReplyError("it is cut short")
     text = _unfenced((found[0] if found else said).strip())
-    value = _value(text, tag, key)
+    value = (_one_after_another(text, key) if found else None) or _value(text, tag, key)
     if isinstance(value, dict):
-        value = _plain_keys(value)
-        value = value[tag] if set(value) == {tag} else value
+        value = _unwrapped(_plain_keys(value), tag)
     if isinstance(value, dict) and key in _plain_keys(value):
         value = [value]
     if not isinstance(value, list):
@@ -117,6 +117,31 @@ def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
     if not found:
         raise BadReplyError("it is not valid JSON")
     return found[0]
+
+
+def _one_after_another(text: str, key: str) -> list[Any] | None:
+    """Return the items of a block that holds them one after the other, without the brackets of an array."""
+    items: list[Any] = []
+    at = 0
+    while text.startswith("{", at):
+        try:
+            item, at = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            if items:
+                raise BadReplyError("it is cut short") from None
+            return None
+        items.append(item)
+        between = _BETWEEN.match(text, at)
+        at = between.end() if between else at
+    return items if at == len(text) and all(key in _plain_keys(item) for item in items) else None
+
+
+def _unwrapped(value: dict[str, Any], tag: str) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return what an object gives under the asked name, beside thoughts in words, or under the only name it has."""
+    if tag in value and all(name == tag or isinstance(other, str) for name, other in value.items()):
+        return value[tag]
+    only = next(iter(value.values())) if len(value) == 1 else None
+    return only if isinstance(only, list) else value
 
 
 def _is_answer(value: Any, tag: str, key: str) -> bool:  # noqa: ANN401 - JSON is Any

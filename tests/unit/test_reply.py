@@ -45,6 +45,9 @@ LIST = json.dumps([UPDATE])
         LIST,
         json.dumps({"updates": [UPDATE]}),
         json.dumps({"updates": UPDATE}),
+        json.dumps({"reasoning": "turn 2 asks for it", "updates": [UPDATE]}),
+        json.dumps({"results": [UPDATE]}),
+        f"<updates>\n{json.dumps(UPDATE)},\n</updates>",
         json.dumps(UPDATE),
         f"<updates>{json.dumps({'updates': [UPDATE]})}</updates>",
         f"<think>Maybe {LIST}? Or <updates>[]</updates>?</think>\n<updates>{LIST}</updates>",
@@ -78,6 +81,12 @@ def test_an_answer_is_read_in_the_forms_models_give_it(reply: str) -> None:
     assert _updates(reply) == ([READ], [])
 
 
+@pytest.mark.parametrize("between", ["\n", ",\n", " "])
+def test_a_block_may_hold_one_object_after_the_other(between: str) -> None:
+    said = between.join([json.dumps(UPDATE), json.dumps(UPDATE | {"turn": 3})])
+    assert _updates(f"<updates>\n{said}\n</updates>") == ([READ, replace(READ, turn=3)], [])
+
+
 @pytest.mark.parametrize("reply", ["<updates>[]</updates>", "[]", '{"updates": []}', "```\n[]\n```", "Nothing: []"])
 def test_nothing_is_an_answer(reply: str) -> None:
     assert _updates(reply) == ([], [])
@@ -99,6 +108,9 @@ def test_nothing_is_an_answer(reply: str) -> None:
         ("[" * 60_000, "it is not valid JSON"),
         ("9" * 5000, "it is not valid JSON"),
         ('{"updates": [], "more": 1}', "it is not a JSON array"),
+        (f'<updates>{json.dumps(UPDATE)} {{"change": </updates>', "it is cut short"),
+        ('<updates>{"skill": 1} {"skill": 2}</updates>', "it is not valid JSON"),
+        ('{"result": "none"}', "it is not a JSON array"),
         ("null", "it is not a JSON array"),
         ("<updates>[]</updates><updates>[]</updates>", "it has 2 <updates> blocks where one is asked for"),
         (f"<updates>{json.dumps([UPDATE] * 13)}</updates>", "it lists 13 updates; more than 12 are never right"),
