@@ -1,6 +1,6 @@
 """kill -9 on the machine of world.py: before a counted step (inject/sitecustomize.py), or at any moment of a process.
 
-Whoever kills sees to it that nothing is left running soon after: neither a worker nor its git.
+Whoever kills sees to it that nothing is left running 5 s later: neither a worker nor its git.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from support.live_project import Project
 from support.processes import processes_of
 from support.program import Program
 from support.session import CHATTER, LASTING, LASTING_TOO, Session
-from support.waiting import wait_for
+from support.waiting import wait_in_time
 
 DATABASE = ".local/state/skilld/skilld.db"
 HOUR = 3600.0
@@ -100,8 +100,8 @@ class World:
         )
 
     def wait_for_end(self) -> None:
-        """Wait until the last process is gone."""
-        wait_for("all processes to be gone", lambda: not processes_of(self.home))
+        """Wait until the last process is gone, as it must be 5 s after a kill."""
+        wait_in_time("all processes to be gone", lambda: not processes_of(self.home), 5)
 
     def finish(self) -> None:
         """Let skilld do all that is left."""

@@ -40,16 +40,16 @@ def wait_in_time(
 ) -> T:
     """Wait as `wait_for` does, and fail where it took more than `seconds` of a machine that does nothing else.
 
-    How busy this one is tell the programs that `probe` runs meanwhile: by what factor they took longer than the
-    processor time they needed.
+    How busy this one is `probe` tells, with the programs it runs: by what factor it took longer than the processor
+    time it needed.
     """
     begun, took, needed = time.monotonic(), 0.0, 0.0
 
     def measured() -> T:
         nonlocal took, needed
-        at, before = time.monotonic(), _processor_time_of_programs()
+        at, before = time.monotonic(), _processor_time()
         value = probe()
-        took, needed = took + time.monotonic() - at, needed + _processor_time_of_programs() - before
+        took, needed = took + time.monotonic() - at, needed + _processor_time() - before
         return value
 
     value = wait_for(what, measured, every=every, context=context)
@@ -59,9 +59,10 @@ def wait_in_time(
     return value
 
 
-def _processor_time_of_programs() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def _processor_time() -> float:
+    """Return the seconds that this process used, and those of its children that have ended."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
 
 
 def pause(seconds: float) -> None:
