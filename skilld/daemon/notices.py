@@ -7,6 +7,7 @@ cannot be shown is tried again later; nothing waits for it.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -108,10 +109,10 @@ class Notices:
                 self._store.notices.add(at, frozenset(digest.proposals), digest.causes)
             self._store.meta.set(NOTICES, why_not)
 
-    def finish(self, seconds: float) -> None:
-        """Wait for the decisions that buttons started, each for so long at most."""
+    def finish(self, deadline: float) -> None:
+        """Wait for the decisions that buttons started, until `deadline` by the monotonic clock at most."""
         for thread in self._acting:
-            thread.join(seconds)
+            thread.join(max(0.0, deadline - time.monotonic()))
 
     def _rules(self) -> Rules:
         return Rules(

@@ -48,8 +48,7 @@ _COUNT = 600  # of the folders that are watched; the copy of the day is seen to 
 # Of no sign of life after which a stage counts as frozen. A schedule that fell silent is woken after 15 s.
 _FROZEN = {"intake": 4 * _SWEEP, "look": 12 * _LOOK, "worker": 3 * _HEARTBEAT}
 _OVERDUE = 60.0  # after its time was up a worker must be gone
-_DRAIN = 10.0
-_BUTTON = 10.0  # for a decision that a button started to come to its end
+_DRAIN = 10.0  # seconds for what runs at the end, together
 
 
 class Service:
@@ -274,7 +273,7 @@ class Service:
         ).start()
 
     def _drain(self) -> None:
-        """Let a running worker come to its end, for a while; what it had then starts again next time."""
+        """Let a worker and what buttons started come to their ends, for a while; what a worker had starts again."""
         deadline = time.monotonic() + _DRAIN
         for message in self._due:
             self._inbox.put(message)
@@ -290,7 +289,7 @@ class Service:
             self._worker.kill()
             with suppress(StoreError):
                 self._engine.store.batches.recover()
-        self._notices.finish(_BUTTON)
+        self._notices.finish(deadline)
 
     def _say(self, now: float) -> None:
         """Keep what `status` shows of us."""

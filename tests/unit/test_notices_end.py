@@ -1,0 +1,23 @@
+"""At the end of the daemon the decisions that buttons started share the time that is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from skilld.daemon import notices
+from skilld.daemon.notices import Notices
+from skilld.settings import Notify
+from skilld.store import Store
+
+
+def test_decisions_under_way_are_waited_for_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+    made = Notices(Store.open(tmp_path / "skilld.db"), Notify(), None, lambda _: None, {})
+    monkeypatch.setattr(made, "_acting", [SimpleNamespace(join=waited.append) for _ in range(3)])
+    clock = iter([5.0, 9.0, 12.0])
+    monkeypatch.setattr(notices, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    made.finish(10.0)
+    assert waited == [5.0, 1.0, 0.0]
