@@ -125,7 +125,8 @@ def malformed(draw: st.DrawFn) -> str:
     if sort == 4:  # every field is needed for a proposal, and none of these values is right for one
         field = draw(st.sampled_from(["section", "change", "kind", "quote", "turn"]))
         wrong = JUNK.filter(lambda value: not isinstance(value, str | int | float | list) or isinstance(value, bool))
-        return updates(**{field: draw(wrong)})
+        none_is_right = field == "section"  # no section is said: it goes where there is room
+        return updates(**{field: draw(wrong.filter(lambda value: value is not None or not none_is_right))})
     if sort == 5:
         more = draw(st.text(min_size=1, max_size=12).filter(lambda name: name not in UPDATE))
         return updates(**{more: draw(JUNK)})
