@@ -2,8 +2,8 @@
 
 One turn in, yes or no out, in microseconds and with no dependency: a window of five turns that all say no costs no
 model call. It errs towards yes: any hint of a rule is a yes. No is said of a turn whose every sentence is an approval,
-a question or a report of what happened, and of one that is nothing like a lasting one to a small linear model. Keeps
-no text. The figures are in docs/quality.md.
+a question or a report of what happened, of a small task, and of one that is nothing like a lasting one to a small
+linear model. Keeps no text. The figures are in docs/quality.md.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from skilld.window.gate_words import (
     DOUBTS,
     HINT_PAIRS,
     HINTS,
+    ONCE,
     OPENERS,
     QUESTIONS,
     REBUKED,
@@ -74,6 +75,7 @@ _FAMILIES = {
 }
 _Kind = Literal["approval", "question", "rebuke", "report", "task", "wish", "rest"]
 _CHATTER: frozenset[_Kind] = frozenset(("approval", "question", "report"))
+_SMALL_TALK: frozenset[_Kind] = _CHATTER | {"task"}  # in a turn too short for a task and a rule
 _MODEL = load(Path(__file__).with_name("gate_weights.json"))
 
 
@@ -103,7 +105,8 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
         if any(_begins_as_rule(*sentence) for sentence in sentences):
             return True
         kinds = [_kind(*sentence) for sentence in sentences]
-    if _CHATTER.issuperset(kinds) or (len(words) == 1 and len(words[0]) <= _ONE_WORD):
+    chatter = _SMALL_TALK if len(words) <= _ONE_TASK else _CHATTER
+    if chatter.issuperset(kinds) or (len(words) == 1 and len(words[0]) <= _ONE_WORD):
         return False
     if not _FEWEST <= len(words) <= _MOST:
         return True
@@ -169,7 +172,10 @@ def _kind(sentence: str, words: list[str]) -> _Kind:
         return "approval"
     if _asks(sentence, rest):
         return "rebuke" if not REBUKES.isdisjoint(rest[:2]) and not REBUKED.isdisjoint(rest) else "question"
-    reports = rest[0] in REPORTS or " ".join(rest[:2]) in REPORTS or not BROKEN.isdisjoint(_pairs(words))
+    pairs = _pairs(words)
+    if len(words) <= _ONE_TASK and not ONCE.isdisjoint(pairs):
+        return "task"
+    reports = rest[0] in REPORTS or " ".join(rest[:2]) in REPORTS or not BROKEN.isdisjoint(pairs)
     if not WISHES.isdisjoint(words) or not (reports or DOUBTS.isdisjoint(words)):
         return "wish"
     if reports:

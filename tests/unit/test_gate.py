@@ -133,6 +133,34 @@ def test_what_may_be_lasting_passes(text: str) -> None:
     assert may_hold_something_lasting(text) is True
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rename the heading to 1.4.0 just this once",
+        "fix the typo in the README",
+        "add a test for parser.py",
+        "ok. now remove the unused import",
+        "for now use the old endpoint",
+        "this time leave the tests out",
+    ],
+)
+def test_a_small_task_alone_costs_no_call(text: str) -> None:
+    assert may_hold_something_lasting(text) is False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fix the typo in the README and always check the spelling",
+        "for now use the old endpoint, but never in the tests",
+        "add a test for parser.py. I want one with every fix from here",
+        "remove the import; the formatter that we run before a commit would have done it, so run that one too, please",
+    ],
+)
+def test_a_task_with_room_for_a_rule_passes(text: str) -> None:
+    assert may_hold_something_lasting(text) is True
+
+
 def test_a_rule_below_a_log_passes() -> None:
     assert may_hold_something_lasting("2024-05-01 10:00:00 ERROR boom\nplease always retry twice") is True
 
