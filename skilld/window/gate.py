@@ -16,6 +16,7 @@ from typing import Literal
 
 from skilld.window.gate_model import buckets, load, score
 from skilld.window.gate_words import (
+    ARTICLES,
     ASKS_LAST,
     ASSENTS,
     BEGINS,
@@ -31,6 +32,8 @@ from skilld.window.gate_words import (
     DOUBTS,
     HINT_PAIRS,
     HINTS,
+    HOW,
+    MAKES,
     ONCE,
     OPENERS,
     QUESTIONS,
@@ -63,7 +66,9 @@ _LOG = re.compile(
     r"\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|[\w.]{0,60}(?:Error|Exception)\b\s*[:(]|(?:error|fatal)\b.*:|"
     r"(?:GET|POST|PUT|DELETE) \S|https?://\S+\s*$|[\w./-]{1,200}:\d+\b|[\]\[{}]\s*(?:$|[\"{}\[\]])|\"[\w.-]+\"\s*:)"
 )
-_ATTACHED = re.compile(r"(?<!\S)(?:@|https?://|[a-zA-Z]:\\|\.{0,2}/|~/|\[(?:Image|Request|Pasted)\b[^\]]*\])\S*")
+_ATTACHED = re.compile(
+    r"(?<!\S)(?:@|\$[a-z]|https?://|[a-zA-Z]:\\|\.{0,2}/|~/|\[(?:Image|Request|Pasted)\b[^\]]*\])\S*"
+)
 _RULES = re.compile(r"\.mdc\b|\b(?:CLAUDE|AGENTS?|GEMINI|SKILL)\.md\b|rules|skills?\b", re.IGNORECASE)
 _CODE_ENDS = ("{", "}", ";", "},", "],")
 _MANY = 5  # sentences: of more the model is not told how many
@@ -173,7 +178,7 @@ def _kind(sentence: str, words: list[str]) -> _Kind:
     if _asks(sentence, rest):
         return "rebuke" if not REBUKES.isdisjoint(rest[:2]) and not REBUKED.isdisjoint(rest) else "question"
     pairs = _pairs(words)
-    if len(words) <= _ONE_TASK and not ONCE.isdisjoint(pairs):
+    if len(words) <= _ONE_TASK and (not ONCE.isdisjoint(pairs) or _makes_something(rest)):
         return "task"
     reports = rest[0] in REPORTS or " ".join(rest[:2]) in REPORTS or not BROKEN.isdisjoint(pairs)
     if not WISHES.isdisjoint(words) or not (reports or DOUBTS.isdisjoint(words)):
@@ -183,6 +188,11 @@ def _kind(sentence: str, words: list[str]) -> _Kind:
     if rest[0] in TASKS and len(words) <= _ONE_TASK:
         return "task"
     return "approval" if start > 0 and words[0] in ASSENTS and len(words) <= _SHORT else "rest"
+
+
+def _makes_something(rest: list[str]) -> bool:
+    says_how = not (HOW.isdisjoint(rest[2:]) and WISHES.isdisjoint(rest))
+    return rest[0] in MAKES and not ARTICLES.isdisjoint(rest[1:2]) and not says_how
 
 
 def _asks(sentence: str, rest: list[str]) -> bool:

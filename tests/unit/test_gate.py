@@ -142,6 +142,8 @@ def test_what_may_be_lasting_passes(text: str) -> None:
         "ok. now remove the unused import",
         "for now use the old endpoint",
         "this time leave the tests out",
+        "Write the release notes for 2.4.0",
+        "$release-notes write the notes for version 2.4 please",
     ],
 )
 def test_a_small_task_alone_costs_no_call(text: str) -> None:
@@ -153,6 +155,8 @@ def test_a_small_task_alone_costs_no_call(text: str) -> None:
     [
         "fix the typo in the README and always check the spelling",
         "for now use the old endpoint, but never in the tests",
+        "write the tests first",
+        "write the notes without emojis",
         "add a test for parser.py. I want one with every fix from here",
         "remove the import; the formatter that we run before a commit would have done it, so run that one too, please",
     ],
