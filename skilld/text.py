@@ -18,6 +18,16 @@ def fold(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
+def folded(text: str) -> str:
+    """Return `text` with white space and case folded: how words are compared."""
+    return fold(text).casefold()
+
+
+def one_line(text: str) -> str:
+    """Return `text` on one line, harmless to show."""
+    return fold(safe_text(text))
+
+
 def cut(text: str, limit: int, *, tail_share: float = 1 / 3) -> str:
     """Return at most `limit` characters of `text`, head and tail kept, the gap marked by an ellipsis.
 

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 
 from skilld.classify.exact import exact_tokens, holds_token
-from skilld.text import fold
+from skilld.text import folded
 from skilld.words import comparable, content_stems, holds_name, names, share_held
 
 OWN = 0.5  # share of the change's content words that the quoted turn must hold
@@ -53,12 +53,8 @@ def supports(change: str, typed: str, skill: str, *, offer: str = "") -> Support
         return Support(f"nobody said {', '.join(repr(token) for token in foreign[:3])}")
     wanted = content_stems(change)
     if not wanted:
-        bare = fold(change).casefold().rstrip(".!")
-        return (
-            Support()
-            if bare and bare in fold(typed).casefold()
-            else Support("it says nothing that could be remembered")
-        )
+        bare = folded(change).rstrip(".!")
+        return Support() if bare and bare in folded(typed) else Support("it says nothing that could be remembered")
     said = content_stems(typed)  # a model spells right what was mistyped
     own = share_held(wanted, said, slips=True)
     if own >= OWN and share_held(wanted, said | content_stems(skill), slips=True) >= KNOWN:

@@ -17,7 +17,7 @@ from skilld.settings import Settings
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.text import fold
+from skilld.text import folded
 from skilld.types import SkillRef, State
 from skilld.window.window import Closing
 from skilld.wire import proposal_to_json
@@ -62,7 +62,7 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
                 "path": proposal.path,
                 "state": proposal.state.value,
                 "changes": [operation.text for operation in proposal.operations],
-                "quotes": [fold(evidence.quote).casefold() for evidence in proposal.evidence],
+                "quotes": [folded(evidence.quote) for evidence in proposal.evidence],
                 "session": proposal.session_id,
             }
             for proposal in store.proposals.in_states([State.REJECTED, State.REVERTED])

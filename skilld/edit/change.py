@@ -17,7 +17,7 @@ from skilld.edit.differ import compare
 from skilld.markdown.skill_file import Line, SkillFile, join_lines, parse
 from skilld.markdown.spans import blank_code, code_spans
 from skilld.markdown.structure import Role, list_item, roles
-from skilld.text import fold
+from skilld.text import folded
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,6 @@ class Change:
         for match in pattern.finditer(self.text if text is None else text):
             if folded(match[0]) not in self.gone:
                 yield match
-
-
-def folded(text: str) -> str:
-    """Return `text` with white space and case folded: how words are compared."""
-    return fold(text).casefold()
 
 
 def change_of(before: bytes, after: bytes, evidence: str) -> Change:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.edit.change import Change, folded
+from skilld.edit.change import Change
 from skilld.edit.findings import Finding, flag, refuse
 from skilld.edit.tokens import FILE_ENDING
+from skilld.text import folded
 
 _COMMAND = re.compile(r"(?<![\w`])!`[^`]{1,4000}`|(?<!`)`{3,}[ \t]*!|(?<!~)~{3,}[ \t]*!|(?<!\w)!\{[^}\n]+\}")
 _NEAR_COMMAND = re.compile(r"[\w`]!`[^`]{1,4000}`")

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from skilld.edit.change import Change, folded
+from skilld.edit.change import Change
 from skilld.edit.findings import Finding, flag, refuse
 from skilld.edit.tokens import PROMPT, addresses, is_command, packages, paths, prose_commands, words
+from skilld.text import folded
 
 _Known = Callable[[str], bool]
 _SENTENCES = {

@@ -9,8 +9,9 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from skilld.edit.change import Change, folded
+from skilld.edit.change import Change
 from skilld.edit.findings import Finding, flag
+from skilld.text import folded
 
 _FORBIDS = re.compile(
     r"\b(?:never|don['’]?t|do not|must not|mustn['’]?t|may not|cannot|can['’]?t|shall not|should not|shouldn['’]?t"

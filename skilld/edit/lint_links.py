@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from skilld.edit.change import Change, folded
+from skilld.edit.change import Change
 from skilld.edit.findings import Finding, flag, refuse
 from skilld.edit.tokens import URL, addresses
+from skilld.text import folded
 
 _IMAGE = re.compile(r"!\[[^\]\n]*\](?:\(\s*<?(?P<to>[^)\s>]*)|\[)")
 _LINK = re.compile(r"\]\(\s*<?(?P<to>[^)>]*)|<(?P<auto>[a-z][a-z0-9+.-]*:[^>\s]*)>", re.IGNORECASE)

@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.edit.change import Change, folded
+from skilld.edit.change import Change
 from skilld.edit.findings import Finding, Severity, flag
 from skilld.edit.phrases import SET_ASIDE, find, near, nouns, phrase, verbs
 from skilld.markdown.structure import sections
+from skilld.text import folded
 
 _FLAG = Severity.FLAG
 _SKIP = verbs("disable skip bypass remove omit ignore suppress relax loosen weaken drop avoid deactivate") + (

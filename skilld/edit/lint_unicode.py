@@ -11,8 +11,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 
-from skilld.edit.change import Change, folded
+from skilld.edit.change import Change
 from skilld.edit.findings import Finding, flag, refuse
+from skilld.text import folded
 
 _FINE, _DOUBTFUL, _BAD = "fine", "doubtful", "bad"
 _UNSAFE = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})

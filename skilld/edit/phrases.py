@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from skilld.edit.change import Change, folded
+from skilld.edit.change import Change
 from skilld.edit.clauses import is_forbidden
 from skilld.edit.findings import Finding, Severity, flag, refuse
+from skilld.text import folded
 
 
 class Phrase(NamedTuple):

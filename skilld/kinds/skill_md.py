@@ -16,7 +16,7 @@ from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills.compose import compose
 from skilld.skills.front import front
 from skilld.skills.spec import MAX_DESCRIPTION
-from skilld.text import cut, fold, safe_text
+from skilld.text import cut, fold, one_line
 
 KIND, SCHEMA = "skilld-kind", "skilld-input-schema"
 _VARIABLES = "skilld-variables"
@@ -69,17 +69,12 @@ def variables(value: object) -> tuple[Variable, ...]:
 
 def clean(draft: Draft) -> Draft:
     """Return a draft of whose texts nothing changes when it is written and read again."""
-    facts: dict[str, Any] = {field: line(getattr(draft, field)) for field in _TEXTS}
-    facts |= {field: _split(",".join(line(one) for one in getattr(draft, field))) for field in _LISTS}
-    told = tuple(Variable(line(one.name), line(one.type), line(one.description)) for one in draft.variables)
+    facts: dict[str, Any] = {field: one_line(getattr(draft, field)) for field in _TEXTS}
+    facts |= {field: _split(",".join(one_line(one) for one in getattr(draft, field))) for field in _LISTS}
+    told = tuple(Variable(one_line(one.name), one_line(one.type), one_line(one.description)) for one in draft.variables)
     facts["version"] = facts["version"] or FIRST_VERSION
-    description = fold(cut(line(draft.description), MAX_DESCRIPTION))
+    description = fold(cut(one_line(draft.description), MAX_DESCRIPTION))
     return replace(draft, description=description, body=trimmed(draft.body), variables=told, **facts)
-
-
-def line(text: str) -> str:
-    """Return a text on one line, harmless to show."""
-    return fold(safe_text(text))
 
 
 def _metadata(draft: Draft) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ from skilld.lifecycle.passages import Passage, passages
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import sections
 from skilld.skills.front import entries, front, front_lines, scalar
-from skilld.text import fold
+from skilld.text import fold, folded
 from skilld.types import Op, Operation
 
 MERGED_FROM = "skilld-merged-from"
@@ -158,7 +158,7 @@ def _marked(parts: tuple[Part, ...], keep: bytes, name: str) -> tuple[Part, ...]
 def _block(passage: Passage, data: bytes) -> Operation:
     """Return the operation that puts code or a table at the end of the section of its name, else of the file."""
     body = parse(data).body
-    named = [part for part in sections(body) if fold(part.title).casefold() == fold(passage.section).casefold()]
+    named = [part for part in sections(body) if folded(part.title) == folded(passage.section)]
     end = named[0].own_end if named else len(body)
     while end and not body[end - 1].key:
         end -= 1

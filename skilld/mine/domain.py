@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.kinds import Draft, SkillKind
-from skilld.kinds.skill_md import line
 from skilld.memory.asks import asks
 from skilld.memory.category import Category, category
 from skilld.memory.gather import of_learnings
 from skilld.store.learnings import Learning
-from skilld.text import cut
+from skilld.text import cut, one_line
 from skilld.types import Kind
 from skilld.words import denies
 
@@ -51,13 +50,13 @@ def gathered(
     sections = {title: [one for one in newest if section(one.change) == title] for title in _SECTIONS}
     name = project.name
     kept = [one for title in _SECTIONS for one in sections[title]]
-    said = "; ".join(cut(line(one.change), _SAID).rstrip(" .!;:,") for one in kept[:3])
+    said = "; ".join(cut(one_line(one.change), _SAID).rstrip(" .!;:,") for one in kept[:3])
     draft = Draft(
         name=skill_name(project),
-        description=f"What holds in {line(name)}: {said}. Use when working in {line(name)}.",
+        description=f"What holds in {one_line(name)}: {said}. Use when working in {one_line(name)}.",
         body=_body(name, sections),
         kind=SkillKind.KNOWLEDGE,
-        project=line(name),
+        project=one_line(name),
         date=day,
         origin="mined",
     )
@@ -89,11 +88,11 @@ def section(fact: str) -> str:
 
 def fact_line(fact: str) -> str:
     """Return a fact as the skill says it: one line, of bounded length."""
-    return cut(line(fact), _LONGEST)
+    return cut(one_line(fact), _LONGEST)
 
 
 def _body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
-    lines = [f"# {line(name)}"]
+    lines = [f"# {one_line(name)}"]
     for title, found in sections.items():
         told = [f"- {fact_line(one.change)}" for one in found]
         lines += ["", f"## {title}", "", *told] if told else []

@@ -17,7 +17,7 @@ from skilld.mine.template import others_of, template
 from skilld.mine.values import Candidate, Part, Sort
 from skilld.skills.compose import compose
 from skilld.skills.front import front
-from skilld.text import fold, safe_text
+from skilld.text import one_line
 
 _NAMED = 3  # parts that a description names: agents read it of every skill, in every session
 _SAID = 120  # characters of one part in it
@@ -130,7 +130,7 @@ def _rules(candidate: Candidate, parts: Sequence[Part]) -> tuple[str, str]:
 
 def short(text: str, limit: int) -> str:
     """Return a text as one harmless line of at most `limit` characters, cut between words: half a link is another."""
-    line = fold(safe_text(text))
+    line = one_line(text)
     if len(line) <= limit:
         return line
     head = line[: limit - 1].rpartition(" ")[0] or line[: limit - 1]

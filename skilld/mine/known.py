@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from skilld.classify.offline.said import says_already
 from skilld.memory.asks import Ask, same
-from skilld.text import fold
+from skilld.text import folded
 from skilld.times import seconds
 from skilld.types import Evidence, Proposal, State
 from skilld.words import content_stems
@@ -63,7 +63,7 @@ class Proposed:
 
     @staticmethod
     def _is_in(ask: Ask, stems: frozenset[str], said: _Said) -> bool:
-        if any(one.id in said.turns and _folded(one.quote) in said.quotes for one in ask.said):
+        if any(one.id in said.turns and folded(one.quote) in said.quotes for one in ask.said):
             return True
         return says_already(ask.text, said.text) or any(same(stems, line) for line in said.lines)
 
@@ -74,8 +74,7 @@ def _anew(ask: Ask, said: _Said) -> bool:
         return False
     decided = seconds(said.proposal.decided_at) or 0.0
     return any(
-        one.piece.at > decided and one.id not in said.turns and _folded(one.quote) not in said.quotes
-        for one in ask.said
+        one.piece.at > decided and one.id not in said.turns and folded(one.quote) not in said.quotes for one in ask.said
     )
 
 
@@ -85,11 +84,7 @@ def _said(proposal: Proposal) -> _Said:
     return _Said(
         proposal,
         frozenset(piece.turn for piece in proposal.evidence),
-        frozenset(_folded(piece.quote) for piece in proposal.evidence),
+        frozenset(folded(piece.quote) for piece in proposal.evidence),
         text,
         tuple(stems for line in lines if (stems := content_stems(line))),
     )
-
-
-def _folded(text: str) -> str:
-    return fold(text).casefold()

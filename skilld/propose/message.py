@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import textwrap
 
-from skilld.text import cut, fold, safe_text
+from skilld.text import cut, one_line
 
 SUBJECT = 71
 WIDTH = 72
@@ -39,26 +39,22 @@ def compose(
     """
     paragraphs = [_subject(skill, summary)]
     paragraphs += [_paragraph(text) for text in (reason, _quoted(quote)) if text.strip()]
-    rows = [f"Skilld-{key}: {_one_line(value)}" for key, value in trailers.items() if value.strip()]
+    rows = [f"Skilld-{key}: {one_line(value)}" for key, value in trailers.items() if value.strip()]
     return ("\n\n".join([*paragraphs, "\n".join(rows)]) + "\n").encode("utf-8", "backslashreplace")
 
 
 def _subject(skill: str, summary: str) -> str:
-    head = f"skilld({cut(_one_line(skill) or 'skill', _SKILL)}): "
-    what = _one_line(summary) or "update"
+    head = f"skilld({cut(one_line(skill) or 'skill', _SKILL)}): "
+    what = one_line(summary) or "update"
     room = SUBJECT - len(head)
     return head + (what if len(what) <= room else what[: room - 1].rstrip() + "…")
 
 
 def _quoted(quote: str) -> str:
-    text = _one_line(quote)
+    text = one_line(quote)
     return f'"{cut(text, QUOTE)}"' if text else ""
 
 
 def _paragraph(text: str) -> str:
-    lines = textwrap.wrap(_one_line(text), WIDTH - 2, break_on_hyphens=False)
+    lines = textwrap.wrap(one_line(text), WIDTH - 2, break_on_hyphens=False)
     return "\n".join(f"| {line}" if _MARKED.match(line) else line for line in lines)
-
-
-def _one_line(text: str) -> str:
-    return fold(safe_text(text))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from skilld.errors import SkilldError
 from skilld.skills.spec import MAX_DESCRIPTION, faults
-from skilld.text import cut, fold, safe_text
+from skilld.text import cut, one_line, safe_text
 
 # Of several words, so that it is no number, date, null or truth value in any version of YAML.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ ,.;()/'-]+[A-Za-z0-9]+)+[.)]?", re.ASCII)
@@ -28,7 +28,7 @@ def compose(name: str, description: str, body: str, metadata: Mapping[str, str])
     unfit = next((key for key in metadata if not _META.fullmatch(key)), None)
     if unfit is not None:
         raise _refused(f"{safe_text(unfit)} is no key of metadata")
-    said = cut(fold(safe_text(description)), MAX_DESCRIPTION)
+    said = cut(one_line(description), MAX_DESCRIPTION)
     front = [f"name: {name}", f"description: {said if ' ' in said and _PLAIN.fullmatch(said) else quoted(said)}"]
     if metadata:
         front += ["metadata:", *(f"  {key}: {quoted(value)}" for key, value in metadata.items())]

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from skilld.classify.offline.said import says_already
-from skilld.text import fold
+from skilld.text import folded
 from skilld.types import Proposal, Update
 
 
@@ -22,7 +22,7 @@ def why_known(
         return f"the open proposal {proposal.id} says it already"
     for decision in decided:
         if decision["path"] == path and _says(update.change, decision["changes"]):
-            anew = decision["session"] != session_id and fold(update.quote).casefold() not in decision["quotes"]
+            anew = decision["session"] != session_id and folded(update.quote) not in decision["quotes"]
             if not anew:
                 return f"it was {decision['state']} before"
     return ""

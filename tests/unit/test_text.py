@@ -6,12 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.text import cut, ended_like, fold, safe_text
+from skilld.text import cut, ended_like, fold, folded, one_line, safe_text
 
 
 def test_fold_makes_every_run_of_white_space_one_blank() -> None:
     assert fold("  use \t tabs\r\n\n, not\u00a0spaces\u3000 ") == "use tabs , not spaces"
     assert fold(" \n ") == ""
+
+
+def test_folded_texts_are_the_same_in_any_case() -> None:
+    assert folded(" Run\n MAKE\ttest ") == folded("run make TEST") == "run make test"
+
+
+def test_one_line_holds_no_line_end_and_nothing_that_a_terminal_obeys() -> None:
+    assert one_line(" a\r\nb\x1b[1m  c ") == r"a\x0d b\x1b[1m c"
 
 
 def test_cut_keeps_head_and_tail_and_marks_the_gap() -> None:
