@@ -1,7 +1,4 @@
-"""The three steps on a screen: which sessions, what of it, under which names. Escape leaves with nothing proposed.
-
-A step that is dismissed with None was left backwards, with a list everything is over: what became of what was kept.
-"""
+"""The three steps on a screen: which sessions, what of it, under which names. Escape leaves with nothing proposed."""
 
 from __future__ import annotations
 

@@ -11,22 +11,20 @@ from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.coordinate import Coordinate
-from textual.screen import Screen
 from textual.widgets import Footer, Static
 
-from skilld.mine.run import Became
 from skilld.review import generate_draw as draw
 from skilld.review.dialogs import EditDialog
 from skilld.review.draw import can_show, safe
-from skilld.review.generate_save import BACK, KEYS, SaveStep
+from skilld.review.generate_save import SaveStep
+from skilld.review.generate_step import BACK, KEYS, Step
 from skilld.review.generating import Found, Generating, Keep
 from skilld.review.pane import Rows
 
 
-class ReviewStep(Screen[list[Became]]):
+class ReviewStep(Step):
     """Step 2: what the sessions came to, with its evidence; all of it is kept until it is put aside."""
 
-    CSS = draw.CSS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "Keep or not"),
         Binding("e", "edit", "Edit"),
@@ -103,13 +101,9 @@ class ReviewStep(Screen[list[Became]]):
         """Go on with what is kept."""
         kept = [keep for number, keep in enumerate(self._keeps) if number in self._kept]
         if kept:
-            self.app.push_screen(SaveStep(self._generating, self._result, kept), self._over)
+            self.app.push_screen(SaveStep(self._generating, self._result, kept), self.over)
         else:
             self.notify("Keep one with Space first.")
-
-    def _over(self, became: list[Became] | None) -> None:
-        if became is not None:
-            self.dismiss(became)
 
     def action_back(self) -> None:
         """Go back to the sessions."""

@@ -10,25 +10,20 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from skilld.mine.run import OFFLINE, Became
 from skilld.review import generate_draw as draw
 from skilld.review.dialogs import NameDialog
 from skilld.review.draw import safe
+from skilld.review.generate_step import BACK, KEYS, Step
 from skilld.review.generating import Found, Generating, Keep, why_no_name
 from skilld.review.pane import Rows
 
-# Of all three steps, and of the two that can be left backwards.
-KEYS = [Binding("escape", "leave", "Leave"), Binding("q", "leave", show=False)]
-BACK = Binding("b", "back", "Back")
 
-
-class SaveStep(Screen[list[Became]]):
+class SaveStep(Step):
     """Step 3: names, and proposing. What could not be proposed stays, to be named otherwise and tried again."""
 
-    CSS = draw.CSS
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n", "name", "Name"),
         Binding("enter", "save", "Propose them", priority=True),

@@ -11,19 +11,17 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Footer, Input, Static
 from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
-from skilld.mine.run import Became
 from skilld.mine.windows import Estimate
 from skilld.review import generate_draw as draw
 from skilld.review.dialogs import AgreeDialog
 from skilld.review.draw import safe
 from skilld.review.generate_review import ReviewStep
-from skilld.review.generate_save import KEYS
+from skilld.review.generate_step import KEYS, Step
 from skilld.review.generating import Choice, Found, Generating, about
 from skilld.review.pane import Rows
 
@@ -33,10 +31,9 @@ _PAUSE = 0.3  # seconds that the choice rests before rules go over it
 _OFTEN = 0.1  # seconds between two words on how far it has come
 
 
-class SessionsStep(Screen[list[Became]]):
+class SessionsStep(Step):
     """Step 1: which sessions to learn from."""
 
-    CSS = draw.CSS
     AUTO_FOCUS = "Rows"  # by itself it is the filter, which would take the first keys
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "choose", "Choose"),
@@ -213,11 +210,7 @@ class SessionsStep(Screen[list[Became]]):
             self.say(f"Nothing in them makes a skill ({missed} thoughts were not taken: skilld mine --dry-run).")
             return
         self._tell()
-        self.app.push_screen(ReviewStep(self._generating, result), self._over)
-
-    def _over(self, became: list[Became] | None) -> None:
-        if became is not None:
-            self.dismiss(became)
+        self.app.push_screen(ReviewStep(self._generating, result), self.over)
 
     def action_leave(self) -> None:
         """Leave the filter; from the list, everything."""

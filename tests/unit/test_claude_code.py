@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path, PurePath
 
 import pytest
 
 from skilld.intake.agents import claude_code
-from skilld.types import Event, Ignored, Malformed, Reply, SessionEnd, SkillUse, Turn
+from skilld.types import Ignored, Malformed, Reply, SessionEnd, SkillUse, Turn
+from support.reading import ignored, replies, said, skills
 from support.truth import events_of, events_of_records, events_with_restarts
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "claude-code"
@@ -89,10 +89,6 @@ REPLIES = {
 }
 
 
-def said(events: list[Event]) -> list[tuple[str, str]]:
-    return [(event.how.value, event.text) for event in events if isinstance(event, Turn)]
-
-
 def prompt(text: object, **fields: object) -> dict[str, object]:
     base = {"type": "user", "uuid": "u1", "sessionId": "s1", "timestamp": "2026-11-18T09:00:00Z", "version": "2.1.197"}
     return {**base, "message": {"role": "user", "content": text}, **fields}
@@ -102,9 +98,9 @@ def prompt(text: object, **fields: object) -> dict[str, object]:
 def test_a_session_is_read_as_it_was_typed(name: str) -> None:
     events = events_of(claude_code, FIXTURES / f"{name}.jsonl")
     assert said(events) == TURNS[name]
-    assert [(use.name, use.path) for use in events if isinstance(use, SkillUse)] == SKILLS[name]
-    assert [reply.text for reply in events if isinstance(reply, Reply)] == REPLIES[name]
-    assert Counter(event.reason for event in events if isinstance(event, Ignored)) == IGNORED[name]
+    assert skills(events) == SKILLS[name]
+    assert replies(events) == REPLIES[name]
+    assert ignored(events) == IGNORED[name]
     assert not [event for event in events if isinstance(event, Malformed)]
 
 

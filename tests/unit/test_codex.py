@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path, PurePath
 
 import pytest
 
 from skilld.intake.agents import codex
-from skilld.types import Event, How, Ignored, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
+from skilld.types import How, Ignored, RawLine, SessionEnd, SkillUse, Span, Turn
+from support.reading import ignored, keys, replies, said, skills
 from support.truth import events_of, events_with_restarts
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "codex"
@@ -18,26 +18,6 @@ FORK = FIXTURES / "rollout-2026-07-21T08-00-00-0c000000-0000-7000-8000-000000000
 SUBAGENT = FIXTURES / "rollout-2026-07-22T08-00-00-0d000000-0000-7000-8000-000000000004.jsonl"
 OLD = FIXTURES / "rollout-2025-11-12T17-48-11-0e000000-0000-7000-8000-000000000005.jsonl"
 OLDEST = FIXTURES / "rollout-2025-07-01T09-00-00-0f000000-0000-7000-8000-000000000006.jsonl"
-
-
-def said(events: list[Event]) -> list[tuple[str, str]]:
-    return [(event.how.value, event.text) for event in events if isinstance(event, Turn)]
-
-
-def keys(events: list[Event]) -> list[str]:
-    return [event.key for event in events if isinstance(event, Turn)]
-
-
-def skills(events: list[Event]) -> list[tuple[str, str | None]]:
-    return [(event.name, event.path) for event in events if isinstance(event, SkillUse)]
-
-
-def replies(events: list[Event]) -> list[str]:
-    return [event.text for event in events if isinstance(event, Reply)]
-
-
-def ignored(events: list[Event]) -> dict[str, int]:
-    return dict(Counter(event.reason for event in events if isinstance(event, Ignored)))
 
 
 def test_a_paginated_terminal_session() -> None:

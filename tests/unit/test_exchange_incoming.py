@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,11 @@ from skilld.errors import SkilldError
 from skilld.exchange.incoming import incoming, proposal, shown
 from skilld.exchange.sources import Found
 from skilld.kinds import SkillKind, read
-from skilld.redact import Finding, Redactor
+from skilld.redact import Redactor
 from skilld.skills.spec import faults
 from skilld.types import Op, State
 
+SECRETS = Redactor(bytes(32)).findings
 YAML = b"""\
 name: find-port
 type: mcp-tool
@@ -57,10 +57,6 @@ TOKENS = st.sampled_from(
 )
 
 
-def _secrets(text: str) -> Sequence[Finding]:
-    return Redactor(bytes(32)).findings(text)
-
-
 @st.composite
 def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
     where, data = draw(st.sampled_from([("a.yaml", YAML), ("a/SKILL.md", MARKDOWN)]))
@@ -75,7 +71,7 @@ def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
 def test_any_bytes_are_a_skill_or_refused(given_: tuple[str, bytes]) -> None:
     where, data = given_
     try:
-        taken = incoming(Found(where, "a", data), "theirs", _secrets)
+        taken = incoming(Found(where, "a", data), "theirs", SECRETS)
     except SkilldError:
         return
     assert faults(taken.text, taken.draft.name) == ()
@@ -84,7 +80,7 @@ def test_any_bytes_are_a_skill_or_refused(given_: tuple[str, bytes]) -> None:
 
 
 def test_what_came_of_sessions_elsewhere_is_not_kept() -> None:
-    taken = incoming(Found("a.yaml", "", YAML), "theirs", _secrets)
+    taken = incoming(Found("a.yaml", "", YAML), "theirs", SECRETS)
     draft = read(taken.text)
     assert (draft.name, draft.kind, draft.author, draft.tags) == (
         "find-port",
@@ -96,7 +92,7 @@ def test_what_came_of_sessions_elsewhere_is_not_kept() -> None:
 
 
 def test_a_name_and_a_kind_can_be_given() -> None:
-    taken = incoming(Found("a.yaml", "", YAML), "theirs", _secrets, name="ports", kind=SkillKind.PROMPT)
+    taken = incoming(Found("a.yaml", "", YAML), "theirs", SECRETS, name="ports", kind=SkillKind.PROMPT)
     draft = read(taken.text)
     assert (draft.name, draft.kind, draft.schema) == ("ports", SkillKind.PROMPT, {})
     assert [one.name for one in draft.variables] == ["name"]
@@ -104,11 +100,11 @@ def test_a_name_and_a_kind_can_be_given() -> None:
 
 def test_a_skill_without_a_name_is_called_as_its_folder() -> None:
     text = b"---\ndescription: Tidies up.\n---\nTidy up.\n"
-    assert incoming(Found("x/tidy/SKILL.md", "tidy", text), "theirs", _secrets).draft.name == "tidy"
+    assert incoming(Found("x/tidy/SKILL.md", "tidy", text), "theirs", SECRETS).draft.name == "tidy"
 
 
 def test_the_proposal_makes_the_skill_and_quotes_nobody() -> None:
-    taken = incoming(Found("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", _secrets)
+    taken = incoming(Found("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", SECRETS)
     made = proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
     assert taken.left_out == ("a/run.sh",)
     assert [(one.op, one.text) for one in made.operations] == [(Op.CREATE, taken.text)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,23 +9,20 @@ import pytest
 from skilld.errors import SkilldError
 from skilld.exchange.judge import judge
 from skilld.kinds import Draft, SkillKind, Variable, read
-from skilld.redact import Finding, Redactor
+from skilld.redact import Redactor
 
+SECRETS = Redactor(bytes(32)).findings
 SKILL = Draft("tidy", "Tidies up.", "Remove what nobody uses.", origin="imported")
 
 
-def _secrets(text: str) -> Sequence[Finding]:
-    return Redactor(bytes(32)).findings(text)
-
-
 def test_a_plain_skill_passes_without_a_flag() -> None:
-    judged = judge(SKILL, _secrets)
+    judged = judge(SKILL, SECRETS)
     assert judged.flags == ()
     assert read(judged.text) == SKILL
 
 
 def test_what_nobody_typed_is_a_flag_and_no_refusal() -> None:
-    judged = judge(replace(SKILL, body="Run `npm test` in src/app.py, then see https://example.org/docs."), _secrets)
+    judged = judge(replace(SKILL, body="Run `npm test` in src/app.py, then see https://example.org/docs."), SECRETS)
     assert {flag.split(":")[0] for flag in judged.flags} >= {
         "It adds a path that you did not type",
         "It adds an address that you did not type",
@@ -36,7 +32,7 @@ def test_what_nobody_typed_is_a_flag_and_no_refusal() -> None:
 
 def test_many_flags_of_one_kind_are_one_line() -> None:
     body = "\n".join(f"- See https://example.org/{number}." for number in range(9))
-    judged = judge(replace(SKILL, body=body), _secrets)
+    judged = judge(replace(SKILL, body=body), SECRETS)
     lines = [flag for flag in judged.flags if flag.startswith("It adds an address")]
     assert lines == ["It adds an address that you did not type: https://example.org/0 (and more of the kind)"]
 
@@ -64,7 +60,7 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
         "tags": replace(SKILL, tags=(text,)),
     }
     with pytest.raises(SkilldError):
-        judge(said[place], _secrets)
+        judge(said[place], SECRETS)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +78,4 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
 )
 def test_what_can_be_no_skill_is_refused_with_the_reason(draft: Draft, why: str) -> None:
     with pytest.raises(SkilldError, match=why):
-        judge(draft, _secrets)
+        judge(draft, SECRETS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +14,10 @@ from skilld.git.private import take_in
 from skilld.git.remote import base_on, push, push_addresses
 from skilld.git.repo import open_repo
 from skilld.propose.withdraw import plan, withdraw
-from skilld.redact import Finding, Redactor
+from skilld.redact import Redactor
 from support.repos import SKILL, TEXT, Person, isolate, new_repo, snapshot
 
+SECRETS = Redactor(bytes(32)).findings
 BRANCH = "skilld/share/release"
 REF = f"refs/heads/{BRANCH}"
 OURS = """\
@@ -48,13 +48,9 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     return person
 
 
-def _secrets(text: str) -> Sequence[Finding]:
-    return Redactor(bytes(32)).findings(text)
-
-
 def _put(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> Shared:
     repo = open_repo(person.root)
-    return put(repo, remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000, secrets=_secrets)
+    return put(repo, remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000, secrets=SECRETS)
 
 
 def _work(person: Person) -> dict[str, str]:
@@ -63,19 +59,19 @@ def _work(person: Person) -> dict[str, str]:
 
 
 def test_sessions_and_people_are_taken_out_of_the_front_matter_and_nothing_else() -> None:
-    assert redacted(OURS, _secrets) == SHARED
-    assert redacted(TEXT, _secrets) == TEXT
+    assert redacted(OURS, SECRETS) == SHARED
+    assert redacted(TEXT, SECRETS) == TEXT
 
 
 def test_a_secret_stops_it_with_its_line() -> None:
     with pytest.raises(RefusedError, match=r"line 12 \(\S+\)") as refused:
-        redacted(OURS + "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8\n", _secrets)
+        redacted(OURS + "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8\n", SECRETS)
     assert refused.value.code == 5
 
 
 def test_what_cannot_be_taken_out_is_refused() -> None:
     with pytest.raises(RefusedError, match="names sessions or people"):
-        redacted("---\nname: a\ndescription: b\nmetadata: {skilld-author: Pat}\n---\n\nc\n", _secrets)
+        redacted("---\nname: a\ndescription: b\nmetadata: {skilld-author: Pat}\n---\n\nc\n", SECRETS)
 
 
 def test_the_branch_rests_on_the_remotes_default_branch_and_is_pushed_alone(person: Person) -> None:
@@ -225,7 +221,7 @@ def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(p
     before = snapshot(tmp_path / "home")
     tracked = take_in(file, tmp_path / "data")
     hub = str(person.root.parent / "hub.git")
-    shared = put(tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1, secrets=_secrets)
+    shared = put(tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1, secrets=SECRETS)
     push(tracked.repo, hub, shared.ref, {})
     assert Person(person.root.parent / "hub.git").git("ls-tree", "-r", "--name-only", BRANCH) == "release/SKILL.md"
     assert snapshot(tmp_path / "home") == before
