@@ -1,0 +1,110 @@
+"""What is judged and what comes of it: messages, skills as they are shown, updates, what it cost and how it ended."""
+
+from __future__ import annotations
+
+from dataclasses import astuple, dataclass
+from enum import StrEnum
+
+from skilld.types.events import How
+
+
+class ClosedBy(StrEnum):
+    """Why a batch was closed."""
+
+    FULL = "full"  # the set number of new human turns was reached
+    IDLE = "idle"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRef:
+    """A skill in use, its file checked: `path` is the real one. `used` says after how many turns of a batch it was."""
+
+    name: str
+    path: str
+    used: tuple[int, ...] = ()
+
+
+class Kind(StrEnum):
+    """What sort of lasting thing was said (the label guide's five, and removal)."""
+
+    ADD_STEP = "add_step"
+    CHANGE_STEP = "change_step"
+    REMOVE_STEP = "remove_step"
+    PREFERENCE = "preference"
+    CORRECTION = "correction"
+    FACT = "fact"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of the conversation as the classifier sees it: redacted, in order.
+
+    `turn` numbers the human turns of the batch from 1, as a model names its evidence; None for the agent's messages.
+    `text` is whole: cutting it is the prompt builder's work, checking a quote needs it all.
+    """
+
+    text: str
+    turn: int | None = None
+    turn_key: str | None = None
+    how: How | None = None
+
+    @property
+    def by_person(self) -> bool:
+        """Whether a person said it."""
+        return self.turn is not None
+
+
+@dataclass(frozen=True, slots=True)
+class SkillDoc:
+    """A skill as it is shown to the classifier: `number` (from 1) is how a model names it; `used` as in SkillRef."""
+
+    number: int
+    name: str
+    path: str
+    text: str
+    used: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """One lasting thing the person said, and what the skill should say from now on.
+
+    `change` is an instruction in the imperative, one or two sentences. `quote` stands word for word in human turn
+    `turn` (white space folded). `skill` is a SkillDoc number, None where none was in use. `confidence` is 0 to 1.
+    """
+
+    skill: int | None
+    section: str
+    change: str
+    reason: str
+    kind: Kind
+    turn: int
+    quote: str
+    confidence: float = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What model calls cost: tokens, and US dollars where a price is known."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float = 0.0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(*(mine + more for mine, more in zip(astuple(self), astuple(other), strict=True)))
+
+    def __sub__(self, other: Usage) -> Usage:
+        return self + Usage(-other.calls, -other.tokens_in, -other.tokens_out, -other.usd)
+
+
+class Outcome(StrEnum):
+    """How a worker's job ended. Only RETRY is tried again."""
+
+    PROPOSED = "proposed"
+    NOTHING = "nothing"
+    REFUSED = "refused"
+    RETRY = "retry"
+    FAILED = "failed"
