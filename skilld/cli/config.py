@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import os
 import sys
@@ -75,12 +74,11 @@ def write_setting(file: Path, key: str, value: str) -> None:
 
     Raises UsageError where the key is unknown or the value is none it can have; the file is unchanged then.
     """
-    from skilld.settings import checked, from_text, keys, read_file
+    from skilld.settings import checked, from_text, keys, nearest, read_file
 
     known = keys()
     if key not in known:
-        near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
-        raise UsageError("No such setting", f"{key}" + (f" (did you mean {near[0]}?)" if near else ""))
+        raise UsageError("No such setting", key + nearest(key, known))
     values = read_file(file)
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values

@@ -1,31 +1,23 @@
-"""The person's settings: TOML file, `SKILLD_*` variables over it, flags over both. One object, read once.
-
-Only programs read settings; stages are handed plain values. Importing this costs about 150 ms (pydantic-settings), so
-the command line imports it when a verb needs it.
-"""
+"""All settings: their types, defaults and ranges, and what each must be beyond its type."""
 
 from __future__ import annotations
 
 import difflib
-import os
 import re
-import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
+from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from skilld.errors import UsageError
-from skilld.files import in_shell, open_to_others
 from skilld.intake.agents import ADAPTERS
 from skilld.times import day_minutes
 
-_PREFIX = "SKILLD_"
+VARIABLES = "SKILLD_"  # what their names begin with
 _BUILT_IN = ("auto", "offline")
 _MODEL = re.compile(r"[\w.-][\w.:/@+-]*", re.ASCII)  # as litellm's list of models writes them
-_NOT_SETTINGS = frozenset({"SKILLD_CHILD"})
 
 
 class _Section(BaseModel):
@@ -127,7 +119,7 @@ class Settings(BaseSettings):
     """All settings and their defaults."""
 
     model_config = SettingsConfigDict(
-        extra="forbid", frozen=True, env_prefix=_PREFIX, env_nested_delimiter="__", protected_namespaces=()
+        extra="forbid", frozen=True, env_prefix=VARIABLES, env_nested_delimiter="__", protected_namespaces=()
     )
 
     model: str = Field(
@@ -163,7 +155,7 @@ class Settings(BaseSettings):
                 raise ValueError(error.cause) from None
         elif not _MODEL.fullmatch(model):
             raise ValueError("no model has such a name")
-        elif model not in _BUILT_IN and (near := _nearest(model, _BUILT_IN, cutoff=0.75)):
+        elif model not in _BUILT_IN and (near := nearest(model, _BUILT_IN, cutoff=0.75)):
             raise ValueError(f"{model!r} is no back-end{near}")
         return model
 
@@ -181,7 +173,7 @@ class Settings(BaseSettings):
         named = {name.replace("_", "-"): [_absolute(folder) for folder in folders] for name, folders in roots.items()}
         for name in named:
             if name not in ADAPTERS:
-                raise ValueError(f"no agent is called {name!r}{_nearest(name, ADAPTERS)}")
+                raise ValueError(f"no agent is called {name!r}{nearest(name, ADAPTERS)}")
         return named
 
     @classmethod
@@ -198,91 +190,6 @@ class Settings(BaseSettings):
         return (env_settings, init_settings)
 
 
-def load(path: Path) -> Settings:
-    """Return the settings of the file at `path` (absent: defaults) with the process's environment over them.
-
-    Raises UsageError with the key, what is wrong with it and the nearest known key.
-    """
-    _check_variables(os.environ)
-    return checked(read_file(path), f"Edit {path}, or the variable.")
-
-
-def checked(values: Mapping[str, Any], remedy: str) -> Settings:
-    """Return the settings of `values` with the environment over them, or raise UsageError with `remedy`."""
-    title = "A setting is not understood"
-    # The library would take names like _env_file for arguments of its own.
-    if unknown := sorted(key for key in values if key not in Settings.model_fields):
-        raise UsageError(title, f"{unknown[0]} is no setting{_nearest(unknown[0], keys())}", remedy)
-    try:
-        return Settings(**values)
-    except ValidationError as error:
-        raise UsageError(title, _explain(error), remedy) from error
-    except SettingsError as error:
-        raise UsageError(title, f"{_PREFIX}ROOTS is no JSON object", remedy) from error
-
-
-def read_file(path: Path) -> dict[str, Any]:
-    """Return the settings file as written; UsageError where it is not TOML, or others decide or read what it says."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            facts = os.fstat(file.fileno())
-            values = tomllib.loads(file.read())
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise UsageError("The settings file cannot be read", f"{path}: {error}", f"Mend or remove {path}.") from error
-    if others := open_to_others(facts, secret="model_api_key" in values):
-        remedy = f"chown it, or chmod 600 {in_shell(path)}"
-        raise UsageError("The settings file cannot be trusted", f"{path} {others}", remedy)
-    return values
-
-
-def from_text(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
-    """Return what a person typed for `key` (one of `keys`) as a value of that key's type; as typed where it is none."""
-    if key.startswith("roots.") or key in {"auto.skills", "mine.auto_domain_skill"}:
-        return [part.strip() for part in text.split(",")]
-    section, _, name = key.rpartition(".")
-    inner = Settings.model_fields[section].annotation if section else Settings
-    fields = inner.model_fields if isinstance(inner, type) and issubclass(inner, BaseModel) else {}
-    try:
-        return TypeAdapter[Any](fields[name].annotation or str).validate_python(text)
-    except ValidationError:
-        return text
-
-
-def keys() -> dict[str, str]:
-    """Return every settable key in dotted form with its description."""
-    found: dict[str, str] = {}
-    for name, field in Settings.model_fields.items():
-        inner = field.annotation
-        if isinstance(inner, type) and issubclass(inner, BaseModel):
-            for sub, subfield in inner.model_fields.items():
-                found[f"{name}.{sub}"] = subfield.description or ""
-        elif name == "roots":
-            found.update({f"roots.{agent}": field.description or "" for agent in ADAPTERS})
-        else:
-            found[name] = field.description or ""
-    return found
-
-
-def _check_variables(environment: Mapping[str, str]) -> None:
-    known = {_PREFIX + key.upper().replace(".", "__").replace("-", "_") for key in [*keys(), "roots"]}
-    for name in environment:
-        if name.upper().startswith(_PREFIX) and name.upper() not in known | _NOT_SETTINGS:
-            raise UsageError("A variable is not understood", f"{name} is no setting{_nearest(name, known)}")
-
-
-def _explain(error: ValidationError) -> str:
-    parts = []
-    for item in error.errors():
-        key = ".".join(str(part) for part in item["loc"])
-        if item["type"] == "extra_forbidden":
-            parts.append(f"{key} is no setting{_nearest(key, keys())}")
-        else:
-            parts.append(f"{key}: {item['msg'].removeprefix('Value error, ')}")
-    return "; ".join(parts)
-
-
 def _absolute(folder: Path) -> Path:
     """Return a folder with `~` resolved. A relative one would mean another folder wherever skilld is started."""
     try:
@@ -294,6 +201,7 @@ def _absolute(folder: Path) -> Path:
     return found
 
 
-def _nearest(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+def nearest(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
+    """Return a clause that names the known word most like a mistyped one; empty where none is near."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {found[0]}?)" if found else ""
