@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -46,15 +45,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _model() -> Model:
     """Return the configured model; a back-end that cannot hold a conversation is a usage error."""
+    from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.agent_cli_clients import PREFIX
-    from skilld.classify.backends.choose import choose
     from skilld.classify.backends.model import Model
 
     settings = common.settings()
-    choice = choose(
-        settings.model, settings.model_base_url, settings.model_api_key, settings.worker.seconds, os.environ
-    )
-    if choice.spec.model == "offline" or choice.spec.model.startswith(PREFIX):
+    choice = common.back_end(settings, settings.worker.seconds)
+    if choice.spec.model == OFFLINE or choice.spec.model.startswith(PREFIX):
         remedy = "skilld config set model openai/gpt-5-mini, or any other that litellm knows"
         raise UsageError("No model to talk with", f"the back-end is {choice.spec.model}: {choice.why}", remedy)
     return Model(choice.spec)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
+from skilld.cli import common
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -74,16 +75,8 @@ def _cost(model: str, settings: Settings) -> str:
 
 def tell(engine: Engine, *, new_here: bool) -> None:
     """Say what was found on this machine and what judging costs; to a new user also how to look at the past week."""
-    from skilld.classify.backends.choose import choose
-
     settings = engine.settings
-    choice = choose(
-        settings.model,
-        settings.model_base_url,
-        settings.model_api_key,
-        settings.worker.seconds,
-        engine.around.environment,
-    )
+    choice = common.back_end(settings, settings.worker.seconds)
     _tell_agents(engine)
     console.line(f"{'Skills':12} {_where_they_are(_own_skills(engine))}, beside those of your projects")
     console.line(f"{'Back-end':12} {choice.spec.model}: {choice.why}")

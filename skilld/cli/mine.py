@@ -19,7 +19,8 @@ from skilld.errors import SkilldError, UsageError
 from skilld.times import rfc3339
 
 if TYPE_CHECKING:
-    from skilld.mine.run import Hooks, Options, Report, World
+    from skilld.mine.considering import Report
+    from skilld.mine.options import Hooks, Options, World
     from skilld.mine.sessions import Transcript
     from skilld.mine.windows import Estimate
 
@@ -123,8 +124,8 @@ def _mined(arguments: argparse.Namespace) -> Report:
 
 def _options(arguments: argparse.Namespace) -> Options:
     from skilld.kinds.draft import SHORT_NAMES
+    from skilld.mine.options import Options
     from skilld.mine.reading import Wanted
-    from skilld.mine.run import Options
 
     wanted = Wanted(
         limit=arguments.limit,
@@ -149,19 +150,17 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _world() -> World:
-    from skilld.classify.backends.choose import choose
     from skilld.daemon.roots import Surroundings
     from skilld.mine.asking import Terms
-    from skilld.mine.run import World
+    from skilld.mine.options import World
 
     settings = common.settings()
     umask = os.umask(0o077)
     os.umask(umask)
-    seconds = max(1.0, settings.worker.seconds / 2)
-    choice = choose(settings.model, settings.model_base_url, settings.model_api_key, seconds, os.environ)
+    spec = common.back_end(settings, max(1.0, settings.worker.seconds / 2)).spec
     return World(
         store=common.store(),
-        terms=Terms(choice.spec, settings.budget, settings.worker.seconds, umask, dict(os.environ)),
+        terms=Terms(spec, settings.budget, settings.worker.seconds, umask, dict(os.environ)),
         around=Surroundings(common.home(), dict(os.environ), umask, settings.roots),
         redact=common.redactor(),
         skills=common.all_skills,
@@ -170,7 +169,7 @@ def _world() -> World:
 
 def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
     from skilld.cli.review import edit
-    from skilld.mine.run import Hooks
+    from skilld.mine.options import Hooks
 
     def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         progress.clear()

@@ -9,7 +9,7 @@ from skilld.cli import common
 from skilld.errors import Exit
 
 if TYPE_CHECKING:
-    from skilld.mine.run import Options, World
+    from skilld.mine.options import Options, World
     from skilld.review.generating import Generating
 
 

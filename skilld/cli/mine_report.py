@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import Any
 
 from skilld import console
+from skilld.mine.considering import Report
 from skilld.mine.domains import Made
-from skilld.mine.run import Became, Report
+from skilld.mine.proposing import Became
 from skilld.mine.values import Proof
 from skilld.text import counted
 

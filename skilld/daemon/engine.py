@@ -12,6 +12,7 @@ from typing import Any
 
 import structlog
 
+from skilld.classify.backends import OFFLINE
 from skilld.daemon import jobs, recovery, results
 from skilld.daemon.budget import why_spent
 from skilld.daemon.deadlines import Deadlines
@@ -27,7 +28,6 @@ from skilld.window.window import Closing, close
 
 log = structlog.get_logger()
 
-OFFLINE = "offline"
 _BACK_OFF = 30.0  # seconds, doubled with every try
 _BACK_OFF_MOST = 3600.0
 _LOOK_AGAIN = 900.0  # seconds between two looks at whether the budget allows a batch by now

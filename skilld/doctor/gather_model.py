@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 
-from skilld.classify.backends import Spec
+from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli_clients import PREFIX, chosen, find
 from skilld.classify.backends.choose import PROVIDERS, choose
 from skilld.daemon.budget import why_spent
@@ -26,7 +26,7 @@ def model(settings: Settings, environment: Mapping[str, str], store: Store | Non
     name = choice.spec.model
     lacks = _lacks(name, environment, has_key=bool(key or url))
     answer: Trouble | str | None = None
-    if ask and lacks is None and name != "offline":
+    if ask and lacks is None and name != OFFLINE:
         spent = why_spent(store.usage.on(day(now)), settings.budget) if store else ""
         why = f"it was not asked: the budget is spent: {spent}"
         answer = Trouble(why, "skilld cost") if spent else _asked(choice.spec, settings, environment, store, now)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skilld.classify.backends import OFFLINE
 from skilld.doctor.values import Check, Model, Trouble, Verdict
 
 _ASK = "To have it asked: skilld doctor --ask"
@@ -17,7 +18,7 @@ def back_end(model: Model | None) -> Check:
     if isinstance(model.answer, Trouble):
         return Check(name, Verdict.FAIL, f"{model.name}: {model.answer.what}", model.answer.remedy)
     shown = f"{model.name}: {model.why}"
-    if model.name == "offline":
+    if model.name == OFFLINE:
         return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")
     if model.answer is None:
         return Check(name, Verdict.OK, f"{shown}; it was not asked", _ASK)

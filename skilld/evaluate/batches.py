@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.classify.backends import Backend
+from skilld.classify.backends import OFFLINE, Backend
 from skilld.evaluate.abreast import in_order
 from skilld.evaluate.loader import BatchCase
 from skilld.evaluate.matching import match
@@ -74,7 +74,7 @@ def judge_turns(
         asked = backend()
         before = [Message(turn.prev_assistant)] if turn.prev_assistant else []
         messages = pipeline.redacted([*before, Message(turn.text, turn=1, turn_key=turn.id)])
-        skills = [] if asked.name == "offline" else [in_memory("any-work", _ANY_WORK)]
+        skills = [] if asked.name == OFFLINE else [in_memory("any-work", _ANY_WORK)]
         judged = pipeline.judge(asked, messages, skills)
         kept = (max(update.confidence, _HEARD) for update in (*judged.proposed, *judged.learned))
         yield JudgedTurn(turn, max(kept, default=0.0)), judged.usage

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from skilld.classify.backends import OFFLINE
 from skilld.errors import SkilldError
 from skilld.exchange import yaml_text
 from skilld.exchange.judge import judge
@@ -83,7 +84,7 @@ def proposal(taken: Incoming, path: Path, at: str, tries: int) -> Proposal:
         confidence=0.0,
         agent="",
         session_id="",
-        model="offline",
+        model=OFFLINE,
         created_at=at,
         flags=taken.flags,
     )

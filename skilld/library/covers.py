@@ -58,9 +58,10 @@ def batches(messages: Sequence[Message], size: int) -> Iterator[list[Message]]:
 
 
 class Examination:
-    """One skill before one back-end. `elsewhere` counts lasting things that have nothing to do with the skill."""
+    """One skill, called `name`, before one back-end. `elsewhere` counts lasting things that are not about it."""
 
     def __init__(self, backend: Backend, name: str, path: Path, text: str, redact: Redact) -> None:
+        self.name = name
         self._backend = backend
         self._redact = redact
         self._text = redact(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 
+from skilld.classify.backends import OFFLINE
 from skilld.lifecycle.merge import Left, Merge, Part
 from skilld.lifecycle.plan import Pair, pair_key
 from skilld.text import counted, cut
@@ -37,7 +38,7 @@ def proposals(pair: Pair, merge: Merge, at: str, tries: int) -> list[Proposal]:
             confidence=round(pair.match.score, 2),
             agent="",
             session_id="",
-            model="offline",
+            model=OFFLINE,
             created_at=at,
             flags=(*_flags(away.name, merge.left), *part.flags),
         )

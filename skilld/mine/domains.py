@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
+from skilld.classify.backends import OFFLINE
 from skilld.daemon.roots import Surroundings, skill_places
 from skilld.deciding.staging import put
 from skilld.edit.lint import Severity, gravest, lint
@@ -191,6 +192,6 @@ def _proposal(name: str, path: Path, learnings: Sequence[Learning], now: float) 
         confidence=min(one.confidence for one in learnings),
         agent=learnings[0].agent,
         session_id=learnings[0].session_id,
-        model="offline",
+        model=OFFLINE,
         created_at=rfc3339(now),
     )

@@ -36,8 +36,8 @@ _SECTIONS = ((Sort.FACT, "Facts"), (Sort.RULE, "Rules"), (Sort.PITFALL, "Pitfall
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
-    """A new skill before anybody has agreed to it: `text` is the whole SKILL.md."""
+class NewSkill:
+    """A skill that nobody has agreed to yet: `text` is the whole SKILL.md."""
 
     name: str
     description: str
@@ -49,7 +49,7 @@ class Draft:
         """The SKILL.md. Raises SkilldError where the name or the body can be no skill's."""
         return compose(self.name, self.description, self.body, self.metadata)
 
-    def edited(self, text: str) -> Draft:
+    def edited(self, text: str) -> NewSkill:
         """Return it with the description and body of another text: its name and marks are not for editing."""
         lines = text.removeprefix("\ufeff").splitlines()
         end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), 0)
@@ -57,7 +57,7 @@ class Draft:
         return replace(self, description=front(text).description or self.description, body=body)
 
 
-def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> Draft:
+def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkill:
     """Return the skill that a candidate to create would be; `day` is YYYY-MM-DD.
 
     `with_sessions` has the sessions' ids and what was last asked about in it: no file that others see should.
@@ -79,7 +79,7 @@ def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> Draft:
         said, body = _rules(candidate, parts)
     if candidate.title:
         body = "\n".join([f"# {candidate.title}", *body.splitlines()[1:]])
-    return Draft(candidate.name, candidate.description or said, body, metadata)
+    return NewSkill(candidate.name, candidate.description or said, body, metadata)
 
 
 def _clean(part: Part, project: str) -> Part:

@@ -13,14 +13,19 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from skilld.classify.backends import OFFLINE
 from skilld.daemon.budget import why_spent
+from skilld.daemon.roots import Surroundings
 from skilld.daemon.spawn import Worker
+from skilld.deciding.staging import put
 from skilld.edit.lint import lint
-from skilld.errors import SkilldError
+from skilld.errors import RetryError, SkilldError
 from skilld.kinds import SkillKind
 from skilld.mine.asking import BOOKED_UNDER, Terms
 from skilld.mine.confirm import Transcripts
-from skilld.mine.draft import Draft
+from skilld.mine.draft import NewSkill, draft
+from skilld.mine.options import Edit
+from skilld.mine.place import place, why_not_editable
 from skilld.mine.values import Candidate, Part
 from skilld.skills.spec import faults
 from skilld.store import Store
@@ -44,21 +49,63 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class Became:
+    """What became of a candidate: the proposal's id, or why there is none; the text of a new skill."""
+
+    candidate: Candidate
+    proposal: str = ""
+    why_not: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """A new skill that passed: what it says, and what the person should look at in it."""
 
     candidate: Candidate
-    draft: Draft
+    skill: NewSkill
     flags: tuple[str, ...]
 
 
-def checked(candidate: Candidate, draft: Draft, run: Run, *, own: str = "") -> Written:
+def become(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, dry_run: bool) -> Became:
+    """Propose a candidate, a new skill as `edit` returns its text; in a dry run only draft it."""
+    try:
+        if candidate.creates:
+            return _created(candidate, run, around, edit, dry_run=dry_run)
+        if why := why_not_editable(candidate.name, candidate.target, around):
+            return Became(candidate, why_not=why)
+        return Became(candidate, "" if dry_run else put(run.store, extension(candidate, run)).id)
+    except RetryError as error:
+        return Became(candidate, why_not=f"{error}; the next run tries again")
+    except SkilldError as error:
+        return Became(candidate, why_not=str(error))
+
+
+def _created(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, dry_run: bool) -> Became:
+    where = place(candidate, candidate.name, run.transcripts, around)
+    for other in run.store.proposals.in_states([State.OPEN]):
+        if other.creates and other.path == str(where.path):
+            raise SkilldError("It was not proposed", f"{other.id} proposes a skill of that name; decide on it first")
+    drafted = draft(candidate, day=day(time.time()), with_sessions=not where.shared)
+    written = drafted.text
+    if dry_run:
+        checked(candidate, drafted, run)
+        return Became(candidate, text=written)
+    seen = edit(written)
+    if seen == written:
+        passed = checked(candidate, drafted, run)
+    else:
+        passed = checked(candidate, drafted.edited(seen), run, own=seen)
+    return Became(candidate, put(run.store, creation(passed, where.path, run)).id, text=passed.skill.text)
+
+
+def checked(candidate: Candidate, skill: NewSkill, run: Run, *, own: str = "") -> Written:
     """Return a new skill once it has passed; `own` is what the person wrote into it themselves.
 
     Raises SkilldError where it is no skill, holds a secret, or would do what no skill may.
     """
-    text = draft.text
-    if wrong := faults(text, draft.name):
+    text = skill.text
+    if wrong := faults(text, skill.name):
         raise SkilldError("The new skill was not written", "; ".join(wrong))
     if run.redact(text) != text:
         raise SkilldError("The new skill was not written", "it would hold a secret")
@@ -68,17 +115,17 @@ def checked(candidate: Candidate, draft: Draft, run: Run, *, own: str = "") -> W
         if finding.severity == "refuse":
             raise SkilldError("The new skill was not written", finding.sentence)
         flags.append(finding.sentence)
-    return Written(candidate, draft, tuple(dict.fromkeys(flags)))
+    return Written(candidate, skill, tuple(dict.fromkeys(flags)))
 
 
 def creation(written: Written, path: Path, run: Run) -> Proposal:
     """Return the proposal of a new skill at `path`."""
-    candidate, draft = written.candidate, written.draft
+    candidate, skill = written.candidate, written.skill
     return replace(
         _proposal(candidate, candidate.parts, path, run),
-        skill=draft.name,
-        operations=(Operation(Op.CREATE, "", draft.text),),
-        summary=cut(draft.description, _SUMMARY),
+        skill=skill.name,
+        operations=(Operation(Op.CREATE, "", skill.text),),
+        summary=cut(skill.description, _SUMMARY),
         kind=Kind.FACT if candidate.kind is SkillKind.KNOWLEDGE else Kind.ADD_STEP,
         flags=written.flags,
     )
@@ -89,7 +136,7 @@ def extension(candidate: Candidate, run: Run) -> Proposal:
 
     Raises SkilldError with the reason where there is no such edit.
     """
-    if run.terms.spec.model != "offline" and (why := why_spent(run.store.usage.on(day(time.time())), run.terms.limits)):
+    if run.terms.spec.model != OFFLINE and (why := why_spent(run.store.usage.on(day(time.time())), run.terms.limits)):
         raise SkilldError("The edit was not made", f"today's budget is spent: {why}")
     messages, updates, parts = _about(candidate, run.transcripts)
     job = {

@@ -18,7 +18,7 @@ from skilld.daemon.budget import why_spent
 from skilld.daemon.spawn import Worker
 from skilld.errors import SkilldError
 from skilld.mine.asking import BOOKED_UNDER
-from skilld.mine.draft import Draft, draft
+from skilld.mine.draft import NewSkill, draft
 from skilld.mine.proposing import Run, checked
 from skilld.mine.values import Candidate
 from skilld.times import day, rfc3339
@@ -46,7 +46,7 @@ def titled(
     return tuple(named), why_not
 
 
-def _with(one: Candidate, drafted: Draft, suggested: Title, taken: Collection[str], run: Run) -> Candidate:
+def _with(one: Candidate, drafted: NewSkill, suggested: Title, taken: Collection[str], run: Run) -> Candidate:
     """Return a candidate with what passes of a suggestion, itself where the skill would not pass with it."""
     rules = drafted.body.splitlines()
     said = [proof.quote for proof in one.evidence]
@@ -60,7 +60,7 @@ def _with(one: Candidate, drafted: Draft, suggested: Title, taken: Collection[st
     return better
 
 
-def _text(drafted: Draft) -> str:
+def _text(drafted: NewSkill) -> str:
     return f"{drafted.name}\n\n{drafted.description}\n\n{drafted.body}"
 
 

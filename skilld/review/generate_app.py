@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.app import App
 
-from skilld.mine.run import Became
+from skilld.mine.proposing import Became
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.generate_sessions import SessionsStep
 from skilld.review.generating import Generating

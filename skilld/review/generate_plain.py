@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from skilld.mine.run import OFFLINE, Became
+from skilld.classify.backends import OFFLINE
+from skilld.mine.proposing import Became
 from skilld.mine.windows import Estimate
 from skilld.review.generating import Choice, Found, Generating, Keep, about, quotes, why_no_name
 from skilld.review.plain import Ask, Edit, Say

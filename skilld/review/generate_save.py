@@ -12,7 +12,8 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Footer, Static
 
-from skilld.mine.run import OFFLINE, Became
+from skilld.classify.backends import OFFLINE
+from skilld.mine.proposing import Became
 from skilld.review import generate_draw as draw
 from skilld.review.dialogs import NameDialog
 from skilld.review.draw import safe

@@ -14,22 +14,12 @@ from dataclasses import dataclass, replace
 from skilld.classify.offline.provenance import own_words
 from skilld.mine import found
 from skilld.mine.confirm import Transcripts
+from skilld.mine.considering import Considered, Prices, consider, weigh
+from skilld.mine.options import Hooks, Options, Progress, World
+from skilld.mine.proposing import Became, become
 from skilld.mine.reading import Reading, read
 from skilld.mine.rows import Row
-from skilld.mine.run import (
-    Became,
-    Considered,
-    Hooks,
-    Options,
-    Prices,
-    Progress,
-    World,
-    become,
-    consider,
-    counted,
-    support,
-    weigh,
-)
+from skilld.mine.run import counted, support
 from skilld.mine.sessions import Session
 from skilld.mine.values import Candidate, Judgement
 from skilld.mine.windows import Estimate
@@ -122,9 +112,8 @@ class Generating:
         reading = replace(self._reading, sessions=[one for one in self._reading.sessions if one.id in ids])
         with self._world() as world:
             considered = consider(reading, self._options, world, Hooks(agree, _as_it_is, progress))
-            dry = replace(self._options, dry_run=True)
             candidates = considered.report.judgement.candidates
-            previews = [become(one, dry, considered.run, world.around, _as_it_is) for one in candidates]
+            previews = [become(one, considered.run, world.around, _as_it_is, dry_run=True) for one in candidates]
         return Found(considered, previews)
 
     def save(self, kept: Sequence[Keep], result: Found, progress: Progress) -> Iterator[Became]:
@@ -136,7 +125,8 @@ class Generating:
             for number, one in enumerate(kept, 1):
                 progress("proposals", number, len(kept))
                 candidate = replace(one.candidate, name=one.name)
-                yield become(candidate, self._options, run, world.around, _own(one.text) if one.text else _as_it_is)
+                edit = _own(one.text) if one.text else _as_it_is
+                yield become(candidate, run, world.around, edit, dry_run=self.dry_run)
 
     @contextmanager
     def _world(self) -> Iterator[World]:

@@ -13,7 +13,7 @@ from textual.widgets import Input
 from skilld.decide import files
 from skilld.errors import SkilldError
 from skilld.library.shelf import Shelved, matches
-from skilld.mine.run import Became
+from skilld.mine.proposing import Became
 from skilld.review import draw
 from skilld.review.dialogs import ConfirmDialog
 from skilld.review.generate_sessions import SessionsStep

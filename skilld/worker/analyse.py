@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from skilld.classify.backends import Backend, Spec, make
+from skilld.classify.backends import OFFLINE, Backend, Spec, make
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Evidence, Kind, Message, Outcome, Proposal, SkillRef, State, Update, Usage
@@ -54,7 +54,7 @@ class Analysis:
         self._keep_plan = keep
         self._skills, self._unreadable = load_skills([SkillRef(**item) for item in job["skills"]])
         # Without a skill in use no model is asked: what is plainly said is kept for later.
-        self._backend: Backend = make(Spec(**job["backend"]) if self._skills else Spec("offline"))
+        self._backend: Backend = make(Spec(**job["backend"]) if self._skills else Spec(OFFLINE))
         self._standing = [proposal_from_json(item) for item in job["open"]]
         self._messages: list[Message] = []
         self._staged = Staged()

@@ -11,10 +11,12 @@ from typing import Protocol
 
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
+OFFLINE = "offline"  # the model string of the back-end that is rules alone: it costs nothing, and nothing is sent
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """Which back-end a job uses: `model` is `offline`, `cli:` with an agent's program, or a litellm model string."""
+    """Which back-end a job uses: `model` is OFFLINE, `cli:` with an agent's program, or a litellm model string."""
 
     model: str
     base_url: str | None = None
@@ -102,10 +104,10 @@ def _agent_cli(spec: Spec) -> Backend:
     return AgentCli(spec)
 
 
-BACKENDS: dict[str, Callable[[Spec], Backend]] = {"offline": _offline, "cli": _agent_cli, "litellm": _litellm}
+BACKENDS: dict[str, Callable[[Spec], Backend]] = {OFFLINE: _offline, "cli": _agent_cli, "litellm": _litellm}
 
 
 def make(spec: Spec) -> Backend:
     """Return the back-end for `spec`; only now is its library imported. Raises SkilldError where there is none."""
     kind = spec.model.partition(":")[0]
-    return BACKENDS[kind if kind in {"offline", "cli"} else "litellm"](spec)
+    return BACKENDS[kind if kind in {OFFLINE, "cli"} else "litellm"](spec)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from skilld.classify.backends import Spec
+from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli_clients import CLIENTS, PREFIX, find
 
 # Variables of providers, and a small model of each that fits this work.
@@ -46,8 +46,8 @@ def choose(
 ) -> Choice:
     """Return the back-end for the configured `model` (auto, offline, cli:PROGRAM, or a litellm model string)."""
     found = _found(environment)
-    if model == "offline":
-        return Choice(Spec("offline"), "you chose it", found)
+    if model == OFFLINE:
+        return Choice(Spec(OFFLINE), "you chose it", found)
     if model != "auto":
         return Choice(Spec(model, base_url, api_key, seconds), "you chose it", found)
     ollama = _ollama_address(environment.get("OLLAMA_HOST", ""))
@@ -55,7 +55,7 @@ def choose(
         name, port = ollama
         url = f"http://{f'[{name}]' if ':' in name else name}:{port}"
         return Choice(Spec(f"ollama_chat/{local[0]}", url, None, seconds), "a local Ollama answers", found)
-    return Choice(Spec("offline"), "nothing else is configured; it hears only explicit words", found)
+    return Choice(Spec(OFFLINE), "nothing else is configured; it hears only explicit words", found)
 
 
 def ollama_models(name: str, port: int) -> list[str]:

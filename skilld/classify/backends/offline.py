@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from skilld.classify.backends import OFFLINE
 from skilld.classify.offline.cues import Cue
 from skilld.classify.offline.home import home, replacement
 from skilld.classify.offline.listen import Heard, commands, listen
@@ -39,7 +40,7 @@ _REASONS = {
 class Offline:
     """The offline back-end."""
 
-    name = "offline"
+    name = OFFLINE
 
     def detect(
         self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""

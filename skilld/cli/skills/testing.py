@@ -15,7 +15,7 @@ from skilld.errors import Exit, RefusedError, SkilldError
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
-    from skilld.library.covers import Answer
+    from skilld.library.covers import Answer, Examination
     from skilld.library.shelf import Shelved
     from skilld.mine.sessions import Session
     from skilld.settings import Settings
@@ -35,28 +35,16 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.classify.backends import make
-    from skilld.classify.backends.choose import choose
-    from skilld.library.covers import Examination, Word, batches
-    from skilld.times import day
+    from skilld.library.covers import Examination, Word
 
     settings = common.settings()
     store = common.store()
     row = library.the_skill(store, arguments.name)
     session = _session(settings, common.as_text(arguments.session))
     _refuse_unwanted(row, session)
-    choice = choose(
-        settings.model, settings.model_base_url, settings.model_api_key, settings.worker.seconds, os.environ
-    )
-    backend = make(choice.spec)
+    backend = make(common.back_end(settings, settings.worker.seconds).spec)
     examination = Examination(backend, row.name, row.path, common.skill_text(row.skill), common.redactor())
-    answers: list[Answer] = []
-    for messages in batches(session.messages, settings.batch.turns):
-        _check_budget(store, settings, backend)
-        before = backend.usage
-        try:
-            answers += examination.answers(messages)
-        finally:
-            store.usage.add(day(time.time()), backend.name, row.name, backend.usage - before)
+    answers = _answers(examination, session, backend, store, settings)
     covered = all(answer.word is Word.COVERED for answer in answers)
     if arguments.json:
         common.write_json(
@@ -77,6 +65,24 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.OK if covered else Exit.FAILURE
 
 
+def _answers(
+    examination: Examination, session: Session, backend: Backend, store: Store, settings: Settings
+) -> list[Answer]:
+    """Return the answers for all of the session; every batch is within the budget, and booked however it ends."""
+    from skilld.library.covers import batches
+    from skilld.times import day
+
+    answers: list[Answer] = []
+    for messages in batches(session.messages, settings.batch.turns):
+        _check_budget(store, settings, backend)
+        before = backend.usage
+        try:
+            answers += examination.answers(messages)
+        finally:
+            store.usage.add(day(time.time()), backend.name, examination.name, backend.usage - before)
+    return answers
+
+
 def _refuse_unwanted(row: Shelved, session: Session) -> None:
     """Raise RefusedError where the project of the skill or the session wants to be left alone."""
     from skilld.skills import why_left_alone
@@ -89,11 +95,12 @@ def _refuse_unwanted(row: Shelved, session: Session) -> None:
 
 def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
     """Raise SkilldError where today's budget is spent and the back-end costs something."""
+    from skilld.classify.backends import OFFLINE
     from skilld.daemon.budget import why_spent
     from skilld.times import day
 
     why = why_spent(store.usage.on(day(time.time())), settings.budget)
-    if why and backend.name != "offline":
+    if why and backend.name != OFFLINE:
         raise SkilldError("Not all of the session was judged", f"the budget is spent: {why}", "See: skilld cost")
 
 
