@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from skilld.errors import RefusedError, SkilldError
 
@@ -137,9 +137,21 @@ def confirmed(question: str, title: str) -> bool:
     """Ask the person; without a terminal to ask on, raise RefusedError with `title`."""
     if not sys.stdin.isatty():
         raise RefusedError(title, "there is no terminal to ask you", "If you mean it: --yes")
-    sys.stdout.write(question)
-    sys.stdout.flush()
+    return says_yes(question, sys.stdout)
+
+
+def says_yes(question: str, where: TextIO) -> bool:
+    """Put a question, its `[y/N] ` included, on a terminal's line; whether the answer is a yes."""
+    where.write(question)
+    where.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def refuse_agent(title: str) -> None:
+    """Raise RefusedError with `title` where a coding agent gave the command, whatever the settings allow it."""
+    from skilld.decide import guard
+
+    guard.refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title=title)
 
 
 def redactor() -> Callable[[str], str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -57,10 +55,8 @@ def path(arguments: argparse.Namespace) -> int:
 
 def set_(arguments: argparse.Namespace) -> int:
     """Change one setting."""
-    from skilld.decide.guard import refuse_agent
-
     # An agent could let itself decide, or have another model asked.
-    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can change the settings")
+    common.refuse_agent("Only you can change the settings")
     file = common.places().settings_file
     write_setting(file, arguments.key, arguments.value)
     later = arguments.key == "notify.enabled" or arguments.key.startswith("roots.")

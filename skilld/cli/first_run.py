@@ -34,10 +34,7 @@ def ask(settings: Settings, path: Path, environment: Mapping[str, str]) -> None:
     )
     console.line("  each cut to 500 characters, secrets removed.")
     console.line(f"  It would cost: {_A_DAY}.")
-    sys.stdout.write(f"Use {model}? [y/N] ")
-    sys.stdout.flush()
-    answer = sys.stdin.readline().strip().lower()
-    write_setting(path, "model", model if answer in {"y", "yes"} else "offline")
+    write_setting(path, "model", model if common.says_yes(f"Use {model}? [y/N] ", sys.stdout) else "offline")
     console.line(f"Remembered in {path}; change it any time: skilld config set model ...")
     console.line()
 

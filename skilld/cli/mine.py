@@ -180,9 +180,7 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
         sys.stderr.write(f"To be asked: {about}{money}.\n")
         if not asks:  # where nobody can be asked, the model that was configured and the day's budget are their word
             return True
-        sys.stderr.write("Ask? [y/N] ")
-        sys.stderr.flush()
-        return sys.stdin.readline().strip().lower() in {"y", "yes"}
+        return common.says_yes("Ask? [y/N] ", sys.stderr)
 
     def edited(text: str) -> str:
         progress.clear()

@@ -18,7 +18,11 @@ from skilld.errors import Exit
 from skilld.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
     from skilld.daemon.engine import Engine
+    from skilld.daemon.spawn import Keep
     from skilld.paths import Places
     from skilld.settings import Settings
     from skilld.store.batches import StoredBatch
@@ -52,8 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.daemon.lock import Lock
     from skilld.daemon.recovery import open_store
     from skilld.daemon.roots import Surroundings
-    from skilld.daemon.service import Service
-    from skilld.notify.desktop import Desktop
     from skilld.paths import check_private
     from skilld.store.meta import INSTALLED_AT
 
@@ -73,8 +75,21 @@ def run(arguments: argparse.Namespace) -> int:
         origin, settings = _settings(where)
     in_force.keep(store, settings, origin)
     engine = Engine(store, settings, Surroundings(common.home(), dict(os.environ), umask), time.time())
-    desktop = Desktop(_ring if terminal else None) if settings.notify.enabled else None
-    service = Service(engine, _tell, desktop, where.settings_file)
+    try:
+        return _follow(engine, where.settings_file, arguments, new_here=new_here)
+    finally:
+        store.close()
+        lock.release()
+
+
+def _follow(engine: Engine, settings_file: Path, arguments: argparse.Namespace, *, new_here: bool) -> int:
+    """Say what was found here, and follow: once, or until a signal. Returns the exit code."""
+    from skilld.cli import first_run
+    from skilld.daemon.service import Service
+    from skilld.notify.desktop import Desktop
+
+    bell = _ring if sys.stdout.isatty() else None
+    service = Service(engine, _tell, Desktop(bell) if engine.settings.notify.enabled else None, settings_file)
     if not arguments.once:
         service.take_signals()
     else:
@@ -84,13 +99,9 @@ def run(arguments: argparse.Namespace) -> int:
         count = engine.follower.backfill(arguments.backfill, time.time())
         days = "day" if arguments.backfill == 1 else f"{arguments.backfill:g} days"
         console.line(f"Reading {counted(count, 'transcript')} of the last {days}.")
-    try:
-        if arguments.once:
-            return _once(engine)
-        service.run()
-    finally:
-        store.close()
-        lock.release()
+    if arguments.once:
+        return _once(engine)
+    service.run()
     return Exit.INTERRUPTED if service.stopped_by == signal.SIGINT else Exit.OK
 
 
@@ -110,22 +121,19 @@ def _journald_reads() -> bool:
 def _once(engine: Engine) -> int:
     """Read what is new and finish the batches that are due, one after the other."""
     from skilld.daemon.observing import Observing
-    from skilld.daemon.spawn import Worker
     from skilld.types import State
 
     engine.store.batches.recover()
     _read(engine)
     engine.close_due(time.time())
     if job := engine.recall(time.time()):
-        worker = Worker(job, engine.around.environment, engine.settings.worker.seconds)
-        engine.recalled(worker.result(lambda _: None), time.time())
+        engine.recalled(_result(engine, job), time.time())
     done = 0
     progress = Progress("Judging batches")
     while batch := engine.next_batch(time.time()):
         waiting = engine.store.batches.counts()["pending"]
         progress.show(done, done + waiting)
-        worker = Worker(engine.start(batch), engine.around.environment, engine.settings.worker.seconds)
-        result = worker.result(partial(_keep_plan, engine, batch))
+        result = _result(engine, engine.start(batch), partial(_keep_plan, engine, batch))
         if new := engine.finish(batch, result, time.time()):
             progress.clear()
             _tell(new)
@@ -133,8 +141,7 @@ def _once(engine: Engine) -> int:
     progress.clear()
     look = Observing(engine.store, engine.around.umask)
     if job := look.job(time.time()):
-        worker = Worker(job, engine.around.environment, engine.settings.worker.seconds)
-        look.apply(worker.result(lambda _: None), time.time())
+        look.apply(_result(engine, job), time.time())
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
     console.line(
@@ -146,6 +153,13 @@ def _once(engine: Engine) -> int:
     if count:
         console.line("See them: skilld proposals")
     return 0
+
+
+def _result(engine: Engine, job: Mapping[str, Any], keep: Keep = lambda _: None) -> dict[str, Any]:
+    """Have a worker do a job, and wait for its result."""
+    from skilld.daemon.spawn import Worker
+
+    return Worker(job, engine.around.environment, engine.settings.worker.seconds).result(keep)
 
 
 def _read(engine: Engine) -> None:

@@ -91,9 +91,7 @@ def _consents(missing: Mapping[str, str]) -> bool:
             "--environment keep: in a file that only you can read; leave: do without. Or: skilld config set ...",
         )
     console.line(f"Only this shell has {console.plain(names)}: a service would not see it.")
-    sys.stdout.write("Keep it for the service, in a file that only you can read? [y/N] ")
-    sys.stdout.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+    return common.says_yes("Keep it for the service, in a file that only you can read? [y/N] ", sys.stdout)
 
 
 def _show_files(manager: ServiceManager, start: Start) -> None:

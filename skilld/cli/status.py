@@ -6,10 +6,14 @@ import argparse
 import os
 import time
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+
+if TYPE_CHECKING:
+    from skilld.daemon.in_force import Limits
+    from skilld.store import Store
 
 _A_WEEK = 7 * 86400.0
 
@@ -32,36 +36,23 @@ def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
     from skilld.daemon.alarm import why_dead
-    from skilld.daemon.budget import why_spent
     from skilld.daemon.in_force import kept, origin, shown
     from skilld.daemon.lock import is_held
-    from skilld.intake.agents import ADAPTERS
     from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, RESTS_ON, SNOOZED_UNTIL
-    from skilld.times import day, rfc3339
+    from skilld.times import rfc3339
     from skilld.types import State
 
     store = common.store()
     settings = kept(store, origin(common.places().settings_file, os.environ)) or shown(common.settings())
     now = time.time()
     choice = choose(settings.model, None, None, 0, os.environ)  # only to say which it is
-    summary = store.transcripts.summary()
     until = store.meta.get(PAUSED_UNTIL)
-    spent = store.usage.on(day(now))
     return {
         "running": is_held(common.places().lock),
         "paused": store.meta.paused(now),
         "paused_until": until if until is None or until == FOREVER else rfc3339(float(until)),
         "backend": {"name": choice.spec.model, "why": choice.why, "found": list(choice.found)},
-        "agents": {
-            name: {
-                "files": summary.get(name, {}).get("files", 0),
-                "turns": summary.get(name, {}).get("turns", 0),
-                "malformed": summary.get(name, {}).get("malformed", 0),
-                "overlong": summary.get(name, {}).get("overlong", 0),
-                "last_event_at": rfc3339(newest) if (newest := summary.get(name, {}).get("newest")) else None,
-            }
-            for name in ADAPTERS
-        },
+        "agents": _agents(store),
         "turns": store.transcripts.turn_counts(),
         "batches": store.batches.counts(),
         "outcomes": store.batches.outcomes(),
@@ -70,17 +61,37 @@ def collect() -> dict[str, Any]:
         "rests_on": store.meta.get(RESTS_ON, {}),
         "learnings": store.learnings.count(),
         "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
-        "spend_today": {
-            "calls": spent.calls,
-            "tokens": spent.tokens_in + spent.tokens_out,
-            "usd": round(spent.usd, 6),
-        },
-        "budget": {**asdict(settings.budget), "spent": why_spent(spent, settings.budget)},
+        **_spending(store, settings.budget, now),
         "dead": why_dead(store, now),
         "daemon": store.meta.get(DAEMON),
         "notices": store.meta.get(NOTICES),
         "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(SNOOZED_UNTIL, 0.0)) > now else None,
         "last_error": store.meta.get(LAST_ERROR),
+    }
+
+
+def _agents(store: Store) -> dict[str, Any]:
+    from skilld.intake.agents import ADAPTERS
+    from skilld.times import rfc3339
+
+    summary = store.transcripts.summary()
+    found = {name: summary.get(name, {}) for name in ADAPTERS}
+    return {
+        name: {key: of_it.get(key, 0) for key in ("files", "turns", "malformed", "overlong")}
+        | {"last_event_at": rfc3339(newest) if (newest := of_it.get("newest")) else None}
+        for name, of_it in found.items()
+    }
+
+
+def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
+    from skilld.daemon.budget import why_spent
+    from skilld.times import day
+
+    spent = store.usage.on(day(now))
+    tokens = spent.tokens_in + spent.tokens_out
+    return {
+        "spend_today": {"calls": spent.calls, "tokens": tokens, "usd": round(spent.usd, 6)},
+        "budget": {**asdict(budget), "spent": why_spent(spent, budget)},
     }
 
 
@@ -102,18 +113,7 @@ def _print(shown: dict[str, Any]) -> None:
     console.line(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} parked")
     for parked in shown["parked"]:
         console.line(f"          parked {parked['id']}: {console.plain(parked['detail'] or '')}; again: skilld retry")
-    states = shown["proposals"]
-    console.line(
-        f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
-        f"{states['reverted']} reverted; {counted(shown['learnings'], 'learning')} kept"
-    )
-    for repo, warning in shown["rests_on"].items():
-        console.line(console.paint(f"          {console.plain(repo)}: skilld/staging {warning}", "yellow"))
-        console.line("          do not merge it; skilld accept takes single proposals into any branch")
-    for unrated in shown["unrated"][:1]:
-        skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
-        said = f"skilld feedback {skill} --helpful | --unhelpful --session {session}"
-        console.line(console.paint(f"rate      did {skill} help? {said}", "dim"))
+    _print_proposals(shown)
     spent = shown["spend_today"]
     console.line(f"today     {counted(spent['calls'], 'model call')}, {spent['tokens']} tokens, ${spent['usd']:.4f}")
     if why := shown["budget"]["spent"]:
@@ -126,6 +126,24 @@ def _print(shown: dict[str, Any]) -> None:
     if error := shown["last_error"]:
         when = ago(seconds(error["at"]), now)
         console.line(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))
+
+
+def _print_proposals(shown: dict[str, Any]) -> None:
+    """Print what became of proposals, which branch is not to be merged, and which skill nobody said a word about."""
+    from skilld.text import counted
+
+    states = shown["proposals"]
+    console.line(
+        f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
+        f"{states['reverted']} reverted; {counted(shown['learnings'], 'learning')} kept"
+    )
+    for repo, warning in shown["rests_on"].items():
+        console.line(console.paint(f"          {console.plain(repo)}: skilld/staging {warning}", "yellow"))
+        console.line("          do not merge it; skilld accept takes single proposals into any branch")
+    for unrated in shown["unrated"][:1]:
+        skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
+        said = f"skilld feedback {skill} --helpful | --unhelpful --session {session}"
+        console.line(console.paint(f"rate      did {skill} help? {said}", "dim"))
 
 
 def _print_agents(agents: dict[str, Any], now: float) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
 from skilld import console
@@ -24,7 +23,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.decide.guard import refuse_agent
     from skilld.git.environment import scrub_environment
 
     scrub_environment()
@@ -35,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     _list(parts + last, [*troubles, *archived()])
     if arguments.dry_run or not parts + last:
         return 0
-    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False)
+    common.refuse_agent("Only you can uninstall skilld")
     if not arguments.yes and not common.confirmed("Remove all of it? [y/N] ", "Nothing was removed"):
         console.line("Nothing was removed.")
         return Exit.FAILURE

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -29,10 +27,9 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
-    from skilld.decide.guard import refuse_agent
     from skilld.library.serving import switch
 
-    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can choose your skills")
+    common.refuse_agent("Only you can choose your skills")
     if bool(arguments.names) + arguments.all + arguments.custom != 1:
         raise UsageError("Which skills?", "give their names, or --all, or --custom", "List them: skilld skills list")
     store = common.store()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from dataclasses import dataclass, replace
@@ -56,11 +55,10 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.decide.guard import refuse_agent
     from skilld.exchange.sources import find
     from skilld.git.environment import scrub_environment
 
-    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can import skills")
+    common.refuse_agent("Only you can import skills")
     removed = scrub_environment()
     found = find(arguments.source, removed, common.as_text(arguments.branch))  # a path need not be UTF-8
     if arguments.only:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from functools import partial
 
 from skilld import console
@@ -22,10 +20,9 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
-    from skilld.decide.guard import refuse_agent
     from skilld.library.pins import pin
 
-    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can pin your skills")
+    common.refuse_agent("Only you can pin your skills")
     store = common.store()
     row = library.the_skill(store, arguments.name)
     changed = pin(store, row.path, on=on)

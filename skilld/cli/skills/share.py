@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,13 +46,12 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.decide.guard import refuse_agent
     from skilld.exchange.outgoing import put, take_back
     from skilld.exchange.sources import is_address
     from skilld.git.environment import scrub_environment
     from skilld.git.remote import push, push_addresses
 
-    refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title="Only you can share your skills")
+    common.refuse_agent("Only you can share your skills")
     removed = scrub_environment()
     remote = common.as_text(arguments.to)
     if not is_address(remote) and remote.startswith("-"):
