@@ -1,6 +1,6 @@
 """How well near-duplicate skills are told from others: thirty labelled skills in, the tables of docs/quality.md out.
 
-Skills and labels are tests/fixtures/lifecycle. Those of `tuned` were read while the matcher was made; a pair with one
+Skills and labels are tests/fixtures/alike. Those of `tuned` were read while the matcher was made; a pair with one
 of `aside` in it was only counted. Deterministic.
 
     python -m tools.measure_matching
@@ -14,9 +14,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.lifecycle import match
+from skilld.consolidate import match
 
-ROOT = Path(__file__).parents[1] / "tests" / "fixtures" / "lifecycle"
+ROOT = Path(__file__).parents[1] / "tests" / "fixtures" / "alike"
 CURVE = (0.15, 0.2, 0.25, match.SAME, 0.3, 0.4, 0.5)
 UNRELATED = "unrelated"
 

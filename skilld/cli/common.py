@@ -114,8 +114,8 @@ def served(skills: Sequence[Skill]) -> list[Skill]:
 
 def offered(skills: Sequence[Skill], project: Path) -> list[Skill]:
     """Return the served ones, but of those that skilld wrote itself only as many as the settings say."""
+    from skilld.library.offered import offered
     from skilld.library.ranks import by_recency, by_relevance
-    from skilld.lifecycle.offered import offered
 
     rules = settings().lifecycle
     with closing(store()) as opened:

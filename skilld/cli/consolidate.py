@@ -14,9 +14,9 @@ from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
+    from skilld.consolidate.merge import Merge
+    from skilld.consolidate.plan import Fate, Pair
     from skilld.library.alike import Compared
-    from skilld.lifecycle.merge import Merge
-    from skilld.lifecycle.plan import Fate, Pair
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -69,11 +69,11 @@ def run(arguments: argparse.Namespace) -> int:
 def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[Found]:
     """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
     from skilld.cli.skills import library
+    from skilld.consolidate.match import pairs
+    from skilld.consolidate.plan import Fate, plan
+    from skilld.consolidate.proposal import pair_of
     from skilld.library.alike import compared
     from skilld.library.pins import pinned
-    from skilld.lifecycle.match import pairs
-    from skilld.lifecycle.plan import Fate, plan
-    from skilld.lifecycle.proposal import pair_of
     from skilld.types import State
 
     meant = [library.the_skill(store, name) for name in names]
@@ -108,9 +108,9 @@ def _look_into(
     pair: Pair, skills: Mapping[str, Compared], merges: dict[str, Merge], known: dict[str, tuple[Fate, str]]
 ) -> None:
     """Put the merge of a pair into `merges`, and into `known` why it is not to be proposed, if so."""
+    from skilld.consolidate.merge import merge
+    from skilld.consolidate.plan import Fate
     from skilld.library.alike import lost_with
-    from skilld.lifecycle.merge import merge
-    from skilld.lifecycle.plan import Fate
 
     key = _key(pair)
     try:
@@ -126,15 +126,15 @@ def _look_into(
 
 
 def _key(pair: Pair) -> str:
-    from skilld.lifecycle.plan import pair_key
+    from skilld.consolidate.plan import pair_key
 
     return pair_key(pair.keep.key, pair.away.key)
 
 
 def _proposed(store: Store, found: Found) -> Found:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
+    from skilld.consolidate.proposal import pair_of, proposals
     from skilld.deciding.staging import put
-    from skilld.lifecycle.proposal import pair_of, proposals
     from skilld.times import rfc3339
     from skilld.types import State
 
@@ -168,7 +168,7 @@ def _as_json(found: Found, *, dry_run: bool) -> dict[str, Any]:
 
 
 def _tell(found: Found, *, dry_run: bool) -> None:
-    from skilld.lifecycle.plan import Fate
+    from skilld.consolidate.plan import Fate
 
     pair = found.pair
     keep, away = console.plain(pair.keep.name), console.plain(pair.away.name)

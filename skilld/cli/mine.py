@@ -123,7 +123,7 @@ def _mined(arguments: argparse.Namespace) -> Report:
 
 
 def _options(arguments: argparse.Namespace) -> Options:
-    from skilld.kinds.draft import SHORT_NAMES
+    from skilld.draft.values import SHORT_NAMES
     from skilld.mine.options import Options
     from skilld.mine.reading import Wanted
 

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.kinds.draft import Draft, SkillKind
-from skilld.kinds.sections import Item, lift
+from skilld.draft.sections import Item, lift
+from skilld.draft.values import Draft, SkillKind
 
 
 @dataclass(frozen=True, slots=True)

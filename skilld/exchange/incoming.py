@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
+from skilld.draft import Draft, SkillKind, read
+from skilld.draft.values import of_kind
 from skilld.errors import SkilldError
 from skilld.exchange import yaml_text
 from skilld.exchange.judge import judge
 from skilld.exchange.parsed import from_document
 from skilld.exchange.sources import Found
-from skilld.kinds import Draft, SkillKind, read
-from skilld.kinds.draft import of_kind
 from skilld.redact import Finding as Secret
 from skilld.skills.front import entries, front_lines
 from skilld.text import cut

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from skilld.draft import Draft, faults, write
 from skilld.edit.lint import Finding, Severity, lint
 from skilld.errors import RefusedError
-from skilld.kinds import Draft, faults, write
 from skilld.redact import Finding as Secret
 
 _TITLE = "The skill was not imported"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from skilld.consolidate.match import best, described
 from skilld.errors import SkilldError
 from skilld.exchange.incoming import Incoming
-from skilld.lifecycle.match import best, described
 from skilld.skills import Places, Skill
 from skilld.skills.landing import landing
 from skilld.types import Proposal

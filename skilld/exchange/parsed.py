@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from skilld.draft.sections import Parts, item, lay
+from skilld.draft.skill_md import clean, variables
+from skilld.draft.values import SHORT_NAMES, Draft, SkillKind, trimmed
 from skilld.errors import SkilldError
-from skilld.kinds.draft import SHORT_NAMES, Draft, SkillKind, trimmed
-from skilld.kinds.sections import Parts, item, lay
-from skilld.kinds.skill_md import clean, variables
 
 _TITLE = "That is no skill"
 _KINDS = {**SHORT_NAMES, **{kind.value: kind for kind in SkillKind}}

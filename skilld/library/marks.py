@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from skilld.consolidate.merge import MERGED_FROM
 from skilld.library.pins import pinned
 from skilld.library.ranks import changed_at
 from skilld.library.serving import disabled
+from skilld.library.stale import is_stale
 from skilld.library.uses import Uses
-from skilld.lifecycle.merge import MERGED_FROM
-from skilld.lifecycle.stale import is_stale
 from skilld.skills import Skill, Source
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT

@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from skilld.draft import input_schema
 from skilld.errors import SkilldError
-from skilld.kinds import input_schema
 from skilld.skills import Skill
 from skilld.skills.fill import body, filled
 from skilld.text import cut, safe_text

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.lifecycle.match import best, described
-from skilld.mine.draft import draft
+from skilld.consolidate.match import best, described
+from skilld.mine.new_skill import new_skill
 from skilld.mine.values import Candidate, Rejected
 from skilld.skills import Skill, Source
 
@@ -39,6 +39,6 @@ def _like(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path, str]) ->
     """Return the skill in reach of a candidate's project that is for the same task, if there is one."""
     here = Path(one.target)
     near = {str(skill.path): skill for skill in skills if skill.project is None or here.is_relative_to(skill.project)}
-    new = described("", one.name, draft(one, day=_ANY_DAY, with_sessions=False).text)
+    new = described("", one.name, new_skill(one, day=_ANY_DAY, with_sessions=False).text)
     match = best(new, [described(key, skill.name, texts.get(skill.path, "")) for key, skill in near.items()])
     return near[match.other.key] if match else None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.kinds import Draft, SkillKind
+from skilld.draft import Draft, SkillKind
 from skilld.memory.asks import asks
 from skilld.memory.category import Category, category
 from skilld.memory.gather import of_learnings

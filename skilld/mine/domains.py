@@ -16,10 +16,10 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE
 from skilld.daemon.roots import Surroundings, skill_places
 from skilld.deciding.staging import put
+from skilld.draft import write
 from skilld.edit.lint import Severity, gravest, lint
 from skilld.errors import SkilldError
 from skilld.intake.agents import ADAPTERS
-from skilld.kinds import write
 from skilld.memory.asks import Ask, asks
 from skilld.memory.gather import of_learnings
 from skilld.mine.content import unfit

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from skilld.kinds import SkillKind
+from skilld.draft import SkillKind
 from skilld.mine.confirm import Transcripts, refuted
 from skilld.mine.judge import judge
 from skilld.mine.known import Proposed

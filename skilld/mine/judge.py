@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.kinds import SkillKind
+from skilld.draft import SkillKind
 from skilld.memory.asks import Ask
 from skilld.mine.alike import settled
 from skilld.mine.content import unfit

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.daemon.roots import Surroundings
-from skilld.kinds import SkillKind
+from skilld.draft import SkillKind
 from skilld.mine.asking import Terms
 from skilld.mine.reading import Wanted
 from skilld.mine.sessions import Transcript

@@ -18,12 +18,12 @@ from skilld.daemon.budget import why_spent
 from skilld.daemon.roots import Surroundings
 from skilld.daemon.spawn import Worker
 from skilld.deciding.staging import put
+from skilld.draft import SkillKind
 from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
-from skilld.kinds import SkillKind
 from skilld.mine.asking import BOOKED_UNDER, Terms
 from skilld.mine.confirm import Transcripts
-from skilld.mine.draft import NewSkill, draft
+from skilld.mine.new_skill import NewSkill, new_skill
 from skilld.mine.options import Edit
 from skilld.mine.place import place, why_not_editable
 from skilld.mine.values import Candidate, Part
@@ -86,7 +86,7 @@ def _created(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *
     for other in run.store.proposals.in_states([State.OPEN]):
         if other.creates and other.path == str(where.path):
             raise SkilldError("It was not proposed", f"{other.id} proposes a skill of that name; decide on it first")
-    drafted = draft(candidate, day=day(time.time()), with_sessions=not where.shared)
+    drafted = new_skill(candidate, day=day(time.time()), with_sessions=not where.shared)
     written = drafted.text
     if dry_run:
         checked(candidate, drafted, run)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
-from skilld.kinds import SkillKind
+from skilld.draft import SkillKind
 from skilld.memory.asks import Ask, Said, asks
 from skilld.mine.leads import SEVERAL, Known, piece, proofs, rows_of, skill_for
 from skilld.mine.naming import name_of, telling_words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skilld.kinds import Variable
+from skilld.draft import Variable
 from skilld.mine.values import Part
 from skilld.text import fold
 

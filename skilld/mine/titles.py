@@ -18,7 +18,7 @@ from skilld.daemon.budget import why_spent
 from skilld.daemon.spawn import Worker
 from skilld.errors import SkilldError
 from skilld.mine.asking import BOOKED_UNDER
-from skilld.mine.draft import NewSkill, draft
+from skilld.mine.new_skill import NewSkill, new_skill
 from skilld.mine.proposing import Run, checked
 from skilld.mine.values import Candidate
 from skilld.times import day, rfc3339
@@ -32,7 +32,7 @@ def titled(
 
     `taken` are the names of the skills there are. Without `may_ask` only an answer that is kept is used.
     """
-    drafts = {one: draft(one, day=day(time.time()), with_sessions=False) for one in candidates if one.creates}
+    drafts = {one: new_skill(one, day=day(time.time()), with_sessions=False) for one in candidates if one.creates}
     if not drafts:
         return tuple(candidates), ""
     told, why_not = _told([_text(one) for one in drafts.values()], run, may_ask=may_ask)
@@ -54,7 +54,7 @@ def _with(one: Candidate, drafted: NewSkill, suggested: Title, taken: Collection
     passed = fitting(suggested, own, rules, said, taken)
     better = replace(one, name=passed.name or one.name, description=passed.description, title=passed.title)
     try:
-        checked(better, draft(better, day=day(time.time()), with_sessions=False), run)
+        checked(better, new_skill(better, day=day(time.time()), with_sessions=False), run)
     except SkilldError:
         return one
     return better

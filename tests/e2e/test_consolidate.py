@@ -12,7 +12,7 @@ import pytest
 from support.in_process import InProcess
 from support.repos import Person, snapshot
 
-FIXTURES = Path(__file__).parents[1] / "fixtures/lifecycle"
+FIXTURES = Path(__file__).parents[1] / "fixtures/alike"
 
 
 class World:

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from skilld import kinds
+from skilld import draft
 from skilld.edit.lint import lint
 from skilld.skills.spec import faults
 from support.inline import Inline
@@ -80,7 +80,7 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
     for one in first["candidates"]:
         if one["action"] == "create":
             assert faults(one["text"], one["name"]) == ()
-            assert kinds.faults(kinds.read(one["text"])) == ()
+            assert draft.faults(draft.read(one["text"])) == ()
             assert [f for f in lint(b"", one["text"].encode(), one["text"]) if f.severity == "refuse"] == []
             path = f".claude/skills/{one['name']}/SKILL.md"
             assert project.git("show", f"skilld/staging:{path}") == one["text"].rstrip("\n")

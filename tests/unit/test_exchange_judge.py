@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from skilld.draft import Draft, SkillKind, Variable, read
 from skilld.errors import SkilldError
 from skilld.exchange.judge import judge
-from skilld.kinds import Draft, SkillKind, Variable, read
 from skilld.redact import Redactor
 
 SECRETS = Redactor(bytes(32)).findings

@@ -20,9 +20,9 @@ ROOT = Path(__file__).parents[2]
 LAYERS = (
     ("types", "errors", "text", "times", "words", "files"),
     ("git", "markdown", "redact", "skills"),
-    ("intake", "window", "classify", "edit", "propose", "decide", "notify", "sync", "kinds"),
+    ("intake", "window", "classify", "edit", "propose", "decide", "notify", "sync", "draft"),
     ("settings", "paths", "logs", "store", "wire"),
-    ("crash", "console", "memory", "lifecycle"),
+    ("crash", "console", "memory", "consolidate"),
     ("worker", "daemon", "demo", "mcp", "service"),
     ("deciding", "exchange", "library"),
     ("mine",),

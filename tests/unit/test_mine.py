@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.kinds import SkillKind
+from skilld.draft import SkillKind
 from skilld.mine.judge import judge
 from skilld.mine.rows import Feedback, Row, Task, distil
 from skilld.mine.sessions import Session

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.kinds import SkillKind, faults, read, write
+from skilld.draft import SkillKind, faults, read, write
 from skilld.mine.domain import gathered
 from skilld.store.learnings import Learning
 

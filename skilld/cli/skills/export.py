@@ -73,8 +73,8 @@ def _masked(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - 
 
 
 def _document(store: Store, row: Shelved, *, with_evidence: bool) -> dict[str, Any]:
+    from skilld.draft import read
     from skilld.exchange.document import Stats, to_document
-    from skilld.kinds import read
     from skilld.types import State
 
     accepted = store.proposals.in_states([State.ACCEPTED])

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from skilld.library.marks import marks
+from skilld.library.offered import offered
 from skilld.library.pins import pin, pinned
 from skilld.library.ranks import by_recency, by_relevance
+from skilld.library.stale import DAYS, is_stale
 from skilld.library.uses import NEVER, Uses
-from skilld.lifecycle.offered import offered
-from skilld.lifecycle.stale import DAYS, is_stale
 from skilld.skills import Skill, Source
 from skilld.skills.front import front
 from skilld.store import Store

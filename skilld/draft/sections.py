@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.kinds.draft import trimmed
+from skilld.draft.values import trimmed
 from skilld.text import fold
 
 _INDENT = "   "

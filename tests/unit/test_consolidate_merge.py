@@ -6,13 +6,13 @@ from itertools import permutations
 
 import pytest
 
+from skilld.consolidate.match import Described, Match
+from skilld.consolidate.merge import NO_MARK, Merge, merge
+from skilld.consolidate.passages import passages
+from skilld.consolidate.plan import Facts, Fate, Pair, pair_key
+from skilld.consolidate.proposal import pair_of, proposals
 from skilld.edit.operations import MAX_CHANGED_LINES, apply
 from skilld.errors import SkilldError
-from skilld.lifecycle.match import Described, Match
-from skilld.lifecycle.merge import NO_MARK, Merge, merge
-from skilld.lifecycle.passages import passages
-from skilld.lifecycle.plan import Facts, Fate, Pair, pair_key
-from skilld.lifecycle.proposal import pair_of, proposals
 from skilld.types import Op
 
 KEEP = """\

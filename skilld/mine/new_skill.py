@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.kinds import SkillKind, Variable
+from skilld.draft import SkillKind, Variable
 from skilld.mine.content import relative
 from skilld.mine.naming import project_name
 from skilld.mine.template import others_of, template
@@ -57,7 +57,7 @@ class NewSkill:
         return replace(self, description=front(text).description or self.description, body=body)
 
 
-def draft(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkill:
+def new_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkill:
     """Return the skill that a candidate to create would be; `day` is YYYY-MM-DD.
 
     `with_sessions` has the sessions' ids and what was last asked about in it: no file that others see should.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from skilld.kinds.draft import FIRST_VERSION, Draft, SkillKind, Variable, trimmed
+from skilld.draft.values import FIRST_VERSION, Draft, SkillKind, Variable, trimmed
 from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills.compose import compose
 from skilld.skills.front import front

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld import kinds
-from skilld.kinds import SkillKind
-from skilld.mine.draft import draft, short
+from skilld import draft
+from skilld.draft import SkillKind
 from skilld.mine.naming import name_of, telling_words
+from skilld.mine.new_skill import new_skill, short
 from skilld.mine.template import template
 from skilld.mine.values import Candidate, Part, Proof, Sort
 from skilld.skills.front import front
@@ -36,7 +36,7 @@ def test_rules_pitfalls_and_facts_stand_under_their_headings() -> None:
         _part(Sort.PITFALL, "Never mock the gateway."),
         _part(Sort.FACT, "Fixtures live in /work/shop/tests/data."),
     )
-    made = draft(_candidate(SkillKind.KNOWLEDGE, *parts, work="testing"), day=DAY, with_sessions=True)
+    made = new_skill(_candidate(SkillKind.KNOWLEDGE, *parts, work="testing"), day=DAY, with_sessions=True)
     assert made.description == (
         "Rules and facts for writing, changing or running tests in shop: Always run the suite with --fast; Never mock"
         " the gateway; Fixtures live in tests/data. Use when writing, changing or running tests in shop."
@@ -74,7 +74,7 @@ For writing, changing or running tests.
 
 def test_what_differs_between_wordings_becomes_a_variable() -> None:
     part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me, please", "review https://x.org/pr/7 with me")
-    made = draft(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=False)
+    made = new_skill(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=False)
     assert made.body == "# review some link with me, please\n\nreview {{link}} with me, please"
     assert made.description.startswith(
         "Does a request that comes again and again: review some link with me, please. Use"
@@ -82,7 +82,7 @@ def test_what_differs_between_wordings_becomes_a_variable() -> None:
     assert front(made.text).metadata["skilld-variables"] == '[{"name": "link", "type": "string"}]'
     assert "https" not in made.text
     assert "skilld-sessions" not in made.text
-    own = front(draft(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=True).text).metadata
+    own = front(new_skill(_candidate(SkillKind.PROMPT, part), day=DAY, with_sessions=True).text).metadata
     assert own["skilld-sessions"] == "s0, s1"
     assert json.loads(own["skilld-variables"])[0]["description"] == "as in https://x.org/pr/10"
 
@@ -90,13 +90,13 @@ def test_what_differs_between_wordings_becomes_a_variable() -> None:
 @pytest.mark.parametrize("kind", [SkillKind.PROMPT, SkillKind.WORKFLOW, SkillKind.TOOL])
 def test_a_request_is_what_its_kind_says(kind: SkillKind) -> None:
     part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me", "review https://x.org/pr/7 with me")
-    made = draft(_candidate(kind, part), day=DAY, with_sessions=True)
-    assert kinds.faults(kinds.read(made.text)) == ()
+    made = new_skill(_candidate(kind, part), day=DAY, with_sessions=True)
+    assert draft.faults(draft.read(made.text)) == ()
 
 
 def test_a_request_can_be_a_tool_that_takes_its_variables() -> None:
     part = _part(Sort.REQUEST, "review https://x.org/pr/10 with me", "review https://x.org/pr/7 with me")
-    said = front(draft(_candidate(SkillKind.TOOL, part), day=DAY, with_sessions=False).text).metadata
+    said = front(new_skill(_candidate(SkillKind.TOOL, part), day=DAY, with_sessions=False).text).metadata
     assert said["skilld-kind"] == "mcp-tool"
     assert json.loads(said["skilld-input-schema"]) == {
         "type": "object",
@@ -112,7 +112,7 @@ def test_what_is_too_long_is_cut_between_words() -> None:
 
 
 def test_the_person_edits_description_and_body_and_the_rest_stays() -> None:
-    made = draft(_candidate(SkillKind.KNOWLEDGE, _part(Sort.RULE, "Run --fast.")), day=DAY, with_sessions=False)
+    made = new_skill(_candidate(SkillKind.KNOWLEDGE, _part(Sort.RULE, "Run --fast.")), day=DAY, with_sessions=False)
     text = made.text.replace("name: shop-testing", "name: other").replace("Run --fast.", "Run --slow.")
     edited = made.edited(text)
     assert edited.name == "shop-testing"
@@ -136,7 +136,7 @@ def test_a_template_takes_only_exact_words_for_variables() -> None:
 
 def test_steps_are_numbered_in_their_order() -> None:
     parts = (_part(Sort.STEP, "update the changelog"), _part(Sort.STEP, "tag the release"))
-    made = draft(_candidate(SkillKind.WORKFLOW, *parts), day=DAY, with_sessions=False)
+    made = new_skill(_candidate(SkillKind.WORKFLOW, *parts), day=DAY, with_sessions=False)
     assert made.body.endswith("## Steps\n\n1. update the changelog\n2. tag the release")
     assert made.description.startswith(
         "Steps that follow each other: update the changelog; then tag the release. Use when"
@@ -150,9 +150,9 @@ def test_whatever_was_said_the_file_is_sound(said: list[tuple[Sort, str]], kind:
     parts = [_part(sort, text, text[::-1]) for sort, text in said]
     name = name_of(telling_words(said[0][1]))
     candidate = Candidate(name, "create", f"/{project}", kind, ("repeatable",), tuple(parts), "testing")
-    made = draft(candidate, day=DAY, with_sessions=True)
+    made = new_skill(candidate, day=DAY, with_sessions=True)
     assert faults(made.text, name) == ()
-    assert kinds.read(made.text).kind is kind
+    assert draft.read(made.text).kind is kind
     assert "Use when" in front(made.text).description
 
 

@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skilld.draft import Draft, SkillKind, Variable, faults, read, write
+from skilld.draft.sections import Item, Parts, item, lay, lift
+from skilld.draft.skill_md import clean
+from skilld.draft.values import of_kind
 from skilld.exchange import yaml_text
 from skilld.exchange.document import Stats, to_document
 from skilld.exchange.parsed import from_document
-from skilld.kinds import Draft, SkillKind, Variable, faults, read, write
-from skilld.kinds.draft import of_kind
-from skilld.kinds.sections import Item, Parts, item, lay, lift
-from skilld.kinds.skill_md import clean
 
 TEMPLATE = Draft(
     "review",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.kinds.draft import Draft, SkillKind
-from skilld.kinds.sections import lift
+from skilld.draft.sections import lift
+from skilld.draft.values import Draft, SkillKind
 from skilld.skills.fill import holes
 
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)

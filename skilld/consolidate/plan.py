@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from skilld.lifecycle.match import Match
+from skilld.consolidate.match import Match
 
 MOST = 5  # merges that one run proposes
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from skilld.lifecycle import match
+from skilld.consolidate import match
 from tools import measure_matching
 
 BOILERPLATE = "Reflect on the outcome, then append the surprising findings to the evolution ledger of the plugin."

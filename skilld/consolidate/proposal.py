@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
-from skilld.lifecycle.merge import Left, Merge, Part
-from skilld.lifecycle.plan import Pair, pair_key
+from skilld.consolidate.merge import Left, Merge, Part
+from skilld.consolidate.plan import Pair, pair_key
 from skilld.text import counted, cut
 from skilld.types import Kind, Proposal, State
 
