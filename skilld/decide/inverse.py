@@ -80,7 +80,7 @@ def _insert(text: list[bytes], hunk: lines.Hunk, after: list[str]) -> None:
 
 def _place(text: list[bytes], at: int, new: tuple[str, ...]) -> None:
     added = _encoded(text, new)
-    if at == len(text) and text and not text[-1].endswith(b"\n"):
+    if at == len(text) and text and not text[-1].endswith((b"\n", b"\r")):
         text[-1] += _ending(text)
         added[-1] = added[-1].rstrip(b"\r\n")  # a file without a final newline stays without
     text[at:at] = added
@@ -106,4 +106,4 @@ def _encoded(text: list[bytes], new: tuple[str, ...]) -> list[bytes]:
 
 
 def _ending(text: list[bytes]) -> bytes:
-    return b"\r\n" if any(line.endswith(b"\r\n") for line in text[:1]) else b"\n"
+    return next((end for line in text[:1] for end in (b"\r\n", b"\r") if line.endswith(end)), b"\n")

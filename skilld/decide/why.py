@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from pathlib import Path
 
+from skilld.decide.history import read_history
 from skilld.errors import UsageError
 from skilld.git import objects
 from skilld.git.private import look
-from skilld.git.repo import find
+from skilld.git.repo import Tracked, find
 
 SECONDS = 30.0  # for a blame: a long history takes longer than git's other answers
 
@@ -38,17 +39,27 @@ def why(path: Path, line: int, private: Path | None = None) -> Origin:
     git, relpath = tracked.repo.git, tracked.relpath
     origin = uncommitted(path, line)
     now = path.read_bytes().splitlines()
-    stored = (objects.read_blob(git, tracked.repo.head, relpath) or b"").splitlines()
-    committed = _committed_line(stored, now, line)
+    stored = objects.read_blob(git, tracked.repo.head, relpath) or b""
+    committed = _committed_line(stored.splitlines(), now, line)
     if committed is None:
         return origin
-    safe = "--no-textconv", "--porcelain", "-M", "-w", "-L", f"{committed},{committed}"
-    out = git.run("blame", *safe, tracked.repo.head, "--", relpath, seconds=SECONDS)
-    oid = out.split(b" ", 1)[0].decode()
+    if b"\r" in stored.replace(b"\r\n", b""):
+        oid = _bringer(tracked, now[line - 1])
+    else:
+        safe = "--no-textconv", "--porcelain", "-M", "-w", "-L", f"{committed},{committed}"
+        out = git.run("blame", *safe, tracked.repo.head, "--", relpath, seconds=SECONDS)
+        oid = out.split(b" ", 1)[0].decode()
     commit = objects.read_commit(git, oid)
     if commit is None:
         return replace(origin, commit=oid)
     return Origin(origin.text, oid, commit.proposals, commit.trailers)
+
+
+def _bringer(tracked: Tracked, line: bytes) -> str:
+    """Return the newest commit that brought a line which ends in a bare CR: for git that ends no line."""
+    sightings = read_history(tracked.repo, tracked.repo.head, tracked.relpath, 0)
+    brought = (s.oid for s in reversed(sightings) if line not in (s.before or b"").splitlines())
+    return next(brought, tracked.repo.head)
 
 
 def uncommitted(path: Path, line: int) -> Origin:

@@ -28,12 +28,8 @@ class MergeConflictError(Exception):
 
 
 def split(data: bytes) -> list[str]:
-    r"""Return the lines of `data`, ends cut (`\n` and `\r\n`); bytes that are no UTF-8 survive as surrogates."""
-    text = data.decode("utf-8", "surrogateescape")
-    lines = text.split("\n")
-    if lines[-1] == "":
-        lines.pop()
-    return [line.removesuffix("\r") for line in lines]
+    r"""Return the lines of `data`, ends cut (`\n`, `\r\n`, `\r`); bytes that are no UTF-8 survive as surrogates."""
+    return [line.decode("utf-8", "surrogateescape") for line in data.splitlines()]
 
 
 def hunks(old: bytes, new: bytes) -> list[Hunk]:

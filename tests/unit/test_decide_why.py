@@ -1,9 +1,13 @@
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from skilld.decide.why import why
+from skilld.edit.operations import apply
 from skilld.errors import UsageError
+from skilld.types import Op, Operation
 from support.repos import SKILL, TEXT, Desk, Person, below
 
 DRY = below("- Run the tests.", "- Do a dry run.")
@@ -49,6 +53,19 @@ def test_a_squash_names_all_it_brought(person: Person) -> None:
     person.git("merge", "--quiet", "--squash", "skilld/staging")
     person.git("commit", "--quiet", "--no-edit")
     assert set(why(person.skill, line_of(person, "- Do a dry run.")).proposals) == {"p1", "p2"}
+
+
+def test_lines_that_end_in_a_bare_cr(person: Person) -> None:
+    person.commit("old", {SKILL: TEXT.replace("\n", "\r")})
+    desk = Desk(person)
+    desk.made("p1", partial(apply, operations=[Operation(Op.INSERT_AFTER, "- Run the tests.", "- Do a dry run.")]))
+    landed = desk.accept("p1")
+    person.commit("mine", {SKILL: person.skill.read_bytes() + b"More.\r"})
+    lines = person.skill.read_bytes().decode().split("\r")
+    origin = why(person.skill, lines.index("- Do a dry run.") + 1)
+    assert (origin.text, origin.commit, origin.proposals) == ("- Do a dry run.", landed.commit, ("p1",))
+    assert why(person.skill, lines.index("- Tag the commit.") + 1).proposals == ()
+    assert why(person.skill, lines.index("More.") + 1).commit == person.tip()
 
 
 @pytest.mark.parametrize("line", [0, -1, TEXT.count("\n") + 1])

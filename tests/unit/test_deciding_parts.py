@@ -29,11 +29,14 @@ def test_each_part_is_what_it_adds_and_takes_away() -> None:
     ]
 
 
-def test_every_choice_of_parts_has_the_chosen_lines_and_no_others() -> None:
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n", b"\r"])
+def test_every_choice_of_parts_has_the_chosen_lines_and_no_others(ending: bytes) -> None:
     lines = ["- First.", "- Second.", "Third.", "- Present tense."]
     for count in range(5):
         for chosen in itertools.combinations(range(4), count):
-            text = only(BEFORE, OPERATIONS, chosen).decode().splitlines()
+            found = only(BEFORE.replace(b"\n", ending), OPERATIONS, chosen)
+            text = found.decode().splitlines()
+            assert found.count(ending) == len(text)
             assert [number for number, line in enumerate(lines) if line in text] == list(chosen)
             assert ("- Past tense." in text) == (3 not in chosen)
             assert "- Short." in text
