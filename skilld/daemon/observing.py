@@ -76,9 +76,9 @@ def observation(store: Store, proposals: list[Proposal], now: float) -> dict[str
 def record(store: Store, result: Mapping[str, Any], now: float) -> None:
     """Write down what a look found: decisions, commits that moved, proposals gone from the branch."""
     with store.transaction():
+        for item in result.get("committed", ()):  # before it may have moved for the next one
+            store.proposals.amend(proposal_from_json(item))
         follow(store, result, now)
-        for item in result.get("committed", ()):
-            store.proposals.commit(proposal_from_json(item))
         for proposal_id, since in result.get("missing", {}).items():
             store.proposals.set_missing(proposal_id, "" if since is None else rfc3339(since))
 

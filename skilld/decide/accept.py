@@ -48,7 +48,8 @@ def accept(proposal: Proposal, apply: Apply, removed: Mapping[str, str], private
         try:
             return apply(current)
         except SkilldError:
-            common = _common_version(desk, commit)
+            # Where the branch that is checked out and the one below the proposal part.
+            common = objects.common_version(desk.repo.git, desk.repo.head, commit.parents[0], desk.tracked.relpath)
             if common is None or common == before:
                 raise
         return transplant(before, after, common, current)
@@ -63,13 +64,6 @@ def _write_out(desk: Desk, data: bytes) -> None:
     is_new = desk.tracked.entry is None and not os.path.lexists(desk.path)
     if is_new and objects.read_blob(desk.repo.git, head(desk), desk.tracked.relpath) == data:
         files.make(desk.path, data)
-
-
-def _common_version(desk: Desk, commit: Commit) -> bytes | None:
-    """Return the skill where the branch that is checked out and the one below a proposal part, or None."""
-    git = desk.repo.git
-    found = git.call("merge-base", desk.repo.head, commit.parents[0]).out.decode().strip()
-    return objects.read_blob(git, found, desk.tracked.relpath) if found else None
 
 
 def _edited_commit(desk: Desk, proposal: str) -> Commit | None:

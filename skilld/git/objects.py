@@ -106,6 +106,12 @@ def read_blob(git: Git, commit: str, relpath: str) -> bytes | None:
     return found.data if found is not None and found.kind == "blob" else None
 
 
+def common_version(git: Git, one: str, other: str, relpath: str) -> bytes | None:
+    """Return a file's bytes where the histories of two commits part; None where they never met, or had no such file."""
+    found = git.call("merge-base", one, other).out.decode().strip()
+    return read_blob(git, found, relpath) if found else None
+
+
 def read_commits(git: Git, names: Sequence[str]) -> list[Commit | None]:
     """Return the commits of these names in order, None where there is no commit."""
     return [_parse(item) if item is not None and item.kind == "commit" else None for item in read(git, names)]

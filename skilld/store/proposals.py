@@ -105,26 +105,12 @@ class Proposals:
                 (_to_row("evidence", (*proposal.evidence, evidence)), proposal_id),
             )
 
-    def commit(self, proposal: Proposal) -> None:
-        """Record that a proposal that had waited is a commit now."""
-        self._db.execute(
-            'UPDATE proposals SET "commit" = ?, base = ?, branch = ?, repo = ?, relpath = ?, note = ? WHERE id = ?',
-            (
-                proposal.commit,
-                proposal.base,
-                proposal.branch,
-                proposal.repo,
-                proposal.relpath,
-                proposal.note,
-                proposal.id,
-            ),
-        )
-
     def amend(self, proposal: Proposal) -> None:
-        """Record that a proposal says something else now, and is another commit."""
-        values = [_to_row("operations", proposal.operations), proposal.summary, proposal.id]
-        self._db.execute("UPDATE proposals SET operations = ?, summary = ? WHERE id = ?", values)
-        self.commit(proposal)
+        """Record that a proposal is another commit now, its first one if it had waited, and may say something else."""
+        names = "operations", "summary", "commit", "base", "branch", "repo", "relpath", "note"
+        settings = ", ".join(f'"{name}" = ?' for name in names)
+        values = [_to_row(name, getattr(proposal, name)) for name in names]
+        self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names
 
     def missing_since(self, proposal_id: str) -> str:
         """Return since when an open proposal has been gone from the staging branch; empty: it is not."""

@@ -49,13 +49,14 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
         elif proposal.state is State.OPEN:
             decided.append(proposal.id)
     alone = bool(job.get("alone"))
+    closed = [*decided, *job.get("closed", ())]
     if still_open or decided:
         if alone:
             unlock(repo)
-        still_open = _remake(repo, still_open, [*decided, *job.get("closed", ())], result)
+        still_open = _remake(repo, still_open, closed, result)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
-            _try_again(waiting, still_open, result, alone=alone)
+            still_open += _try_again(waiting, still_open, closed, result, alone=alone)
 
 
 def _remake(repo: str, still_open: list[Proposal], dropped: list[str], result: dict[str, Any]) -> list[Proposal]:
@@ -74,20 +75,27 @@ def _remake(repo: str, still_open: list[Proposal], dropped: list[str], result: d
     ]
 
 
-def _try_again(waiting: Proposal, standing: list[Proposal], result: dict[str, Any], *, alone: bool) -> None:
-    """Commit a proposal that waited for the person's own commit of the skill, or for the branch to be free."""
+def _try_again(
+    waiting: Proposal, standing: list[Proposal], dropped: list[str], result: dict[str, Any], *, alone: bool
+) -> list[Proposal]:
+    """Commit a proposal that waited for the person's own commit of the skill, or for the branch to be free.
+
+    Returns it where it is a commit now.
+    """
     staged = Staged()
     try:
-        said = not stage(waiting, standing, staged, alone=alone)
+        said = not stage(waiting, standing, staged, dropped, alone=alone)
     except (RefusedError, RetryError):
-        return  # it waits on
+        return []  # it waits on
     except SkilldError as error:
         _decide(waiting, State.STALE, result, note=error.cause or error.title)
-        return
+        return []
     if said:
         _decide(waiting, State.ACCEPTED, result, note="you wrote it yourself")
-    result["committed"] += [proposal_to_json(proposal) for proposal in staged.made if proposal.commit]
+    committed = [proposal for proposal in staged.made if proposal.commit]
+    result["committed"] += [proposal_to_json(proposal) for proposal in committed]
     _merge(staged, result)
+    return committed
 
 
 def _decide(proposal: Proposal, state: State, result: dict[str, Any], *, commit: str = "", note: str = "") -> None:

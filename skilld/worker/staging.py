@@ -19,6 +19,7 @@ from skilld.skills import why_left_alone
 from skilld.skills.find import FILE
 from skilld.skills.spec import faults
 from skilld.types import Proposal
+from skilld.worker.anew import placed_anew
 from skilld.worker.staged import Staged
 
 NEW = "new skill: "  # what the summary of a proposal that makes one begins with
@@ -54,9 +55,15 @@ def stage(
         refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED)
     repo = str(tracked.repo.address)
     open_here = [other for other in (*standing, *staged.made) if other.repo == repo and other.commit]
+    anew = placed_anew(proposal, applier(proposal), tracked)
+    if anew is None:
+        return False
+    proposal = anew
     try:
         outcome = propose(_request(proposal, open_here, dropped, private))
     except StagingBusyError as busy:
+        if tracked.repo.branch == refs.STAGING:  # lines of other proposals stand there, on which it may be anchored
+            proposal = replace(proposal, base=tracked.repo.head)
         outcome = Waiting(f"waits: {busy.cause}")
     return _take(outcome, proposal, repo, staged)
 
@@ -92,7 +99,7 @@ def _take(outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: Staged
             staged.made.append(replace(proposal, note="", **names))
             return True
         case Waiting():
-            staged.made.append(replace(proposal, repo=repo, note=outcome.reason))
+            staged.made.append(replace(proposal, repo=repo, commit="", note=outcome.reason))
             return True
         case Unchanged():
             return False

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 from skilld.daemon.observing import Observing, record
 from skilld.store import Store
 from skilld.store.meta import PAUSED_UNTIL
-from skilld.types import State
+from skilld.types import Op, Operation, State
+from skilld.wire import proposal_to_json
 from support.proposals import COMMITTED, a_proposal
 from support.repos import new_repo
 
@@ -52,6 +54,17 @@ def test_what_was_decided_long_ago_is_left_alone(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, state=State.ACCEPTED, decided_at=AT))
     assert Observing(store).job(NOW + 29 * 86400) is not None
     assert Observing(store).job(NOW + 31 * 86400) is None
+
+
+def test_what_was_committed_and_moved_in_one_look_is_where_it_moved(store: Store) -> None:
+    store.proposals.add(replace(PROPOSAL, commit=""))
+    edit = (Operation(Op.INSERT_AFTER, "- another line", "- b"),)
+    committed = proposal_to_json(replace(PROPOSAL, operations=edit))
+    moved = ["a", "3" * 40, "4" * 40]
+    record(store, {"committed": [json.loads(json.dumps(committed))], "moved": [moved]}, NOW)
+    found = store.proposals.get("a")
+    assert found is not None
+    assert (found.commit, found.base, found.operations) == ("3" * 40, "4" * 40, edit)
 
 
 def test_a_repository_that_is_gone_is_looked_at_too(store: Store) -> None:

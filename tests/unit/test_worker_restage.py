@@ -13,7 +13,7 @@ import pytest
 from skilld.errors import RetryError, SkilldError
 from skilld.skills.compose import compose
 from skilld.types import Evidence, Kind, Op, Operation, Proposal
-from skilld.wire import proposal_to_json
+from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker.auto import apply_allowed
 from skilld.worker.observe import observe
 from skilld.worker.staged import Staged
@@ -152,6 +152,90 @@ def test_what_waits_is_committed_when_its_time_comes(person: Person) -> None:
     (committed,) = found["committed"]
     assert (committed["commit"], committed["note"]) == (person.tip(STAGING), "")
     assert found["decisions"] == []
+
+
+def taught_on_staging(person: Person, first: Proposal) -> Proposal:
+    """Return a proposal for a line below that of `first`, made while the staging branch was checked out."""
+    person.git("switch", "--quiet", "skilld/staging")
+    result = Staged()
+    assert stage(proposal(person, "p2", "- Dry run first.", "- Then wait a minute."), (first,), result)
+    (waiting,) = result.made
+    person.git("switch", "--quiet", "main")
+    return waiting
+
+
+@pytest.mark.parametrize("rejected", [True, False])
+def test_what_waited_below_a_line_of_another_proposal_is_placed_anew(person: Person, *, rejected: bool) -> None:
+    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    waiting = taught_on_staging(person, first)
+    found = look(waiting, closed=["p1"]) if rejected else look(first, waiting)
+    (committed,) = found["committed"]
+    assert (found["decisions"], committed["commit"]) == ([], person.tip(STAGING))
+    lines = ["- Run the tests.", "- Then wait a minute.", *([] if rejected else ["- Dry run first."])]
+    assert "\n".join([*lines, "- Tag the commit."]) in person.show(ref=STAGING)
+    assert person.log(STAGING, "^main") == [f"skilld(release): say {name}" for name in ("p2", "p1")[: 2 - rejected]]
+    # What the store keeps now fits again wherever the branch is made anew.
+    kept = proposal_from_json(committed)
+    person.commit("mine", {SKILL: TEXT + "More.\n"})
+    ((name, commit, _),) = [row for row in look(kept)["moved"] if row[0] == "p2"]
+    assert (name, commit) == ("p2", person.tip("refs/skilld/proposals/p2"))
+
+
+def test_what_waited_below_a_line_that_was_merged_stays_below_it(person: Person) -> None:
+    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    waiting = taught_on_staging(person, first)
+    person.git("merge", "--quiet", "skilld/staging")
+    (committed,) = look(first, waiting)["committed"]
+    assert committed["operations"][0]["anchor"] == "- Dry run first."
+    assert "- Dry run first.\n- Then wait a minute." in person.show(ref=STAGING)
+
+
+def test_what_waited_and_was_written_by_the_person_is_accepted(person: Person) -> None:
+    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    waiting = taught_on_staging(person, first)
+    person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Then wait a minute.\n- Tag")})
+    found = look(first, waiting)
+    assert found["decisions"] == [["p2", "open", "accepted", "", "you wrote it yourself"]]
+    assert found["committed"] == []
+
+
+def test_a_change_of_another_proposals_line_goes_with_it(person: Person) -> None:
+    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    person.git("switch", "--quiet", "skilld/staging")
+    result = Staged()
+    change = proposal(person, "p2", "- Dry run first.", "- Two dry runs first.", Op.REPLACE)
+    assert stage(change, (first,), result)
+    person.git("switch", "--quiet", "main")
+    assert [row[:3] for row in look(*result.made, closed=["p1"])["decisions"]] == [["p2", "open", "stale"]]
+
+
+def test_several_that_waited_know_of_each_other(person: Person) -> None:
+    other = person.root / "skills/other/SKILL.md"
+    person.commit("both", {SKILL: TEXT + "More.\n", "skills/other/SKILL.md": "# Other\n\n- Read it.\n\nEnd.\n"})
+    person.commit("other", {"skills/other/SKILL.md": "# Other\n\n- Read it.\n\nThe end.\n"})
+    person.git("switch", "--quiet", "-c", "skilld/staging")
+    result = Staged()
+    assert stage(proposal(person, "p1", "- Read it.", "- Twice.", path=str(other)), (), result)
+    assert stage(proposal(person, "p2", "- Run the tests.", "- Dry run first."), (), result)
+    person.git("switch", "--quiet", "main")
+    person.git("branch", "--quiet", "-D", "skilld/staging")
+    found = look(*result.made)
+    assert [row["id"] for row in found["committed"]] == ["p1", "p2"]
+    on_branch = person.git("rev-list", "--reverse", f"main..{STAGING}").splitlines()
+    assert on_branch == [person.tip(f"refs/skilld/proposals/{name}") for name in ("p1", "p2")]
+
+
+def test_one_put_back_while_the_branch_is_in_use_waits_for_it(person: Person) -> None:
+    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    second = staged(person, "p2", "- Push the tag.", "- Write the news.", first)
+    restage(second.repo, [second], Staged(), ["p1"])
+    person.git("switch", "--quiet", "skilld/staging")
+    result = Staged()
+    assert stage(first, (second,), result)
+    (waiting,) = result.made
+    assert (waiting.commit, waiting.note[:6]) == ("", "waits:")
+    person.git("switch", "--quiet", "main")
+    assert [row["id"] for row in look(second, waiting)["committed"]] == ["p1"]
 
 
 def test_a_lock_keeps_what_waits_waiting(person: Person) -> None:

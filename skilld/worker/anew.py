@@ -1,0 +1,52 @@
+"""An edit that waited, placed anew where the lines that it is anchored on are not in the skill.
+
+While the staging branch is checked out, a session sees the lines of open proposals and an edit may be anchored on one.
+Where that proposal is rejected, or just not merged, HEAD has no such line when the edit can be committed at last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from skilld.decide.inverse import transplant
+from skilld.edit.between import operations_between
+from skilld.errors import SkilldError
+from skilld.git import lines, objects
+from skilld.git.repo import Tracked
+from skilld.types import Proposal
+
+
+def placed_anew(proposal: Proposal, edit: Callable[[bytes], bytes], tracked: Tracked) -> Proposal | None:
+    """Return a proposal that waits, with an edit that fits HEAD's version of the skill; None: it says that already.
+
+    `proposal.base` is the commit that was checked out when the edit was made. The proposal comes back as it is where
+    its edit fits HEAD or the person's uncommitted file, and where there is no certain place for it.
+    """
+    if not proposal.base or proposal.commit:
+        return proposal
+    git, relpath = tracked.repo.git, tracked.relpath
+    names = [f"{commit}:{relpath}" for commit in (proposal.base, tracked.repo.head)]
+    seen, current = (item.data if item else None for item in objects.read(git, names))
+    if seen is None or current is None or _fits(edit, current):
+        return proposal
+    try:
+        after = edit(seen)
+        if lines.holds(current, seen, after):
+            return None
+        if _fits(edit, Path(proposal.path).read_bytes()):
+            return proposal
+        common = objects.common_version(git, proposal.base, tracked.repo.head, relpath)
+        text = transplant(seen, after, common or b"", current).decode("utf-8-sig")
+        return replace(proposal, operations=tuple(operations_between(current, text)))
+    except (SkilldError, OSError):
+        return proposal
+
+
+def _fits(edit: Callable[[bytes], bytes], text: bytes) -> bool:
+    try:
+        edit(text)
+    except SkilldError:
+        return False
+    return True
