@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -48,9 +49,9 @@ def _model() -> Model:
     from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.agent_cli_clients import PREFIX
     from skilld.classify.backends.model import Model
+    from skilld.daemon.backend import choice_of
 
-    settings = common.settings()
-    choice = common.back_end(settings, settings.worker.seconds)
+    choice = choice_of(common.settings(), os.environ, in_job=False)
     if choice.spec.model == OFFLINE or choice.spec.model.startswith(PREFIX):
         remedy = "skilld config set model openai/gpt-5-mini, or any other that litellm knows"
         raise UsageError("No model to talk with", f"the back-end is {choice.spec.model}: {choice.why}", remedy)

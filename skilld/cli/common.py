@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TextIO
 from skilld.errors import RefusedError, SkilldError
 
 if TYPE_CHECKING:
-    from skilld.classify.backends.choose import Choice
     from skilld.paths import Places
     from skilld.redact import Finding, Redactor
     from skilld.settings import Settings
@@ -95,13 +94,6 @@ def skill_places() -> dict[str, SkillPlaces]:
 
     configured = settings().roots
     return {name: roots.skill_places(name, home(), os.environ, configured) for name in ADAPTERS}
-
-
-def back_end(settings: Settings, seconds: float) -> Choice:
-    """Return the back-end that works now, and why it is this one; a question may take so many seconds."""
-    from skilld.classify.backends.choose import choose
-
-    return choose(settings.model, settings.model_base_url, settings.model_api_key, seconds, os.environ)
 
 
 def served(skills: Sequence[Skill]) -> list[Skill]:

@@ -223,13 +223,13 @@ def _maker(name: str) -> Callable[[], Backend]:
 
     if name == "offline":
         return lambda: make(Spec("offline"))
-    from skilld.daemon.jobs import backend
+    from skilld.daemon.backend import choice_of
 
     settings = common.settings()
     if name == "litellm" and settings.model in {"auto", "offline"}:
         raise UsageError("No model is configured", f"model is {settings.model}", "skilld config set model MODEL")
     model = settings.model if name == "litellm" else name
-    spec = Spec(**backend(settings.model_copy(update={"model": model}), os.environ))
+    spec = choice_of(settings.model_copy(update={"model": model}), os.environ).spec
     return lambda: make(spec)
 
 

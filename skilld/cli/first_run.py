@@ -72,8 +72,10 @@ def _cost(model: str, settings: Settings) -> str:
 
 def tell(engine: Engine, *, new_here: bool) -> None:
     """Say what was found on this machine and what judging costs; to a new user also how to look at the past week."""
+    from skilld.daemon.backend import choice_of
+
     settings = engine.settings
-    choice = common.back_end(settings, settings.worker.seconds)
+    choice = choice_of(settings, engine.around.environment)
     _tell_agents(engine)
     console.line(f"{'Skills':12} {_where_they_are(_own_skills(engine))}, beside those of your projects")
     console.line(f"{'Back-end':12} {choice.spec.model}: {choice.why}")

@@ -150,6 +150,7 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _world() -> World:
+    from skilld.daemon.backend import choice_of
     from skilld.daemon.roots import Surroundings
     from skilld.mine.asking import Terms
     from skilld.mine.options import World
@@ -157,7 +158,7 @@ def _world() -> World:
     settings = common.settings()
     umask = os.umask(0o077)
     os.umask(umask)
-    spec = common.back_end(settings, max(1.0, settings.worker.seconds / 2)).spec
+    spec = choice_of(settings, os.environ).spec
     return World(
         store=common.store(),
         terms=Terms(spec, settings.budget, settings.worker.seconds, umask, dict(os.environ)),

@@ -14,6 +14,7 @@ import structlog
 
 from skilld.classify.backends import OFFLINE
 from skilld.daemon import jobs, recovery, results
+from skilld.daemon.backend import choice_of
 from skilld.daemon.budget import why_spent
 from skilld.daemon.deadlines import Deadlines
 from skilld.daemon.follow import Follower
@@ -130,7 +131,7 @@ class Engine:
             if (
                 not why
                 or not batch.job["skills"]
-                or jobs.backend(self.settings, self.around.environment)["model"] == OFFLINE
+                or choice_of(self.settings, self.around.environment).spec.model == OFFLINE
             ):
                 return batch
             # Not until tomorrow: the person may raise the limit meanwhile.

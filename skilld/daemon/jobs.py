@@ -5,11 +5,11 @@ The texts are read again from the transcripts by the worker; the job names files
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from skilld.classify.backends.choose import choose
+from skilld.daemon.backend import choice_of
 from skilld.daemon.roots import Surroundings, skill_places
 from skilld.daemon.trust import thresholds
 from skilld.intake.agents import ADAPTERS
@@ -52,7 +52,7 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
         "umask": around.umask,
         "memory_mb": settings.worker.memory_mb,
         "closed_at": batch.created_at,
-        "backend": backend(settings, around.environment),
+        "backend": asdict(choice_of(settings, around.environment).spec),
         "auto": auto(settings),
         "open": [proposal_to_json(proposal) for proposal in store.proposals.in_states([State.OPEN])],
         "closed": store.proposals.closed_ids(),
@@ -74,13 +74,6 @@ def auto(settings: Settings) -> dict[str, Any]:
     """Return which skills' proposals may be applied unasked (None: all), and how sure they must be."""
     skills = None if settings.apply == "auto" else settings.auto.skills
     return {"skills": skills, "confidence": settings.auto.confidence}
-
-
-def backend(settings: Settings, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return the back-end that works now, as the worker is told it."""
-    seconds = max(1.0, settings.worker.seconds / 2)
-    choice = choose(settings.model, settings.model_base_url, settings.model_api_key, seconds, environment)
-    return asdict(choice.spec)
 
 
 def skills(

@@ -7,7 +7,8 @@ from dataclasses import asdict
 
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli_clients import PREFIX, chosen, find
-from skilld.classify.backends.choose import PROVIDERS, choose
+from skilld.classify.backends.choose import PROVIDERS
+from skilld.daemon.backend import choice_of
 from skilld.daemon.budget import why_spent
 from skilld.daemon.spawn import Worker
 from skilld.doctor.values import Model, Trouble
@@ -22,7 +23,7 @@ _RETRY = "Try again in a while; if it stays so: skilld config show"
 def model(settings: Settings, environment: Mapping[str, str], store: Store | None, now: float, *, ask: bool) -> Model:
     """Return the facts. With `ask` one question is asked, by a worker as every other, and booked."""
     key, url = settings.model_api_key, settings.model_base_url
-    choice = choose(settings.model, url, key, settings.worker.seconds / 2, environment)
+    choice = choice_of(settings, environment)
     name = choice.spec.model
     lacks = _lacks(name, environment, has_key=bool(key or url))
     answer: Trouble | str | None = None

@@ -59,11 +59,10 @@ class Proposal:
     """An edit committed on the staging branch, as the store keeps it.
 
     `path` is the real path of the SKILL.md. Known once it is staged: `repo`, the top level of the work tree; `relpath`,
-    the file below it with forward slashes; `base`, the commit the staging branch rested on (of one that waits: the
-    staging commit that was checked out when it was made); `commit`, its own (it changes when the branch is rebuilt;
-    `id` never does). `operations` are what an accept or a rebuild applies again by their anchors. Times are RFC 3339 in
-    UTC. `note` is a short remark for the person, `landed` the commit by which an accepted proposal came in, where that
-    is known.
+    the file below it with forward slashes; `base`, the commit the staging branch rested on (while it waits: on which it
+    was made); `commit`, its own (it changes when the branch is rebuilt; `id` never does). `operations` are what an
+    accept or a rebuild applies again by their anchors. Times are RFC 3339 in UTC. `note` is a short remark for the
+    person, `landed` the commit by which an accepted proposal came in, where that is known.
     """
 
     id: str

@@ -35,6 +35,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.classify.backends import make
+    from skilld.daemon.backend import choice_of
     from skilld.library.covers import Examination, Word
 
     settings = common.settings()
@@ -42,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     row = library.the_skill(store, arguments.name)
     session = _session(settings, common.as_text(arguments.session))
     _refuse_unwanted(row, session)
-    backend = make(common.back_end(settings, settings.worker.seconds).spec)
+    backend = make(choice_of(settings, os.environ, in_job=False).spec)
     examination = Examination(backend, row.name, row.path, common.skill_text(row.skill), common.redactor())
     answers = _answers(examination, session, backend, store, settings)
     covered = all(answer.word is Word.COVERED for answer in answers)
