@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+_STOPS = (".", "!", "?", ":", ";", "…", "。", "！", "？")
 _SPACE = re.compile(r"\s+")
 # Cc without tab and newline, Cf (bidi, zero width, tags), Co, Cn, Cs and the line/paragraph separators.
 _UNSAFE_CATEGORIES = frozenset({"Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"})
@@ -44,6 +45,12 @@ def cut(text: str, limit: int, *, tail_share: float = 1 / 3) -> str:
 def counted(number: int, one: str, more: str = "") -> str:
     """Return a number with its noun: `more`, or `one` with an s, unless it is 1."""
     return f"{number} {one if number == 1 else more or one + 's'}"
+
+
+def sentences(texts: Sequence[str]) -> str:
+    """Return `texts` one behind the other, each once; where there are several, each with a stop at its end."""
+    once = [text for text in dict.fromkeys(texts) if text]
+    return once[0] if len(once) == 1 else " ".join(text if text.endswith(_STOPS) else f"{text}." for text in once)
 
 
 def ended_like(text: str, others: Sequence[str]) -> str:

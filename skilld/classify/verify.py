@@ -16,9 +16,9 @@ from skilld.classify.support import adds_only
 from skilld.types import Kind, Message, SkillDoc, Update
 
 # Words that a reason is made of, whoever gives it.
-_REASONS = """asked asks for from now on always never stated as a preference how it is done here not to be done without
-consent remembered or written down stop said before user person requested corrected correction wants prefers explicit
-explicitly lasting rule standing request preference repeated instruction future work applies session agent"""
+_REASONS = """asked asks for hold from now on always never stated as a preference how it is done here not to be done
+without consent remembered or written down stop said before user person requested corrected correction wants prefers
+explicit explicitly lasting rule standing request preference repeated instruction future work applies session agent"""
 _BLANKS = re.compile(r"[ \t]+")
 
 

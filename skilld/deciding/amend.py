@@ -22,7 +22,7 @@ from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import lines
 from skilld.store import Store
-from skilld.text import cut, fold
+from skilld.text import cut, fold, sentences
 from skilld.times import rfc3339
 from skilld.types import Proposal, State
 from skilld.worker.staged import Staged
@@ -97,7 +97,7 @@ def _as_edited(proposal: Proposal, before: bytes, text: str) -> Proposal:
     if proposal.creates:
         return replace(proposal, operations=tuple(operations), note=EDITED)
     _, added = lines.signature(before, apply(before, operations))
-    said = cut(fold("; ".join(line.strip().lstrip("-*+ ") for line in added if line.strip())), _SUMMARY)
+    said = cut(fold(sentences([line.strip().lstrip("-*+ ") for line in added])), _SUMMARY)
     return replace(proposal, operations=tuple(operations), summary=said or proposal.summary, note=EDITED)
 
 

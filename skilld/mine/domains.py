@@ -32,7 +32,7 @@ from skilld.skills import why_left_alone
 from skilld.skills.landing import landing
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.text import counted, cut
+from skilld.text import counted, cut, sentences
 from skilld.times import day, rfc3339
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 
@@ -133,7 +133,7 @@ def _extended(
     return replace(made, text=added.data.decode("utf-8", "replace")), replace(
         _proposal(made.name, path, newest, desk.now),
         operations=added.operations,
-        summary=cut("; ".join(one.change.rstrip(".") for one in newest), _SUMMARY),
+        summary=cut(sentences([one.change for one in newest]), _SUMMARY),
         reason="Facts told of this project since the skill was made.",
         flags=added.flags,
     )

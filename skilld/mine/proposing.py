@@ -29,7 +29,7 @@ from skilld.mine.place import place, why_not_editable
 from skilld.mine.values import Candidate, Part
 from skilld.skills.spec import faults
 from skilld.store import Store
-from skilld.text import counted, cut
+from skilld.text import counted, cut, sentences
 from skilld.times import day, rfc3339
 from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, State, Usage
 
@@ -157,7 +157,7 @@ def extension(candidate: Candidate, run: Run) -> Proposal:
     said = [parts[number] for number in dict.fromkeys(result["turns"])]
     operations = tuple(Operation(Op(o["op"]), o["anchor"], o["text"]) for o in result["operations"])
     blank = _proposal(candidate, said, Path(candidate.target), run)
-    summary = cut("; ".join(text.rstrip(".") for text in result["changes"]), _SUMMARY)
+    summary = cut(sentences(result["changes"]), _SUMMARY)
     return replace(blank, operations=operations, summary=summary, flags=tuple(result["flags"]))
 
 

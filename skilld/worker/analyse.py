@@ -10,6 +10,7 @@ from typing import Any
 from skilld.classify.backends import OFFLINE, Backend, Spec, make
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
+from skilld.text import sentences
 from skilld.types import Evidence, Kind, Message, Outcome, Proposal, SkillRef, State, Update, Usage
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker import conversation, known
@@ -174,8 +175,8 @@ class Analysis:
             skill=loaded.ref.name,
             path=loaded.ref.path,
             operations=composed.operations,
-            summary=_joined([update.change for update in updates]),
-            reason=_joined([update.reason for update in updates]),
+            summary=sentences([update.change for update in updates]),
+            reason=sentences([update.reason for update in updates]),
             kind=updates[0].kind,
             evidence=tuple(Evidence(self._key(update.turn), update.quote) for update in updates),
             confidence=min(update.confidence for update in updates),
@@ -228,9 +229,3 @@ def _learning(
         "why_kept": why,
         "confidence": confidence,
     }
-
-
-def _joined(texts: Sequence[str]) -> str:
-    """Return sentences as one line, each once."""
-    once = [text for text in dict.fromkeys(texts) if text]
-    return once[0] if len(once) == 1 else "; ".join(text.rstrip(".") for text in once)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.text import cut, ended_like, fold, folded, one_line, safe_text
+from skilld.text import cut, ended_like, fold, folded, one_line, safe_text, sentences
 
 
 def test_fold_makes_every_run_of_white_space_one_blank() -> None:
@@ -41,6 +41,20 @@ def test_cut_keeps_head_and_tail_and_marks_the_gap() -> None:
 )
 def test_a_text_ends_like_most_others(text: str, others: list[str], out: str) -> None:
     assert ended_like(text, others) == out
+
+
+@pytest.mark.parametrize(
+    ("texts", "out"),
+    [
+        ((), ""),
+        (("No emojis",), "No emojis"),
+        (("Use tabs.", "Use tabs.", ""), "Use tabs."),
+        (("Use tabs.", "Never push"), "Use tabs. Never push."),
+        (("必ずタブを使う。", "Ask first!"), "必ずタブを使う。 Ask first!"),
+    ],
+)
+def test_sentences_stand_one_behind_the_other_each_once_and_ended(texts: tuple[str, ...], out: str) -> None:
+    assert sentences(texts) == out
 
 
 @given(st.text(max_size=60), st.integers(8, 40))

@@ -24,8 +24,8 @@ _UNRELATED = 0.45  # clear, but nothing to do with the skill in use
 _NO_LONGER = re.compile(r"no need to\b|no longer\b", re.IGNORECASE)
 
 _REASONS = {
-    Cue.LASTING: "Asked for from now on.",
-    Cue.ADVERB: "Asked for always or never.",
+    Cue.LASTING: "Said to hold from now on.",
+    Cue.ADVERB: "Said to hold always.",
     Cue.MEMORY: "Asked to be remembered or written down.",
     Cue.STOP: "Asked to stop.",
     Cue.PREFERENCE: "Stated as a preference.",
