@@ -19,7 +19,6 @@ from skilld.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from skilld.daemon.engine import Engine
     from skilld.daemon.spawn import Keep
@@ -76,20 +75,22 @@ def run(arguments: argparse.Namespace) -> int:
     in_force.keep(store, settings, origin)
     engine = Engine(store, settings, Surroundings(common.home(), dict(os.environ), umask), time.time())
     try:
-        return _follow(engine, where.settings_file, arguments, new_here=new_here)
+        return _follow(engine, where, arguments, new_here=new_here)
     finally:
         store.close()
         lock.release()
 
 
-def _follow(engine: Engine, settings_file: Path, arguments: argparse.Namespace, *, new_here: bool) -> int:
+def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new_here: bool) -> int:
     """Say what was found here, and follow: once, or until a signal. Returns the exit code."""
     from skilld.cli import first_run
+    from skilld.daemon.footing import Footing
     from skilld.daemon.service import Service
     from skilld.notify.desktop import Desktop
 
     bell = _ring if sys.stdout.isatty() else None
-    service = Service(engine, _tell, Desktop(bell) if engine.settings.notify.enabled else None, settings_file)
+    desktop = Desktop(bell) if engine.settings.notify.enabled else None
+    service = Service(engine, _tell, desktop, where.settings_file, Footing(where.lock, where.database).check)
     if not arguments.once:
         service.take_signals()
     else:

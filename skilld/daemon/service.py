@@ -52,17 +52,19 @@ _DRAIN = 10.0  # seconds for what runs at the end, together
 
 
 class Service:
-    """The daemon in the foreground. `proposed` is told every new proposal; without a `desktop` no notice is shown."""
+    """The daemon in the foreground. `proposed` is told every new proposal, `check` raises where it must not go on."""
 
     def __init__(
         self,
         engine: Engine,
         proposed: Callable[[list[Proposal]], None],
-        desktop: Desktop | None = None,
+        desktop: Desktop | None = None,  # without one no notice is shown
         settings_file: Path | None = None,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
         self._proposed = proposed
+        self._check = check
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._notices = Notices(
             engine.store, engine.settings.notify, desktop, self._inbox.put, engine.around.environment
@@ -122,10 +124,8 @@ class Service:
             if (set_back := schedule.wake()) is not None:
                 log.warning("the clock was set back, or the machine slept", seconds=round(set_back))
                 return SetBack(set_back)
-            try:
+            with suppress(queue.Empty):
                 return self._inbox.get(timeout=schedule.patience)
-            except queue.Empty:
-                continue
 
     def _serve(self, message: Message) -> None:
         """Handle a message. What cannot be written down, on a full disk, waits for the next one."""
@@ -239,6 +239,7 @@ class Service:
 
     def _look(self, now: float) -> None:
         self._watchdog.beat("look")
+        self._check()
         if self._watching and self._watching.look():
             self._engine.follower.sweep()
         if self._settings_file.follow(self._engine, self._notices, now):

@@ -1,0 +1,76 @@
+"""F-15: the database deleted or replaced under a running daemon, which SQLite does not notice. It ends, and says so."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING, LASTING_TOO, Session
+from support.waiting import LIMIT, wait_for
+
+STATE = ".local/state/skilld"
+
+
+def _teach(home: Path, project: Project, lasting: str) -> None:
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Let us begin", lasting, "ok", "thanks", "go on")
+
+
+def _log(state: Path) -> None:
+    for suffix in ("-wal", "-shm"):
+        (state / f"skilld.db{suffix}").unlink()
+
+
+def _lock(state: Path) -> None:
+    (state / "daemon.lock").unlink()
+
+
+def _put_back(state: Path) -> None:
+    """Put the folder of some time ago in its place, as a backup is restored."""
+    state.rename(state.with_name("now"))
+    state.with_name("before").rename(state)
+
+
+@pytest.mark.parametrize(
+    "take_away", [_log, *(pytest.param(other, marks=pytest.mark.slow) for other in (_lock, _put_back))]
+)
+def test_f15_taken_away_it_ends_and_the_next_one_has_everything(
+    home: Path, project: Project, program: Program, take_away: Callable[[Path], None]
+) -> None:
+    program.run("run", "--once")
+    state = home / STATE
+    shutil.copytree(state, state.with_name("before"))
+    before = project.fingerprint()
+    with program.daemon() as process:
+        _teach(home, project, LASTING)
+        wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)
+        take_away(state)
+        assert process.wait(LIMIT) == 1
+    assert "was taken away while it ran" in program.output()
+    _teach(home, project, LASTING_TOO)
+    assert program.run("run", "--once").returncode == 0
+    found = program.json("proposals")
+    assert sorted(proposal["evidence"][0]["quote"] for proposal in found) == sorted([LASTING, LASTING_TOO])
+    assert len(project.git("rev-list", "main..skilld/staging").split()) == 2
+    assert project.fingerprint() == before
+
+
+@pytest.mark.slow
+def test_f15_with_its_folder_deleted_it_leaves_no_daemon_that_nobody_sees(
+    home: Path, project: Project, program: Program
+) -> None:
+    with program.daemon() as process:
+        _teach(home, project, LASTING)
+        wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)
+        shutil.rmtree(home / STATE)
+        assert process.wait(LIMIT) == 1
+    assert "Traceback" not in program.output()
+    with program.daemon():
+        _teach(home, project, LASTING_TOO)
+        wait_for("a proposal", lambda: program.json("proposals"), every=0.5, context=program.output)
