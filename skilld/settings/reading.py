@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_settings import SettingsError
 
 from skilld.errors import UsageError
-from skilld.files import in_shell, open_to_others
+from skilld.files import in_shell, open_to_others, read_plain
 from skilld.intake.agents import ADAPTERS
 from skilld.settings.values import VARIABLES, Settings, nearest
 
@@ -45,12 +45,11 @@ def checked(values: Mapping[str, Any], remedy: str) -> Settings:
 def read_file(path: Path) -> dict[str, Any]:
     """Return the settings file as written; UsageError where it is not TOML, or others decide or read what it says."""
     try:
-        with path.open(encoding="utf-8-sig") as file:
-            facts = os.fstat(file.fileno())
-            values = tomllib.loads(file.read())
+        data, facts = read_plain(path, 1 << 20)
+        values = tomllib.loads(data.decode("utf-8-sig"))
     except FileNotFoundError:
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of 5,000 digits
         raise UsageError("The settings file cannot be read", f"{path}: {error}", f"Mend or remove {path}.") from error
     if others := open_to_others(facts, secret="model_api_key" in values):
         remedy = f"chown it, or chmod 600 {in_shell(path)}"

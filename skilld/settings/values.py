@@ -196,6 +196,8 @@ def _absolute(folder: Path) -> Path:
         found = folder.expanduser()
     except RuntimeError as error:
         raise ValueError(f"{folder}: there is no such user") from error
+    if "\0" in str(found):
+        raise ValueError("a path cannot have a NUL in it")
     if not found.is_absolute():
         raise ValueError(f"{folder} is not an absolute path")
     return found

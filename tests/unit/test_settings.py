@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,8 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
         ('model = "cli:claude:--resume"', "what follows the second colon is no name of a model"),
         ('model = "Offline"', "did you mean offline?"),
         ('model = "gpt 5"', "no model has such a name"),
+        (f"[budget]\ncalls = {'9' * 5000}", "4300 digits"),
+        ('[roots]\ncodex = "/a\\u0000b"', "a path cannot have a NUL in it"),
     ],
 )
 def test_what_is_not_understood_is_told_with_the_key(file: Path, text: str, told: str) -> None:
@@ -97,6 +100,24 @@ def test_no_file_of_the_folder_we_stand_in_is_read(file: Path, tmp_path: Path, m
 def test_a_byte_order_mark_is_no_obstacle(file: Path) -> None:
     file.write_bytes(b'\xef\xbb\xbfmodel = "offline"\n')
     assert load(file).model == "offline"
+
+
+def test_a_pipe_in_its_place_is_refused_and_not_waited_for(file: Path) -> None:
+    os.mkfifo(file, 0o600)
+    assert "it is not a regular file" in _refused(file)
+
+
+def test_a_folder_or_an_endless_device_in_its_place_is_refused(file: Path) -> None:
+    file.symlink_to("/dev/zero")
+    assert "it is not a regular file" in _refused(file)
+    file.unlink()
+    file.mkdir()
+    assert str(file) in _refused(file)
+
+
+def test_a_file_too_large_to_be_settings_is_refused(file: Path) -> None:
+    file.write_text("# nothing\n" * 200_000)
+    assert "it has over 1048576 bytes" in _refused(file)
 
 
 def test_a_key_never_shows_in_what_is_printed_of_the_settings(file: Path) -> None:
