@@ -1,8 +1,8 @@
 """Labelled batches and turns through the pipeline, and the figures on batches.
 
 Cases and a back-end in, outcomes and figures out: what would be proposed, against what a reader would remember. A batch
-is found when it gives any update; an update is right when it goes back to the same turn and means the same. Optional
-updates count neither way.
+is found when it gives any update; an update is right when it belongs to the same skill, goes back to the same turn and
+means the same. Optional updates count neither way.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def judge_batches(
     """Put every case through the pipeline, each before a back-end of its own, `jobs` at a time."""
 
     def judge(case: BatchCase) -> Scored:
-        skill = in_memory(case.skill, case.skill_text)
-        judged = pipeline.judge(backend(case), pipeline.redacted(case.messages), [skill])
+        skills = [in_memory(name, text, number) for number, (name, text) in enumerate(case.skills, 1)]
+        judged = pipeline.judge(backend(case), pipeline.redacted(case.messages), skills)
         right = match(judged.proposed, case.gold, case)
         rest = [i for i in range(len(judged.proposed)) if i not in right]
         aside = match([judged.proposed[i] for i in rest], case.optional, case)
@@ -123,6 +123,7 @@ def rows_out(scored: Sequence[Scored]) -> list[dict[str, Any]]:
             "updates": [
                 {
                     "turn": update.turn,
+                    "skill": update.skill,
                     "kind": update.kind.value,
                     "confidence": update.confidence,
                     "verdict": "right" if i in one.right else "optional" if i in one.optional else "wrong",

@@ -28,24 +28,27 @@ class BadRowsError(SkilldError):
 
 @dataclass(frozen=True, slots=True)
 class GoldUpdate:
-    """What a reader found in a batch: `turn` numbers the human turns from 1, `section` may be empty."""
+    """What a reader found in a batch: `turn` counts human turns and `skill` skills, from 1; `section` may be empty."""
 
     gist: str
     kind: Kind
     turn: int
     section: str
+    skill: int = 1
 
 
 @dataclass(frozen=True, slots=True)
 class BatchCase:
-    """A batch with what a reader would remember of it. `optional` updates are neither demanded nor punished."""
+    """A batch with what a reader would remember of it. `optional` updates are neither demanded nor punished.
+
+    `skills` are name and text of those in use, in the order of their numbers.
+    """
 
     id: str
     lang: str
     tags: tuple[str, ...]
     sample: str
-    skill: str
-    skill_text: str
+    skills: tuple[tuple[str, str], ...]
     messages: tuple[Message, ...]
     gold: tuple[GoldUpdate, ...]
     optional: tuple[GoldUpdate, ...]
@@ -88,7 +91,7 @@ def load(paths: Sequence[Path], case: Callable[[dict[str, Any]], Case]) -> list[
 
 
 def batch_case(row: dict[str, Any]) -> BatchCase:
-    """Return the batch of a row (its schema: turns with assistant_before and user, skill, gold)."""
+    """Return the batch of a row: turns with assistant_before and user, `skill` or a list `skills`, gold."""
     turns = _typed(row, "turns", list)
     numbers = {_typed(turn, "index", int): number for number, turn in enumerate(turns, 1)}
     messages: list[Message] = []
@@ -96,17 +99,18 @@ def batch_case(row: dict[str, Any]) -> BatchCase:
         if before := _typed(turn, "assistant_before", str, ""):
             messages.append(Message(before))
         messages.append(Message(_typed(turn, "user", str), turn=number, turn_key=str(number)))
-    skill, gold = _typed(row, "skill", dict), _typed(row, "gold", dict)
+    gold = _typed(row, "gold", dict)
+    skills = _typed(row, "skills", list, []) or [_typed(row, "skill", dict)]
+    many = len(skills)
     return BatchCase(
         id=str(row["id"]),
         lang=_typed(row, "lang", str, ""),
         tags=tuple(str(tag) for tag in _typed(row, "tags", list, [])),
         sample=_typed(row, "sample", str, ""),
-        skill=_typed(skill, "name", str),
-        skill_text=_typed(skill, "text", str),
+        skills=tuple((_typed(skill, "name", str), _typed(skill, "text", str)) for skill in skills),
         messages=tuple(messages),
-        gold=tuple(_update(update, numbers) for update in _typed(gold, "updates", list)),
-        optional=tuple(_update(update, numbers) for update in _typed(gold, "optional", list, [])),
+        gold=tuple(_update(update, numbers, many) for update in _typed(gold, "updates", list)),
+        optional=tuple(_update(update, numbers, many) for update in _typed(gold, "optional", list, [])),
     )
 
 
@@ -120,11 +124,15 @@ def guard_case(row: dict[str, Any]) -> GuardCase:
     return GuardCase(str(row["id"]), _typed(row, "text", str), technique.partition("/")[0] or "none", attack, worst)
 
 
-def _update(row: dict[str, Any], numbers: dict[int, int]) -> GoldUpdate:
+def _update(row: dict[str, Any], numbers: dict[int, int], skills: int) -> GoldUpdate:
     turn = _typed(row, "evidence_turn", int)
     if turn not in numbers:
         raise ValueError(f"evidence_turn {turn} is no turn of the batch")
-    return GoldUpdate(_typed(row, "gist", str), Kind(row["kind"]), numbers[turn], _typed(row, "section_hint", str, ""))
+    skill = _typed(row, "skill", int, 1)
+    if not 1 <= skill <= skills:
+        raise ValueError(f"skill {skill} is not in use in the batch")
+    section = _typed(row, "section_hint", str, "")
+    return GoldUpdate(_typed(row, "gist", str), Kind(row["kind"]), numbers[turn], section, skill)
 
 
 def _lines(path: Path) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Which of the proposed updates are those that a reader found: same turn, same meaning by content words.
+"""Which of the proposed updates are those that a reader found: same skill and turn, same meaning by content words.
 
 Meaning is judged by the share of content words that two sentences have in common, of the shorter one's. Measured on the
 labelled development batches (46 updates; the person's own sentence against the reader's gist of it): at SAME, 40 are
@@ -41,7 +41,7 @@ def match(found: Sequence[Update], gold: Sequence[GoldUpdate], case: BatchCase) 
         (score, i, j)
         for i, update in enumerate(found)
         for j, wanted in enumerate(gold)
-        if update.turn == wanted.turn and (score := _score(update, wanted, case))
+        if (update.skill, update.turn) == (wanted.skill, wanted.turn) and (score := _score(update, wanted, case))
     ]
     matched: dict[int, int] = {}
     for _, i, j in sorted(pairs, key=lambda pair: -pair[0]):

@@ -94,6 +94,7 @@ class Gold(Scripted):
     def _said(self, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> Answer:
         return [
             _update(update.gist, update.kind, update.section, update.turn, _quote(update, messages))
+            | {"skill": update.skill}
             for update in self._gold
             if not any(fold(update.gist) in fold(skill.text) for skill in skills)
         ]

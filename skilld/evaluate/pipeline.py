@@ -75,10 +75,10 @@ class Pipeline:
         ]
 
 
-def in_memory(name: str, text: str) -> Loaded:
-    """Return a skill that stands in no file."""
+def in_memory(name: str, text: str, number: int = 1) -> Loaded:
+    """Return a skill that stands in no file, the `number`-th in use."""
     path = f"/skills/{name}/SKILL.md"
-    return Loaded(SkillRef(name, path), text.encode(), SkillDoc(1, name, path, text))
+    return Loaded(SkillRef(name, path), text.encode(), SkillDoc(number, name, path, text))
 
 
 def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded], redact: Redact) -> Judged:

@@ -357,3 +357,34 @@ def test_the_shared_batches_are_all_read_and_asked() -> None:
     assert found["n"] == len(loaded) > 10
     assert found["precision"] == 1.0
     assert found["unanswered"] == 0
+
+
+OTHER = "---\nname: jam\ndescription: Cooks jam.\n---\n\n# Jam\n\n- Stir it all the time.\n"
+TWO_SKILLS = row(
+    "two skills",
+    "boil the berries",
+    "skim off the foam before you fill the jars, always",
+    updates=[{**gold("Always skim off the foam before filling the jars", 1, "add_step", "Jam"), "skill": 2}],
+    skill=None,
+    skills=[{"name": "bread", "text": SKILL}, {"name": "jam", "text": OTHER}],
+)
+
+
+def test_an_update_counts_only_for_the_skill_that_it_belongs_to() -> None:
+    (case,) = cases(TWO_SKILLS)
+    assert [name for name, _ in case.skills] == ["bread", "jam"]
+    assert run([TWO_SKILLS], lambda case: Gold(case.gold))["updates"]["true"] == 1
+    strayed = Says(says("Always skim off the foam before filling the jars", 2, "skim off the foam"))
+    assert run([TWO_SKILLS], lambda _: strayed)["updates"] == {
+        "precision": 0.0,
+        "recall": 0.0,
+        "f1": 0.0,
+        "gold": 1,
+        "found": 1,
+        "true": 0,
+    }
+
+
+def test_a_label_names_a_skill_in_use() -> None:
+    with pytest.raises(ValueError, match="skill 2 is not in use"):
+        cases(row("x", "a", updates=[{**gold("b", 0), "skill": 2}]))
