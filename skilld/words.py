@@ -61,7 +61,8 @@ _DENIES = re.compile(
     r"\b(?:not|never|no|none|without|avoid|\w+n't|(?:do|does|did|is|are|was|ca|wo|must|should|could|would)nt|cannot|stop|nunca|jam[aá]s|sin|não|jamais|sem|pas|sans|mai|non|senza|"
     r"nicht|nie|niemals|kein\w*|ohne|не|нельзя|никогда|без|хватит|nikdy|bez|nie|nigdy|đừng|không)\b"
     r"|不(?:要|用|必|准|许|許|得|可|能|需|应|應|该|該|再|想|希望|允许|允許)|[无無]需|没(?:有)?必要|沒(?:有)?必要|别|別|勿|禁止|永远不|永遠不"
-    r"|ない|ません|ずに|禁止|마세요|말아|지\s?마|않|금지",
+    # "Sorry", "perhaps" and "would you not ...?" are polite in Japanese, and say no to nothing.
+    r"|(?:ない|(?<!すみ)(?<!すい)(?<!申し訳あり)(?<!申し訳ござい)(?<!かもしれ)ません)(?!(?:でしょう)?か(?:\W|$))|ずに|禁止|마세요|말아|지\s?마|않|금지",
     re.IGNORECASE,
 )
 

@@ -20,12 +20,18 @@ def test_measures_name_numbers_by_their_neighbours() -> None:
     assert measures("version 1.2 of it") == {}
 
 
-@pytest.mark.parametrize("text", ["do not", "never", "nunca", "не трогай", "不要", "しないで", "no dates"])
+@pytest.mark.parametrize(
+    "text",
+    ["do not", "never", "nunca", "не трогай", "不要", "しないで", "触りませんでした", "時間がないから", "no dates"],
+)
 def test_a_refusal_denies(text: str) -> None:
     assert denies(text)
 
 
-@pytest.mark.parametrize("text", ["component tests", "always note it", "use pnpm", "notation"])
+@pytest.mark.parametrize(
+    "text",
+    ["component tests", "always note it", "use pnpm", "notation", "すみません、見出しは太字で", "お願いできませんか"],
+)
 def test_an_order_does_not_deny(text: str) -> None:
     assert not denies(text)
 
