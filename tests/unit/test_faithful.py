@@ -89,3 +89,79 @@ def test_a_line_in_another_language_may_give_way_to_a_change_of_it(said: str, ki
     assert why_unfaithful(before, f"- {said}\n- Never sign it.", [update], said) == why
     both = why_unfaithful(before, f"- {said}", [update], said)
     assert both == ASTRAY, "one line for one change"
+
+
+STEPS = """\
+# Deploying
+
+## Checks
+
+1. **Smoke test**
+   - Open the start page and wait for the footer.
+   - Compare the screenshot with the one of last week.
+
+     Keep both pictures.
+1. **Load test**
+   - Send forty requests a second for a minute.
+
+## Farewell letter
+Thank everybody who took part.
+- Name the weather of the day.
+- Wish a quiet evening.
+
+## Rollback
+Restore the last snapshot.
+"""
+
+
+def _removal(gone: str, said: str, kind: Kind = Kind.REMOVE_STEP) -> str:
+    assert gone in STEPS
+    return why_unfaithful(STEPS, STEPS.replace(gone, ""), [Update(1, "", said, "", kind, 1, said)], said)
+
+
+STEP = STEPS[STEPS.index("1. **Smoke") : STEPS.index("1. **Load")]
+SECTION = STEPS[STEPS.index("## Farewell") : STEPS.index("## Rollback")]
+
+
+@pytest.mark.parametrize(
+    ("gone", "said"),
+    [
+        (STEP, "Drop the smoke test."),
+        (SECTION, "We need no farewell letter any more, remove it."),
+        (SECTION, "der Farewell-Brief kann weg"),
+    ],
+)
+def test_what_stands_below_a_step_or_a_heading_goes_with_it(gone: str, said: str) -> None:
+    assert _removal(gone, said) == ""
+    assert _removal(gone, said, Kind.CHANGE_STEP) != ""
+
+
+def test_so_does_a_line_that_names_it_elsewhere() -> None:
+    said = "Nobody needs the farewell letter any more, take it out."
+    before = f"{STEPS}\n## At the end\n- Print the farewell letter on thick paper, twice, with a border.\n- Lock up.\n"
+    after = before.replace(SECTION, "").replace(
+        "- Print the farewell letter on thick paper, twice, with a border.\n", ""
+    )
+    update = Update(1, "", said, "", Kind.REMOVE_STEP, 1, said)
+    assert why_unfaithful(before, after, [update], said) == ""
+    assert why_unfaithful(before, after.replace("- Lock up.\n", ""), [update], said) == ASTRAY
+
+
+@pytest.mark.parametrize(
+    ("gone", "said"),
+    [
+        (STEP, "Drop the load test."),  # another step
+        (STEP + STEPS[STEPS.index("1. **Load") : STEPS.index("## Farewell")], "Drop the smoke check."),
+        (SECTION + "## Rollback\nRestore the last snapshot.\n", "Remove the farewell letter."),
+        (SECTION.partition("\n")[2], "Remove the farewell letter."),  # its head stays
+    ],
+)
+def test_nothing_else_goes_with_it(gone: str, said: str) -> None:
+    assert _removal(gone, said) == ASTRAY
+
+
+def test_a_long_section_does_not_go_unasked_line_by_line() -> None:
+    lines = ["## Farewell letter", *(f"Verse {number} of the long song." for number in range(12)), "", "## Rollback"]
+    said = "remove the farewell letter"
+    update = Update(1, "", said, "", Kind.REMOVE_STEP, 1, said)
+    assert why_unfaithful("\n".join(lines), "## Rollback", [update], said) == ASTRAY
