@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from skilld.evaluate.loader import BatchCase
     from skilld.evaluate.pipeline import Pipeline
     from skilld.evaluate.rows import LabelledTurn
-    from skilld.evaluate.turns import Judged
+    from skilld.evaluate.turns import JudgedTurn
     from skilld.redact import Redactor
 
 Case = TypeVar("Case")
@@ -103,7 +103,7 @@ def _turns(asked: argparse.Namespace) -> Scored:
 
     _not_gold(asked.backend)
     judged, spent = _judged_turns(loader.load(asked.data, rows.labelled_turn), asked.backend)
-    return turns.score(judged) | spent, turns.rows_out(judged)
+    return turns.figures(judged) | spent, turns.rows_out(judged)
 
 
 def _decisions(asked: argparse.Namespace) -> Scored:
@@ -119,7 +119,7 @@ def _decisions(asked: argparse.Namespace) -> Scored:
     return decisions.figures(decided, judged) | spent, decisions.rows_out(decided, judged)
 
 
-def _judged_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[Judged], dict[str, int]]:
+def _judged_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[JudgedTurn], dict[str, int]]:
     """Return each turn with what the back-end makes of it, and what that cost."""
     from skilld.evaluate import batches
     from skilld.types import Usage

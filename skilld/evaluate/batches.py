@@ -17,8 +17,7 @@ from skilld.evaluate.loader import BatchCase
 from skilld.evaluate.matching import match
 from skilld.evaluate.pipeline import Judged, Pipeline, in_memory
 from skilld.evaluate.rows import LabelledTurn
-from skilld.evaluate.turns import RANDOM, share
-from skilld.evaluate.turns import Judged as JudgedTurn
+from skilld.evaluate.turns import RANDOM, JudgedTurn, share
 from skilld.types import Message, Usage
 from skilld.window.gate import may_hold_something_lasting
 

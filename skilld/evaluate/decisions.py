@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from skilld.evaluate.rows import LabelledTurn
-from skilld.evaluate.turns import Judged, share
-from skilld.evaluate.turns import score as turn_figures
+from skilld.evaluate.turns import JudgedTurn, share
+from skilld.evaluate.turns import figures as turn_figures
 from skilld.types import Proposal, State
 
 DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
@@ -39,7 +39,7 @@ def cases(proposals: Sequence[Proposal]) -> list[LabelledTurn]:
     ]
 
 
-def figures(proposals: Sequence[Proposal], judged: Sequence[Judged]) -> dict[str, Any]:
+def figures(proposals: Sequence[Proposal], judged: Sequence[JudgedTurn]) -> dict[str, Any]:
     """Return the figures under the keys of `skilld eval decisions --json`.
 
     `accepted_share` is the precision of what was proposed; `precision`, `recall`, `f1` and `by_tag` are those of the
@@ -61,7 +61,7 @@ def figures(proposals: Sequence[Proposal], judged: Sequence[Judged]) -> dict[str
     }
 
 
-def rows_out(proposals: Sequence[Proposal], judged: Sequence[Judged]) -> list[dict[str, Any]]:
+def rows_out(proposals: Sequence[Proposal], judged: Sequence[JudgedTurn]) -> list[dict[str, Any]]:
     """Return the outcome of each decided proposal, without its words."""
     found = {one.turn.id: one for one in judged}
     return [

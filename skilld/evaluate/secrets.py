@@ -34,7 +34,7 @@ class SecretCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedText:
     """A case and whether the redactor changed its text."""
 
     case: SecretCase
@@ -57,17 +57,12 @@ def secret_case(row: Mapping[str, Any]) -> SecretCase:
     )
 
 
-def judge(case: SecretCase, redactor: Redacts) -> Judged:
+def judge(case: SecretCase, redactor: Redacts) -> JudgedText:
     """Put one text through the redactor."""
-    return Judged(case, redactor.redact(case.text) != case.text)
+    return JudgedText(case, redactor.redact(case.text) != case.text)
 
 
-def score_secrets(rows: Iterable[Mapping[str, Any]], redactor: Redacts) -> dict[str, Any]:
-    """Return the figures of `rows`; see `secret_case` for what a row holds and raises."""
-    return figures([judge(secret_case(row), redactor) for row in rows])
-
-
-def figures(judged: list[Judged]) -> dict[str, Any]:
+def figures(judged: list[JudgedText]) -> dict[str, Any]:
     """Return recall by tier, the share of harmless texts flagged (0 where there are none), and counts by kind."""
     counted = [case for case in judged if case.case.tier not in REPORTED]
     secrets = [case for case in judged if case.case.secret]
@@ -91,7 +86,7 @@ def figures(judged: list[Judged]) -> dict[str, Any]:
     }
 
 
-def rows_out(judged: Iterable[Judged]) -> list[dict[str, Any]]:
+def rows_out(judged: Iterable[JudgedText]) -> list[dict[str, Any]]:
     """Return the outcome of each case: no texts, only ids and labels."""
     return [
         {
@@ -105,11 +100,11 @@ def rows_out(judged: Iterable[Judged]) -> list[dict[str, Any]]:
     ]
 
 
-def _share(judged: list[Judged]) -> float:
+def _share(judged: list[JudgedText]) -> float:
     return sum(case.flagged for case in judged) / len(judged) if judged else 0.0
 
 
-def _counts(judged: list[Judged]) -> dict[str, int]:
+def _counts(judged: list[JudgedText]) -> dict[str, int]:
     counts = Counter((case.case.secret, case.flagged) for case in judged)
     return {
         "secrets": counts[True, True] + counts[True, False],

@@ -1,18 +1,16 @@
 """Figures of a detector on labelled turns.
 
-Labelled turns and a predictor in, figures out. A turn counts as found when anything would be kept of it, as a learning
-or as a proposal. Knows nothing of back-ends: a predictor is any function from a turn to a confidence.
+Judged turns in, figures out. A turn counts as found when anything would be kept of it, as a learning or as a proposal.
+Knows nothing of back-ends.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from skilld.evaluate.rows import LabelledTurn
-
-Predict = Callable[[LabelledTurn], float]
 
 CERTAIN = 0.7  # labels and predictions at least this sure are also scored on their own
 PROPOSED = 0.5  # updates below this are kept as learnings and not proposed
@@ -21,7 +19,7 @@ RANDOM = "random"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedTurn:
     """A labelled turn and what the detector made of it: the confidence of its best update, 0 for none."""
 
     turn: LabelledTurn
@@ -33,21 +31,12 @@ class Judged:
         return self.confidence > 0
 
 
-def score_turns(turns: Iterable[LabelledTurn], predict: Predict) -> dict[str, Any]:
-    """Return the figures of `predict` on `turns`, under the keys of `skilld eval turns --json`."""
-    return score(judge(turns, predict))
+def figures(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
+    """Return the figures under the keys of `skilld eval turns --json`.
 
-
-def judge(turns: Iterable[LabelledTurn], predict: Predict) -> list[Judged]:
-    """Return every turn with the confidence that `predict` gives it."""
-    return [Judged(turn, predict(turn)) for turn in turns]
-
-
-def score(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Return all figures: precision, recall and f1 as shares, false alarms per 100 turns of the random part.
-
-    Beside the whole: only rows of certain label, only certain or proposed predictions, without the quoted stratum, each
-    repository counted alike, by repository, by language, and by tag (the kind and stratum of a row).
+    Precision, recall and f1 are shares, false alarms those per 100 turns of the random part. Beside the whole: only rows
+    of certain label, only certain or proposed predictions, without the quoted stratum, each repository counted alike, by
+    repository, by language, and by tag (the kind and stratum of a row).
     """
     return {
         "kind": "turns",
@@ -68,7 +57,7 @@ def score(judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def rows_out(judged: Sequence[Judged]) -> list[dict[str, Any]]:
+def rows_out(judged: Sequence[JudgedTurn]) -> list[dict[str, Any]]:
     """Return the outcome of each case, without its text."""
     return [
         {"id": one.turn.id, "label": one.turn.label, "confidence": round(one.confidence, 4), "found": one.found}
@@ -76,7 +65,7 @@ def rows_out(judged: Sequence[Judged]) -> list[dict[str, Any]]:
     ]
 
 
-def _figures(judged: Sequence[Judged]) -> dict[str, Any]:
+def _figures(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
     hits = sum(one.found and one.turn.durable for one in judged)
     found = sum(one.found for one in judged)
     durable = sum(one.turn.durable for one in judged)
@@ -93,21 +82,21 @@ def _figures(judged: Sequence[Judged]) -> dict[str, Any]:
     }
 
 
-def _at_least(judged: Sequence[Judged], floor: float) -> list[Judged]:
-    return [Judged(one.turn, one.confidence if one.confidence >= floor else 0.0) for one in judged]
+def _at_least(judged: Sequence[JudgedTurn], floor: float) -> list[JudgedTurn]:
+    return [JudgedTurn(one.turn, one.confidence if one.confidence >= floor else 0.0) for one in judged]
 
 
-def _false_alarms(judged: Sequence[Judged]) -> float:
+def _false_alarms(judged: Sequence[JudgedTurn]) -> float:
     wrong = sum(one.found and not one.turn.durable for one in judged)
     return round(100 * wrong / len(judged), 4) if judged else 0.0
 
 
-def _macro(judged: Sequence[Judged]) -> dict[str, Any]:
+def _macro(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
     """Return the mean over repositories; documents of unknown repositories count as one."""
     groups = _grouped(judged, lambda turn: (_repo(turn),))
-    figures = [_figures(group) for group in groups.values()]
+    found = [_figures(group) for group in groups.values()]
     return {
-        name: _mean([each[name] for each in figures if each[name] is not None]) for name in ("precision", "recall")
+        name: _mean([each[name] for each in found if each[name] is not None]) for name in ("precision", "recall")
     } | {"repos": len(groups)}
 
 
@@ -115,12 +104,14 @@ def _repo(turn: LabelledTurn) -> str:
     return turn.repo.split("/")[0] if turn.repo.startswith("unresolved/") else turn.repo
 
 
-def _by(judged: Sequence[Judged], keys: Callable[[LabelledTurn], Sequence[str]]) -> dict[str, Any]:
+def _by(judged: Sequence[JudgedTurn], keys: Callable[[LabelledTurn], Sequence[str]]) -> dict[str, Any]:
     return {key: {"n": len(group), **_figures(group)} for key, group in sorted(_grouped(judged, keys).items())}
 
 
-def _grouped(judged: Sequence[Judged], keys: Callable[[LabelledTurn], Sequence[str]]) -> Mapping[str, Sequence[Judged]]:
-    groups: dict[str, list[Judged]] = {}
+def _grouped(
+    judged: Sequence[JudgedTurn], keys: Callable[[LabelledTurn], Sequence[str]]
+) -> Mapping[str, Sequence[JudgedTurn]]:
+    groups: dict[str, list[JudgedTurn]] = {}
     for one in judged:
         for key in keys(one.turn):
             groups.setdefault(key, []).append(one)

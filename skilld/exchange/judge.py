@@ -20,14 +20,14 @@ _UNTYPED = "foreign-"
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class Passed:
     """A skill that may be staged, with what a person must see before accepting it."""
 
     text: str
     flags: tuple[str, ...]
 
 
-def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Judged:
+def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Passed:
     """Return the SKILL.md of a draft and its flags.
 
     Raises RefusedError for what the linter refuses, for a secret, and where the draft is not what its kind says;
@@ -44,7 +44,7 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Judged:
     refused = [one for one in findings if one.severity is Severity.REFUSE and not _only_untyped(one)]
     if refused:
         raise RefusedError(_TITLE, " ".join(one.sentence for one in refused))
-    return Judged(text, tuple(_flags(findings)))
+    return Passed(text, tuple(_flags(findings)))
 
 
 def _flags(findings: Sequence[Finding]) -> Iterator[str]:

@@ -86,9 +86,7 @@ def put(
     if repo.git.call("check-ref-format", "--branch", branch).status != 0:
         raise RefusedError(_TITLE, f"no branch can be called {branch}")
     with in_turn(repo.common_dir):
-        refs.check_plain(repo.common_dir, [ref])
-        if ref in {*state.checked_out(repo.common_dir), refs.STAGING}:
-            raise RefusedError(_TITLE, f"{branch} is in use: it is checked out, or skilld's own", _OTHER)
+        _check_unused(repo, ref)
         tip, base = refs.tip(repo.git, ref), base_on(repo, remote)
         if tip is not None and not _only(repo, tip, base, files, secrets):
             raise RefusedError(
@@ -107,6 +105,13 @@ def put(
         )
         refs.move(repo.git, repo.common_dir, [refs.Change(ref, commit, tip)])
     return Shared(ref, commit, base, tip)
+
+
+def _check_unused(repo: Repo, ref: str) -> None:
+    refs.check_plain(repo.common_dir, [ref])
+    if ref in {*state.checked_out(repo.common_dir), refs.STAGING}:
+        branch = ref.removeprefix("refs/heads/")
+        raise RefusedError(_TITLE, f"{branch} is in use: it is checked out, or skilld's own", _OTHER)
 
 
 def take_back(repo: Repo, shared: Shared) -> None:

@@ -8,7 +8,7 @@ import pytest
 from skilld.classify.backends.offline import Offline
 from skilld.evaluate.loader import BadRowsError, load
 from skilld.evaluate.rows import LabelledTurn, labelled_turn
-from skilld.evaluate.turns import judge, rows_out, score, score_turns
+from skilld.evaluate.turns import JudgedTurn, figures, rows_out
 from skilld.types import Message
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.dev.jsonl"
@@ -28,33 +28,34 @@ TURNS = [
     turn("quiet too", "chat", repo="unresolved/quote-2", stratum="quoted_user_message"),
 ]
 SAID = {"hit": 0.8, "weak hit": 0.4, "alarm": 0.6}
+JUDGED = [JudgedTurn(one, SAID.get(one.text, 0.0)) for one in TURNS]
 
 
 def test_figures_of_a_known_detector() -> None:
-    figures = score_turns(TURNS, lambda one: SAID.get(one.text, 0.0))
-    assert figures["kind"] == "turns"
-    assert figures["n"] == 6
-    assert (figures["precision"], figures["recall"], figures["f1"]) == (0.6667, 0.6667, 0.6667)
-    assert figures["false_alarms_per_100_random"] == 20.0
-    assert (figures["calls"], figures["tokens"]) == (0, 0)
-    assert figures["by_lang"]["es"]["recall"] == 0.0
-    assert figures["by_lang"]["es"]["precision"] is None
-    assert figures["by_tag"]["preference"]["recall"] == 0.5
-    assert figures["by_tag"]["quoted_user_message"]["n"] == 2
-    assert figures["certain_labels"]["durable"] == 2
-    assert figures["certain_predictions"]["found"] == 1
-    assert figures["proposed_predictions"]["found"] == 2
-    assert figures["without_quoted"]["recall"] == 0.5
-    assert figures["macro_by_repo"] == {"precision": 0.75, "recall": 0.6667, "repos": 3}
+    found = figures(JUDGED)
+    assert found["kind"] == "turns"
+    assert found["n"] == 6
+    assert (found["precision"], found["recall"], found["f1"]) == (0.6667, 0.6667, 0.6667)
+    assert found["false_alarms_per_100_random"] == 20.0
+    assert (found["calls"], found["tokens"]) == (0, 0)
+    assert found["by_lang"]["es"]["recall"] == 0.0
+    assert found["by_lang"]["es"]["precision"] is None
+    assert found["by_tag"]["preference"]["recall"] == 0.5
+    assert found["by_tag"]["quoted_user_message"]["n"] == 2
+    assert found["certain_labels"]["durable"] == 2
+    assert found["certain_predictions"]["found"] == 1
+    assert found["proposed_predictions"]["found"] == 2
+    assert found["without_quoted"]["recall"] == 0.5
+    assert found["macro_by_repo"] == {"precision": 0.75, "recall": 0.6667, "repos": 3}
 
 
 def test_no_turns_give_no_shares() -> None:
-    figures = score([])
-    assert (figures["precision"], figures["recall"], figures["false_alarms_per_100_random"]) == (None, None, 0.0)
+    found = figures([])
+    assert (found["precision"], found["recall"], found["false_alarms_per_100_random"]) == (None, None, 0.0)
 
 
 def test_outcomes_carry_no_text() -> None:
-    (row, *_) = rows_out(judge(TURNS, lambda one: SAID.get(one.text, 0.0)))
+    (row, *_) = rows_out(JUDGED)
     assert row == {"id": "hit", "label": "durable", "confidence": 0.8, "found": True}
 
 
@@ -86,7 +87,7 @@ def test_the_offline_back_end_keeps_its_promise_on_the_labelled_turns() -> None:
         updates = Offline().detect([*before, Message(one.text, turn=1)], [])
         return max((update.confidence for update in updates), default=0.0)
 
-    figures = score_turns(load([DATA], labelled_turn), predict)
-    assert figures["precision"] >= 0.75
-    assert figures["recall"] >= 0.25
-    assert figures["false_alarms_per_100_random"] <= 0.5
+    found = figures([JudgedTurn(one, predict(one)) for one in load([DATA], labelled_turn)])
+    assert found["precision"] >= 0.75
+    assert found["recall"] >= 0.25
+    assert found["false_alarms_per_100_random"] <= 0.5

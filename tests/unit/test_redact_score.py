@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from skilld.evaluate.secrets import figures, judge, rows_out, score_secrets, secret_case
+from skilld.evaluate.secrets import figures, judge, rows_out, secret_case
 from skilld.redact import Redactor
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data"
@@ -34,8 +34,12 @@ ROWS = [
 ]
 
 
+def figures_of(rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
+    return figures([judge(secret_case(each), REDACTOR) for each in rows])
+
+
 def test_the_figures_of_a_few_rows() -> None:
-    assert score_secrets(ROWS, REDACTOR) == {
+    assert figures_of(ROWS) == {
         "kind": "secrets",
         "n": 7,
         "recall_by_tier": {"format": 0.5, "keyword-entropy": 1.0, "optional-pii": 0.0},
@@ -85,13 +89,13 @@ def lines(name: str) -> Iterator[dict[str, Any]]:
 def test_the_gates_hold_on_both_halves_of_the_development_file(half: int) -> None:
     """The rules were written with the first half (by hash of the id) in view; the second was only ever counted."""
     rows = [each for each in lines("security/secrets.dev.jsonl") if _half(each["id"]) == half]
-    scored = score_secrets(rows, REDACTOR)
+    scored = figures_of(rows)
     assert scored["recall_by_tier"]["format"] >= 0.99
     assert scored["recall_by_tier"]["keyword-entropy"] >= 0.80
 
 
 def test_harmless_texts_of_the_development_file_are_mostly_left_alone() -> None:
-    assert score_secrets(lines("security/secrets.dev.jsonl"), REDACTOR)["negatives_flagged"] <= 0.2
+    assert figures_of(lines("security/secrets.dev.jsonl"))["negatives_flagged"] <= 0.2
 
 
 def test_what_real_people_typed_comes_through_untouched() -> None:

@@ -80,15 +80,7 @@ def run(
 
     Raises OSError where the program cannot be started.
     """
-    guard = subprocess.Popen(
-        ["/bin/sh", "-c", _GUARD, "skilld-guard", str(folder)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env={"PATH": os.defpath},
-        cwd="/",
-        process_group=0,
-    )
+    guard = _guard(folder)
     try:
         with tempfile.TemporaryFile(dir=folder) as given:  # a file, for no deadlock with what it prints meanwhile
             given.write(text.encode("utf-8", "replace"))
@@ -110,6 +102,19 @@ def run(
     finally:
         _signal(guard.pid, signal.SIGKILL)
         guard.communicate()
+
+
+def _guard(folder: Path) -> subprocess.Popen[bytes]:
+    """Start the leader of the process group, which ends that and removes `folder` when we are gone."""
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _GUARD, "skilld-guard", str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={"PATH": os.defpath},
+        cwd="/",
+        process_group=0,
+    )
 
 
 def _follow(child: subprocess.Popen[bytes], seconds: float, noise: bytes) -> Run:
