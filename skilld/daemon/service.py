@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import queue
 import signal
-import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -25,9 +24,9 @@ from skilld.daemon.release import release
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.rests import Rests
 from skilld.daemon.schedule import Schedule
-from skilld.daemon.spawn import Worker, start
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import Watching
+from skilld.daemon.working import Working
 from skilld.notify.desktop import Desktop
 from skilld.notify.words import CANNOT_STORE, about_budget, about_dead
 from skilld.store.batches import StoredBatch
@@ -47,7 +46,6 @@ _HEARTBEAT = 20
 _COUNT = 600  # of the folders that are watched; the copy of the day is seen to as well
 # Of no sign of life after which a stage counts as frozen. A schedule that fell silent is woken after 15 s.
 _FROZEN = {"intake": 4 * _SWEEP, "look": 12 * _LOOK, "worker": 3 * _HEARTBEAT}
-_OVERDUE = 60.0  # after its time was up a worker must be gone
 _DRAIN = 10.0  # seconds for what runs at the end, together
 
 
@@ -72,8 +70,7 @@ class Service:
         self._observing = Observing(engine.store, engine.around.umask)
         environment = engine.around.environment
         self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
-        self._worker: Worker | None = None
-        self._worker_due = 0.0
+        self._working = Working(self._inbox.put)
         self._due: list[Message] = []  # what is to be handled; it stays here while it cannot be written down
         self._trouble = ""
         self._watching: Watching | None = None
@@ -191,7 +188,7 @@ class Service:
                 self._engine.keep_plan(batch, plan, now)
                 kept.set()
             case Done(batch, result):
-                self._worker = None
+                self._working.ended()
                 if batch is None:
                     self._record_look(result, now)
                 else:
@@ -224,7 +221,7 @@ class Service:
                     self._notices.trouble("dead", about_dead(why), now)
                 self._say(now)
             case _:
-                if self._worker is None or time.monotonic() < self._worker_due:
+                if not self._working.overdue:
                     self._watchdog.beat("worker")
                 self._say(now)
 
@@ -248,7 +245,7 @@ class Service:
         self._notices.consider(now)
 
     def _work(self) -> None:
-        if self._worker is not None or self._stopping:
+        if self._working.busy or self._stopping:
             return
         now = time.time()
         if batch := self._engine.next_batch(now):
@@ -260,25 +257,14 @@ class Service:
 
     def _spawn(self, batch: StoredBatch | None, job: Mapping[str, Any]) -> None:
         seconds = float(job.get("seconds", self._engine.settings.worker.seconds))
-        worker = self._worker = start(job, self._engine.around.environment, seconds)
-        self._worker_due = time.monotonic() + seconds + _OVERDUE
-
-        def keep(plan: Mapping[str, Any]) -> None:
-            if batch is not None:
-                planned = Planned(batch, plan, threading.Event())
-                self._inbox.put(planned)
-                planned.kept.wait()
-
-        threading.Thread(
-            target=lambda: self._inbox.put(Done(batch, worker.result(keep))), name="worker", daemon=True
-        ).start()
+        self._working.start(batch, job, self._engine.around.environment, seconds)
 
     def _drain(self) -> None:
         """Let a worker and what buttons started come to their ends, for a while; what a worker had starts again."""
         deadline = time.monotonic() + _DRAIN
         for message in self._due:
             self._inbox.put(message)
-        while self._worker is not None and time.monotonic() < deadline:
+        while self._working.busy and time.monotonic() < deadline:
             try:
                 message = self._inbox.get(timeout=0.2)
             except queue.Empty:
@@ -286,8 +272,8 @@ class Service:
             if isinstance(message, Planned | Done):
                 with suppress(StoreError):  # the next start does it again
                     self._handle(message)
-        if self._worker is not None:
-            self._worker.kill()
+        if self._working.busy:
+            self._working.kill()
             with suppress(StoreError):
                 self._engine.store.batches.recover()
         self._notices.finish(deadline)

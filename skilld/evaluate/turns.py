@@ -34,9 +34,9 @@ class JudgedTurn:
 def figures(judged: Sequence[JudgedTurn]) -> dict[str, Any]:
     """Return the figures under the keys of `skilld eval turns --json`.
 
-    Precision, recall and f1 are shares, false alarms those per 100 turns of the random part. Beside the whole: only rows
-    of certain label, only certain or proposed predictions, without the quoted stratum, each repository counted alike, by
-    repository, by language, and by tag (the kind and stratum of a row).
+    Precision, recall and f1 are shares, false alarms those per 100 turns of the random part. Beside the whole: only
+    rows of certain label, only certain or proposed predictions, without the quoted stratum, each repository counted
+    alike, by repository, by language, and by tag (the kind and stratum of a row).
     """
     return {
         "kind": "turns",
