@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sqlite3
 import uuid
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,11 +54,8 @@ def _places(start: int, count: int) -> Iterator[_Place]:
         yield _Place(str(uuid.UUID(int=number // _SESSION)), number % _SESSION)
 
 
-class _Ours:
-    def __init__(self, folder: Path) -> None:
-        self._store = Store.open(folder / "ours.db")
-        self._path = folder
-        self.turns = 0
+class _Recording(ABC):
+    turns = 0
 
     def record(self, count: int, each: int) -> float:
         """Record `count` turns, `each` in a transaction; returns the seconds of one."""
@@ -68,6 +66,16 @@ class _Ours:
     def _record(self, groups: list[list[_Place]]) -> None:
         for group in groups:
             self._group(group)
+
+    @abstractmethod
+    def _group(self, group: list[_Place]) -> None:
+        """Record some in one transaction."""
+
+
+class _Ours(_Recording):
+    def __init__(self, folder: Path) -> None:
+        self._store = Store.open(folder / "ours.db")
+        self._path = folder
 
     def _group(self, group: list[_Place]) -> None:
         rows = self._store.transcripts
@@ -89,7 +97,7 @@ class _Ours:
         return _size(self._store.path)
 
 
-class _Bare:
+class _Bare(_Recording):
     def __init__(self, folder: Path) -> None:
         self._file = folder / "bare.db"
         self._db = sqlite3.connect(self._file, isolation_level=None)
@@ -98,21 +106,14 @@ class _Bare:
         self._db.execute(
             "CREATE TABLE turns (key TEXT, agent TEXT, session TEXT, seq INTEGER, start INTEGER, stop INTEGER, at TEXT)"
         )
-        self.turns = 0
 
-    def record(self, count: int, each: int) -> float:
-        groups = [list(_places(self.turns + start, each)) for start in range(0, count, each)]
-        self.turns += count
-        return seconds(lambda: self._record(groups)) / count
-
-    def _record(self, groups: list[list[_Place]]) -> None:
-        for group in groups:
-            self._db.execute("BEGIN IMMEDIATE")
-            for place in group:
-                start = place.number * _TURN
-                row = (f"{AGENT}:{uuid.uuid4()}", AGENT, place.session, place.number, start, start + 600, _AT)
-                self._db.execute("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?)", row)
-            self._db.execute("COMMIT")
+    def _group(self, group: list[_Place]) -> None:
+        self._db.execute("BEGIN IMMEDIATE")
+        for place in group:
+            start = place.number * _TURN
+            row = (f"{AGENT}:{uuid.uuid4()}", AGENT, place.session, place.number, start, start + 600, _AT)
+            self._db.execute("INSERT INTO turns VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        self._db.execute("COMMIT")
 
     def size(self) -> int:
         return _size(self._file)

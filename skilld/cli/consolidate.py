@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from skilld.store import Store
     from skilld.types import Proposal
 
-_PAIR = 2  # skills that make one
-
 
 @dataclass(frozen=True)
 class Found:

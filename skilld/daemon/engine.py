@@ -106,9 +106,7 @@ class Engine:
         keys = [turn.key for turn in closing.turns]
         # Nobody will ever work on chatter.
         job = {} if closing.chatter else jobs.analysis(self.store, self.around, agent, session_id, closing)
-        batch = StoredBatch(
-            closing.batch_id, agent, session_id, closing.closed_by, "pending", job, 0, 0.0, rfc3339(now)
-        )
+        batch = StoredBatch(closing.batch_id, agent, session_id, closing.closed_by, "pending", job, 0, rfc3339(now))
         with self.store.transaction():
             if closing.chatter:
                 self.store.batches.add(

@@ -58,7 +58,6 @@ class Row:
     path: str
     main_dir: str
     datetime: str
-    n_user_turns: int
     topics: tuple[str, ...]
     tasks: tuple[Task, ...]
     skills_used: tuple[str, ...]
@@ -70,11 +69,6 @@ class Row:
     def work(self) -> str:
         """The kind of work that the session was, by what was asked for first."""
         return self.topics[0] if self.topics else "other"
-
-
-def distil(session: Session) -> Row:
-    """Return the row of a session, by rules alone."""
-    return row_of(session, heard(session))
 
 
 def heard(session: Session) -> list[Feedback]:
@@ -102,7 +96,6 @@ def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
         path=str(session.path),
         main_dir=session.main_dir,
         datetime=session.at,
-        n_user_turns=len(said),
         topics=tuple(dict.fromkeys(work_of(task.text) for task in tasks)),
         tasks=tuple(tasks),
         skills_used=tuple(dict.fromkeys(use.name for use in session.uses)),

@@ -40,10 +40,9 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What to tell now: ids of proposals (the `fresh` ones for the first time) and causes of trouble."""
+    """What to tell now: ids of proposals and causes of trouble."""
 
     proposals: tuple[str, ...]
-    fresh: frozenset[str]
     causes: tuple[str, ...]
 
 
@@ -60,15 +59,14 @@ def due(
     told = frozenset().union(*(notice.proposals for notice in shown))
     today = [notice for notice in shown if day(notice.at) == day(now)]
     past = [notice for notice in shown if notice.at <= now]
-    fresh = frozenset(proposals) - told
     new_causes = tuple(cause for cause in dict.fromkeys(causes) if not any(cause in notice.causes for notice in today))
-    if not (fresh or new_causes or _is_forgotten(proposals, past, now)):
+    if not (set(proposals) - told or new_causes or _is_forgotten(proposals, past, now)):
         return None
     last = max((notice.at for notice in past), default=0.0)
     waits = now < rules.snoozed_until or is_quiet(rules.quiet, now) or now - last < rules.minutes_between * 60
     if waits or len(today) >= rules.per_day:
         return None
-    return Digest(tuple(dict.fromkeys(proposals)), fresh, new_causes)
+    return Digest(tuple(dict.fromkeys(proposals)), new_causes)
 
 
 def is_quiet(hours: tuple[int, int] | None, now: float) -> bool:

@@ -22,7 +22,6 @@ class StoredBatch:
     state: str
     job: dict[str, Any]
     attempts: int
-    not_before: float
     created_at: str
 
 
@@ -197,6 +196,5 @@ def _from_row(row: sqlite3.Row) -> StoredBatch:
         state=row["state"],
         job=json.loads(row["job"]),
         attempts=row["attempts"],
-        not_before=row["not_before"],
         created_at=row["created_at"],
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from support.in_process import InProcess
-from support.live_project import Project
+from support.live_project import Project, contents
 from support.program import Program
 
 TEXT = "---\nname: {0}\ndescription: About {0}.\n---\n\n- Do it.\n"
@@ -41,10 +41,6 @@ def refused(program: Program, *arguments: str) -> str:
     done = program.run("skills", *arguments)
     assert done.returncode == 5, f"{done.returncode}: {done.stdout}{done.stderr}"
     return done.stderr
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_skill_is_out_of_sight_and_comes_back_as_it_was(program: Program, home: Path, tidy: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from support.answers import NOTHING, operations, updates
 from support.live_project import Project
-from support.processes import processes_of
+from support.processes import workers_of
 from support.program import Program
 from support.session import LASTING, LASTING_TOO, Session
 from support.stub_model import Reply, StubModel
@@ -147,7 +147,7 @@ def test_killed_in_the_middle_of_a_batch_it_proposes_exactly_once(home: Path, pr
             model.wait_for_requests(1)
             daemon.send_signal(signal.SIGKILL)
             daemon.wait()
-            wait_for("the worker to be gone", lambda: not _workers(home))
+            wait_for("the worker to be gone", lambda: not workers_of(home))
         assert program.json("status")["batches"]["pending"] == 1
         model.queue(updates(), operations(), NOTHING)
         with program.daemon():
@@ -167,7 +167,7 @@ def test_the_daemon_ends_in_time_with_its_worker(home: Path, project: Project) -
             session.use_skill()
             session.type(*TURNS, "thanks, go on")
             model.wait_for_requests(1)
-        assert not _workers(home)
+        assert not workers_of(home)
     assert program.json("status")["batches"]["pending"] == 1
 
 
@@ -196,7 +196,3 @@ def _resident(pid: int) -> int:
 def _said_of_settings(program: Program) -> str:
     daemon = program.json("status")["daemon"]  # nothing before it was there for a moment
     return str(daemon["settings"]) if daemon else ""
-
-
-def _workers(home: Path) -> list[int]:
-    return [pid for pid, command in processes_of(home).items() if b"skilld.worker" in command]

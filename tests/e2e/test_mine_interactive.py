@@ -53,6 +53,15 @@ async def _choose_all(screen: Screen) -> None:
     await screen.shows("6 chosen; estimated patterns, by rules alone: 3")
 
 
+async def _to_the_names(screen: Screen) -> None:
+    """Choose what asks for squashing, and keep the one skill that it comes to."""
+    await screen.shows("6 sessions, none chosen")
+    await screen.press("slash", *"squash", "enter", "a", "enter")
+    await screen.shows("2 of 3")
+    await screen.press("enter")
+    await screen.shows("3 of 3")
+
+
 def test_the_sessions_are_shown_harmless_filtered_and_counted(program: Inline) -> None:
     async def story(screen: Screen) -> None:
         await screen.shows("1 of 3", "first request", SQUASH[1], "claude-code", "project", HOSTILE[:8])
@@ -114,11 +123,7 @@ def test_the_same_choice_gives_the_proposals_of_the_command_line(home: Path, pro
     dry = program.json("mine", "--dry-run", "--from", *_ids(home, "squash the fixup"))
 
     async def story(screen: Screen) -> None:
-        await screen.shows("6 sessions, none chosen")
-        await screen.press("slash", *"squash", "enter", "a", "enter")
-        await screen.shows("2 of 3")
-        await screen.press("enter")
-        await screen.shows("3 of 3")
+        await _to_the_names(screen)
         await screen.press("enter")
         await screen.until("it to be proposed", lambda: not screen.app.is_running)
 
@@ -129,11 +134,7 @@ def test_the_same_choice_gives_the_proposals_of_the_command_line(home: Path, pro
 
 def test_what_could_not_be_proposed_is_named_otherwise_and_tried_again(program: Inline) -> None:
     async def story(screen: Screen) -> None:
-        await screen.shows("6 sessions, none chosen")
-        await screen.press("slash", *"squash", "enter", "a", "enter")
-        await screen.shows("2 of 3")
-        await screen.press("enter")
-        await screen.shows("3 of 3")
+        await _to_the_names(screen)
         await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
         await screen.shows("create  release-notes", "there is a skill called release-notes")
         await screen.press("n", *["backspace"] * 40, *"squash", "enter")
@@ -148,11 +149,7 @@ def test_what_could_not_be_proposed_is_named_otherwise_and_tried_again(program: 
 
 def test_what_could_not_be_proposed_is_told_to_who_leaves(program: Inline) -> None:
     async def story(screen: Screen) -> None:
-        await screen.shows("6 sessions, none chosen")
-        await screen.press("slash", *"squash", "enter", "a", "enter")
-        await screen.shows("2 of 3")
-        await screen.press("enter")
-        await screen.shows("3 of 3")
+        await _to_the_names(screen)
         await screen.press("n", *["backspace"] * 40, *"release-notes", "enter", "enter")
         await screen.shows("there is a skill called release-notes")
         await screen.press("escape")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.live_project import contents
 from support.program import Program
 
 
@@ -21,15 +22,11 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def _bytes(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
 def test_all_agents_and_back(program: Program, folder: Path) -> None:
-    before = _bytes(folder)
+    before = contents(folder)
     assert program.run("sync", "--project", str(folder)).returncode == 2  # for which agents?
     dry = program.run("sync", "--all", "--dry-run", "--project", str(folder))
-    assert (dry.returncode, _bytes(folder)) == (0, before)
+    assert (dry.returncode, contents(folder)) == (0, before)
     assert f"would be changed: {folder}/CLAUDE.md" in dry.stdout
 
     done = program.json("sync", "--all", "--project", str(folder))
@@ -49,19 +46,19 @@ def test_all_agents_and_back(program: Program, folder: Path) -> None:
     assert program.run("sync", "build", "--project", str(folder)).returncode == 0
     assert b"notes" not in (folder / "GEMINI.md").read_bytes()
     assert program.run("unsync", "--project", str(folder)).returncode == 0
-    assert _bytes(folder) == before
+    assert contents(folder) == before
 
 
 def test_one_file_that_was_edited_stops_it_before_any_is_touched(program: Program, folder: Path) -> None:
     program.run("sync", "--agent", "claude-code", "--agent", "gemini-cli", "--project", str(folder))
     edited = (folder / "GEMINI.md").read_text().replace("Builds it.", "Builds it all.")
     (folder / "GEMINI.md").write_text(edited)
-    before = _bytes(folder)
+    before = contents(folder)
     for verb in (("sync", "notes"), ("unsync",)):
         done = program.run(*verb, "--project", str(folder))
         assert done.returncode == 1
         assert "GEMINI.md: its skilld block was edited by hand" in done.stderr
-        assert _bytes(folder) == before
+        assert contents(folder) == before
 
 
 def test_a_link_out_of_the_project_is_left_alone(program: Program, folder: Path) -> None:

@@ -19,7 +19,6 @@ from typing import Any
 
 import pytest
 
-from support.processes import processes_of
 from support.program import Program
 from support.waiting import LIMIT, wait_for
 
@@ -118,11 +117,6 @@ def seen(process: subprocess.Popen[bytes], program: Program, verb: str) -> Any:
 def log_of(process: subprocess.Popen[bytes], program: Program) -> str:
     """Return the daemon's log, as it sees it."""
     return Path(f"/proc/{process.pid}/root{program.home}/.local/state/skilld/skilld.log").read_text(encoding="utf-8")
-
-
-def workers(home: Path) -> list[int]:
-    """Return the processes of workers."""
-    return [pid for pid, command in processes_of(home).items() if b"skilld.worker" in command]
 
 
 def tell(number: signal.Signals, *processes: int) -> None:

@@ -14,7 +14,7 @@ from faults import apart
 from faults.day import SKILLS, Day
 from faults.disk import MOUNT, PROBE, TRIED, fill, has_read
 from faults.world import HOUR
-from support.processes import processes_of
+from support.processes import processes_of, workers_of
 from support.waiting import wait_for
 
 NOTES, LOG, NEWS = SKILLS
@@ -78,7 +78,7 @@ def _morning(day: Day) -> None:
 def _suspend(day: Day, daemon: int) -> None:
     """Four sessions; the machine sleeps for two hours in the middle of judging the first."""
     _work(day, NOTES, SIGNED)
-    worker = wait_for("a worker", lambda: apart.workers(day.home), every=0.01)
+    worker = wait_for("a worker", lambda: workers_of(day.home), every=0.01)
     apart.stop(daemon, *worker)
     day.pass_by(2 * HOUR)
     _work(day, LOG, SIGNED)
@@ -125,7 +125,7 @@ def _crash(day: Day, daemon: int) -> None:
     """Four sessions; the daemon is killed in the middle of judging the first, and is away for the others."""
     day.session("", "hello", "Always use tabs for indentation.", *CHATTER[:3])
     _work(day, NEWS, EMOJI)
-    wait_for("a worker", lambda: apart.workers(day.home), every=0.01)
+    wait_for("a worker", lambda: workers_of(day.home), every=0.01)
     apart.tell(signal.SIGKILL, daemon)
     wait_for("everything to be gone with it", lambda: not _left(day))
     _chat(day, 2)

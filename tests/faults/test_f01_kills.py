@@ -21,6 +21,7 @@ from faults.kills import Moment, kill_at, kill_before
 from faults.model import teach
 from faults.world import World
 from support.live_project import Project
+from support.processes import workers_of
 from support.program import Program
 from support.waiting import NEVER, wait_for
 
@@ -98,7 +99,7 @@ def test_f01_an_agent_that_is_being_asked_ends_with_the_daemon(home: Path, proje
         started = [int(process) for process in asked.read_text().split()]
         daemon.send_signal(signal.SIGKILL)
         wait_for("all of them to be gone", lambda: not [one for one in started if _runs(one)])
-    assert apart.workers(home) == []
+    assert workers_of(home) == []
 
 
 def _runs(process: int) -> bool:

@@ -12,6 +12,7 @@ from faults.clock import Clock
 from faults.model import CALLS, asking, right, teach
 from support.answers import updates
 from support.live_project import Project
+from support.processes import workers_of
 from support.stub_model import Reply, StubModel
 from support.waiting import pause, wait_for
 
@@ -27,7 +28,7 @@ def test_f14_asleep_for_a_night_in_the_middle_of_a_question(home: Path, project:
 
         def sleep_at_request(number: int) -> None:
             model.wait_for_requests(number)
-            asleep = [daemon.pid, *apart.workers(home)]
+            asleep = [daemon.pid, *workers_of(home)]
             apart.stop(*asleep)
             clock.pass_by(NIGHT)
             pause(1.5)  # the answer comes meanwhile, to nobody

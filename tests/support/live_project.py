@@ -96,8 +96,8 @@ class Project:
             own_refs="\n".join(ref for ref in refs if not ref.startswith(("refs/heads/skilld/", "refs/skilld/"))),
             index=(git_folder / "index").read_bytes(),
             config=(git_folder / "config").read_bytes(),
-            hooks=_contents(git_folder / "hooks"),
-            files={name: data for name, data in _contents(self.root).items() if not name.startswith(".git/")},
+            hooks=contents(git_folder / "hooks"),
+            files={name: data for name, data in contents(self.root).items() if not name.startswith(".git/")},
         )
 
     def _commit(self, message: str, files: dict[str, str]) -> str:
@@ -111,6 +111,7 @@ class Project:
         return self.git("rev-parse", "HEAD")
 
 
-def _contents(folder: Path) -> dict[str, bytes]:
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the bytes of every file below a folder, by its path there."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}

@@ -22,6 +22,11 @@ def processes_of(home: Path) -> dict[int, bytes]:
     return found
 
 
+def workers_of(home: Path) -> list[int]:
+    """Return those of them that are workers."""
+    return [pid for pid, command in processes_of(home).items() if b"skilld.worker" in command]
+
+
 def end_processes_of(home: Path) -> None:
     """End every process whose HOME is `home`: a polite signal first, then a certain one."""
     for request, limit in ((signal.SIGTERM, 3.0), (signal.SIGKILL, LIMIT)):

@@ -16,7 +16,7 @@ HOUR = 3600.0
 def close(store: Store, name: str, hours_ago: float, outcome: str | None = None) -> None:
     """Have a batch been closed some hours ago; with an outcome nothing but chatter was in it."""
     at = rfc3339(NOW - hours_ago * HOUR)
-    store.batches.add(StoredBatch(name, "a", "s", ClosedBy.FULL, "pending", {}, 0, 0.0, at), [], outcome=outcome)
+    store.batches.add(StoredBatch(name, "a", "s", ClosedBy.FULL, "pending", {}, 0, at), [], outcome=outcome)
 
 
 def judge(store: Store, name: str, hours_ago: float) -> None:

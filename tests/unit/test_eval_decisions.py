@@ -44,7 +44,7 @@ PROPOSALS = (
 @pytest.fixture
 def store() -> Iterator[Store]:
     opened = common.store()
-    opened.batches.add(StoredBatch("b1", "codex", "s1", ClosedBy.FULL, "pending", {}, 0, 0.0, AT), [])
+    opened.batches.add(StoredBatch("b1", "codex", "s1", ClosedBy.FULL, "pending", {}, 0, AT), [])
     yield opened
     opened.close()
 

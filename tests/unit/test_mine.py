@@ -10,7 +10,7 @@ import pytest
 
 from skilld.draft import SkillKind
 from skilld.mine.judge import judge
-from skilld.mine.rows import Feedback, Row, Task, distil
+from skilld.mine.rows import Feedback, Row, Task, heard, row_of
 from skilld.mine.sessions import Session
 from skilld.mine.values import Judgement, Sort
 from skilld.skills import Skill, Source
@@ -39,7 +39,6 @@ def _row(
         "/t",
         "/shop",
         at,
-        3,
         topics,
         (Task(f"{session}:t", task),),
         skills,
@@ -253,19 +252,18 @@ def test_no_more_than_five_are_named_and_the_rest_is_deferred() -> None:
     "text", ["what does this do, and why is it here?", "go on", "```\nrun the whole test suite now\n```"]
 )
 def test_questions_and_go_on_are_no_tasks(text: str) -> None:
-    assert distil(_session(text)).tasks == ()
+    assert row_of(_session(text), ()).tasks == ()
 
 
 def test_a_row_holds_the_persons_own_words() -> None:
-    row = distil(
-        _session(
-            "Write the release notes for version two.", "Always put the ticket number first.", "the build fails again"
-        )
+    session = _session(
+        "Write the release notes for version two.", "Always put the ticket number first.", "the build fails again"
     )
+    row = row_of(session, heard(session))
     assert [task.text for task in row.tasks][:1] == ["Write the release notes for version two."]
     assert [(one.turn, one.quote) for one in row.user_feedback] == [("k2", "Always put the ticket number first.")]
     assert row.env_feedback == ("the build fails again",)
-    assert (row.work, row.skills_used, row.n_user_turns, row.main_dir) == ("documentation", ("notes",), 3, "/shop")
+    assert (row.work, row.skills_used, row.main_dir) == ("documentation", ("notes",), "/shop")
 
 
 def _session(*texts: str) -> Session:

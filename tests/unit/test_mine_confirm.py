@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skilld.mine.confirm import GONE, TAKEN_BACK, Transcripts, refuted
-from skilld.mine.rows import distil
+from skilld.mine.rows import row_of
 from skilld.mine.sessions import Reader, Transcript
 from skilld.mine.values import Part, Proof, Sort
 from skilld.types import Kind
@@ -54,7 +54,7 @@ def test_a_request_copied_from_the_agent_is_nobodys(tmp_path: Path) -> None:
     transcript = Transcript("claude-code", path, 0.0)
     (session,) = Reader(lambda text: text).sessions(transcript)
     assert [message.by_person for message in session.messages] == [True, False, True]
-    assert distil(session).tasks == ()
+    assert row_of(session, ()).tasks == ()
     transcripts = Transcripts({"s1": transcript}, lambda text: text)
     assert [*refuted([_part(TASK, TASK, Sort.REQUEST)], transcripts).values()] == [GONE]
 

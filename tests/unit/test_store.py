@@ -31,7 +31,7 @@ from skilld.types import (
 from support.proposals import COMMITTED, a_proposal
 
 AT = "2026-03-02T09:00:00Z"
-BATCH = StoredBatch("b1", "claude-code", "s1", ClosedBy.FULL, "pending", {"turns": ["t1"]}, 0, 0.0, AT)
+BATCH = StoredBatch("b1", "claude-code", "s1", ClosedBy.FULL, "pending", {"turns": ["t1"]}, 0, AT)
 PROPOSAL = a_proposal(
     batch_id="b1", reason="asked", confidence=0.5, model="offline", created_at=AT, flags=("look",), **COMMITTED
 )
