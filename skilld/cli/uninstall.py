@@ -7,7 +7,7 @@ import sys
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.uninstall_parts import Part, archived, folders, from_store, service
+from skilld.cli.uninstall_parts import Removal, archived, folders, from_store, service
 from skilld.errors import Exit, NotRunningError, SkilldError
 
 
@@ -63,7 +63,7 @@ def _name_open_proposals() -> None:
         console.line(f"  {proposal.id}  {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
 
 
-def _list(parts: list[Part], troubles: list[str]) -> None:
+def _list(parts: list[Removal], troubles: list[str]) -> None:
     for part in parts:
         console.line(f"{part.kind:9} {console.plain(part.what)}")
     for trouble in troubles:
@@ -82,7 +82,7 @@ def _refuse_while_running() -> None:
         )
 
 
-def _remove(parts: list[Part]) -> int:
+def _remove(parts: list[Removal]) -> int:
     """Remove one after the other; returns 0, or the exit code of the first that failed."""
     code = 0
     for part in parts:

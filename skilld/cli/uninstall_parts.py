@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class Removal:
     """One thing that goes: what it is, where, and how."""
 
     kind: str
@@ -25,7 +25,7 @@ class Part:
     remove: Callable[[], object]
 
 
-def service() -> list[Part]:
+def service() -> list[Removal]:
     """Return the service, if one is installed."""
     from skilld.cli.service import the_manager
     from skilld.service.install import uninstall
@@ -34,10 +34,10 @@ def service() -> list[Part]:
     there = [path for path in manager.own_files() if path.exists()]
     if not there:
         return []
-    return [Part("service", ", ".join(map(str, there)), partial(uninstall, manager))]
+    return [Removal("service", ", ".join(map(str, there)), partial(uninstall, manager))]
 
 
-def from_store() -> tuple[list[Part], list[str]]:
+def from_store() -> tuple[list[Removal], list[str]]:
     """Return what stands outside of skilld's own folders, as the store knows it, and what will be left with why."""
     if not common.places().database.exists():
         return [], []
@@ -50,20 +50,20 @@ def from_store() -> tuple[list[Part], list[str]]:
     return blocks + own_refs, troubles + more
 
 
-def _blocks(store: Store) -> tuple[list[Part], list[str]]:
+def _blocks(store: Store) -> tuple[list[Removal], list[str]]:
     from skilld.cli.sync import removal
     from skilld.store.meta import SYNCED
 
     parts, troubles = [], []
     for project in map(Path, store.meta.get(SYNCED, [])):
         try:
-            parts += [Part("block", str(one.path), one.write) for one in removal(project)]
+            parts += [Removal("block", str(one.path), one.write) for one in removal(project)]
         except SkilldError as error:
             troubles.append(str(error))
     return parts, troubles
 
 
-def _repositories(store: Store) -> tuple[list[Part], list[str]]:
+def _repositories(store: Store) -> tuple[list[Removal], list[str]]:
     from skilld.git.errors import NotTrackedError
     from skilld.propose.withdraw import plan, withdraw
     from skilld.store.meta import SHARED
@@ -82,11 +82,11 @@ def _repositories(store: Store) -> tuple[list[Part], list[str]]:
             continue
         troubles += [f"{repo}: {ref.removeprefix('refs/heads/')}, since {why}" for ref, why in planned.kept.items()]
         if planned.refs:
-            parts.append(Part("refs", f"{repo}: {', '.join(planned.refs)}", partial(withdraw, repo, made)))
+            parts.append(Removal("refs", f"{repo}: {', '.join(planned.refs)}", partial(withdraw, repo, made)))
     return parts, troubles
 
 
-def folders(*, purge: bool) -> list[Part]:
+def folders(*, purge: bool) -> list[Removal]:
     """Return skilld's own folders, without the skills that the person archived.
 
     Without `purge` the settings file stays, too, wherever it lies (on macOS among them).
@@ -98,7 +98,7 @@ def folders(*, purge: bool) -> list[Part]:
     for folder in dict.fromkeys([where.data, where.state, *([where.config] if purge else [])]):
         there = [path for path in folder.iterdir() if path not in kept] if folder.is_dir() else []
         if there or (purge and folder.is_dir() and not any(folder.iterdir())):
-            parts.append(Part("folder", f"{folder}: {_names(there)}", partial(_empty, folder, kept)))
+            parts.append(Removal("folder", f"{folder}: {_names(there)}", partial(_empty, folder, kept)))
     return parts
 
 

@@ -43,7 +43,7 @@ class Left:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Portion:
     """One proposal: its operations, the file as it would be, what it carries over, what a person should look at."""
 
     data: bytes
@@ -56,7 +56,7 @@ class Part:
 class Merge:
     """What one skill would take from another, in one part or several; none where it says all of it already."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Portion, ...]
     left: tuple[Left, ...]
 
 
@@ -69,7 +69,7 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
         parse(data)
     said = away.decode("utf-8-sig")
     ground = own = keep.decode("utf-8-sig")
-    parts = [Part(keep)]
+    parts = [Portion(keep)]
     left: list[Left] = []
     for passage in passages(said):
         if _stands_in(passage, ground):
@@ -112,7 +112,7 @@ def _why_left(passage: Passage, own: str, redact: Redact) -> str:
     return f"the one that stays says otherwise: {fold(block.text)}" if block is not None else ""
 
 
-def _with(passage: Passage, parts: list[Part], keep: bytes, evidence: str) -> list[Part]:
+def _with(passage: Passage, parts: list[Portion], keep: bytes, evidence: str) -> list[Portion]:
     """Return the parts with the passage in the last one, or in a new one where that is full."""
     try:
         return [*parts[:-1], _inserted(passage, parts[-1], keep, evidence)]
@@ -123,10 +123,10 @@ def _with(passage: Passage, parts: list[Part], keep: bytes, evidence: str) -> li
             raise TooMuchError(
                 "The merge is not proposed", f"it would take more than {MOST_PARTS} proposals: too much to review"
             ) from None
-        return [*parts, _inserted(passage, Part(keep), keep, evidence)]
+        return [*parts, _inserted(passage, Portion(keep), keep, evidence)]
 
 
-def _inserted(passage: Passage, part: Part, keep: bytes, evidence: str) -> Part:
+def _inserted(passage: Passage, part: Portion, keep: bytes, evidence: str) -> Portion:
     text = "\n".join(passage.lines)
     operation = _block(passage, part.data) if passage.whole else insert_bullet(part.data, passage.section, text)
     operations = (*part.operations, operation)
@@ -135,10 +135,10 @@ def _inserted(passage: Passage, part: Part, keep: bytes, evidence: str) -> Part:
     if refused := next((found for found in findings if found.severity is Severity.REFUSE), None):
         raise SkilldError("Not carried over", refused.sentence)
     flags = (*part.flags, *(found.sentence for found in findings))
-    return Part(after, operations, (*part.carried, passage.text), tuple(dict.fromkeys(flags)))
+    return Portion(after, operations, (*part.carried, passage.text), tuple(dict.fromkeys(flags)))
 
 
-def _marked(parts: tuple[Part, ...], keep: bytes, name: str) -> tuple[Part, ...]:
+def _marked(parts: tuple[Portion, ...], keep: bytes, name: str) -> tuple[Portion, ...]:
     """Have the last part write down whose content it is; front matter that has no place for it goes without."""
     if not parts:
         return parts

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
-from skilld.consolidate.merge import Left, Merge, Part
+from skilld.consolidate.merge import Left, Merge, Portion
 from skilld.consolidate.plan import Pair, pair_key
 from skilld.text import counted, cut
 from skilld.types import Kind, Proposal, State
@@ -56,7 +56,7 @@ def _batch(pair: Pair, number: int) -> str:
     return f"{pair_key(pair.keep.key, pair.away.key)}-{number}"
 
 
-def _summary(part: Part, name: str, which: str) -> str:
+def _summary(part: Portion, name: str, which: str) -> str:
     count = len(part.carried)
     rules = f"take over {counted(count, 'thing')} that {name} says"
     return f"{rules}, {which}" if which else rules

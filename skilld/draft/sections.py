@@ -28,7 +28,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Body:
     """A body taken apart. A step is named and has its tools as codes; an item of `workflow` is named by its tool.
 
     `examples` are pairs of an item Input and an item Output, with the session as the latter's code where it is known.
@@ -48,7 +48,7 @@ def item(name: str, codes: Sequence[str] = (), text: str = "") -> Item:
     return Item(title or "Untitled", tuple(word for word in words if word), "\n".join(lines).strip("\n"))
 
 
-def lay(parts: Parts) -> str:
+def lay(parts: Body) -> str:
     """Return the body of these parts."""
     sections = ((_STEPS, parts.steps), (_WORKFLOW, parts.workflow), (_EXAMPLES, parts.examples))
     return "\n\n".join(
@@ -56,16 +56,16 @@ def lay(parts: Parts) -> str:
     )
 
 
-def lift(body: str) -> Parts:
+def lift(body: str) -> Body:
     """Return the parts of a body, for which `lay` gives the same body again."""
     rest, found = body, {}
     for title in (_EXAMPLES, _WORKFLOW, _STEPS):
         rest, found[title] = _last(rest, title)
-    parts = Parts(rest, found[_STEPS], found[_WORKFLOW], found[_EXAMPLES])
-    return parts if _regular(parts) and trimmed(rest) == rest and lay(parts) == body else Parts(body)
+    parts = Body(rest, found[_STEPS], found[_WORKFLOW], found[_EXAMPLES])
+    return parts if _regular(parts) and trimmed(rest) == rest and lay(parts) == body else Body(body)
 
 
-def _regular(parts: Parts) -> bool:
+def _regular(parts: Body) -> bool:
     """Whether codes stand only where they mean something, and inputs and outputs take turns."""
     given, made = parts.examples[::2], parts.examples[1::2]
     named = [one.name for one in parts.examples] == ["Input", "Output"] * len(made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from skilld.draft.sections import Parts, item, lay
+from skilld.draft.sections import Body, item, lay
 from skilld.draft.skill_md import clean, variables
 from skilld.draft.values import SHORT_NAMES, Draft, SkillKind, trimmed
 from skilld.errors import SkilldError
@@ -48,12 +48,12 @@ def from_document(value: object) -> tuple[Draft, tuple[str, ...]]:
     return clean(draft), tuple(str(key) for key in value if key not in {*_TEXTS, *_OTHERS, *_OF_KINDS})
 
 
-def _parts(value: Mapping[str, Any], prompt: str) -> Parts:
+def _parts(value: Mapping[str, Any], prompt: str) -> Body:
     pairs = [
         (item("Input", (), _text(one, "input")), item("Output", [_text(one, "source_session")], _text(one, "output")))
         for one in _maps(value, "examples")
     ]
-    return Parts(
+    return Body(
         prompt=prompt,
         steps=tuple(
             item(_text(one, "name"), [_as_text(tool, "tools") for tool in _list(one, "tools")], _text(one, "prompt"))

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilld.draft import Draft, SkillKind, Variable, faults, read, write
-from skilld.draft.sections import Item, Parts, item, lay, lift
+from skilld.draft.sections import Item, Body, item, lay, lift
 from skilld.draft.skill_md import clean
 from skilld.draft.values import of_kind
 from skilld.exchange import yaml_text
@@ -62,7 +62,7 @@ TEXTS = st.text(max_size=40) | st.sampled_from(
 LINES = st.lists(TEXTS, max_size=3).map(tuple)
 ITEMS = st.lists(st.builds(item, TEXTS, LINES, TEXTS), max_size=3).map(tuple)
 EXAMPLES = st.sampled_from([(), (item("Input", (), "a"), item("Output", ["s1"], "b\n\nc"))])
-BODIES = st.builds(lay, st.builds(Parts, TEXTS, ITEMS, ITEMS, EXAMPLES)) | TEXTS
+BODIES = st.builds(lay, st.builds(Body, TEXTS, ITEMS, ITEMS, EXAMPLES)) | TEXTS
 SCHEMAS: st.SearchStrategy[dict[str, Any]] = st.just({"type": "object"}) | st.just(
     {"type": "object", "properties": {"\u00e9": {"enum": [1, 2.5, True, None, "no"]}}}
 )
