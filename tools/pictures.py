@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from conftest import furnish, plain_environment
-from skilld.cli.review import edit
+from skilld.cli.terminal import edit
 from skilld.git.environment import scrub_environment
 from skilld.review.app import ReviewApp
 from skilld.review.sitting import Sitting

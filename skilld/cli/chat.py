@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +34,9 @@ def run(arguments: argparse.Namespace) -> int:
     model = _model()
     redact = common.redactor()
     chosen = [_named(name, arguments.project.resolve()) for name in arguments.skill]
-    messages = [{"role": "system", "content": _SKILL.format(text=redact(common.skill_text(skill)))} for skill in chosen]
+    messages = [
+        {"role": "system", "content": _SKILL.format(text=redact(inventory.skill_text(skill)))} for skill in chosen
+    ]
     try:
         for said in [" ".join(arguments.text)] if arguments.text else _lines():
             messages.append({"role": "user", "content": redact(common.as_text(said))})
@@ -59,7 +61,7 @@ def _model() -> Model:
 
 
 def _named(name: str, project: Path) -> Skill:
-    skills = common.served(common.all_skills([project]))
+    skills = inventory.served(inventory.all_skills([project]))
     found = next((skill for skill in skills if skill.name == name), None)
     if found is None:
         known = ", ".join(sorted({skill.name for skill in skills})) or "there are none"

@@ -1,4 +1,4 @@
-"""What several verbs need: the verb's parser, the settings, the store."""
+"""What most verbs need: the verb's parser, the settings, the store, the redactor, a proposal by its id, JSON."""
 
 from __future__ import annotations
 
@@ -6,19 +6,16 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
-from skilld.errors import RefusedError, SkilldError
+from skilld.errors import SkilldError
 
 if TYPE_CHECKING:
     from skilld.paths import Places
     from skilld.redact import Finding, Redactor
     from skilld.settings import Settings
-    from skilld.skills import Places as SkillPlaces
-    from skilld.skills import Skill
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -63,87 +60,6 @@ def store() -> Store:
     where = places()
     private_dir(where.state)
     return Store.open(where.database)
-
-
-def project_skills(project: Path) -> list[Skill]:
-    """Return the skills that lie in a project, whichever agent they are for."""
-    from skilld.intake.agents import ADAPTERS
-    from skilld.skills import Places, inventory
-
-    places = {name: Places(adapter.INFO.project_skills, ()) for name, adapter in ADAPTERS.items()}
-    return [skill for skill in inventory(places, [project]) if skill.path.is_relative_to(project)]
-
-
-def all_skills(projects: Sequence[Path]) -> list[Skill]:
-    """Return the skills of the person, of these projects and of plugins."""
-    from skilld.daemon.roots import agent_homes
-    from skilld.intake.agents import ADAPTERS
-    from skilld.skills import inventory
-
-    plugins = {
-        name: [folder / "plugins" for folder in agent_homes(adapter.INFO, home(), os.environ)]
-        for name, adapter in ADAPTERS.items()
-    }
-    return inventory(skill_places(), projects, plugins)
-
-
-def skill_places() -> dict[str, SkillPlaces]:
-    """Return by agent where it keeps skills."""
-    from skilld.daemon import roots
-    from skilld.intake.agents import ADAPTERS
-
-    configured = settings().roots
-    return {name: roots.skill_places(name, home(), os.environ, configured) for name in ADAPTERS}
-
-
-def served(skills: Sequence[Skill]) -> list[Skill]:
-    """Return those skills that the person left enabled: what skilld offers to agents."""
-    from skilld.library.serving import served
-
-    with closing(store()) as opened:
-        return served(opened, skills)
-
-
-def offered(skills: Sequence[Skill], project: Path) -> list[Skill]:
-    """Return the served ones, but of those that skilld wrote itself only as many as the settings say."""
-    from skilld.library.offered import offered
-    from skilld.library.ranks import by_recency, by_relevance
-
-    rules = settings().lifecycle
-    with closing(store()) as opened:
-        rank = by_recency(opened) if rules.order == "recency" else by_relevance(opened, project)
-        return offered(served(skills), rules.max_evolving, rank)
-
-
-def skill_text(skill: Skill) -> str:
-    """Return the text of a skill's SKILL.md. Raises SkilldError where it cannot be read."""
-    from skilld.skills import text
-
-    try:
-        return text(skill.path)
-    except OSError as error:
-        raise SkilldError("The skill cannot be read", f"{skill.path}: {error.strerror}") from error
-
-
-def confirmed(question: str, title: str) -> bool:
-    """Ask the person; without a terminal to ask on, raise RefusedError with `title`."""
-    if not sys.stdin.isatty():
-        raise RefusedError(title, "there is no terminal to ask you", "If you mean it: --yes")
-    return says_yes(question, sys.stdout)
-
-
-def says_yes(question: str, where: TextIO) -> bool:
-    """Put a question, its `[y/N] ` included, on a terminal's line; whether the answer is a yes."""
-    where.write(question)
-    where.flush()
-    return sys.stdin.readline().strip().lower() in {"y", "yes"}
-
-
-def refuse_agent(title: str) -> None:
-    """Raise RefusedError with `title` where a coding agent gave the command, whatever the settings allow it."""
-    from skilld.decide import guard
-
-    guard.refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title=title)
 
 
 def redactor() -> Callable[[str], str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, terminal
 from skilld.errors import SkilldError, UsageError
 from skilld.files import write_whole
 
@@ -56,7 +56,7 @@ def path(arguments: argparse.Namespace) -> int:
 def set_(arguments: argparse.Namespace) -> int:
     """Change one setting."""
     # An agent could let itself decide, or have another model asked.
-    common.refuse_agent("Only you can change the settings")
+    terminal.refuse_agent("Only you can change the settings")
     file = common.places().settings_file
     write_setting(file, arguments.key, arguments.value)
     later = arguments.key == "notify.enabled" or arguments.key.startswith("roots.")

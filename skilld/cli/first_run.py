@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import terminal
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def ask(settings: Settings, path: Path, environment: Mapping[str, str]) -> None:
     )
     console.line("  each cut to 500 characters, secrets removed.")
     console.line(f"  It would cost: {_A_DAY}.")
-    write_setting(path, "model", model if common.says_yes(f"Use {model}? [y/N] ", sys.stdout) else "offline")
+    write_setting(path, "model", model if terminal.says_yes(f"Use {model}? [y/N] ", sys.stdout) else "offline")
     console.line(f"Remembered in {path}; change it any time: skilld config set model ...")
     console.line()
 

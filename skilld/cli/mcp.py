@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.errors import RefusedError
 
 
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
             "An agent starts this and speaks MCP with it; Ctrl-D ends it. See: skilld mcp --config AGENT\n"
         )
     shelf = Shelf(
-        lambda: common.offered(common.all_skills([project]), project),
+        lambda: inventory.offered(inventory.all_skills([project]), project),
         lambda skill: text(skill.path),
         lambda work: [asdict(one) for one in fitting(work, project)],
     )

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skilld.cli import common
+from skilld.cli import common, inventory, terminal
 from skilld.cli.progress import Progress
 from skilld.errors import SkilldError, UsageError
 from skilld.times import rfc3339
@@ -164,12 +164,12 @@ def _world() -> World:
         terms=Terms(spec, settings.budget, settings.worker.seconds, umask, dict(os.environ)),
         around=Surroundings(common.home(), dict(os.environ), umask, settings.roots),
         redact=common.redactor(),
-        skills=common.all_skills,
+        skills=inventory.all_skills,
     )
 
 
 def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
-    from skilld.cli.review import edit
+    from skilld.cli.terminal import edit
     from skilld.mine.options import Hooks
 
     def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
@@ -181,7 +181,7 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
         sys.stderr.write(f"To be asked: {about}{money}.\n")
         if not asks:  # where nobody can be asked, the model that was configured and the day's budget are their word
             return True
-        return common.says_yes("Ask? [y/N] ", sys.stderr)
+        return terminal.says_yes("Ask? [y/N] ", sys.stderr)
 
     def edited(text: str) -> str:
         progress.clear()

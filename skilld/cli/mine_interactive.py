@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def run(options: Options, world: World) -> int:
     """Go through the steps and print what became of what was kept; `world` comes with a store, which is closed."""
     from skilld.cli.mine_report import brief
-    from skilld.cli.review import ask, edit, has_screen
+    from skilld.cli.terminal import ask, edit, has_screen
 
     steps = generating(options, world)
     if not has_screen():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def fitting(text: str, project: Path) -> list[Recommendation]:
     return recommend(
         text,
         [said for said in about(store, text) if said.path not in off],
-        served(store, common.all_skills([project])),
+        served(store, inventory.all_skills([project])),
         now=time.time(),
         project=str(project),
         feedback=store.records.feedback(),

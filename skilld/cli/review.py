@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit
 
 if TYPE_CHECKING:
@@ -43,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     store.close()
     around = Surroundings(
         open_store=_open_store(where.database),
-        find_skills=common.all_skills,
+        find_skills=inventory.all_skills,
         removed=removed,
         home=common.home(),
         environment=dict(os.environ),
@@ -51,12 +47,12 @@ def run(arguments: argparse.Namespace) -> int:
         redaction_key=where.redaction_key,
     )
     sitting = Sitting(around)
-    if arguments.plain or not has_screen():
+    if arguments.plain or not terminal.has_screen():
         _plain(sitting, ids)
         return Exit.OK
     from skilld.review.app import ReviewApp
 
-    app = ReviewApp(sitting, ids, common.settings().batch.turns, edit, _generating)
+    app = ReviewApp(sitting, ids, common.settings().batch.turns, terminal.edit, _generating)
     app.run()
     return Exit.BUG if app.return_code else Exit.OK
 
@@ -68,43 +64,14 @@ def _generating() -> Generating:
     return generating(*whole())
 
 
-def edit(text: str, around: Callable[[], AbstractContextManager[object]] = nullcontext) -> str:
-    """Return `text` as the person's editor leaves it: `$VISUAL`, `$EDITOR`, or vi; unchanged where that fails."""
-    editor = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
-    with tempfile.TemporaryDirectory(prefix="skilld-") as folder:
-        file = Path(folder) / "SKILL.md"
-        file.write_bytes(text.encode("utf-8", "replace"))
-        with around():
-            try:
-                code = subprocess.run([*editor, str(file)], check=False).returncode
-            except OSError:
-                return text
-        return file.read_bytes().decode("utf-8", "replace") if code == 0 else text
-
-
 def _open_store(path: Path) -> Callable[[], Store]:
     from skilld.store import Store
 
     return lambda: Store.open(path)
 
 
-def has_screen() -> bool:
-    """Whether there is a terminal that a screen can be drawn on."""
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
-
-
 def _plain(sitting: Sitting, ids: list[str]) -> None:
     from skilld.review.plain import Plain
 
     sitting.take_in()
-    Plain(sitting, console.line, ask, edit).run(ids)
-
-
-def ask(question: str) -> str | None:
-    """Ask in a line and return the answer, None at the end of the input."""
-    sys.stdout.write(question)
-    sys.stdout.flush()
-    line = sys.stdin.readline()
-    if not sys.stdin.isatty():
-        console.line()
-    return common.as_text(line.rstrip("\n")) if line else None
+    Plain(sitting, console.line, terminal.ask, terminal.edit).run(ids)

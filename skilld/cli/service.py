@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, terminal
 from skilld.errors import NotRunningError, RefusedError, SkilldError
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _consents(missing: Mapping[str, str]) -> bool:
             "--environment keep: in a file that only you can read; leave: do without. Or: skilld config set ...",
         )
     console.line(f"Only this shell has {console.plain(names)}: a service would not see it.")
-    return common.says_yes("Keep it for the service, in a file that only you can read? [y/N] ", sys.stdout)
+    return terminal.says_yes("Keep it for the service, in a file that only you can read? [y/N] ", sys.stdout)
 
 
 def _show_files(manager: ServiceManager, start: Start) -> None:

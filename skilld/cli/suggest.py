@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.errors import UsageError
 from skilld.text import counted
 
@@ -58,7 +58,9 @@ def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
 
     store = common.store()
     used = store.transcripts.sessions_by_skill()
-    skills = sorted(common.offered(common.project_skills(project), project), key=lambda skill: -used.get(skill.name, 0))
+    skills = sorted(
+        inventory.offered(inventory.project_skills(project), project), key=lambda skill: -used.get(skill.name, 0)
+    )
     now = time.time()
     said = asks(of_learnings(one for one in store.learnings.all() if one.project == str(project) and not one.skill))
     surest = sorted(((confidence(ask.pieces, now=now), ask.text) for ask in said), reverse=True)

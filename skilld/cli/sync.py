@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 
 Change = Callable[[bytes | None], bytes | None]
@@ -76,13 +76,13 @@ def sync(arguments: argparse.Namespace) -> int:
     from skilld.sync.targets import TARGETS
 
     project = _project(arguments)
-    skills = common.served(common.project_skills(project))
+    skills = inventory.served(inventory.project_skills(project))
     if unknown := sorted(set(arguments.names) - {skill.name for skill in skills}):
         known = ", ".join(sorted({skill.name for skill in skills})) or "it has none"
         remedy = "List all: skilld skills list. One that is disabled: skilld skills enable NAME"
         raise UsageError("No such skill in this project", f"{unknown[0]}; its skills: {known}", remedy)
     named = [one for one in skills if one.name in arguments.names]
-    body = content.body(named or common.offered(skills, project), project)
+    body = content.body(named or inventory.offered(skills, project), project)
     fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
     asked = _asked(arguments, project)
     paths = asked or [path for path in fronts if path.is_file() and block.body_of(path.read_bytes()) is not None]

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, terminal
 from skilld.cli.uninstall_parts import Removal, archived, folders, from_store, service
 from skilld.errors import Exit, NotRunningError, SkilldError
 
@@ -33,8 +33,8 @@ def run(arguments: argparse.Namespace) -> int:
     _list(parts + last, [*troubles, *archived()])
     if arguments.dry_run or not parts + last:
         return 0
-    common.refuse_agent("Only you can uninstall skilld")
-    if not arguments.yes and not common.confirmed("Remove all of it? [y/N] ", "Nothing was removed"):
+    terminal.refuse_agent("Only you can uninstall skilld")
+    if not arguments.yes and not terminal.confirmed("Remove all of it? [y/N] ", "Nothing was removed"):
         console.line("Nothing was removed.")
         return Exit.FAILURE
     code = _remove([part for part in parts if part.kind == "service"])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.cli.review import has_screen
+from skilld.cli.terminal import has_screen
 from skilld.paths import places, private_dir
 from skilld.review import proposals_pane
 from skilld.review.sitting import Look, Sitting

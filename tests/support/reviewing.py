@@ -13,8 +13,9 @@ from typing import Any
 from textual.app import App
 from textual.pilot import Pilot
 
-from skilld.cli.common import all_skills
-from skilld.cli.review import _generating, edit
+from skilld.cli.inventory import all_skills
+from skilld.cli.review import _generating
+from skilld.cli.terminal import edit
 from skilld.library.trash import trash_of
 from skilld.paths import places
 from skilld.review.app import ReviewApp

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilld.draft import Draft, SkillKind, Variable, faults, read, write
-from skilld.draft.sections import Item, Body, item, lay, lift
+from skilld.draft.sections import Body, Item, item, lay, lift
 from skilld.draft.skill_md import clean
 from skilld.draft.values import of_kind
 from skilld.exchange import yaml_text

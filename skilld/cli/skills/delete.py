@@ -7,7 +7,7 @@ import shlex
 import sys
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, terminal
 from skilld.cli.decide import begin
 from skilld.cli.skills import library
 from skilld.cli.skills.moving import refuse_to_move
@@ -36,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     waiting = sum(one.path == str(row.path) for one in store.proposals.in_states([State.OPEN]))
     for_it = f" {waiting} open proposals are for it." if waiting else ""
     question = f"Move {console.plain(str(folder))} to the trash?{for_it} [y/N] "
-    if not arguments.yes and not common.confirmed(question, _TITLE):
+    if not arguments.yes and not terminal.confirmed(question, _TITLE):
         console.line("Nothing was deleted.")
         return Exit.FAILURE
     place = put_aside(row.skill, trash_of(common.home(), common.places().data.parent, sys.platform))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.cli.skills import library
 from skilld.errors import SkilldError, UsageError
 
@@ -58,7 +58,7 @@ def _said(store: Store, row: Shelved, arguments: argparse.Namespace, redact: Cal
         said = yaml_text.dump(masked)
         text = redact(said)
         return text, masked != document or text != said
-    said = common.skill_text(row.skill)
+    said = inventory.skill_text(row.skill)
     said = said if arguments.with_evidence else without_people(said)
     text = redact(said)
     return text, text != said
@@ -80,7 +80,7 @@ def _document(store: Store, row: Shelved, *, with_evidence: bool) -> dict[str, A
     accepted = store.proposals.in_states([State.ACCEPTED])
     quotes = [piece.quote for one in accepted if one.path == str(row.path) for piece in one.evidence]
     stats = Stats(row.uses.number, row.uses.success)
-    draft = read(common.skill_text(row.skill), row.name)
+    draft = read(inventory.skill_text(row.skill), row.name)
     return to_document(draft, stats, list(dict.fromkeys(quotes)) if with_evidence else None)
 
 

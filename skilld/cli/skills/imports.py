@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory, terminal
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.exchange.sources import find
     from skilld.git.environment import scrub_environment
 
-    common.refuse_agent("Only you can import skills")
+    terminal.refuse_agent("Only you can import skills")
     removed = scrub_environment()
     found = find(arguments.source, removed, common.as_text(arguments.branch))  # a path need not be UTF-8
     if arguments.only:
@@ -92,16 +92,16 @@ def _outcome(store: Store, found: Found, arguments: argparse.Namespace) -> _Outc
     taken = None
     try:
         taken = incoming(found, common.as_text(arguments.source), common.secrets(), name=name, kind=kind)
-        skills = common.all_skills([arguments.project.resolve()] if arguments.project else [])
+        skills = inventory.all_skills([arguments.project.resolve()] if arguments.project else [])
         path = place(
             taken.draft.name,
             arguments.project,
             skills=skills,
             waiting=store.proposals.in_states([State.OPEN]),
-            places=common.skill_places(),
+            places=inventory.skill_places(),
             home=common.home(),
         )
-        texts = {skill.name: common.skill_text(skill) for skill in skills}
+        texts = {skill.name: inventory.skill_text(skill) for skill in skills}
         taken = replace(taken, flags=(*taken.flags, *alike(taken, texts)))
         tries = sum(one.path == str(path) for one in store.proposals.in_states([*State]))
         made = proposal(taken, path, rfc3339(time.time()), tries)

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def shelved(store: Store, near: Path | None = None) -> list[Shelved]:
     from skilld.library.collect import collect
 
     around = [Path.cwd(), *(near.parents if near is not None else ())]
-    return collect(store, common.all_skills, common.home(), os.environ, now=time.time(), around=around)
+    return collect(store, inventory.all_skills, common.home(), os.environ, now=time.time(), around=around)
 
 
 def the_skill(store: Store, given: str) -> Shelved:

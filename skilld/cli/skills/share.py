@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory, terminal
 from skilld.cli.skills import library
 from skilld.errors import Exit, RetryError, UsageError
 
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.git.environment import scrub_environment
     from skilld.git.remote import push, push_addresses
 
-    common.refuse_agent("Only you can share your skills")
+    terminal.refuse_agent("Only you can share your skills")
     removed = scrub_environment()
     remote = common.as_text(arguments.to)
     if not is_address(remote) and remote.startswith("-"):
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         _show(plan, push_addresses(plan.repo, remote, removed))
     if arguments.dry_run:
         return Exit.OK
-    if not arguments.yes and not common.confirmed("Push this? [y/N] ", _TITLE):
+    if not arguments.yes and not terminal.confirmed("Push this? [y/N] ", _TITLE):
         console.line(f"{_TITLE}.")
         return Exit.FAILURE
     for plan in plans:
@@ -103,7 +103,7 @@ def _plans(rows: list[Shelved], branch: str) -> list[_Plan]:
 
     plans: dict[tuple[Path, str], _Plan] = {}
     for row in rows:
-        text = redacted(common.skill_text(row.skill), common.secrets())
+        text = redacted(inventory.skill_text(row.skill), common.secrets())
         tracked = track(row.path, private_repositories())
         key = (tracked.repo.address, branch or PREFIX + row.name)
         plan = plans.get(key) or _Plan(tracked.repo, key[1], {}, "")

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.cli.skills import library
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     store = common.store()
     row = library.the_skill(store, arguments.name)
-    text = common.skill_text(row.skill)
+    text = inventory.skill_text(row.skill)
     proposals, learnings = _proposals(store, row), _learnings(store, row)
     if arguments.json:
         return common.write_json(

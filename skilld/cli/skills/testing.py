@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.cli.skills import library
 from skilld.errors import Exit, RefusedError, SkilldError
 
@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     session = _session(settings, common.as_text(arguments.session))
     _refuse_unwanted(row, session)
     backend = make(choice_of(settings, os.environ, in_job=False).spec)
-    examination = Examination(backend, row.name, row.path, common.skill_text(row.skill), common.redactor())
+    examination = Examination(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
     answers = _answers(examination, session, backend, store, settings)
     covered = all(answer.word is Word.COVERED for answer in answers)
     if arguments.json:

@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, inventory
 from skilld.cli.skills import library
 from skilld.errors import UsageError
 
@@ -23,7 +23,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.skills.fill import body, filled, holes
 
     row = library.the_skill(common.store(), arguments.name)
-    text = body(common.skill_text(row.skill)).lstrip("\r\n")
+    text = body(inventory.skill_text(row.skill)).lstrip("\r\n")
     known = holes(text) if row.kind in {"prompt-template", "mcp-tool"} else ()
     values = _values(arguments.var)
     if unknown := sorted(values.keys() - set(known)):
