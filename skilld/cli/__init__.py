@@ -3,5 +3,5 @@
 Of each verb, `add` describes its arguments and what runs it takes them and returns the exit code; both are called by
 `skilld.__main__`, which prints the SkilldErrors that either raises.
 
-What verbs share: `common` (settings, store, JSON), `terminal` (asking the person), `inventory` (their skills), `progress`.
+Verbs share `common` (settings, store, JSON), `terminal` (asking the person), `inventory` (their skills), `progress`.
 """
