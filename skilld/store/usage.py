@@ -7,6 +7,8 @@ from typing import Any
 
 from skilld.types import Usage
 
+_MOST = 10**9  # tokens, or dollars, that one job is believed to cost
+
 
 class UsageLog:
     """The table of costs."""
@@ -18,12 +20,14 @@ class UsageLog:
         """Book one job's calls on `day` (YYYY-MM-DD)."""
         if not usage.calls:
             return
+        # Tokens are what an endpoint says: SQLite cannot hold every number, and nothing is earned back.
+        tokens = [min(max(0, count), _MOST) for count in (usage.tokens_in, usage.tokens_out)]
         self._db.execute(
             """INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?)
                ON CONFLICT (day, model, skill) DO UPDATE SET calls = calls + excluded.calls,
                tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
                usd = usd + excluded.usd""",
-            (day, model, skill, usage.calls, usage.tokens_in, usage.tokens_out, usage.usd),
+            (day, model, skill, usage.calls, *tokens, min(max(0.0, usage.usd), float(_MOST))),
         )
 
     def on(self, day: str) -> Usage:

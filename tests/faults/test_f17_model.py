@@ -68,6 +68,22 @@ def test_f17_ten_megabytes_are_no_answer(home: Path, project: Project) -> None:
     assert program.json("status")["last_error"]["message"]
 
 
+@pytest.mark.slow
+def test_f17_costs_beyond_all_numbers_are_booked_and_stop_the_day(home: Path, project: Project) -> None:
+    with StubModel(lambda body: Reply(text=str(right(body)), tokens_in=10**30, tokens_out=-1)) as model:
+        program = asking(home, model)
+        program.run("run", "--once")
+        teach(home, project)
+        assert program.run("run", "--once").returncode == 0
+        assert len(program.json("proposals")) == 1
+        teach(home, project)
+        asked = len(model.bodies)
+        assert program.run("run", "--once").returncode == 0
+        assert len(model.bodies) == asked
+    assert program.json("status")["batches"] == {"pending": 1, "done": 1, "parked": 0}
+    assert program.json("status")["spend_today"]["tokens"] == 10**9
+
+
 def test_f18_a_stored_answer_is_staged_without_a_second_question(home: Path, project: Project) -> None:
     with StubModel(right) as model:
         program = asking(home, model)

@@ -362,6 +362,12 @@ def test_a_learning_is_kept_once_and_can_be_forgotten(store: Store) -> None:
     assert store.learnings.count() == 0
 
 
+def test_costs_that_no_call_can_have_are_booked_as_the_most_that_is_believed(store: Store) -> None:
+    for absurd in (10**30, 2**63 - 1, -(10**6)):  # an endpoint names its tokens as it likes
+        store.usage.add("2026-03-02", "m", "notes", Usage(1, absurd, absurd, float("nan")))
+    assert store.usage.on("2026-03-02") == Usage(3, 2 * 10**9, 2 * 10**9, 0.0)
+
+
 def test_costs_add_up_by_day_model_and_skill(store: Store) -> None:
     store.usage.add("2026-03-02", "m", "notes", Usage(1, 100, 10, 0.01))
     store.usage.add("2026-03-02", "m", "notes", Usage(2, 200, 20, 0.02))
