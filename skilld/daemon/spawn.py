@@ -28,6 +28,7 @@ _KEPT_PREFIXES = ("LC_", "XDG_", "PYTHON", "AWS_", "AZURE_", "GOOGLE_", "OLLAMA_
 _KEPT_SUFFIX = "_API_KEY"
 _LONGEST_LINE = 4 << 20
 _OWN_MACHINE = ("localhost", "127.0.0.1", "::1")
+_NO_THREAD = "this machine has no thread left for it"
 _PLAN = b'{"type": "plan"'
 
 Keep = Callable[[dict[str, Any]], None]
@@ -69,13 +70,16 @@ class Worker:
             return _failed(Outcome.RETRY, "the worker could not be started")
         # Ends reading and writing alike: a child that hangs before it reads its job blocks us in writing it.
         timer = threading.Timer(self._seconds, self._time_is_up)
-        timer.start()
         last = b""
         try:
+            if not _started(timer):
+                return _failed(Outcome.RETRY, _NO_THREAD)
             # stdin stays open until the end: its closing tells the child that we are gone.
             _send(process.stdin, self._job)
             while line := process.stdout.readline(_LONGEST_LINE):
                 if line.startswith(_PLAN):
+                    if not line.endswith(b"\n"):
+                        return _failed(Outcome.RETRY, "what it meant to do was too long to be kept")
                     keep(json.loads(line))
                     _send(process.stdin, b"go\n")
                 else:
@@ -91,6 +95,12 @@ class Worker:
         if self._late:
             return _failed(Outcome.RETRY, f"it took longer than {self._seconds:.0f} seconds and was ended")
         return _parse(last, process.returncode)
+
+    def follow(self, keep: Keep, done: Callable[[dict[str, Any]], None]) -> None:
+        """Wait for the end on a thread of its own; `done` gets the result, at once where there is no thread."""
+        if not _started(threading.Thread(target=lambda: done(self.result(keep)), name="worker", daemon=True)):
+            self.kill()
+            done(_failed(Outcome.RETRY, _NO_THREAD))
 
     def kill(self) -> None:
         """End the worker and everything it started."""
@@ -116,6 +126,15 @@ class Errand(Worker):
     @staticmethod
     def _environment(environment: Mapping[str, str]) -> dict[str, str]:
         return {**environment, "SKILLD_CHILD": "1"}
+
+
+def _started(thread: threading.Thread) -> bool:
+    """Start a thread; whether the machine, or the person's limits, had one left."""
+    try:
+        thread.start()
+    except RuntimeError:
+        return False
+    return True
 
 
 def _send(stream: IO[bytes], data: bytes) -> None:

@@ -45,9 +45,7 @@ class Working:
                 self._post(planned)
                 planned.kept.wait()
 
-        threading.Thread(
-            target=lambda: self._post(Done(batch, worker.result(keep))), name="worker", daemon=True
-        ).start()
+        worker.follow(keep, lambda result: self._post(Done(batch, result)))
 
     def ended(self) -> None:
         """Take in that its end was told."""

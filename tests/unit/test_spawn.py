@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gc
 import os
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skilld.daemon.spawn import Worker, worker_environment
+from support.processes import processes_of
 from support.waiting import LIMIT, wait_for
 
 JOB = {"kind": "probe"}
@@ -130,6 +133,32 @@ def test_a_worker_that_is_killed_from_outside_gives_a_result(bench: Bench) -> No
 def test_a_program_that_cannot_be_started_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.executable", "/nowhere/python")
     assert _detail(bench.run("")) == "the worker could not be started"
+
+
+@pytest.fixture
+def no_thread() -> Iterator[None]:
+    """Let no thread be started: none has room for a stack of so many bytes."""
+    usual = threading.stack_size(1 << 46)
+    yield
+    threading.stack_size(usual)
+
+
+@pytest.mark.usefixtures("no_thread")
+def test_where_no_thread_can_be_had_it_is_tried_again_and_nothing_is_left(bench: Bench, tmp_path: Path) -> None:
+    results: list[dict[str, Any]] = []
+    bench.worker("time.sleep(1000)").follow(bench.plans.append, results.append)
+    results.append(bench.run("time.sleep(1000)"))
+    assert [_detail(result) for result in results] == ["this machine has no thread left for it"] * 2
+    assert processes_of(tmp_path) == {}
+
+
+def test_a_plan_too_long_to_be_kept_ends_in_a_result(bench: Bench) -> None:
+    results: list[dict[str, Any]] = []
+    script = "print(json.dumps({'type': 'plan', 'proposals': ['x' * (5 << 20)]}), flush=True)\ntime.sleep(1000)"
+    bench.worker(script).follow(bench.plans.append, results.append)
+    wait_for("a result", lambda: results)
+    assert "too long to be kept" in _detail(results[0])
+    assert bench.plans == []
 
 
 def test_workers_leave_no_descriptor_and_no_zombie(bench: Bench) -> None:
