@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -48,7 +49,8 @@ def collect(
 def _up_to_root(folder: Path) -> Iterator[Path]:
     """Yield a folder and those around it, up to the root of its repository; without one, the folder alone."""
     above = [folder, *folder.parents]
-    root = next((number for number, one in enumerate(above) if (one / ".git").exists()), 0)
+    # os.path: Path.exists raises for a folder that is closed to us, or whose name no disk takes. It is a log's claim.
+    root = next((number for number, one in enumerate(above) if os.path.exists(one / ".git")), 0)  # noqa: PTH110
     yield from above[: root + 1]
 
 

@@ -16,7 +16,8 @@ def project_of(folder: str) -> Path | None:
 def folders_around(folder: str) -> Iterator[Path]:
     """Yield a folder and those around it up to the top of its repository; nothing where it is not on this machine."""
     here = Path(folder)
-    if not here.is_absolute() or ".." in here.parts or not here.is_dir():
+    # os.path: Path.is_dir raises for a folder that is closed to us, or whose name no disk takes. It is a log's claim.
+    if not here.is_absolute() or ".." in here.parts or not os.path.isdir(here):  # noqa: PTH112
         return
     above = [here, *here.parents]
     top = next((number for number, one in enumerate(above) if os.path.lexists(one / ".git")), 0)

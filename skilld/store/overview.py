@@ -121,9 +121,9 @@ class Overview:
         return {row["session_id"] for row in rows if row is not None}
 
     def projects(self) -> list[str]:
-        """Return the folders that sessions said they work in."""
-        rows = self._db.execute("SELECT DISTINCT cwd FROM sessions WHERE cwd IS NOT NULL ORDER BY cwd")
-        return [row["cwd"] for row in rows]
+        """Return the folders that sessions said they work in: absolute ones, which a system takes for a path."""
+        rows = self._db.execute("SELECT DISTINCT cwd FROM sessions WHERE cwd LIKE '/%' ORDER BY cwd")
+        return [row["cwd"] for row in rows if "\0" not in row["cwd"]]
 
     def first_activity(self) -> float | None:
         """Return the Unix time of the oldest session there is a record of; None where there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ import pytest
 from skilld.demo.transcript import Transcript
 from skilld.intake.agents import claude_code
 from skilld.skills import Places, Unusable, find
+from support.claude_lines import typed
 from support.live_project import SKILL, SKILL_TEXT, Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -91,6 +93,38 @@ def test_t17_another_users_folder_is_no_project(project: Project) -> None:
     places = Places(claude_code.INFO.project_skills, ())
     os.chown(project.root, STRANGER, STRANGER)
     assert find(SKILL, None, str(project.root), places) == Unusable(SKILL, "its SKILL.md was not found")
+
+
+def test_t17_a_working_folder_that_can_be_none_leaves_the_list_of_skills_whole(
+    home: Path, project: Project, program: Program
+) -> None:
+    program.run("run", "--once")
+    session = teach(home, project)
+    for number, cwd in enumerate(("/work\0/project", "/" + "x" * 5000, "project/..", "", "\n")):
+        session.raw(typed(f"k{number}", session=f"s{number}", at="2099-01-01T00:00:00.000Z", cwd=cwd))
+    program.run("run", "--once")
+    assert SKILL in {skill["name"] for skill in program.json("skills", "list")}
+    assert program.run("consolidate").returncode == 0
+    assert program.run("mine").returncode == 0
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out")
+def test_t17_folders_that_are_closed_to_us_leave_the_list_of_skills_whole(
+    home: Path, project: Project, program: Program
+) -> None:
+    program.run("run", "--once")
+    session = teach(home, project)
+    closed = [home / "closed", project.skill_path.parents[1] / "closed-skill"]
+    for key in ("k1", "k2"):
+        session.raw(typed(key, session="s1", at="2099-01-01T00:00:00.000Z", cwd=str(closed[0] / "project")))
+    program.run("run", "--once")
+    for folder in closed:
+        folder.mkdir(mode=0)
+    apart = Program(home)  # a process of its own, which can be kept out
+    if os.geteuid() == 0:
+        apart.before = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
+    assert SKILL in {skill["name"] for skill in apart.json("skills", "list")}
+    assert apart.run("mine").returncode == 0
 
 
 def _pipe(skill: Path, outside: Path) -> None:
