@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from skilld.decide import files
+from skilld.decide.command import run_command
 from skilld.decide.inverse import transplant, undo
-from skilld.decide.person import Desk, commit_by_lines, head, own_commit, run_command, sit_down, versions, would_merge
+from skilld.decide.person import Desk, at_desk, commit_by_lines, head, own_commit, versions, would_merge
 from skilld.decide.values import Apply, Landed
 from skilld.decide.whole import commit_made
 from skilld.errors import RefusedError, SkilldError
@@ -30,7 +31,11 @@ def accept(proposal: Proposal, apply: Apply, removed: Mapping[str, str], private
     edit is there already counts as accepted. Raises RefusedError, with everything as it was and the command to do it by
     hand, for a dirty skill, an operation in progress, a detached HEAD, or anchors that are gone.
     """
-    desk = sit_down(proposal, removed, private, _TITLE, ("cherry-pick", proposal.commit))
+    with at_desk(proposal, removed, private, _TITLE, ("cherry-pick", proposal.commit)) as desk:
+        return _take_in(desk, proposal, apply)
+
+
+def _take_in(desk: Desk, proposal: Proposal, apply: Apply) -> Landed:
     edited = _edited_commit(desk, proposal.id)
     commit = edited or own_commit(desk.repo, proposal.id, proposal.commit)
     if commit is None:

@@ -1,4 +1,4 @@
-"""What accept and revert share: is the work tree ready, run the person's command, else make the change by its lines.
+"""What accept and revert share: is the work tree ready, and making a change by its lines where git's command does not.
 
 All or nothing: after a refusal HEAD, the index and the file are what they were, and the person gets the command to do
 it by hand.
@@ -6,22 +6,25 @@ it by hand.
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.decide import files
 from skilld.decide.values import Apply, Landed, Way
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import lines, objects, refs, state
+from skilld.git import lines, objects, refs, state, tree
 from skilld.git.absent import find_absent
-from skilld.git.errors import GitTimeoutError
+from skilld.git.errors import GitFailedError
 from skilld.git.objects import Commit, Ident
 from skilld.git.private import person_git, take_in
-from skilld.git.repo import Repo, Tracked, find
+from skilld.git.repo import Repo, Tracked, find, open_repo
 from skilld.git.run import PersonGit
+from skilld.git.turns import in_turn
 from skilld.types import Proposal
 
 _LOCK = re.compile(r"Unable to create '(.+\.lock)': File exists")
@@ -65,17 +68,31 @@ def tracked_by(proposal: Proposal, private: Path | None) -> Tracked:
     return find_absent(path) if proposal.creates else find(path)
 
 
-def sit_down(
+@contextmanager
+def at_desk(
     proposal: Proposal, removed: Mapping[str, str], private: Path | None, title: str, command: tuple[str, ...]
-) -> Desk:
-    """Return the desk for a decision on a proposal.
+) -> Iterator[Desk]:
+    """Give the desk for a decision on a proposal; no other process of ours decides in that work tree meanwhile.
 
-    Raises RefusedError (`title`, and `git COMMAND` as the remedy) where an operation is in progress, HEAD is detached
-    or the staging branch itself, or the skill has uncommitted changes.
+    Raises RefusedError (`title`, and `git COMMAND` as the remedy) where the skill is not in the work tree or has
+    uncommitted changes, an operation is in progress, HEAD is detached or the staging branch itself.
     """
+    address = Path(proposal.repo)
+    if address.parent != private and not proposal.creates and not os.path.lexists(proposal.path):
+        if not address.is_dir():
+            raise RefusedError(title, f"{address} is not there")
+        cause = f"{proposal.relpath} is not in the work tree"
+        raise RefusedError(title, cause, by_hand(open_repo(address), *command))
     tracked = tracked_by(proposal, private)
-    repo = tracked.repo
-    desk = Desk(title, tracked, Path(proposal.path), person_git(repo, removed), by_hand(repo, *command))
+    with in_turn(tracked.repo.git_dir):
+        if refs.tip(tracked.repo.git, "HEAD") != tracked.repo.head:
+            tracked = tracked_by(proposal, private)
+        person, hand = person_git(tracked.repo, removed), by_hand(tracked.repo, *command)
+        yield _ready(Desk(title, tracked, Path(proposal.path), person, hand))
+
+
+def _ready(desk: Desk) -> Desk:
+    tracked, repo = desk.tracked, desk.repo
     busy = state.in_progress(repo.git_dir)
     if busy is not None:
         raise desk.refused(f"{busy} is in progress in {repo.toplevel}")
@@ -89,29 +106,24 @@ def sit_down(
     return desk
 
 
-def run_command(desk: Desk, *args: str) -> Landed | None:
-    """Run a cherry-pick or revert; return None, and leave no trace, where it did not make a commit.
-
-    A command that turns out to change nothing counts as done.
-    """
-    try:
-        desk.person.call(*args)
-    except GitTimeoutError:
-        _abort(desk, args[0])
-        raise
-    stopped = state.in_progress(desk.repo.git_dir) is not None
-    if not stopped and head(desk) != desk.repo.head:
-        return Landed(head(desk), Way.GIT)
-    empty = stopped and _nothing_to_commit(desk.person)
-    _abort(desk, args[0])
-    return Landed(desk.repo.head, Way.NOTHING) if empty else None
-
-
 def versions(desk: Desk, commit: Commit) -> tuple[bytes, bytes]:
-    """Return the skill before and after a commit; empty where it had none."""
-    names = [f"{name}:{desk.tracked.relpath}" for name in (f"{commit.oid}^", commit.oid)]
-    before, after = (item.data if item is not None else b"" for item in objects.read(desk.repo.git, names))
-    return before, after
+    """Return the skill before and after a commit; empty where it had none.
+
+    Raises RefusedError where it had one that cannot be read: taken for an empty one, it would be emptied.
+    """
+    before = _version(desk, commit.parents[0]) if commit.parents else b""
+    return before, _version(desk, commit.oid)
+
+
+def _version(desk: Desk, commit: str) -> bytes:
+    git, relpath = desk.repo.git, desk.tracked.relpath
+    try:
+        found = objects.read_blob(git, commit, relpath)
+        if found is not None or tree.entry(git, commit, relpath) is None:
+            return found or b""
+    except GitFailedError:  # a partial clone that has not fetched it
+        pass
+    raise desk.refused(f"{relpath} of commit {commit[:10]} cannot be read")
 
 
 def would_merge(desk: Desk, old: bytes, new: bytes) -> bool:
@@ -195,18 +207,3 @@ def head(desk: Desk) -> str:
 def own_commit(repo: Repo, proposal: str, commit: str) -> Commit | None:
     """Return a proposal's own commit: what its ref holds, else the given one, else None."""
     return next((c for c in objects.read_commits(repo.git, [refs.proposal_ref(proposal), commit]) if c), None)
-
-
-def _nothing_to_commit(person: PersonGit) -> bool:
-    if person.run("ls-files", "--unmerged", "-z"):
-        return False
-    return person.call("diff-index", "--cached", "--quiet", "HEAD").status == 0
-
-
-def _abort(desk: Desk, command: str) -> None:
-    if state.in_progress(desk.repo.git_dir) is not None:
-        desk.person.call(command, "--abort")
-    left = state.in_progress(desk.repo.git_dir)
-    if left is not None or head(desk) != desk.repo.head:
-        undo = by_hand(desk.repo, command, "--abort")
-        raise SkilldError(desk.title, f"git {command} stopped half-way and could not be aborted", undo)

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from skilld.decide.command import run_command
 from skilld.decide.inverse import undo
-from skilld.decide.person import Desk, commit_by_lines, own_commit, run_command, sit_down, versions, would_merge
+from skilld.decide.person import Desk, at_desk, commit_by_lines, own_commit, versions, would_merge
 from skilld.decide.values import Landed, Way
 from skilld.decide.whole import commit_removed
 from skilld.git import lines, objects, tree
@@ -26,17 +27,20 @@ def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None 
     any more counts as reverted. Raises RefusedError as `accept` does, and for a new skill that was changed since.
     """
     named = proposal.landed or proposal.commit
-    desk = sit_down(proposal, removed, private, _TITLE, ("revert", named))
+    with at_desk(proposal, removed, private, _TITLE, ("revert", named)) as desk:
+        return _take_out(desk, proposal)
+
+
+def _take_out(desk: Desk, proposal: Proposal) -> Landed:
     landing = _landing(desk, proposal)
     source = landing or own_commit(desk.repo, proposal.id, proposal.commit)
     if source is None:
         raise desk.refused("the proposal's commit is gone from the repository")
     before, after = versions(desk, source)
     if proposal.creates:
-        stored = objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath)
-        if stored is None:
+        if desk.tracked.entry is None:
             return Landed(desk.repo.head, Way.NOTHING)
-        if stored != after:
+        if objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath) != after:
             raise desk.refused(f"{desk.tracked.relpath} was changed since it was made")
     if landing is not None and would_merge(desk, after, before):
         done = run_command(desk, "revert", "--no-edit", landing.oid)

@@ -1,0 +1,168 @@
+"""Repositories that are damaged, or in which git's own commands fail half-way: nothing of the person's is lost."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import RefusedError, SkilldError
+from skilld.git.errors import RepoRefusedError
+from support.repos import SKILL, Desk, Person, below, snapshot
+
+STAGING = "refs/heads/skilld/staging"
+DRY = below("- Run the tests.", "- Do a dry run.")
+NEWS = below("- Push the tag.", "- Write the news.")
+
+
+def object_of(person: Person, name: str) -> Path:
+    oid = person.git("rev-parse", name)
+    return person.root / ".git/objects" / oid[:2] / oid[2:]
+
+
+def destroy(person: Person, name: str) -> None:
+    """Make an object unreadable, as a bad disk does."""
+    path = object_of(person, name)
+    path.chmod(0o644)
+    path.write_bytes(b"garbage")
+
+
+@pytest.mark.parametrize("which", ["HEAD^", "HEAD"])
+def test_a_version_that_cannot_be_read_is_not_taken_for_an_empty_one(person: Person, desk: Desk, which: str) -> None:
+    desk.made("p1", DRY)
+    desk.accept("p1")
+    if which == "HEAD":
+        person.commit("mine", {SKILL: person.skill.read_text() + "More.\n"})
+        which = "HEAD^"
+    destroy(person, f"{which}:{SKILL}")
+    before = snapshot(person.root)
+    with pytest.raises(RefusedError, match="cannot be read") as refused:
+        desk.revert("p1")
+    assert refused.value.remedy.startswith("git -C ")
+    assert snapshot(person.root) == before
+
+
+def test_a_proposal_that_cannot_be_read_is_not_accepted(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    destroy(person, f"{STAGING}:{SKILL}")
+    before = snapshot(person.root)
+    with pytest.raises(RefusedError, match="cannot be read"):
+        desk.accept("p1")
+    assert snapshot(person.root) == before
+
+
+REFUSING = "#!/bin/sh\nexit 1\n"
+
+
+@pytest.mark.parametrize("verb", ["accept", "revert"])
+def test_a_hook_that_refuses_every_move_of_a_ref_leaves_the_skill_as_it_was(
+    person: Person, desk: Desk, verb: str
+) -> None:
+    desk.made("p1", DRY)
+    if verb == "revert":
+        desk.accept("p1")
+    text, tip = person.skill.read_text(), person.tip()
+    person.write(".git/hooks/reference-transaction", REFUSING).chmod(0o755)
+    with pytest.raises(RefusedError, match="hook"):
+        desk.accept("p1") if verb == "accept" else desk.revert("p1")
+    assert (person.skill.read_text(), person.tip(), person.git("status", "--porcelain")) == (text, tip, "")
+    assert not (person.root / ".git/MERGE_MSG").exists()
+    (person.root / ".git/hooks/reference-transaction").unlink()
+    assert desk.accept("p1") if verb == "accept" else desk.revert("p1")
+
+
+def test_a_pick_that_could_not_be_tidied_up_is_one_all_the_same(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.git("pack-refs", "--all")
+    person.write(".git/packed-refs.lock", "")  # of a gc that was killed: no ref can be deleted
+    landed = desk.accept("p1")
+    assert landed.commit == person.tip() != person.tip("HEAD^")
+    assert person.log("-1") == ["skilld(release): say p1"]
+
+
+def test_decisions_at_once_take_turns(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    desk.made("p2", NEWS)
+    desk.made("p3", below("- Tag the commit.", "- Sign it."))
+    # Long enough that all of them are at it at once.
+    person.write(".git/hooks/prepare-commit-msg", "#!/bin/sh\nsleep 0.3\n").chmod(0o755)
+    failed: list[Exception] = []
+
+    def accept(name: str) -> None:
+        try:
+            desk.accept(name)
+        except SkilldError as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=accept, args=(name,)) for name in ("p1", "p2", "p3")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert sorted(person.log("-3")) == [f"skilld(release): say p{number}" for number in (1, 2, 3)]
+    assert person.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("content", ["", "\0" * 41])
+def test_a_staging_branch_that_lost_its_commit_in_a_power_cut_has_it_again(
+    person: Person, desk: Desk, content: str
+) -> None:
+    desk.made("p1", DRY)
+    tip = desk.made("p2", NEWS).commit
+    (person.root / ".git" / STAGING).write_text(content)
+    desk.made("p3", below("- Tag the commit.", "- Sign it."))
+    assert person.tip(f"{STAGING}^") == tip
+    (person.root / ".git" / STAGING).write_text(content)
+    desk.drop("p1")
+    assert person.log(STAGING, "^main") == ["skilld(release): say p3", "skilld(release): say p2"]
+
+
+def test_a_staging_branch_without_its_objects_is_named_with_the_way_out(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    (person.root / ".git" / STAGING).write_text("1" * 40 + "\n")
+    with pytest.raises(RepoRefusedError, match="skilld/staging") as refused:
+        desk.propose("p2", NEWS)
+    assert refused.value.remedy == f"git -C {person.root} update-ref -d {STAGING}"
+    person.git("update-ref", "-d", STAGING)
+    desk.made("p2", NEWS)
+
+
+def test_a_repository_that_is_not_there_is_said_so(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.root.rename(person.root.parent / "moved")
+    with pytest.raises(RefusedError, match=f"not accepted: {person.root} is not there"):
+        desk.accept("p1")
+
+
+@pytest.mark.parametrize("how", ["renamed", "removed", "sparse"])
+def test_a_skill_that_is_not_where_it_was_is_said_so(person: Person, desk: Desk, how: str) -> None:
+    made = desk.made("p1", DRY)
+    match how:
+        case "renamed":
+            person.git("mv", "skills/release", "skills/ship")
+            person.git("commit", "--quiet", "-m", "renamed")
+        case "removed":
+            person.git("rm", "--quiet", SKILL)
+            person.git("commit", "--quiet", "-m", "removed")
+        case _:
+            person.git("sparse-checkout", "set", "src")
+    before = snapshot(person.root)
+    with pytest.raises(RefusedError, match="is not in the work tree") as refused:
+        desk.accept("p1")
+    assert refused.value.remedy == f"git -C {person.root} cherry-pick {made.commit}"
+    assert snapshot(person.root) == before
+    if how != "removed":  # git follows a folder that was renamed
+        person.git("cherry-pick", made.commit)
+        assert desk.seen("p1").seen == "landed"
+
+
+def test_one_whose_message_the_person_wrote_anew_is_still_proposed(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.git("switch", "--quiet", "skilld/staging")
+    person.git("commit", "--quiet", "--amend", "-m", "my own words")
+    person.git("switch", "--quiet", "main")
+    assert desk.seen("p1").seen == "nothing"
+    person.git("branch", "--quiet", "-f", "skilld/staging", "main")
+    assert desk.seen("p1").seen == "dropped"
