@@ -102,6 +102,26 @@ def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") 
     raise GitFailedError("The refs were not moved", result.status, result.err)
 
 
+def mend(git: Git, common_dir: Path) -> None:
+    """Take away our own refs that a power cut left without a value, and give the staging branch its newest commit back.
+
+    Git writes a ref beside its place and renames it, so such a file is never one in the making. Which commit it was the
+    refs of proposals tell; an older value that was packed is none.
+    """
+    folder = common_dir / PROPOSALS
+    broken = [path for path in (common_dir / STAGING, *(folder.iterdir() if folder.is_dir() else ())) if _empty(path)]
+    for path in broken:
+        path.unlink(missing_ok=True)
+    oids = tips(git, [PROPOSALS.rstrip("/")]).values() if common_dir / STAGING in broken else ()
+    if oids:
+        newest = git.run("rev-list", "--topo-order", "--max-count=1", *oids).decode().strip()
+        move(git, common_dir, [Change(STAGING, newest, tip(git, STAGING))])
+
+
+def _empty(path: Path) -> bool:
+    return path.suffix != ".lock" and _kind(path) == stat.S_IFREG and not path.read_bytes().strip(b"\0\n ")
+
+
 def remove_stale_locks(common_dir: Path, older_than: float = 0.0) -> list[Path]:
     """Remove locks that a killed worker left on our own refs more than so many seconds ago, and return them.
 

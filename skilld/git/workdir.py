@@ -8,6 +8,7 @@ that one must lead back.
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from skilld.git.errors import NotTrackedError, RepoRefusedError
 from skilld.git.run import Git
 from skilld.text import fold
 
+_REPOSITORY = re.compile(r"ownership in repository at '(.+)'")
 _QUESTIONS = ("--is-bare-repository", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
 
 
@@ -50,13 +52,19 @@ def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:
         return RepoRefusedError(
             "The repository is refused",
             f"git says that {folder} belongs to another user",
-            f"if you trust it: git config --global --add safe.directory {in_shell(folder)}",
+            f"if you trust it: git config --global --add safe.directory {in_shell(_named(err) or folder)}",
         )
     if bare or "cannot use bare repository" in err or "must be run in a work tree" in err:
         return RepoRefusedError(
             "The repository is refused", f"{folder} is in a bare repository, which has no work tree"
         )
     return RepoRefusedError("The repository is refused", sentence or f"git cannot say where {folder} belongs")
+
+
+def _named(err: str) -> Path | None:
+    """Return the folder that git's complaint names, which it wants to be told to trust."""
+    found = _REPOSITORY.search(err)
+    return Path(found[1]) if found else None
 
 
 def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:

@@ -6,11 +6,13 @@ rebased) are carried over by a three-way merge of the files they change. No ref 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from skilld.errors import SkilldError
 from skilld.git import lines, objects, refs, tree
+from skilld.git.errors import RepoRefusedError
 from skilld.git.objects import EMAIL, Commit, Ident
 from skilld.git.repo import Repo
 from skilld.propose.values import Standing
@@ -49,14 +51,18 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
 
     What HEAD, the default branch or one of the known `bases` reaches is not part of the line; a HEAD that is on the
     staging branch itself tells nothing. Raises HeldError for a line that is too long, or not straight because a person
-    merged something into it.
+    merged something into it, RepoRefusedError where objects of it are lost.
     """
     known = [*(repo.default.tips if repo.default else ()), *bases]
     if repo.branch != refs.STAGING or not known:
         known.append(repo.head)
     present = [item.oid for item in objects.read(repo.git, list(dict.fromkeys(known))) if item is not None]
     limits = "--reverse", "--topo-order", f"--max-count={_LIMIT}"
-    out = repo.git.run("rev-list", *limits, tip, *(f"^{oid}" for oid in present)).decode().split()
+    result = repo.git.call("rev-list", *limits, tip, *(f"^{oid}" for oid in present))
+    if result.status != 0:
+        remedy = shlex.join(["git", "-C", str(repo.address), "update-ref", "-d", refs.STAGING])
+        raise RepoRefusedError("The staging branch cannot be read", f"{refs.BRANCH} is damaged: {result.err}", remedy)
+    out = result.out.decode().split()
     if len(out) == _LIMIT:
         raise HeldError(f"more than {_LIMIT} commits stand on the branch alone")
     commits = [commit for commit in objects.read_commits(repo.git, out) if commit is not None]

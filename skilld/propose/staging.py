@@ -81,6 +81,7 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     repo, relpath = tracked.repo, tracked.relpath
     own_ref = refs.proposal_ref(request.id)
     refs.check_plain(repo.common_dir, [refs.STAGING, own_ref])
+    refs.mend(repo.git, repo.common_dir)
     branch = read_branch(repo, request.standing)
     done = found_again(request, tracked, branch)
     if done is not None:
@@ -119,7 +120,8 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
 
 
 def _rebuild(repo: Repo, standing: Sequence[Standing], dropped: Collection[str]) -> Line:
-    refs.check_plain(repo.common_dir, [refs.STAGING])
+    refs.check_plain(repo.common_dir, [refs.STAGING, refs.PROPOSALS.rstrip("/")])
+    refs.mend(repo.git, repo.common_dir)
     branch = read_branch(repo, standing)
     holder = state.staging_holder(repo.common_dir)
     held = f"{refs.BRANCH} is {holder}" if holder is not None else branch.held

@@ -474,7 +474,8 @@ def test_a_skill_of_another_owner_is_refused(person: Person) -> None:
             os.chown(Path(folder) / name, 12345, 12345)
     with pytest.raises(RepoRefusedError, match="belongs to another user") as refused:
         Desk(person).propose("p1", DRY)
-    assert refused.value.remedy.startswith("if you trust it: git config --global --add safe.directory")
+    # Git trusts no less than the whole repository.
+    assert refused.value.remedy == f"if you trust it: git config --global --add safe.directory {person.root}"
 
 
 def test_a_removed_git_folder_never_means_the_repository_above(person: Person) -> None:
