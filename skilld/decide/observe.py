@@ -14,8 +14,9 @@ from skilld.decide.history import read_history
 from skilld.decide.judge import Sighting, Subject, View, judge
 from skilld.decide.person import own_commit
 from skilld.decide.values import Observation, Seen
-from skilld.git import objects, refs, state
+from skilld.git import lines, objects, refs, state
 from skilld.git.errors import NotTrackedError
+from skilld.git.objects import Commit
 from skilld.git.private import open_any
 from skilld.git.repo import Repo
 from skilld.times import seconds
@@ -51,7 +52,7 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
             if key not in histories:
                 histories[key] = read_history(repo, *key, since)
         views = {branch.ref: histories[branch.tip, proposal.relpath] for branch in branches}
-        seen.append(_observe(repo, proposal, branches, views))
+        seen.append(_observe(repo, proposal, branches, views, since))
     return _with_dropped(repo, proposals, seen, since)
 
 
@@ -63,13 +64,14 @@ def _open(address: Path, private: Path | None) -> Repo | None:
 
 
 def _observe(
-    repo: Repo, proposal: Proposal, branches: Sequence[_Branch], histories: dict[str, tuple[Sighting, ...]]
+    repo: Repo,
+    proposal: Proposal,
+    branches: Sequence[_Branch],
+    histories: dict[str, tuple[Sighting, ...]],
+    since: int,
 ) -> Observation:
-    own = own_commit(repo, proposal.id, proposal.commit)
+    own, before, after = _change(repo, proposal)
     relpath = proposal.relpath
-    before = objects.read_blob(repo.git, own.parents[0], relpath) if own and own.parents else None
-    before = b"" if proposal.creates and own and before is None else before
-    after = objects.read_blob(repo.git, own.oid, relpath) if own else None
     holders = _holders(repo, own.oid) if own else set()
     commit = own.oid if own else proposal.commit
     subject = Subject(proposal.id, commit, proposal.landed, before, after, creates=proposal.creates)
@@ -83,9 +85,22 @@ def _observe(
         for branch in branches
     ]
     found = judge(subject, views)
+    if found.seen is Seen.NOTHING and not proposal.creates:
+        # Where the skill's folder was renamed, what git picks goes to its new place.
+        away = [branch.tip for branch, view in zip(branches, views, strict=True) if view.text is None]
+        if proposal.id in (naming := _naming(repo, away, since)):
+            return Observation(proposal.id, Seen.LANDED, naming[proposal.id], "named")
     if own is None and found.seen is Seen.NOTHING:
         return Observation(proposal.id, Seen.GONE, note="its commit is not in the repository any more")
     return found
+
+
+def _change(repo: Repo, proposal: Proposal) -> tuple[Commit | None, bytes | None, bytes | None]:
+    """Return a proposal's own commit, and the skill before and after it."""
+    own = own_commit(repo, proposal.id, proposal.commit)
+    before = objects.read_blob(repo.git, own.parents[0], proposal.relpath) if own and own.parents else None
+    before = b"" if proposal.creates and own and before is None else before
+    return own, before, objects.read_blob(repo.git, own.oid, proposal.relpath) if own else None
 
 
 def _branches(repo: Repo) -> list[_Branch]:
@@ -111,21 +126,36 @@ def _holders(repo: Repo, commit: str) -> set[str]:
 
 
 def _with_dropped(repo: Repo, proposals: Sequence[Proposal], seen: list[Observation], since: int) -> list[Observation]:
-    """Tell the open proposals that are off the staging branch from those that are still on it."""
+    """Tell the open proposals that are off the staging branch from those that are still on it.
+
+    On it is also one whose commit the person gave a message of their own, as long as the branch says what it says.
+    """
     waiting = {
-        found.id
+        found.id: proposal
         for proposal, found in zip(proposals, seen, strict=True)
         if proposal.state is State.OPEN and found.seen is Seen.NOTHING and proposal.commit
     }
     busy = state.staging_holder(repo.common_dir) is not None
     for tips in ([refs.STAGING], ["--remotes"]):
         if waiting and not busy:
-            waiting -= _named(repo, tips, since)
+            for name in _naming(repo, tips, since):
+                waiting.pop(name, None)
+    if not busy:
+        waiting = {name: proposal for name, proposal in waiting.items() if not _says(repo, refs.STAGING, proposal)}
     verdict = Seen.BUSY if busy else Seen.DROPPED
     return [Observation(found.id, verdict) if found.id in waiting else found for found in seen]
 
 
-def _named(repo: Repo, tips: Sequence[str], since: int) -> set[str]:
+def _says(repo: Repo, ref: str, proposal: Proposal) -> bool:
+    text = objects.read_blob(repo.git, ref, proposal.relpath)
+    _, before, after = _change(repo, proposal)
+    return text is not None and before is not None and after is not None and lines.holds(text, before, after)
+
+
+def _naming(repo: Repo, tips: Sequence[str], since: int) -> dict[str, str]:
+    """Return the proposals that commits below these tips name, each with one that does."""
+    if not tips:
+        return {}
     wanted = "--fixed-strings", "--grep=Skilld-Proposal:", f"--since={since}", "--max-count=1000", "--ignore-missing"
     oids = repo.git.run("rev-list", *wanted, *tips).decode().split()
-    return {name for commit in objects.read_commits(repo.git, oids) if commit for name in commit.proposals}
+    return {name: commit.oid for commit in objects.read_commits(repo.git, oids) if commit for name in commit.proposals}

@@ -13,6 +13,7 @@ from typing import Any
 
 from skilld.decide.observe import observe as look
 from skilld.decide.settle import settle
+from skilld.decide.values import Seen
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Outcome, Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json
@@ -38,8 +39,10 @@ def observe(job: Mapping[str, Any]) -> dict[str, Any]:
 def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: dict[str, Any]) -> None:
     still_open: list[Proposal] = []
     decided: list[str] = []
+    there = False
     committed = [proposal for proposal in proposals if proposal.commit]
     for proposal, seen in zip(committed, look(Path(repo), committed, private_repositories()), strict=True):
+        there = there or seen.seen is not Seen.GONE
         after = settle(proposal, seen, job["missing"].get(proposal.id), job["now"])
         if after.state is not proposal.state or after.note != proposal.note:
             _decide(proposal, after.state, result, commit=after.commit, note=after.note)
@@ -50,7 +53,7 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
             decided.append(proposal.id)
     alone = bool(job.get("alone"))
     closed = [*decided, *job.get("closed", ())]
-    if still_open or decided:
+    if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
         if alone:
             unlock(repo)
         still_open = _remake(repo, still_open, closed, result)

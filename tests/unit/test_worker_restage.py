@@ -12,7 +12,7 @@ import pytest
 
 from skilld.errors import RetryError, SkilldError
 from skilld.skills.compose import compose
-from skilld.types import Evidence, Kind, Op, Operation, Proposal
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker.auto import apply_allowed
 from skilld.worker.observe import observe
@@ -238,6 +238,20 @@ def test_one_put_back_while_the_branch_is_in_use_waits_for_it(person: Person) ->
     assert [row["id"] for row in look(second, waiting)["committed"]] == ["p1"]
 
 
+@pytest.mark.parametrize("open_too", [True, False])
+def test_what_was_decided_while_the_branch_was_in_use_leaves_it_later(person: Person, *, open_too: bool) -> None:
+    first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    others = [staged(person, "p2", "- Push the tag.", "- Write the news.", first)] if open_too else []
+    person.git("switch", "--quiet", "skilld/staging")
+    assert restage(first.repo, others, Staged(), ["p1"]) == f"skilld/staging is checked out in {person.root}"
+    rejected = replace(first, state=State.REJECTED)
+    assert look(rejected, *others, closed=["p1"])["detail"] == ""
+    assert "- Dry run first." in person.show(ref=STAGING)
+    person.git("switch", "--quiet", "main")
+    look(rejected, *others, closed=["p1"])
+    assert person.log(STAGING, "^main") == ["skilld(release): say p2"] if open_too else not person.tip(STAGING)
+
+
 def test_a_lock_keeps_what_waits_waiting(person: Person) -> None:
     waiting = proposal(person, "p1", "- Run the tests.", "- Dry run first.", repo=str(person.root))
     (person.root / ".git/refs/heads/skilld").mkdir()
@@ -277,7 +291,13 @@ def test_while_the_person_is_at_work_the_day_of_a_dropped_one_goes_on(person: Pe
 def test_restaging_in_a_repository_that_is_gone(person: Person, tmp_path: Path) -> None:
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.root.rename(tmp_path / "moved")
-    assert [row[:3] for row in look(made)["decisions"]] == [["p1", "open", "stale"]]
+    away = look(made, now=1000.0)
+    assert (away["decisions"], away["missing"], away["detail"]) == ([], {"p1": 1000.0}, "")
+    (tmp_path / "moved").rename(person.root)
+    assert look(made, missing=away["missing"])["missing"] == {"p1": None}
+    person.root.rename(tmp_path / "moved")
+    a_day_later = look(made, missing=away["missing"], now=1000.0 + 86400)
+    assert [row[:3] for row in a_day_later["decisions"]] == [["p1", "open", "stale"]]
     with pytest.raises(SkilldError):
         restage(made.repo, [made], Staged())
 
