@@ -159,10 +159,13 @@ def _settings(git: Git) -> dict[str, str]:
 def _default(git: Git, configured: str) -> Default | None:
     form = "--format=%(refname) %(objectname) %(symref)"
     names = [name for name in (configured, "main", "master") if name and not set(name) & set("*?[\n ")]
+    names = [name for name in names if name != refs.BRANCH]
     patterns = [f"refs/{folder}/{name}" for folder in ("heads", "remotes/origin") for name in names]
     out = git.run("for-each-ref", form, "refs/remotes/*/HEAD", *patterns).decode("utf-8", "surrogateescape")
     rows = [line.split(" ") for line in out.splitlines()]
     pointers = [symref for name, _, symref in rows if name.endswith("/HEAD") and symref]
+    # A clone of a repository in which the staging branch was checked out takes that for the default branch.
+    pointers = [symref for symref in pointers if not symref.endswith(f"/{refs.BRANCH}")]
     pointers.sort(key=lambda symref: not symref.startswith("refs/remotes/origin/"))
     if pointers:
         name = pointers[0].split("/", 3)[3]

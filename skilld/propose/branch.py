@@ -29,9 +29,9 @@ class Branch:
 
     @property
     def base(self) -> str | None:
-        """The commit the line rests on; the tip where nothing stands on the branch alone, None without a branch."""
+        """The commit the line rests on; the tip where nothing stands on the branch alone, None without a line."""
         if not self.line:
-            return self.tip
+            return None if self.line is None else self.tip
         return self.line[0].parents[0]
 
     def files(self, standing: Mapping[str, Standing], dropped: Collection[str]) -> dict[str, bool]:

@@ -158,7 +158,8 @@ def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remad
         except HeldError as error:
             held = str(error)
     tip = branch.tip or rest.commit
-    return Remade(tip, tip), describe(repo, branch.base or tip), held
+    # Never the tip: what is known as a base is taken for no part of the branch.
+    return Remade(tip, tip), describe(repo, branch.base) if branch.base else rest, held
 
 
 def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], dropped: Collection[str]) -> Rest:

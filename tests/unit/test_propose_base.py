@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from skilld.git.repo import open_repo
 from skilld.propose.base import describe, find_base
-from support.repos import SKILL, TEXT, Person
+from support.repos import SKILL, TEXT, Desk, Person, below
 from support.waiting import LIMIT
 
 OTHER = "skills/other/SKILL.md"
@@ -105,6 +105,19 @@ def test_the_warning_names_a_branch_that_has_the_base(person: Person) -> None:
     assert describe(open_repo(person.root), touched).warning == "rests on feature (1 commit not on main)"
     person.git("branch", "-D", "feature")
     assert describe(open_repo(person.root), touched).warning == "rests on a detached HEAD (1 commit not on main)"
+
+
+def test_the_staging_branch_is_no_default_branch_of_a_clone(person: Person) -> None:
+    person.git("switch", "--quiet", "-c", "skilld/staging")
+    person.git("clone", "--quiet", ".", "../clone")
+    clone = Person(person.root.parent / "clone")
+    assert clone.git("symbolic-ref", "refs/remotes/origin/HEAD") == "refs/remotes/origin/skilld/staging"
+    clone.git("switch", "--quiet", "main")
+    desk = Desk(clone)
+    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
+    desk.made("p2", below("- Push the tag.", "- Write the news."))
+    assert [desk.seen(name).seen for name in ("p1", "p2")] == ["nothing", "nothing"]
+    assert clone.git("rev-list", "--count", "main..skilld/staging") == "2"
 
 
 def test_without_a_default_branch_there_is_no_warning(person: Person) -> None:

@@ -321,3 +321,18 @@ def test_a_skill_that_moved_on_takes_the_line_along(person: Person, desk: Desk) 
     assert (line.rest.commit, person.tip(f"{STAGING}^")) == (moved, moved)
     assert line.moved["p1"] == person.tip(STAGING) == person.tip("refs/skilld/proposals/p1")
     assert rebuild(person.root, list(desk.standing.values())).moved == {}
+
+
+def test_what_stands_below_a_merge_of_the_persons_stays_when_more_is_proposed(person: Person, desk: Desk) -> None:
+    first = desk.made("p1", DRY)
+    person.commit("mine", {"README.md": "mine\n"})
+    person.git("switch", "--quiet", "skilld/staging")
+    person.git("merge", "--quiet", "--no-edit", "main")
+    person.git("switch", "--quiet", "main")
+    second = desk.made("p2", below("- Push the tag.", "- Write the news."))
+    third = desk.made("p3", below("- Tag the commit.", "- Sign it."))
+    assert second.line.held
+    assert desk.drop("p3").held
+    on_branch = person.git("rev-list", STAGING).splitlines()
+    assert {first.commit, second.commit, third.commit} <= set(on_branch)
+    assert person.log("--merges", STAGING) == ["Merge branch 'main' into skilld/staging"]
