@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
@@ -52,7 +53,8 @@ def run(arguments: argparse.Namespace) -> int:
             f"{len(proposal.flags) - _FLAGS} more in: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
         )
         told = (*proposal.flags[:_FLAGS], more)
-        remarks = [ago(seconds(proposal.created_at), now), proposal.note, _place(store, proposal), *told]
+        when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
+        remarks = [when, where, proposal.note, _place(store, proposal), *told]
         console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
     if not found:
         console.line("Nothing waits for you." if arguments.state == "open" else "None.")

@@ -52,14 +52,16 @@ def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
             "dim",
         )
     )
+    console.line(console.paint(f"  {console.plain(str(Path(proposal.path).parent))}", "dim"))
     for remark in (proposal.note, warning, *proposal.flags):
         if remark:
             console.line(console.paint(f"  look: {console.plain(remark)}", "yellow"))
     console.line()
     console.diff(lines)
-    if proposal.state.value == "open" and proposal.commit:
+    ways = list(_ways(proposal, warning)) if proposal.commit else []
+    if ways:
         console.line()
-        console.table(list(_ways(proposal, warning)), indent="  ")
+        console.table(ways, indent="  ")
 
 
 def origin(proposal: Proposal) -> str:
@@ -71,11 +73,18 @@ def origin(proposal: Proposal) -> str:
 
 def _ways(proposal: Proposal, warning: str) -> Iterator[tuple[str, str]]:
     """Yield the commands that decide, and what each does. A merge that would bring in more is not offered."""
-    git = "git"
+    state = proposal.state.value
+    if state == "accepted":
+        yield f"skilld revert {proposal.id}", "take it out again"
+    elif state in {"rejected", "reverted", "stale"}:
+        yield f"skilld accept {proposal.id}", "take it in after all"
+    if state != "open":
+        return
+    git, where = "git", "take it into the branch that is checked out"
     if Path(proposal.repo).parent == common.places().repositories:
         root = proposal.path.removesuffix(f"/{proposal.relpath}")
-        git = f"skilld git --root {shlex.quote(root)}"
-    yield f"skilld accept {proposal.id}", "take it into the branch that is checked out"
+        git, where = f"skilld git --root {shlex.quote(root)}", "write it into the skill"
+    yield f"skilld accept {proposal.id}", where
     yield f"skilld reject {proposal.id}", "drop it, and do not propose it again"
     yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, in plain git"
     if not warning:

@@ -50,7 +50,7 @@ def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision
             raise RefusedError("Not accepted", f"{proposal.id} {proposal.note}", "Or only write the file: --worktree")
         return land(proposal, applier(proposal), removed, private_repositories()).commit
 
-    return Decision(frozenset({State.OPEN, State.REJECTED, State.STALE}), State.ACCEPTED, carry_out)
+    return Decision(frozenset({State.OPEN, State.REJECTED, State.REVERTED, State.STALE}), State.ACCEPTED, carry_out)
 
 
 def rejecting(why: str = "") -> Decision:

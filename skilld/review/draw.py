@@ -50,8 +50,7 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
 
 
 def skill_cells(skill: Shelved, home: Path, now: float) -> list[Content]:
-    """Return the row of a skill; `home` is the person's, which is written as they write it."""
-    where = f"~/{skill.path.relative_to(home)}" if skill.path.is_relative_to(home) else str(skill.path)
+    """Return the row of a skill; `home` is the person's."""
     marks = (*skill.marks, *([f"from {skill.origins} sessions"] if skill.origins else []))
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
     return [
@@ -61,7 +60,7 @@ def skill_cells(skill: Shelved, home: Path, now: float) -> list[Content]:
         Content(rate),
         Content("" if skill.uses.success is None else f"{skill.uses.success:.0%}"),
         Content(age(skill.edited_at or None, now)),
-        Content.styled(safe(", ".join((*marks, where))), "dim"),
+        Content.styled(safe(", ".join((*marks, _place(skill.path, home)))), "dim"),
     ]
 
 
@@ -86,9 +85,10 @@ def age(at: float | None, now: float) -> str:
     return next((f"{int(passed // size)}{unit}" for unit, size in _UNITS if passed >= size), "now")
 
 
-def detail(proposal: Proposal, look: Look | None) -> Content:
-    """Return all there is to see of a proposal; without a `look`, what the store knows."""
-    lines = [Content.styled(safe(proposal.summary), "bold")]
+def detail(proposal: Proposal, look: Look | None, home: Path) -> Content:
+    """Return all there is to see of a proposal; without a `look`, what the store knows. `home` is the person's."""
+    place = _place(Path(proposal.path), home)
+    lines = [Content.styled(safe(proposal.summary), "bold"), Content.styled(safe(place), "dim")]
     remarks = look.remarks if look else proposal.flags
     lines += [Content.styled(f"! {safe(remark)}", "bold yellow") for remark in remarks]
     lines.append(Content(""))
@@ -102,6 +102,11 @@ def detail(proposal: Proposal, look: Look | None) -> Content:
     facts = (proposal.id, proposal.agent, proposal.created_at, proposal.model, f"sure {proposal.confidence:.2f}")
     lines.append(Content.styled(safe("  ".join(facts)), "dim"))
     return Content("\n").join(lines)
+
+
+def _place(path: Path, home: Path) -> str:
+    """Return a path with the home folder as the person writes it."""
+    return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
 def _said(said: Sequence[Said]) -> Iterator[Content]:

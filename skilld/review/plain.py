@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
 
 from skilld.deciding.carry_out import Told
 from skilld.deciding.parts import Part
@@ -110,6 +111,7 @@ class Plain:
         self._say("")
         age = ago(seconds(proposal.created_at), time.time())
         self._say(f"{proposal.id}, skill {proposal.skill}, {age}, confidence {proposal.confidence:.2f}")
+        self._say(f"  {Path(proposal.path).parent}")
         self._say(f"  {proposal.summary}")
         if proposal.reason:
             self._say(f"  why: {proposal.reason}")

@@ -109,7 +109,7 @@ class ProposalsPane(Pane):
             change.update("Nothing waits for you.")
             return
         look = self._looks.get(proposal.id)
-        change.update(draw.detail(proposal, look))
+        change.update(draw.detail(proposal, look, self._sitting.home))
         self.query_one("#detail").scroll_home(animate=False)
         if self._soon is not None:
             self._soon.stop()
@@ -130,7 +130,7 @@ class ProposalsPane(Pane):
         if self._items.get(proposal.id) == proposal:
             self._looks[proposal.id] = look
             if proposal == self.chosen:
-                self.query_one("#change", Static).update(draw.detail(proposal, look))
+                self.query_one("#change", Static).update(draw.detail(proposal, look, self._sitting.home))
 
     @work(thread=True, group="git")
     def _take_in(self) -> None:

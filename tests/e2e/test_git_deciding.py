@@ -299,6 +299,28 @@ def test_accept_all_and_revert_in_another_order(world: World) -> None:
     assert world.lessons.states() == {world.one: "reverted", world.other: "reverted"}
 
 
+def test_each_decision_names_the_one_that_undoes_it(world: World) -> None:
+    def after(*decision: str) -> str:
+        assert world.program.run(*decision, world.one).returncode == 0
+        world.program.json("proposals")  # what is seen in git does not overrule it
+        return world.program.run("show", world.one).stdout.rpartition("\n\n")[2]
+
+    take_in = f"  skilld accept {world.one}  take it in after all\n"
+    take_out = f"  skilld revert {world.one}  take it out again\n"
+    assert after("reject") == take_in
+    for _ in range(2):
+        assert after("accept") == take_out
+        assert DECIDED in world.skill.read_text()
+        assert after("revert") == take_in
+        assert DECIDED not in world.skill.read_text()
+    assert world.lessons.states() == {world.one: "reverted", world.other: "open"}
+
+
+def test_it_is_told_in_which_folder_a_proposal_is(world: World) -> None:
+    for told in (world.program.run("proposals").stdout, world.program.run("show", world.one).stdout):
+        assert str(world.skill.parent) in told
+
+
 def test_accept_worktree_only_writes_the_file(world: World) -> None:
     head = world.git("rev-parse", "HEAD")
     assert world.program.run("accept", "--worktree", world.one).returncode == 0

@@ -30,6 +30,7 @@ def test_it_shows_what_is_open_with_its_change_and_the_words_in_their_context(wo
         assert screen.open == [world.one, world.two]
         await screen.shows("release-notes", f"+ {ONE}", "you:   Remember to link every entry to its pull request.")
         assert "agent: Done (33)." in screen.text
+        assert str(world.project.skill_path)[:40] in screen.text
         assert all(len(line) <= 80 for line in screen.text.splitlines())
         await screen.press("down")
         await screen.read()

@@ -138,6 +138,10 @@ def test_accepted_and_taken_back(person: Person, store: Store, made: Proposal) -
     assert accepted is not None
     decide(store, accepted, reverting({}))
     assert not (person.root / ".claude").exists()
+    reverted = store.proposals.get("n1")
+    assert reverted is not None
+    decide(store, reverted, accepting({}))
+    assert (person.root / NEW).read_text() == TEXT
 
 
 def test_rejected_and_put_back(person: Person, store: Store, made: Proposal) -> None:
