@@ -1,9 +1,10 @@
-"""`skilld config show | path | set KEY VALUE`."""
+"""`skilld config show | path | set KEY VALUE | unset KEY`."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,9 @@ def add(verbs: common.Verbs) -> None:
     change.add_argument("key", metavar="KEY")
     change.add_argument("value", metavar="VALUE", help="lists with commas between")
     change.set_defaults(run=set_)
+    back = actions.add_parser("unset", help="take one setting out of the file: what holds without it holds again")
+    back.add_argument("key", metavar="KEY")
+    back.set_defaults(run=unset)
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -55,21 +59,41 @@ def path(arguments: argparse.Namespace) -> int:
 
 def set_(arguments: argparse.Namespace) -> int:
     """Change one setting."""
-    # An agent could let itself decide, or have another model asked.
-    terminal.refuse_agent("Only you can change the settings")
+    _only_a_person()
     file = common.places().settings_file
     write_setting(file, arguments.key, arguments.value)
-    later = arguments.key == "notify.enabled" or arguments.key.startswith("roots.")
-    taken_up = "when it is started again" if later else "within seconds"
-    console.line(f"{arguments.key} is set in {console.plain(str(file))}. A running daemon takes it up {taken_up}.")
+    console.line(f"{arguments.key} is set in {console.plain(str(file))}. {_taken_up(arguments.key)}")
     return 0
 
 
-def write_setting(file: Path, key: str, value: str) -> None:
-    """Change one key of the settings file, all or nothing. The other settings stay; comments in the file do not.
+def unset(arguments: argparse.Namespace) -> int:
+    """Take one setting out of the file."""
+    _only_a_person()
+    file = common.places().settings_file
+    if write_setting(file, arguments.key, None):
+        console.line(f"{arguments.key} is out of {console.plain(str(file))}. {_taken_up(arguments.key)}")
+    else:
+        console.line(f"{arguments.key} is not set in {console.plain(str(file))}.")
+    return 0
 
-    Raises UsageError where the key is unknown or the value is none it can have; the file is unchanged then.
+
+def _only_a_person() -> None:
+    # An agent could let itself decide, or have another model asked.
+    terminal.refuse_agent("Only you can change the settings")
+
+
+def _taken_up(key: str) -> str:
+    later = key == "notify.enabled" or key.startswith("roots.")
+    return f"A running daemon takes it up {'when it is started again' if later else 'within seconds'}."
+
+
+def write_setting(file: Path, key: str, value: str | None) -> bool:
+    """Set one key of the settings file, or take it out (None), all or nothing; all other lines stay as they are.
+
+    Returns False where it was out already. Raises UsageError where the key is unknown, the value is none it can have,
+    or the file says it in a way that is not edited by its lines; the file is unchanged then.
     """
+    from skilld.cli.config_text import with_setting, without_setting
     from skilld.settings import checked, from_text, keys, nearest, read_file
 
     known = keys()
@@ -80,9 +104,35 @@ def write_setting(file: Path, key: str, value: str) -> None:
     target = values.setdefault(outer[0], {}) if outer else values
     if not isinstance(target, dict):
         raise UsageError("The settings file is not understood", f"{outer[0]} is no table", f"Mend {file}.")
-    target[last] = from_text(key, common.as_text(value))
+    if value is None and last not in target:
+        return False
+    if value is None:
+        del target[last]
+    else:
+        target[last] = from_text(key, common.as_text(value))
     checked(values, f"Nothing was changed in {file}.")
-    _replace(file, _toml(values))
+    text = file.read_bytes().decode("utf-8-sig") if file.exists() else ""
+    ending = "\r\n" if "\r\n" in text else "\n"
+    text = text.replace("\r\n", "\n")
+    after = without_setting(text, key) if value is None else with_setting(text, key, _literal(target[last]))
+    if not _says(after, values):
+        cause = f"{file} says {key} in a way that cannot be edited line by line"
+        raise UsageError("The setting was not changed", cause, f"Edit {file} by hand.")
+    _replace(file, after.replace("\n", ending))
+    return True
+
+
+def _says(text: str, values: dict[str, Any]) -> bool:
+    """Whether a text is TOML and says just these settings."""
+    try:
+        read = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return False
+    return _filled(read) == _filled(values)
+
+
+def _filled(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in values.items() if value != {}}
 
 
 def _replace(file: Path, text: str) -> None:
@@ -93,15 +143,6 @@ def _replace(file: Path, text: str) -> None:
         write_whole(real, text.encode("utf-8"), 0o600)
     except OSError as error:
         raise SkilldError("The settings file cannot be written", f"{file}: {error.strerror or error}") from error
-
-
-def _toml(values: dict[str, Any]) -> str:
-    """Write checked settings as TOML, one table deep."""
-    lines = [f"{key} = {_literal(value)}" for key, value in values.items() if not isinstance(value, dict)]
-    for key, table in values.items():
-        if isinstance(table, dict):
-            lines += ["", f"[{key}]", *(f"{k} = {_literal(v)}" for k, v in table.items())]
-    return "\n".join(lines).lstrip("\n") + "\n"
 
 
 def _literal(value: object) -> str:

@@ -27,6 +27,74 @@ def test_one_setting_changes_and_the_others_stay(file: Path) -> None:
     assert file.read_text() == 'model = "offline"\n\n[batch]\nturns = 7\n\n[roots]\nclaude-code = ["/a", "/b"]\n'
 
 
+WRITTEN = """\
+# my own settings
+model = "offline"  # no cloud, ever
+budget.usd = 2.0
+
+# quiet at night
+[notify]
+  quiet_hours = "22:00-08:00" # "#" is no comment there
+[roots]  # of agents
+claude-code = [
+  "/a",  # the first
+  "/b]",
+]
+# the end
+"""
+
+
+@pytest.mark.parametrize(
+    ("change", "old", "new"),
+    [
+        ("model auto", 'model = "offline"', 'model = "auto"'),
+        ("model_base_url http://x", "budget.usd = 2.0\n", 'budget.usd = 2.0\nmodel_base_url = "http://x"\n'),
+        ("budget.usd 3", "budget.usd = 2.0", "budget.usd = 3.0"),
+        ("budget.calls 3", "budget.usd = 2.0\n", "budget.usd = 2.0\nbudget.calls = 3\n"),
+        ("notify.quiet_hours ", '= "22:00-08:00"', '= ""'),
+        ("notify.per_day 3", "comment there\n", "comment there\nper_day = 3\n"),
+        ("roots.claude-code /c", '[\n  "/a",  # the first\n  "/b]",\n]', '["/c"]'),
+        ("roots.codex /c", '  "/b]",\n]\n', '  "/b]",\n]\ncodex = ["/c"]\n'),
+        ("batch.turns 7", "# the end\n", "# the end\n\n[batch]\nturns = 7\n"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_comments_and_order_are_the_persons_own(file: Path, change: str, old: str, new: str, ending: str) -> None:
+    assert WRITTEN.count(old) == 1
+    file.parent.mkdir(parents=True)
+    file.write_bytes(WRITTEN.replace("\n", ending).encode())
+    file.chmod(0o600)
+    assert _set(*change.split(" ")) == 0
+    assert file.read_bytes().decode() == WRITTEN.replace(old, new).replace("\n", ending)
+
+
+def test_a_setting_is_taken_out_again(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text(WRITTEN)
+    file.chmod(0o600)
+    for key in ("roots.claude-code", "budget.usd", "notify.quiet_hours", "model"):
+        assert main(["config", "unset", key]) == 0
+    assert file.read_text() == "# my own settings\n\n# quiet at night\n[notify]\n[roots]  # of agents\n# the end\n"
+    assert _set("notify.per_day", "3") == 0
+    assert "[notify]\nper_day = 3\n[roots]" in file.read_text()
+    assert _set("model", "offline") == 0
+    assert file.read_text().startswith('model = "offline"\n\n# my own settings\n')
+    capsys.readouterr()
+    assert main(["config", "unset", "batch.turns"]) == 0
+    assert capsys.readouterr().out == f"batch.turns is not set in {file}.\n"
+    assert main(["config", "unset", "batch.turn"]) == 2
+
+
+def test_what_is_no_line_of_its_own_is_told_and_left_alone(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file.parent.mkdir(parents=True)
+    file.write_text("notify = { per_day = 3 }\n")
+    file.chmod(0o600)
+    for command in (["set", "notify.per_day", "4"], ["set", "notify.words", "true"], ["unset", "notify.per_day"]):
+        assert main(["config", *command]) == 2
+        assert "cannot be edited line by line" in capsys.readouterr().err
+    assert file.read_text() == "notify = { per_day = 3 }\n"
+
+
 @pytest.mark.parametrize("value", ['quote " and \\', "12345", "true", "ü 😀", "tab\tand \x7f", "[1]"])
 def test_any_text_is_read_back_as_it_was_typed(value: str, capsys: pytest.CaptureFixture[str]) -> None:
     from skilld.cli.common import settings
