@@ -19,6 +19,12 @@ from skilld.words import comparable, content_stems, holds_name, names, share_hel
 OWN = 0.5  # share of the change's content words that the quoted turn must hold
 KNOWN = 0.6  # share that the turn and the skill together must hold
 WRITTEN = 0.8  # share of the content words of the written lines that must be known already
+# What the prompt asks for in place of "me" and "I" adds nothing; in English it is no content word (`skilld/words.py`).
+_THE_USER = re.compile(
+    r"\b(?:(?:be)?nutzer(?:in|s)?|usu[aá]ri[oa]|l['\u2019](?:utilisat(?:eur|rice)|utente)|пользовател\w{1,2}|uživatel\w?|"
+    r"użytkownik\w{0,3}|người\s+dùng)\b|用户|用戶|使用者|ユーザー?|사용자",
+    re.IGNORECASE,
+)
 _LIST_MARKER = re.compile(r"^\s*\d{1,2}[.)]\s", re.MULTILINE)
 _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a numbered list counts on
 
@@ -47,14 +53,16 @@ def supports(change: str, typed: str, skill: str, *, offer: str = "") -> Support
     may take its content from there, and the outcome says so.
     """
     ground = comparable(f"{typed}\n{skill}\n{offer}")
+    others = _THE_USER.sub(" ", change)
     foreign = [token for token in sorted(exact_tokens(change)) if not holds_token(token, ground)]
-    foreign += [name for name in sorted(names(change)) if not holds_name(name, ground)]
+    foreign += [name for name in sorted(names(others)) if not holds_name(name, ground)]
     if foreign:
         return Support(f"nobody said {', '.join(repr(token) for token in foreign[:3])}")
-    wanted = content_stems(change)
+    wanted = content_stems(others)
     if not wanted:
         bare = folded(change).rstrip(".!")
-        return Support() if bare and bare in folded(typed) else Support("it says nothing that could be remembered")
+        says = bool(bare) and bare in folded(typed) and not offer  # a bare assent says nothing alone
+        return Support() if says else Support("it says nothing that could be remembered")
     said = content_stems(typed)  # a model spells right what was mistyped
     own = share_held(wanted, said, slips=True)
     if own >= OWN and share_held(wanted, said | content_stems(skill), slips=True) >= KNOWN:

@@ -169,6 +169,12 @@ def test_latin_words_inside_unspaced_script_are_words() -> None:
         ("Never use bun.", "use bun instead of npm"),
         ("Never run the tests unless asked.", "always run the tests"),
         ("发截图给我", "以后不用发截图给我"),
+        ("Never sign without asking.", "sign before you ask me"),
+        ("Never seal without weighing.", "seal it first, then weigh it"),
+        ("Nie versiegeln, ohne zu wiegen.", "vor dem Wiegen versiegeln"),
+        ("Do not weigh the jars; seal them fast.", "weigh the jars, seal them fast"),
+        ("Never label the jars.", "let me fill the kettle, you label the jars"),
+        ("Do not weigh anything.", "i weigh the jars on the small scale"),
     ],
 )
 def test_a_change_that_says_the_opposite_is_told_apart(change: str, quote: str) -> None:
@@ -196,6 +202,15 @@ def test_a_change_that_says_the_opposite_is_told_apart(change: str, quote: str) 
         ("Do not use emojis.", "leave the emojis out please"),
         ("不要发截图。", "以后不用发截图给我，我自己会看"),
         ("不要每次都问我确认", "我不需要你老是问我确认"),
+        ("Never seal a jar without weighing it first.", "weigh every jar before you seal it"),
+        ("Do not seal jars before weighing them.", "weigh first, then seal the jars"),
+        ("Nie versiegeln, ohne vorher zu wiegen.", "bevor wir versiegeln wird gewogen"),
+        ("Ne jamais sceller sans peser.", "avant de sceller, pèse le bocal"),
+        ("No sellar sin pesar antes.", "antes de sellar pesa cada frasco"),
+        ("Never use wax; close the jars with lids.", "jars are closed with lids here"),
+        ("Do not pay invoices; the user pays them.", "leave the invoices to me"),
+        ("Never pay invoices.", "paying invoices is my job"),
+        ("Keine Rechnungen bezahlen.", "Rechnungen bezahle ich selbst"),
         ("", "never push"),
     ],
 )
@@ -237,6 +252,23 @@ def test_an_assent_may_take_its_content_from_the_offer_and_says_so() -> None:
     offer = "Want me to redeploy and take a screenshot every time?"
     assert supports("Always redeploy and take a screenshot.", "yes, always", "", offer=offer) == Support(by_assent=True)
     assert not supports("Always redeploy to host-7.example.org.", "yes, always", "", offer=offer).ok
+
+
+def test_a_bare_assent_is_no_rule_by_itself() -> None:
+    assert not supports("sure, always", "sure, always", "", offer="Shall I warm the jars each time?").ok
+    assert supports("Warm the jars each time.", "sure, always", "", offer="Shall I warm the jars each time?").by_assent
+
+
+@pytest.mark.parametrize(
+    ("typed", "change"),
+    [
+        ("große Rechnungen prüfe ich", "Große Rechnungen prüft der Nutzer."),
+        ("yo reviso facturas grandes", "El usuario revisa facturas grandes."),
+        ("я проверяю счета", "Счета проверяю пользователь."),
+    ],
+)
+def test_the_user_is_no_word_of_somebody_elses(typed: str, change: str) -> None:
+    assert supports(change, typed, "").ok
 
 
 def test_written_lines_may_hardly_say_more_than_their_ground() -> None:
