@@ -71,7 +71,7 @@ def reword(updates: Sequence[Update], said: Sequence[str]) -> Prompt:
 
 def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
     """Ask for the operations that put the updates into one skill."""
-    wanted = [{"section": update.section, "change": update.change} for update in updates]
+    wanted = [{"section": update.section, "kind": update.kind.value, "change": update.change} for update in updates]
     return Prompt(
         _rules("edit_system"),
         "\n\n".join(

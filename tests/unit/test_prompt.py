@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -101,6 +102,12 @@ def test_nothing_of_the_talk_is_in_the_rules() -> None:
     first, other = detection(_messages("one"), [_skill()]), detection(_messages("two"), [_skill("other")])
     assert first.system == other.system
     assert edit([_update()], _skill()).system == edit([_update("x")], _skill("y")).system
+
+
+def test_an_edit_is_told_what_is_to_be_taken_away() -> None:
+    asked = edit([replace(_update("No recap at the end."), kind=Kind.REMOVE_STEP)], _skill()).user
+    wanted = json.loads(asked.partition("<improvements>\n")[2].partition("\n</improvements>")[0])
+    assert wanted == [{"section": "Style", "kind": "remove_step", "change": "No recap at the end."}]
 
 
 def test_without_standing_instructions_there_is_no_block_for_them() -> None:
