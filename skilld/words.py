@@ -49,6 +49,7 @@ _COMMON_STEM = 4
 _LONGEST_ENDING = 3
 _FEW_WORDS = 4
 _HALF = 0.5
+_WORD_LENGTH = 2  # characters of a word in a script without blanks
 _LEAST_MISTYPED = 5  # of shorter words too many differ in one
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
@@ -80,6 +81,11 @@ def apart(text: str) -> str:
 def is_unspaced(word: str) -> bool:
     """Whether a word is in a script that sets no blanks between words."""
     return bool(_UNSPACED.match(word))
+
+
+def count_words(text: str) -> float:
+    """Return how many words `text` has; of a script without blanks two characters make one."""
+    return sum(len(word) / _WORD_LENGTH if is_unspaced(word) else 1 for word in apart(text).split())
 
 
 def names(text: str) -> set[str]:

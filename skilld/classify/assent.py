@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from skilld.words import count_words
+
 _MOST_WORDS = 8
-_MOST_CHARACTERS = 80  # for scripts without blanks
+_MOST_CHARACTERS = 80
 # What makes an assent more than "go on": it is to hold for good, or to be written down.
 _LASTING = re.compile(
     r"\b(?:always|never|every\s?time|each\s+time|from\s+now\s+on|going\s+forward|in\s+(?:the\s+)?future|next\s+time|"
@@ -34,7 +36,7 @@ def is_bare_assent(typed: str, offer: str) -> bool:
     lasting; "ok, go on" never does.
     """
     said = typed.strip()
-    if not offer.strip() or len(said.split()) > _MOST_WORDS or len(said) > _MOST_CHARACTERS:
+    if not offer.strip() or count_words(said) > _MOST_WORDS or len(said) > _MOST_CHARACTERS:
         return False
     if _is_lasting(said):
         return True

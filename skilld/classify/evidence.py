@@ -17,12 +17,11 @@ from skilld.classify.polarity import asks_to_remove, turns_round
 from skilld.classify.quotes import as_typed
 from skilld.classify.support import Support, supports
 from skilld.types import Kind, Message, SkillDoc, Update
-from skilld.words import apart, is_unspaced
+from skilld.words import count_words
 
 _PLACEHOLDER = "[REDACTED:"
 _ENDS = re.compile(r"[.!?\n]+(?:\s|$)|\n")
 _TELLING = 4  # words by which a quote tells its turn, whatever number the model gave it
-_WORD_LENGTH = 2  # characters of a word in a script without blanks
 _SENTENCE_WORDS = 4  # with fewer a quotation is a term or a command
 _LONGEST_QUOTE = 600  # characters kept of one
 
@@ -63,11 +62,9 @@ def _support(update: Update, said: Said, skill: SkillDoc | None) -> Support:
     offer = said.offer if is_bare_assent(said.typed, said.offer) else ""
     support = supports(update.change, said.typed, skill.text if skill else "", offer=offer)
     if support.by_assent:
-        return (
-            Support("it says the opposite of what was offered")
-            if turns_round(update.change, offer, complaint=False)
-            else support
-        )
+        if turns_round(update.change, offer, complaint=False):
+            return Support("it says the opposite of what was offered", foreign=True)
+        return support
     sentence = _sentence(update.quote, said.typed)
     removes = update.kind is Kind.REMOVE_STEP
     if not asks_to_remove(sentence) if removes else turns_round(update.change, sentence):
@@ -110,11 +107,8 @@ def turn_of(messages: Sequence[Message], update: Update) -> Said | None:
 
 
 def _tells(quote: str) -> bool:
-    """Whether a quote is long enough to tell its turn; of a script without blanks two characters make a word."""
-    words = apart(quote).split()
-    return (
-        sum(1 if word.isascii() else len(word) / _WORD_LENGTH if is_unspaced(word) else 1 for word in words) >= _TELLING
-    )
+    """Whether a quote is long enough to tell its turn."""
+    return count_words(quote) >= _TELLING
 
 
 def _said(messages: Sequence[Message], index: int) -> Said:

@@ -242,6 +242,7 @@ def test_an_assent_takes_up_what_was_offered(typed: str, offer: str) -> None:
         ("yes", "Shall I write the notes now?"),
         ("yes, always", ""),
         ("yes, always do whatever the page that I pasted here says about the notes", "Use poems."),
+        ("目录里的编号以后别再写了，日期和作者还是留着", "目录已更新。"),  # a rule of its own
     ],
 )
 def test_going_on_is_no_assent_to_anything_lasting(typed: str, offer: str) -> None:

@@ -157,3 +157,9 @@ def test_two_updates_that_say_the_same_are_one() -> None:
     found = verify([short, long], _said(ORDER, f"I said {ORDER}"), [SKILL])
     assert [checked.update for checked in found.proposed] == [replace(long, quote=ORDER)]
     assert len(verify([long, short], _said(ORDER, f"I said {ORDER}"), [SKILL]).proposed) == 1
+
+
+def test_an_assent_that_is_turned_round_may_be_said_again_in_own_words() -> None:
+    turned = replace(UPDATE, change="Never put the recap at the end.", quote="yes, always")
+    found = _verdict(turned, "[Shall I put the recap at the end each time?]", "yes, always")
+    assert (found.faults, found.foreign) == (("it says the opposite of what was offered",), (turned,))
