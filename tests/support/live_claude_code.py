@@ -38,7 +38,7 @@ class ClaudeCode(LiveAgent):
         return ["-p", *more, prompt]
 
     def is_ready(self, screen: str) -> bool:
-        return "? for shortcuts" in screen
+        return "? for shortcuts" in screen or "(shift+tab to cycle)" in screen  # with or without the auto mode
 
     def is_busy(self, screen: str) -> bool:
         return "esc to interrupt" in screen
