@@ -40,6 +40,10 @@ class Block:
             yield start, stop
             start = stop + 1
 
+    def line(self, start: int) -> RawLine:
+        """Return the line that begins at an index of `data`."""
+        return self.raw(start, self.data.index(b"\n", start))
+
     def raw(self, start: int, stop: int) -> RawLine:
         """Return one of the lines as an object of its own."""
         return RawLine(self.offset + start, self.offset + stop + 1, bytes(self.data[start:stop]))

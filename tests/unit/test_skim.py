@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from skilld.intake.agents import ADAPTERS, claude_code, claude_parser
 from skilld.intake.agents.base import Adapter, skimming
-from skilld.intake.agents.claude_skim import Heads
 from skilld.intake.block import Block
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, Turn
 
@@ -171,8 +170,8 @@ PARENTS = st.sampled_from([None, "p", "9f2c", 'q"', "b\\\\", "a" * 90])
 
 @given(st.lists(st.builds(lambda record, parent: {**record, "parentUuid": parent}, st.sampled_from(PLAIN), PARENTS)))
 def test_what_the_line_before_was_like_decides_nothing(records: list[dict[str, Any]]) -> None:
-    block, heads = block_of([line(record) for record in records]), Heads()
-    assert [heads.plain(block, *at) for at in block.lines()] == [Heads().plain(block, *at) for at in block.lines()]
+    lines = [line(record) for record in records]
+    assert skimmed(claude_code, [lines])[2] == sum(skimmed(claude_code, [[one]])[2] for one in lines)
 
 
 @pytest.mark.parametrize("damage", [b'"p\xb5"', b'"p\x02"'], ids=["no UTF-8", "no JSON"])

@@ -10,19 +10,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from skilld.intake.agents.claude_lines import may_matter, parse
-from skilld.intake.agents.claude_notes import ASK, notes
+from skilld.intake.agents.claude_notes import notes
 from skilld.intake.agents.claude_presence import Presence
 from skilld.intake.agents.claude_prompts import attached, blocked_prompt, flagged, prompt
 from skilld.intake.agents.claude_queue import Delivery, Queue
 from skilld.intake.agents.claude_records import Record, blocks, mapping, string, texts
 from skilld.intake.agents.claude_skills import TOOLS, Skills
-from skilld.intake.agents.claude_skim import Heads, Plain, has_denials, session, standing, stands_alone
+from skilld.intake.agents.claude_skim import Calls, Heads, has_denials, outside, stands_alone
 from skilld.intake.agents.claude_wrappers import Words, bash_input
 from skilld.intake.block import Block
 from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, Span
-
-_MOST_CALLS = 256
-_WATCHED = frozenset((ASK, *TOOLS))  # their results may hold an answer or a skill
 
 
 class Parser:
@@ -31,11 +28,11 @@ class Parser:
     def __init__(self, session: str, state: Mapping[str, Any]) -> None:
         self._session = session
         self._presence = Presence(mapping(state.get("presence")))
-        self._calls = {call: string(name) for call, name in mapping(state.get("calls")).items()}
+        self._calls = Calls({call: string(name) for call, name in mapping(state.get("calls")).items()})
         self._queue = Queue(state.get("said"))
         self._skills = Skills(mapping(state.get("skills")))
-        self._heads = Heads()
-        self._passed: RawLine | None = None  # the last record, where it was passed over
+        self._heads = Heads(self._calls)
+        self._passed: tuple[bytearray, int, int] | None = None  # where the last record is that was passed over
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one complete line, and of earlier ones that have waited for it long enough."""
@@ -57,55 +54,39 @@ class Parser:
         """Return the events of a block; of replies only that there were some. See base.Skimmer."""
         events: list[Event] = []
         denials = has_denials(block)
-        sure = not denials and not self._waits()
-        last: tuple[int, int] | None = None
-        spoke = False
-        for start, stop in block.lines():
-            if sure and (seen := self._pass_over(block, start, stop)):
-                last = (start, stop) if seen.stands else last
-                spoke = spoke or seen.spoke
-                block.passed_over += 1
-                continue
-            if last:
-                events += self._leave(block.raw(*last), spoke=spoke)
-                last, spoke = None, False
-            events += self.feed(block.raw(start, stop))
-            sure = not denials and not self._waits()
-        return [*events, *self._leave(block.raw(*last), spoke=spoke)] if last else events
+        at = 0
+        while at < block.size:
+            if not denials and not self._waits():
+                run = self._heads.pass_over(block, at)
+                if run.last:
+                    self._passed = block.data, *run.last
+                if run.spoke is not None:
+                    span = Span(block.offset + at, block.offset + run.stop)
+                    events.append(Reply(run.spoke or self._standing().session_id, "", None, span))
+                at = run.stop
+            if at < block.size:
+                line = block.line(at)
+                events += self.feed(line)
+                at += len(line.data) + 1
+        if self._passed:  # the buffer is used again
+            passed = outside(*self._passed)
+            self._passed = passed, 0, len(passed)
+        return events
 
     def _waits(self) -> bool:
         """Whether lines must be counted because something waits for one."""
         return self._queue.waits or self._skills.waits
 
-    def _pass_over(self, block: Block, start: int, stop: int) -> Plain | None:
-        """Return what a line is that need not be parsed; None where it must be."""
-        seen = self._heads.plain(block, start, stop)
-        if seen is None or seen.tool in TOOLS or self._calls.get(seen.result) in _WATCHED:
-            return None
-        if seen.call:
-            self._called(seen.call, seen.tool, {})
-        return seen
-
-    def _leave(self, line: RawLine, *, spoke: bool) -> list[Event]:
-        """Keep the last of the records passed over for who sits there; return that the agent spoke in them."""
-        self._passed = line
-        if not spoke:
-            return []
-        named = session(line.data) or self._standing(line).session_id
-        return [Reply(named, "", None, Span(line.start, line.end))]
-
-    def _standing(self, line: RawLine) -> Record:
-        """Return the record of a line that was passed over, without its words."""
-        fields = standing(line.data)
-        if fields is None:
-            fields = next(iter(parse(line.data)[0]), {})
-        return Record({**fields, "type": "assistant"}, Span(line.start, line.end), self._session)
-
     def _catch_up(self) -> None:
         """Take from the records that were passed over who sits there, and where."""
         if self._passed:
-            self._presence.follow(self._standing(self._passed))
+            self._presence.follow(self._standing())
             self._passed = None
+
+    def _standing(self) -> Record:
+        """Return the last record that was passed over, without its words."""
+        fields = next(iter(parse(bytes(outside(*self._passed)))[0]), {}) if self._passed else {}
+        return Record({**fields, "type": "assistant"}, Span(0, 0), self._session)
 
     def flush(self) -> list[Event]:
         """Return what waited for a line that will not come."""
@@ -206,10 +187,7 @@ class Parser:
         return [Reply(record.session_id, text, record.at, record.span)]
 
     def _called(self, call: str, tool: str, arguments: Mapping[str, Any]) -> None:
-        self._calls.pop(call, None)
-        self._calls[call] = tool
-        if len(self._calls) > _MOST_CALLS:
-            del self._calls[next(iter(self._calls))]
+        self._calls.note(call, tool)
         if tool in TOOLS:
             self._skills.called(call, arguments)
 

@@ -8,18 +8,22 @@ changes no turn is held by tests/unit/test_skim.py.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
+from skilld.intake.agents.claude_notes import ASK
+from skilld.intake.agents.claude_skills import TOOLS
 from skilld.intake.block import Block
+from skilld.intake.search import finder
 
 _SCALAR = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|null|true|false|-?[\d.]++'
 # Keys of no consequence before what is looked for. What flags a record, or stands where a person spoke, is not among
 # them: with such a key the record is parsed.
 _KEYS = rb'(?:"(?!type"|message"|content"|role"|is[A-Z]|tool|userF|data"|snapshot")\w+":(?:%b),)*+' % _SCALAR
 _PARENT = b'{"parentUuid":"'
+_ID = len(_PARENT)
 _UUID = 64  # more than the longest that is between the quotes behind it
 _FRONT = re.compile(
     rb'\{"parentUuid":(?:%(scalar)b),(?:"logicalParentUuid":(?:%(scalar)b),)?"isSidechain":(?:false|(true)),%(keys)b'
@@ -54,34 +58,20 @@ _PLAIN = tuple(
         b'update","filePath":',
     )
 )
-_SESSION_KEY = b'"sessionId":"'
+_SESSION = re.compile(rb'"sessionId":"([\w-]+)"')
 _ENTRY = b'"entrypoint":'
 _ENTRYPOINT = re.compile(rb'"entrypoint":"([\w-]*)"')
-_STANDING = {"cwd", "sessionId", "version"}
+_STANDING = ("cwd", "sessionId", "version")
+_STANDING_KEYS = tuple(b'"%b":' % key.encode() for key in _STANDING)
 _FOLLOWED = {"user", "assistant", "attachment", "system"}
 _ANSWERED_KEY = b'"tool_use_id":'
 _ANSWERED = re.compile(rb'"tool_use_id":"([\w-]+)"')
 _DENIAL = b"toolDenialKind"
 _BRACE, _BACKSLASH = b"}\\"
-
-
-class Plain(NamedTuple):
-    """A line that carries nothing for a person's words: what of it must be remembered all the same.
-
-    `result` is the id of the call that a result answers; `call` and `tool` are a call of the agent. `stands` says that
-    the record tells who sits there, `spoke` that the agent wrote it.
-    """
-
-    result: str = ""
-    call: str = ""
-    tool: str = ""
-    stands: bool = False
-    spoke: bool = False
-
-
-_IDLE = Plain()
-_NOTE = Plain(stands=True)
-_SPOKEN = Plain(stands=True, spoke=True)
+_IDLE = frozenset(("idle", "bare"))
+_SPOKEN = frozenset((None, "tool"))
+_MOST_CALLS = 256
+_WATCHED = frozenset((ASK, *TOOLS))
 
 
 def has_denials(block: Block) -> bool:
@@ -89,88 +79,119 @@ def has_denials(block: Block) -> bool:
     return block.find(_DENIAL, 0, block.size) >= 0
 
 
+@dataclass(slots=True)
+class Run:
+    """Lines passed over one behind the other, as indices of their block.
+
+    `stop` is where the line begins that must be parsed, the size of the block if none must; `last` is the last of them
+    that tells who sits there; `spoke` is the session in which the agent wrote one, empty where it is not named.
+    """
+
+    stop: int
+    last: tuple[int, int] | None = None
+    spoke: str | None = None
+
+
+class Calls(dict[str, str]):
+    """The agent's last calls: the tool of each by the call's id."""
+
+    def note(self, call: str, tool: str) -> None:
+        """Remember a call, in place of the oldest where there are many."""
+        self.pop(call, None)
+        self[call] = tool
+        if len(self) > _MOST_CALLS:
+            del self[next(iter(self))]
+
+
 class Heads:
-    """Tells the plain lines of one transcript.
+    """Tells the plain lines of one transcript; `calls` are the agent's, which are added as they come.
 
     A record begins with its session, folder and version, as the one before did: equal bytes need no second look. That
     takes a fifth of the time.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
         self._front = b""
+        self._named = ""  # the session that it names
         self._aside = False
 
-    def plain(self, block: Block, start: int, stop: int) -> Plain | None:
-        """Return what a line is if it need not be parsed; None where it must be, or may have to."""
-        data = block.data
-        head = self._head(data, start, stop) if data[stop - 1] == _BRACE else None
-        if head is None:
-            return None
-        end, sort = head.end(), head.lastgroup
-        if sort in {"idle", "bare"}:
-            spliced = block.find(b'"parentUuid"', end, stop) >= 0 or block.find(b'"queue-operation"', end, stop) >= 0
-            return None if spliced else _IDLE
-        at = block.find(_TYPE, end, stop)
-        while at >= 0:
-            if not data.startswith(_PLAIN, at, stop):
-                return None
-            at = block.find(_TYPE, at + len(_TYPE), stop)
-        if self._aside:
-            return _IDLE
-        if sort is None:
-            return _SPOKEN
-        if sort == "tool":
-            return Plain("", head["call"].decode(), head["tool"].decode(), stands=True, spoke=True)
-        if sort == "note":
-            return _NOTE
-        answered = head if sort != "late" else _ANSWERED.match(data, block.find(_ANSWERED_KEY, end, stop), stop)
-        return Plain(answered[answered.lastindex or 1].decode(), stands=True) if answered else None
+    def pass_over(self, block: Block, start: int) -> Run:
+        """Pass over the lines from `start` that need not be parsed, up to the first that must, or may have to."""
+        data, size, run = block.data, block.size, Run(start)
+        while start < size:
+            stop = data.find(b"\n", start)
+            head = self._head(data, start, stop) if data[stop - 1] == _BRACE else None
+            if head is None or not _is_one(block, head, stop):
+                break
+            if not (self._aside or head.lastgroup in _IDLE):
+                if not self._note(block, head, stop):
+                    break
+                run.last = start, stop
+                if head.lastgroup in _SPOKEN:
+                    run.spoke = self._named
+            block.passed_over += 1
+            start = stop + 1
+        run.stop = start
+        return run
 
     def _head(self, data: bytearray, start: int, stop: int) -> re.Match[bytes] | None:
         """Return the head of a record from where its sort is told, and note whether it is a subagent's."""
         behind = -1  # where the id of the parent ends
         if data.startswith(_PARENT, start):
-            begin = start + len(_PARENT)
-            behind = data.find(b'"', begin, begin + _UUID)
+            behind = data.find(b'"', start + _ID, start + _ID + _UUID)
             if data[behind - 1] == _BACKSLASH:
                 behind = -1
-            elif self._front and data.startswith(self._front, behind, stop):
-                rest = _REST.match(data, behind + len(self._front), stop)
-                if rest:
-                    return rest
-        front = _FRONT.match(data, start, stop)
-        if front is None:
+            elif (front := self._front) and data.startswith(front, behind):
+                return _REST.match(data, behind + len(front), stop)
+        found = _FRONT.match(data, start, stop)
+        if found is None:
             return _BARE.match(data, start, stop)
-        self._front = bytes(data[behind : front.end()]) if behind >= 0 else b""
-        self._aside = front[1] is not None
-        return _REST.match(data, front.end(), stop)
+        self._front = bytes(data[behind : found.end()]) if behind >= 0 else b""
+        named = _SESSION.search(found[0])
+        self._named = named[1].decode() if named else ""
+        self._aside = found[1] is not None
+        return _REST.match(data, found.end(), stop)
+
+    def _note(self, block: Block, head: re.Match[bytes], stop: int) -> bool:
+        """Take note of a call; return whether what is called, or answered, is nothing that must be read."""
+        sort = head.lastgroup
+        if sort is None or sort == "note":
+            return True
+        if sort == "tool":
+            tool = head["tool"].decode()
+            self._calls.note(head["call"].decode(), tool)
+            return tool not in TOOLS
+        if sort == "late":
+            found = _ANSWERED.match(block.data, block.find(_ANSWERED_KEY, head.end(), stop), stop)
+        else:
+            found = head
+        return found is not None and self._calls.get(found[found.lastindex or 1].decode()) not in _WATCHED
 
 
-def session(data: bytes) -> str:
-    """Return the session that a plain line names in its head; empty where it names none there."""
-    at = data.find(_SESSION_KEY)
-    if not 0 < at < data.find(b',"message":'):
-        return ""
-    start = at + len(_SESSION_KEY)
-    return data[start : data.index(b'"', start)].decode()
+def _is_one(block: Block, head: re.Match[bytes], stop: int) -> bool:
+    """Whether a line holds one plain record, of one block."""
+    end = head.end()
+    if head.lastgroup in _IDLE:
+        return block.find(b'"parentUuid"', end, stop) < 0 and block.find(b'"queue-operation"', end, stop) < 0
+    at = block.find(_TYPE, end, stop)
+    while at >= 0:
+        if not block.data.startswith(_PLAIN, at, stop):
+            return False
+        at = block.find(_TYPE, at + len(_TYPE), stop)
+    return True
 
 
-def standing(data: bytes) -> dict[str, Any] | None:
-    """Return what a plain line says of its session, folder, version and entry point; None where only parsing tells."""
-    end = data.find(b',"message":')
-    if end < 0 or data.count(_ENTRY) > 1:
-        return None
-    try:
-        fields: dict[str, Any] = json.loads(data[:end] + b"}")
-    except ValueError:  # damaged bytes between quotes
-        return None
-    if not fields.keys() >= _STANDING:
-        return None
-    if entry := _ENTRYPOINT.match(data, data.find(_ENTRY)):
-        fields["entrypoint"] = entry[1].decode()
-    elif _ENTRY in data:
-        return None
-    return fields
+def outside(data: bytearray, start: int, stop: int) -> bytearray:
+    """Return what a plain line says outside its message, as a record: who sits there. All of it where it is unsure."""
+    find = finder(stop - start)
+    end = find(data, b',"message":', start, stop)
+    head = data[start:end] if end >= 0 else bytearray()
+    if (at := find(data, _ENTRY, start, stop)) >= 0:
+        entry = _ENTRYPOINT.match(data, at, stop)
+        sure = entry and find(data, _ENTRY, entry.end(), stop) < 0
+        head = head + b"," + entry[0] if entry and sure else bytearray()
+    return head + b"}" if all(key in head for key in _STANDING_KEYS) else data[start:stop]
 
 
 def stands_alone(fields: Mapping[str, Any]) -> bool:
