@@ -12,7 +12,7 @@ import structlog
 
 from skilld.daemon.folders import Folders, Seen, is_text
 from skilld.daemon.opened import Opened, OpenFiles, ParsingError
-from skilld.daemon.recording import record
+from skilld.daemon.recording import Reading, Recording
 from skilld.daemon.roots import Root, transcripts
 from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
@@ -23,7 +23,7 @@ from skilld.store import Store
 from skilld.store.files import StoredFile
 from skilld.store.meta import INSTALLED_AT
 from skilld.times import rfc3339, seconds
-from skilld.types import Event, Malformed, Turn
+from skilld.types import Event, Turn
 
 log = structlog.get_logger()
 
@@ -34,7 +34,6 @@ _NO_TEXT = "its name is not UTF-8"
 class Follower:
     """Reads what is new below the roots. `now` is the Unix time, used at the very first start only.
 
-    `touched` are the sessions (agent and id) of which something new was stored; whoever has looked at them clears it.
     `passed_over` counts the lines that needed no parsing. `progress` is called again and again while it is at work,
     however long that takes.
     """
@@ -50,7 +49,7 @@ class Follower:
         self._seen = Seen()
         self.unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # files that could not be read, in whatever folder, and their agents
-        self.touched: set[tuple[str, str]] = set()
+        self._recording = Recording(self._rows)
         self.passed_over = 0
         self._unsure: set[str] = set()  # files read in a transaction that has not ended
         first_start = store.meta.get(INSTALLED_AT) is None
@@ -62,6 +61,11 @@ class Follower:
         for path, read_until, size, mtime in self._rows.positions():
             if read_until >= size:
                 self._seen.note(path, size, mtime)
+
+    @property
+    def touched(self) -> set[tuple[str, str]]:
+        """The sessions (agent and id) of which something new was stored; whoever has looked at them clears it."""
+        return self._recording.touched
 
     def _take_up_from_the_end(self) -> None:
         for agent, path, facts in self._transcripts():
@@ -98,7 +102,7 @@ class Follower:
 
     def take_up_all(self, files: Iterable[tuple[str, Path]]) -> int:
         """Read what is new in files, many looks to a transaction. Returns the number of new turns."""
-        new = 0
+        known = self._recording.new
         rest = iter(files)
         at = next(rest, None)
         while at:
@@ -108,14 +112,14 @@ class Follower:
                     until = time.monotonic() + _TOGETHER
                     while at and time.monotonic() < until:
                         self.progress()
-                        found, more = self._look_at(*at)
-                        new += found
-                        at = at if more else next(rest, None)
+                        at = at if self._look_at(*at) else next(rest, None)
+                    self._recording.write()
             except BaseException:
+                self._recording.drop()
                 for name in self._unsure:
                     self._forget(name)
                 raise
-        return new
+        return self._recording.new - known
 
     def take_up(self, agent: str, path: Path) -> int:
         """Read what is new in one file. Returns the number of new turns; trouble is kept in `unreadable`."""
@@ -134,16 +138,16 @@ class Follower:
                     count += 1
         return count
 
-    def _look_at(self, agent: str, path: Path) -> tuple[int, bool]:
-        """Read a part of what is new in one file; returns the number of new turns and whether there is more."""
+    def _look_at(self, agent: str, path: Path) -> bool:
+        """Read a part of what is new in one file; returns whether there is more."""
         if not is_text(path):
-            return 0, False
+            return False
         name = str(path)
         self._unsure.add(name)
         try:
             followed = self._followed(agent, path)
             with _source(agent).look(path, followed.cursor) as look:
-                new = self._keep(followed, look)
+                self._keep(followed, path, look)
             self._open.add(name, followed)  # reading others meanwhile may have closed it
             self._note(name, look.note)
         except FileNotFoundError:
@@ -157,8 +161,8 @@ class Follower:
                 log.warning("transcript unreadable", agent=agent, error=type(error).__name__)
             self.unreadable[name] = getattr(error, "strerror", None) or str(error)
         else:
-            return new, look.more
-        return 0, False
+            return look.more
+        return False
 
     def _note(self, name: str, note: str) -> None:
         """Keep a word on what could not be read of a file for `status`; without one nothing was left out."""
@@ -184,18 +188,21 @@ class Follower:
 
     def settle(self, idle_since: float) -> int:
         """Decide what still waits in files that did not grow since a Unix time. Returns the number of new turns."""
-        new = 0
+        known = self._recording.new
         for name, followed in self._open.idle(idle_since):
             try:
                 if followed.cursor and (events := followed.flush()):
-                    new += self._record(followed, events, followed.cursor)
+                    with self._store.transaction():
+                        self._record(followed, events, followed.cursor, size=followed.cursor.offset)
+                        self._recording.write()
             except ParsingError as error:
                 self._forget(name, seen=True)
                 self.unreadable[name] = str(error)
             except BaseException:
+                self._recording.drop()
                 self._forget(name)
                 raise
-        return new
+        return self._recording.new - known
 
     def _followed(self, agent: str, path: Path) -> Opened:
         name = str(path)
@@ -204,7 +211,7 @@ class Follower:
             file = self._rows.file(name) or self._renamed(agent, path) or self._new(agent, path)
             cursor = _source(agent).cursor(file.cursor, file.baseline)
             parser = ADAPTERS[agent].parser(path, file.parser)
-            known = Opened(file, parser, cursor, by_time=_source(agent).rereads)
+            known = Opened(file, parser, cursor)
             self._open.add(name, known)
         return known
 
@@ -231,15 +238,15 @@ class Follower:
                 return self._rows.file(str(path))
         return None
 
-    def _keep(self, followed: Opened, look: Look) -> int:
-        """Read and store what a look shows of a file."""
+    def _keep(self, followed: Opened, path: Path, look: Look) -> None:
+        """Read and keep what a look shows of a file."""
         file = followed.file
         if look.restarted:
-            followed.parser = ADAPTERS[file.agent].parser(Path(file.path))
+            followed.parser = ADAPTERS[file.agent].parser(path)
             log.info("transcript replaced", agent=file.agent, file_id=file.id)
         if look.restarted or look.length < file.baseline:
             self._drop_baseline(followed)
-        typed.tell(followed.parser, Path(file.path), ADAPTERS[file.agent].INFO)
+        typed.tell(followed.parser, path, ADAPTERS[file.agent].INFO)
         self._seen.note(file.path, look.size, look.mtime)
         events: list[Event] = []
         for part in look.parts():
@@ -249,35 +256,18 @@ class Follower:
         if followed.cursor is None and followed.file.baseline == 0:
             self._learn_siblings(followed.file, events)
         followed.cursor, followed.mtime = look.cursor, look.mtime
-        new = self._record(followed, events, followed.cursor, overlong=len(look.overlong), size=look.size)
+        self._record(followed, events, followed.cursor, overlong=len(look.overlong), size=look.size)
         if _source(file.agent).rereads and not look.more:
             offset, _ = followed.parser.checkpoint(look.cursor.offset)
             followed.cursor = replace(look.cursor, offset=offset)
-        return new
 
     def _record(
-        self,
-        followed: Opened,
-        events: Sequence[Event],
-        cursor: Cursor,
-        *,
-        overlong: int = 0,
-        size: int | None = None,
-    ) -> int:
+        self, followed: Opened, events: Sequence[Event], cursor: Cursor, *, size: int, overlong: int = 0
+    ) -> None:
         offset, state = followed.parser.checkpoint(cursor.offset)
-        with self._store.transaction():
-            new = record(self._rows, followed, events, self.touched)
-            self._rows.save_reading(
-                followed.file.id,
-                cursor=replace(cursor, offset=offset),
-                parser=state,
-                size=cursor.offset if size is None else size,
-                mtime=followed.mtime,
-                turns=new,
-                malformed=sum(isinstance(event, Malformed) for event in events),
-                overlong=overlong,
-            )
-        return new
+        by_time = _source(followed.file.agent).rereads
+        at = replace(cursor, offset=offset)
+        self._recording.add(Reading(followed.file, events, at, state, size, followed.mtime, overlong, by_time))
 
     def _learn_siblings(self, file: StoredFile, events: Sequence[Event]) -> None:
         """Where a new file has words from before skilld it may be a fork: find the file that had them first.
@@ -293,7 +283,8 @@ class Follower:
                 return
             more = True
             while more:
-                _, more = self._look_at(file.agent, Path(other.path))
+                more = self._look_at(file.agent, Path(other.path))
+            self._recording.write()
 
 
 def _source(agent: str) -> Source:

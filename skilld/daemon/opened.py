@@ -11,7 +11,7 @@ from skilld.intake.agents.base import Parser, skimming
 from skilld.intake.block import Block
 from skilld.intake.source import Cursor
 from skilld.store.files import StoredFile
-from skilld.types import Event, RawLine, Reply, SkillUse, Turn
+from skilld.types import Event, RawLine
 
 
 class ParsingError(Exception):
@@ -26,11 +26,6 @@ class Opened:
     parser: Parser
     cursor: Cursor | None
     mtime: float = 0.0
-    by_time: bool = False  # its positions are times, in milliseconds
-
-    def activity(self, event: Turn | Reply | SkillUse) -> float:
-        """Return when the session of an event was active, as a Unix time: a database has many sessions."""
-        return event.span.start / 1000 if self.by_time else self.mtime
 
     @property
     def waits(self) -> bool:
@@ -64,11 +59,11 @@ class OpenFiles:
     def add(self, path: str, opened: Opened) -> None:
         """Keep a file open, and close those that nothing waits in and that were not used for longest."""
         self._files.pop(path, None)
-        for name, other in list(self._files.items()):
-            if len(self._files) < self._most:
+        while len(self._files) >= self._most:
+            idle = next((name for name, other in self._files.items() if not other.waits), None)
+            if idle is None:
                 break
-            if not other.waits:
-                del self._files[name]
+            del self._files[idle]
         self._files[path] = opened
 
     def forget(self, path: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.daemon import follow, recording
 from skilld.daemon.follow import Follower
 from skilld.daemon.roots import Root
 from skilld.errors import SkilldError
@@ -318,6 +319,45 @@ def test_a_write_that_failed_is_repeated_with_nothing_lost(machine: Machine, mon
         follower.sweep()
     machine.store._db.execute("PRAGMA max_page_count = 1000000")
     assert follower.sweep() == 2001
+
+
+def test_what_was_read_and_not_written_before_a_stop_is_forgotten(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "_TOGETHER", 600)
+    follower = machine.start()
+    write(machine.path("s1"), typed("t1"))
+    write(machine.path("s2"), typed("t2", session="s2"))
+    steps = iter(range(2))
+
+    def stop() -> None:
+        if next(steps, None) is None:  # the first file was read
+            raise KeyboardInterrupt
+
+    follower.progress = stop
+    with pytest.raises(KeyboardInterrupt):
+        follower.sweep()
+    follower.progress = lambda: None
+    machine.path("s1").unlink()
+    machine.path("s2").unlink()
+    write(machine.path("s3"), typed("t3", session="s3"))
+    assert follower.sweep() == 1
+    assert machine.store.transcripts.sessions_waiting() == [("claude-code", "s3")]
+
+
+@pytest.mark.parametrize("limit", ["_MOST", "_MOST_TEXT"])
+def test_what_was_read_is_written_before_it_is_much(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(follow, "_TOGETHER", 600)
+    monkeypatch.setattr(recording, limit, 2)
+    follower = machine.start()
+    for number in range(4):
+        write(machine.path(f"n{number}"), typed(f"t{number}", session=f"n{number}"))
+    written = []
+    follower.progress = lambda: written.append(len(machine.store.transcripts.sessions_waiting()))
+    assert follower.sweep() == 4
+    assert max(written) >= 2
 
 
 def test_following_many_files_leaves_no_descriptor_open(machine: Machine) -> None:
