@@ -44,8 +44,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.deciding.refresh import refresh
     from skilld.git.environment import scrub_environment
+    from skilld.proposals.refresh import refresh
 
     if len(arguments.names) == 1:
         raise UsageError("Merge it with which?", "one name is not two", "skilld consolidate NAME NAME, or without any")
@@ -132,7 +132,7 @@ def _key(pair: Pair) -> str:
 def _proposed(store: Store, found: Found) -> Found:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
     from skilld.consolidate.proposal import pair_of, proposals
-    from skilld.deciding.staging import put
+    from skilld.proposals.staging import put
     from skilld.times import rfc3339
     from skilld.types import State
 

@@ -12,7 +12,7 @@ from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.deciding.carry_out import Decision
+    from skilld.proposals.carry_out import Decision
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -32,7 +32,7 @@ def add(verbs: common.Verbs) -> None:
 
 def accept(arguments: argparse.Namespace) -> int:
     """Take proposals into the branch that is checked out where each skill lives, or only into the files."""
-    from skilld.deciding.carry_out import accepting
+    from skilld.proposals.carry_out import accepting
     from skilld.types import State
 
     removed = begin()
@@ -45,7 +45,7 @@ def accept(arguments: argparse.Namespace) -> int:
 
 def reject(arguments: argparse.Namespace) -> int:
     """Drop open proposals, with the reason if one is given; what they say is not proposed again."""
-    from skilld.deciding.carry_out import rejecting
+    from skilld.proposals.carry_out import rejecting
 
     begin()
     store = _store()
@@ -54,7 +54,7 @@ def reject(arguments: argparse.Namespace) -> int:
 
 def revert(arguments: argparse.Namespace) -> int:
     """Take accepted proposals out of the branch that is checked out where each skill lives."""
-    from skilld.deciding.carry_out import reverting
+    from skilld.proposals.carry_out import reverting
 
     removed = begin()
     store = _store()
@@ -75,7 +75,7 @@ def begin(title: str = "Only you can decide on proposals") -> dict[str, str]:
 
 def _store() -> Store:
     """Open the store, with what was decided with plain git since the last look."""
-    from skilld.deciding.refresh import refresh
+    from skilld.proposals.refresh import refresh
 
     store = common.store()
     refresh(store)
@@ -91,7 +91,7 @@ def _each(store: Store, chosen: list[Proposal], decision: Decision) -> int:
 
     Returns 0, or the exit code of the first failure; a single failure is raised.
     """
-    from skilld.deciding.carry_out import decide
+    from skilld.proposals.carry_out import decide
 
     code = 0
     for proposal in chosen:

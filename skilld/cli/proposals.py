@@ -33,7 +33,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.deciding.refresh import refresh
+    from skilld.proposals.refresh import refresh
     from skilld.times import ago, seconds
 
     states = _states(arguments.state)

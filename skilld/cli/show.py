@@ -24,8 +24,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.deciding.refresh import refresh
-    from skilld.deciding.versions import diff
+    from skilld.proposals.refresh import refresh
+    from skilld.proposals.versions import diff
 
     store = common.store()
     refresh(store)

@@ -26,9 +26,9 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.decide.why import uncommitted, why
-    from skilld.deciding.refresh import refresh
     from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
+    from skilld.proposals.refresh import refresh
     from skilld.worker.staging import private_repositories
 
     path, line = _place(arguments.place)

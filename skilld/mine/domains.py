@@ -15,7 +15,6 @@ from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
 from skilld.daemon.roots import Surroundings, skill_places
-from skilld.deciding.staging import put
 from skilld.draft import write
 from skilld.edit.lint import Severity, gravest, lint
 from skilld.errors import SkilldError
@@ -28,6 +27,7 @@ from skilld.mine.domain_edit import addition
 from skilld.mine.known import Proposed
 from skilld.mine.place import why_not_editable
 from skilld.mine.values import Part, Sort
+from skilld.proposals.staging import put
 from skilld.skills import why_left_alone
 from skilld.skills.landing import landing
 from skilld.store import Store

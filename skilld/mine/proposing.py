@@ -17,7 +17,6 @@ from skilld.classify.backends import OFFLINE
 from skilld.daemon.budget import why_spent
 from skilld.daemon.roots import Surroundings
 from skilld.daemon.spawn import Worker
-from skilld.deciding.staging import put
 from skilld.draft import SkillKind
 from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
@@ -27,6 +26,7 @@ from skilld.mine.new_skill import NewSkill, new_skill
 from skilld.mine.options import Edit
 from skilld.mine.place import place, why_not_editable
 from skilld.mine.values import Candidate, Part
+from skilld.proposals.staging import put
 from skilld.skills.spec import faults
 from skilld.store import Store
 from skilld.text import counted, cut, sentences

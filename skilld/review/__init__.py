@@ -3,5 +3,5 @@
 - `sitting`: what a review does, without a screen; `marks`, `context`: what it shows, as values.
 - `app`: the screens (Textual). `plain`: the same by questions and answers, for screen readers and dumb terminals.
 
-Decisions go through `skilld.deciding`, as those of the command line do. Only the verb `review` imports this, late.
+Decisions go through `skilld.proposals`, as those of the command line do. Only the verb `review` imports this, late.
 """

@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
-from skilld.deciding.carry_out import Told
-from skilld.deciding.parts import Part
 from skilld.errors import SkilldError
+from skilld.proposals.carry_out import Told
+from skilld.proposals.parts import Part
 from skilld.review.sitting import Look, Sitting
 from skilld.text import safe_text
 from skilld.times import ago, seconds

@@ -15,8 +15,8 @@ from textual.timer import Timer
 from textual.widgets import Static
 from textual.worker import get_current_worker
 
-from skilld.deciding.carry_out import Told
 from skilld.errors import SkilldError
+from skilld.proposals.carry_out import Told
 from skilld.review import draw
 from skilld.review.dialogs import EditDialog, PartsDialog, ReasonDialog
 from skilld.review.pane import Pane, Rows

@@ -14,15 +14,15 @@ from pathlib import Path
 
 from skilld.daemon.jobs import where_they_are
 from skilld.daemon.observing import record
-from skilld.deciding import amend, refresh
-from skilld.deciding.carry_out import Decision, Told, accepting, decide, rejecting, reverting
-from skilld.deciding.parts import Part, parts
-from skilld.deciding.versions import versions
 from skilld.errors import SkilldError
 from skilld.library.collect import collect
 from skilld.library.serving import disabled, switch
 from skilld.library.shelf import Shelved
 from skilld.library.trash import put_aside
+from skilld.proposals import amend, refresh
+from skilld.proposals.carry_out import Decision, Told, accepting, decide, rejecting, reverting
+from skilld.proposals.parts import Part, parts
+from skilld.proposals.versions import versions
 from skilld.redact import Redactor
 from skilld.review import context, marks
 from skilld.skills import Skill

@@ -24,7 +24,7 @@ LAYERS = (
     ("settings", "paths", "logs", "store", "wire"),
     ("crash", "console", "memory", "consolidate"),
     ("worker", "daemon", "demo", "mcp", "service"),
-    ("deciding", "exchange", "library"),
+    ("exchange", "library", "proposals"),
     ("mine",),
     ("evaluate", "doctor", "review"),
     ("cli",),

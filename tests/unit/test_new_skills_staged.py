@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from skilld.deciding.amend import accept_edited, accept_parts, reopen
-from skilld.deciding.carry_out import accepting, decide, rejecting, reverting
-from skilld.deciding.versions import diff, versions
 from skilld.errors import RefusedError, SkilldError
 from skilld.notify.words import about_words
+from skilld.proposals.amend import accept_edited, accept_parts, reopen
+from skilld.proposals.carry_out import accepting, decide, rejecting, reverting
+from skilld.proposals.versions import diff, versions
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json

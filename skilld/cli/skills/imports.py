@@ -80,10 +80,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _outcome(store: Store, found: Found, arguments: argparse.Namespace) -> _Outcome:
-    from skilld.deciding.staging import put
     from skilld.draft.values import SHORT_NAMES
     from skilld.exchange.incoming import incoming, proposal
     from skilld.exchange.neighbours import alike, place
+    from skilld.proposals.staging import put
     from skilld.times import rfc3339
     from skilld.types import State
 

@@ -13,14 +13,14 @@ from dataclasses import replace
 
 from skilld.daemon.results import follow
 from skilld.decide.judge import EDITED
-from skilld.deciding.carry_out import Told, accepting, decide, remake
-from skilld.deciding.parts import only
-from skilld.deciding.staging import put, staged_on
-from skilld.deciding.versions import versions
 from skilld.edit.between import operations_between
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import lines
+from skilld.proposals.carry_out import Told, accepting, decide, remake
+from skilld.proposals.parts import only
+from skilld.proposals.staging import put, staged_on
+from skilld.proposals.versions import versions
 from skilld.store import Store
 from skilld.text import cut, fold, sentences
 from skilld.times import rfc3339

@@ -1,5 +1,6 @@
-"""A person's decision from start to end, for every way it is made: the verbs, the review, a button of a notice.
+"""Proposals from being staged to being decided: git first, then the store, for whichever way a person decides.
 
+- `staging`: put on the branch and kept. `parts`: one of several operations, taken apart.
 - `carry_out`: accept, reject, revert: git first, then the store, then the staging branch.
 - `amend`: another text for an open proposal, single parts of it, a rejected one back.
 - `versions`: a proposal's skill before and after, and its diff.
