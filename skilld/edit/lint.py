@@ -1,59 +1,58 @@
 """The linter of an edit: whether it may be proposed, and what the person must see.
 
 Old bytes, new bytes and the person's own words go in, findings come out. It judges only what the edit adds or takes
-away; what already stood in the skill is never a finding. Every rule module has `check(change)`, is listed below and
-knows nothing of the others. No model is asked, and nothing is read but the arguments.
+away; what already stood in the skill is never a finding. The rules are listed below. No model is asked, and nothing is read but the arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from skilld.edit import (
-    lint_code,
-    lint_commands,
-    lint_content,
-    lint_disguise,
-    lint_dynamic,
-    lint_encoded,
-    lint_evidence,
-    lint_form,
-    lint_front,
-    lint_guards,
-    lint_harm,
-    lint_links,
-    lint_markup,
-    lint_names,
-    lint_override,
-    lint_protection,
-    lint_unicode,
-)
 from skilld.edit.change import Change, change_of
 from skilld.edit.findings import Finding, Severity, refuse
-from skilld.edit.lint_created import laid_open
+from skilld.edit.rules import (
+    code,
+    commands,
+    content,
+    disguise,
+    dynamic,
+    encoded,
+    evidence,
+    form,
+    front,
+    guards,
+    harm,
+    links,
+    markup,
+    names,
+    override,
+    protection,
+    unicode,
+)
+from skilld.edit.rules.created import laid_open
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import parse
 
 __all__ = ["Finding", "Severity", "gravest", "lint"]
 
 RULES: dict[str, Callable[[Change], Iterator[Finding]]] = {
-    "front": lint_front.check,
-    "dynamic": lint_dynamic.check,
-    "markup": lint_markup.check,
-    "links": lint_links.check,
-    "unicode": lint_unicode.check,
-    "encoded": lint_encoded.check,
-    "disguise": lint_disguise.check,
-    "form": lint_form.check,
-    "names": lint_names.check,
-    "evidence": lint_evidence.check,
-    "commands": lint_commands.check,
-    "code": lint_code.check,
-    "harm": lint_harm.check,
-    "override": lint_override.check,
-    "protection": lint_protection.check,
-    "content": lint_content.check,
-    "guards": lint_guards.check,
+    "front": front.check,
+    "dynamic": dynamic.check,
+    "markup": markup.check,
+    "links": links.check,
+    "unicode": unicode.check,
+    "encoded": encoded.check,
+    "disguise": disguise.check,
+    "form": form.check,
+    "names": names.check,
+    "evidence": evidence.check,
+    "commands": commands.check,
+    "code": code.check,
+    "harm": harm.check,
+    "override": override.check,
+    "protection": protection.check,
+    "content": content.check,
+    "guards": guards.check,
 }
 
 _PER_RULE = 3  # findings of one rule that are kept: more tell the person nothing new
