@@ -10,7 +10,7 @@ from skilld.errors import Exit
 
 if TYPE_CHECKING:
     from skilld.mine.options import Options, World
-    from skilld.review.generating import Generating
+    from skilld.review.generate.generating import Generating
 
 
 def run(options: Options, world: World) -> int:
@@ -20,11 +20,11 @@ def run(options: Options, world: World) -> int:
 
     steps = generating(options, world)
     if not has_screen():
-        from skilld.review.generate_plain import PlainGenerate
+        from skilld.review.generate.plain import PlainGenerate
 
         brief(PlainGenerate(steps, console.line, ask, edit).run())
         return Exit.OK
-    from skilld.review.generate_app import GenerateApp
+    from skilld.review.generate.app import GenerateApp
 
     app = GenerateApp(steps)
     brief(app.run() or [])
@@ -33,7 +33,7 @@ def run(options: Options, world: World) -> int:
 
 def generating(options: Options, world: World) -> Generating:
     """Return the steps without a screen. They open the store for each call: the one in `world` is closed."""
-    from skilld.review.generating import Generating
+    from skilld.review.generate.generating import Generating
 
     world.store.close()
     return Generating(options, world, common.store)

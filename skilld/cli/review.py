@@ -14,7 +14,7 @@ from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit
 
 if TYPE_CHECKING:
-    from skilld.review.generating import Generating
+    from skilld.review.generate.generating import Generating
     from skilld.review.sitting import Sitting
     from skilld.store import Store
 

@@ -1,7 +1,8 @@
 """The linter of an edit: whether it may be proposed, and what the person must see.
 
 Old bytes, new bytes and the person's own words go in, findings come out. It judges only what the edit adds or takes
-away; what already stood in the skill is never a finding. The rules are listed below. No model is asked, and nothing is read but the arguments.
+away; what already stood in the skill is never a finding. The rules are listed below. No model is asked, and
+nothing is read but the arguments.
 """
 
 from __future__ import annotations

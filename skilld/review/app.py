@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer, TabbedContent, TabPane
 
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.generating import Generating
+from skilld.review.generate.generating import Generating
 from skilld.review.pane import Pane
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.sessions_pane import SessionsPane

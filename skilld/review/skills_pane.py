@@ -16,7 +16,7 @@ from skilld.library.shelf import Shelved, matches
 from skilld.mine.proposing import Became
 from skilld.review import draw
 from skilld.review.dialogs import ConfirmDialog
-from skilld.review.generate_sessions import SessionsStep
+from skilld.review.generate.sessions import SessionsStep
 from skilld.review.pane import Pane, Rows
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.sitting import Sitting

@@ -17,12 +17,12 @@ from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
 from skilld.mine.windows import Estimate
-from skilld.review import generate_draw as draw
 from skilld.review.dialogs import AgreeDialog
 from skilld.review.draw import safe
-from skilld.review.generate_review import ReviewStep
-from skilld.review.generate_step import KEYS, Step
-from skilld.review.generating import Choice, Found, Generating, about
+from skilld.review.generate import draw
+from skilld.review.generate.generating import Choice, Found, Generating, about
+from skilld.review.generate.review import ReviewStep
+from skilld.review.generate.step import KEYS, Step
 from skilld.review.pane import Rows
 
 P = ParamSpec("P")

@@ -6,8 +6,8 @@ from textual.app import App
 
 from skilld.mine.proposing import Became
 from skilld.review.dialogs import CSS as DIALOGS
-from skilld.review.generate_sessions import SessionsStep
-from skilld.review.generating import Generating
+from skilld.review.generate.generating import Generating
+from skilld.review.generate.sessions import SessionsStep
 
 
 class GenerateApp(App[list[Became]]):

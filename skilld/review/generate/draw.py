@@ -8,7 +8,7 @@ from textual.content import Content
 
 from skilld.mine.proposing import Became
 from skilld.review.draw import fit, safe
-from skilld.review.generating import Choice, Keep, quotes
+from skilld.review.generate.generating import Choice, Keep, quotes
 from skilld.text import safe_text
 
 SESSION_COLUMNS = (

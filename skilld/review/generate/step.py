@@ -6,7 +6,7 @@ from textual.binding import Binding
 from textual.screen import Screen
 
 from skilld.mine.proposing import Became
-from skilld.review import generate_draw as draw
+from skilld.review.generate import draw
 
 KEYS = [Binding("escape", "leave", "Leave"), Binding("q", "leave", show=False)]
 BACK = Binding("b", "back", "Back")

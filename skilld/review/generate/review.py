@@ -13,12 +13,12 @@ from textual.content import Content
 from textual.coordinate import Coordinate
 from textual.widgets import Footer, Static
 
-from skilld.review import generate_draw as draw
 from skilld.review.dialogs import EditDialog
 from skilld.review.draw import can_show, safe
-from skilld.review.generate_save import SaveStep
-from skilld.review.generate_step import BACK, KEYS, Step
-from skilld.review.generating import Found, Generating, Keep
+from skilld.review.generate import draw
+from skilld.review.generate.generating import Found, Generating, Keep
+from skilld.review.generate.save import SaveStep
+from skilld.review.generate.step import BACK, KEYS, Step
 from skilld.review.pane import Rows
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from skilld.classify.backends import OFFLINE
 from skilld.mine.proposing import Became
 from skilld.mine.windows import Estimate
-from skilld.review.generating import Choice, Found, Generating, Keep, about, quotes, why_no_name
+from skilld.review.generate.generating import Choice, Found, Generating, Keep, about, quotes, why_no_name
 from skilld.review.plain import Ask, Edit, Say
 from skilld.text import counted, cut, safe_text
 

@@ -14,11 +14,11 @@ from textual.widgets import Footer, Static
 
 from skilld.classify.backends import OFFLINE
 from skilld.mine.proposing import Became
-from skilld.review import generate_draw as draw
 from skilld.review.dialogs import NameDialog
 from skilld.review.draw import safe
-from skilld.review.generate_step import BACK, KEYS, Step
-from skilld.review.generating import Found, Generating, Keep, why_no_name
+from skilld.review.generate import draw
+from skilld.review.generate.generating import Found, Generating, Keep, why_no_name
+from skilld.review.generate.step import BACK, KEYS, Step
 from skilld.review.pane import Rows
 
 
