@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.classify.backends.agent_cli_own import is_own
+from skilld.classify.backends.agent_cli.own import is_own
 from skilld.intake.source import Cursor
 from skilld.store.files import StoredFile
 from skilld.store.transcripts import Transcripts

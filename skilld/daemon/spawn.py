@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, ClassVar
 
-from skilld.classify.backends.agent_cli_clients import needed
+from skilld.classify.backends.agent_cli.clients import needed
 from skilld.types import Outcome
 
 _KEPT = frozenset(

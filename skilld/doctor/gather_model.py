@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.agent_cli_clients import PREFIX, chosen, find
+from skilld.classify.backends.agent_cli.clients import PREFIX, chosen, find
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.daemon.backend import choice_of
 from skilld.daemon.budget import why_spent

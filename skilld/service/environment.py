@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 
-from skilld.classify.backends.agent_cli_clients import PREFIX, chosen
+from skilld.classify.backends.agent_cli.clients import PREFIX, chosen
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.errors import RefusedError, UsageError
 from skilld.intake.agents import ADAPTERS

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from skilld.classify.answer import BadReplyError
-from skilld.classify.backends import Spec, agent_cli_child, make
+from skilld.classify.backends import Spec, make
+from skilld.classify.backends.agent_cli import child
 from skilld.errors import RetryError, SkilldError, UsageError
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 from support.late_clock import LateClock
@@ -234,7 +235,7 @@ def test_the_environment_is_an_allow_list(fake: Fake, home: Path, monkeypatch: p
 
 def test_a_client_that_hangs_is_ended(fake: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     fake.install("codex", "time.sleep(1000)")
-    monkeypatch.setattr(agent_cli_child, "time", LateClock(fake.noted.exists))
+    monkeypatch.setattr(child, "time", LateClock(fake.noted.exists))
     error = refusal("cli:codex", seconds=1)
     assert isinstance(error, RetryError)
     assert "did not answer in 1 seconds" in str(error)
@@ -246,7 +247,7 @@ def test_a_client_that_hangs_after_it_said_why_gives_the_reason(
     fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = tmp_path / "said"
-    monkeypatch.setattr(agent_cli_child, "time", LateClock(said.exists))
+    monkeypatch.setattr(child, "time", LateClock(said.exists))
     line = json.dumps({"type": "error", "message": "Reconnecting... 2/5 (exceeded retry limit, last status: 429)"})
     fake.install("codex", f"print({line!r}, flush=True); open({str(said)!r}, 'w').close(); time.sleep(1000)")
     assert "its limit is reached" in str(refusal("cli:codex"))

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from skilld.classify.backends.agent_cli_base import Answer, Question, commented_json
-from skilld.classify.backends.agent_cli_clients import CLIENTS, find, needed
-from skilld.classify.backends.agent_cli_own import is_own, new_mark
-from skilld.classify.backends.agent_cli_room import room
-from skilld.classify.backends.agent_cli_trouble import failed
+from skilld.classify.backends.agent_cli.base import Answer, Question, commented_json
+from skilld.classify.backends.agent_cli.clients import CLIENTS, find, needed
+from skilld.classify.backends.agent_cli.own import is_own, new_mark
+from skilld.classify.backends.agent_cli.room import room
+from skilld.classify.backends.agent_cli.trouble import failed
 from skilld.classify.backends.choose import choose
 from skilld.errors import RetryError
 from skilld.types import Usage

@@ -99,7 +99,7 @@ def _litellm(spec: Spec) -> Backend:
 
 
 def _agent_cli(spec: Spec) -> Backend:
-    from skilld.classify.backends.agent_cli import AgentCli
+    from skilld.classify.backends.agent_cli.backend import AgentCli
 
     return AgentCli(spec)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from skilld.classify.backends.agent_cli_base import (
+from skilld.classify.backends.agent_cli.base import (
     Answer,
     Client,
     Command,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from skilld.classify.backends.agent_cli_base import (
+from skilld.classify.backends.agent_cli.base import (
     MOST_TOKENS,
     Answer,
     Client,

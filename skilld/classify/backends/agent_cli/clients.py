@@ -11,12 +11,12 @@ import shutil
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
-from skilld.classify.backends.agent_cli_base import Client
-from skilld.classify.backends.agent_cli_claude import CLAUDE
-from skilld.classify.backends.agent_cli_codex import CODEX
-from skilld.classify.backends.agent_cli_gemini import GEMINI
-from skilld.classify.backends.agent_cli_opencode import OPENCODE
-from skilld.classify.backends.agent_cli_pi import PI
+from skilld.classify.backends.agent_cli.base import Client
+from skilld.classify.backends.agent_cli.claude import CLAUDE
+from skilld.classify.backends.agent_cli.codex import CODEX
+from skilld.classify.backends.agent_cli.gemini import GEMINI
+from skilld.classify.backends.agent_cli.opencode import OPENCODE
+from skilld.classify.backends.agent_cli.pi import PI
 from skilld.errors import UsageError
 
 PREFIX = "cli:"

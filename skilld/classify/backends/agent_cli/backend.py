@@ -15,12 +15,12 @@ from typing import Any
 from skilld.classify import prompt
 from skilld.classify.answer import BadReplyError, TooLongError
 from skilld.classify.backends import Spec
-from skilld.classify.backends import agent_cli_trouble as trouble
-from skilld.classify.backends.agent_cli_base import Client, Question
-from skilld.classify.backends.agent_cli_child import Ended, Run, run
-from skilld.classify.backends.agent_cli_clients import chosen, find
-from skilld.classify.backends.agent_cli_own import new_mark
-from skilld.classify.backends.agent_cli_room import Room, room
+from skilld.classify.backends.agent_cli import trouble
+from skilld.classify.backends.agent_cli.base import Client, Question
+from skilld.classify.backends.agent_cli.child import Ended, Run, run
+from skilld.classify.backends.agent_cli.clients import chosen, find
+from skilld.classify.backends.agent_cli.own import new_mark
+from skilld.classify.backends.agent_cli.room import Room, room
 from skilld.classify.backends.model import Model
 from skilld.types import Usage
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.classify.backends.agent_cli_own import ROOM_PREFIX
+from skilld.classify.backends.agent_cli.own import ROOM_PREFIX
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilld.classify.backends.agent_cli_base import Answer, Client, Command, Question, at, number, records, total, words
+from skilld.classify.backends.agent_cli.base import Answer, Client, Command, Question, at, number, records, total, words
 from skilld.types import Usage
 
 

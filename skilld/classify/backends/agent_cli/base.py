@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from skilld.classify.backends.agent_cli_room import Room
+from skilld.classify.backends.agent_cli.room import Room
 from skilld.types import Usage
 
 MOST_TOKENS = 4000  # of an answer, where a client can be told

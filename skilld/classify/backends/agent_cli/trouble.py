@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from skilld.classify.backends.agent_cli_base import Answer, Client
+from skilld.classify.backends.agent_cli.base import Answer, Client
 from skilld.errors import RetryError, SkilldError
 
 # A number in a page of JavaScript's stack is no status: it is called one, or begins the text.

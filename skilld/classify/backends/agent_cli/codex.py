@@ -10,7 +10,7 @@ import json
 import re
 from pathlib import Path
 
-from skilld.classify.backends.agent_cli_base import Answer, Client, Command, Question, at, records, total, words
+from skilld.classify.backends.agent_cli.base import Answer, Client, Command, Question, at, records, total, words
 from skilld.types import Usage
 
 _FEATURES_OFF = (

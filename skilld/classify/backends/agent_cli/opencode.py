@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from skilld.classify.backends.agent_cli_base import (
+from skilld.classify.backends.agent_cli.base import (
     Answer,
     Client,
     Command,
