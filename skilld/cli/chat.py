@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Talk until the input ends."""
     model = _model()
     redact = common.redactor()
-    chosen = [_named(name, arguments.project.resolve()) for name in arguments.skill]
+    chosen = [_named(name, common.folder(arguments.project)) for name in arguments.skill]
     messages = [
         {"role": "system", "content": _SKILL.format(text=redact(inventory.skill_text(skill)))} for skill in chosen
     ]

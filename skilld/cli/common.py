@@ -62,6 +62,14 @@ def store() -> Store:
     return Store.open(where.database)
 
 
+def folder(given: Path) -> Path:
+    """Return a folder that the person named, without links. Raises SkilldError where there is none."""
+    found = given.expanduser().resolve()
+    if not found.is_dir():
+        raise SkilldError("No such folder", str(given))
+    return found
+
+
 def redactor() -> Callable[[str], str]:
     """Return what takes secrets out of a text before it is kept or sent."""
     return _redactor().redact

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     scrub_environment()
     store = common.store()
     refresh(store)
-    found = look(store, arguments.project.resolve() if arguments.project else None, arguments.names)
+    found = look(store, common.folder(arguments.project) if arguments.project else None, arguments.names)
     if not arguments.dry_run:
         found = [_proposed(store, one) for one in found]
     if arguments.json:

@@ -8,6 +8,7 @@ from typing import Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.text import counted
 
 
 def add(verbs: common.Verbs) -> None:
@@ -21,7 +22,14 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         return common.write_json(shown)
     rows = [
-        (row["day"], row["model"], row["skill"], f"{row['calls']} calls", f"{row['tokens']} tokens", _money(row["usd"]))
+        (
+            row["day"],
+            row["model"],
+            row["skill"],
+            counted(row["calls"], "call"),
+            f"{row['tokens']} tokens",
+            _money(row["usd"]),
+        )
         for row in shown["days"]
     ]
     console.table([tuple(console.plain(cell) for cell in row) for row in rows])
@@ -33,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         + (f"Spent: {budget['spent']}." if budget["spent"] else "Not spent.")
     )
     if shown["waiting"]:
-        console.line(f"{shown['waiting']} batches wait.")
+        console.line(f"{counted(shown['waiting'], 'batch waits', 'batches wait')}.")
     console.line(f"Batches that were nothing but chatter, so that no model was asked: {shown['spared']}.")
     return 0
 

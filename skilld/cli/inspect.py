@@ -8,7 +8,8 @@ from pathlib import Path
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import SkilldError
+from skilld.errors import SkilldError, UsageError
+from skilld.text import counted
 
 
 def add(verbs: common.Verbs) -> None:
@@ -25,23 +26,26 @@ def run(arguments: argparse.Namespace) -> int:
 
     path: Path = arguments.file
     if arguments.agent and arguments.agent not in ADAPTERS:
-        raise SkilldError(f"no adapter for {arguments.agent}", f"skilld knows {', '.join(ADAPTERS)}")
+        raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; there are: {', '.join(ADAPTERS)}")
     try:
         if not path.is_file():
             raise SkilldError(f"Cannot read {path}", _what_it_is(path))
         agent = arguments.agent or guess_agent(path)
         if agent is None:
-            raise SkilldError(f"no adapter for {path}", "it looks like no transcript that skilld knows")
+            raise SkilldError(
+                "No transcript", f"{path} looks like none that skilld knows", "Name its agent: --agent AGENT"
+            )
         view = inspect(path, ADAPTERS[agent])
     except (OSError, ValueError) as error:  # ValueError: no path can hold a zero byte
         raise SkilldError(f"Cannot read {path}", getattr(error, "strerror", None) or str(error)) from error
     shown = view.as_json()
     if arguments.json:
         return common.write_json(shown)
-    console.line(f"{agent} session {console.plain(str(shown['session_id']))} in {console.plain(str(shown['cwd']))}")
+    session, folder = shown["session_id"] or "without an id", shown["cwd"] or "no folder that it names"
+    console.line(f"{agent} session {console.plain(session)} in {console.plain(folder)}")
     if shown["main_dir"] != shown["cwd"]:
         console.line(f"most of its work was in {console.plain(shown['main_dir'])}")
-    console.line(console.paint(f"{len(shown['turns'])} human turns", "bold"))
+    console.line(console.paint(counted(len(shown["turns"]), "human turn"), "bold"))
     for number, turn in enumerate(shown["turns"], 1):
         console.line(
             f"{number:4}  {console.plain(turn['at'] or ''):20}  {turn['how']:9}  {console.plain(turn['text'])[:200]}"

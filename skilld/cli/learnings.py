@@ -46,10 +46,11 @@ def run(arguments: argparse.Namespace) -> int:
     for learning in found:
         console.line(f"{console.paint(learning.id, 'bold')}  {learning.created_at}  {console.plain(learning.change)}")
         console.line(f"    you: \u201c{console.plain(learning.quote)}\u201d")
-        remarks = f"{sure[learning.id]:.0%} sure; {category(learning.change)}; kept because {learning.why_kept}"
+        sort = category(learning.change).replace("_", " ")
+        remarks = f"{sure[learning.id]:.0%} sure; {sort}; kept because {learning.why_kept}"
         console.line(console.paint(f"    {console.plain(remarks)}", "dim"))
     if not found:
-        console.line("Nothing yet.")
+        console.line("None fits." if arguments.search or arguments.project else "Nothing yet.")
     return 0
 
 

@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.mcp.shelf import Shelf
     from skilld.skills import text
 
-    project = arguments.project.resolve()
+    project = common.folder(arguments.project)
     if sys.stdin.isatty():
         sys.stderr.write(
             "An agent starts this and speaks MCP with it; Ctrl-D ends it. See: skilld mcp --config AGENT\n"

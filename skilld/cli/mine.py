@@ -177,8 +177,7 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
         asks = sys.stdin.isatty() and not arguments.yes
         usd = dollars() if asks else None
         money = "" if not asks else ", at a price that is not known" if usd is None else f", about ${usd:.2f}"
-        about = f"{expected.calls} questions about {expected.sessions} sessions, some {expected.tokens} tokens"
-        sys.stderr.write(f"To be asked: {about}{money}.\n")
+        sys.stderr.write(f"To be asked: {expected.told()}{money}.\n")
         if not asks:  # where nobody can be asked, the model that was configured and the day's budget are their word
             return True
         return terminal.says_yes("Ask? [y/N] ", sys.stderr)

@@ -10,7 +10,7 @@ from skilld import console
 from skilld.mine.considering import Report
 from skilld.mine.domains import Made
 from skilld.mine.proposing import Became
-from skilld.mine.values import Proof
+from skilld.mine.values import REPEATABLE, Proof
 from skilld.text import counted
 
 _NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
@@ -68,7 +68,7 @@ def show(report: Report) -> None:
         _outcome(made)
     judged = report.judgement
     _list("For the project's own documents rather than a skill:", ((doc.text, doc.project) for doc in judged.docs))
-    _list("Not taken:", ((one.topic, f"missed: {one.missed}") for one in judged.rejected))
+    _list("Not taken:", ((one.topic, _lacked(one.missed)) for one in judged.rejected))
     if report.proposed:
         console.line(_NEXT)
     elif not reading.sessions:
@@ -113,6 +113,14 @@ def _list(title: str, rows: Iterable[tuple[str, str]]) -> None:
         if not number:
             console.line(f"\n{title}")
         console.line(f"  - {console.plain(text)}" + console.paint(f"  ({console.plain(remark)})", "dim"))
+
+
+def _lacked(missed: str) -> str:
+    """Return for a person what a candidate lacked: the reason alone, where one stands behind what is missing."""
+    what, _, why = missed.partition(": ")
+    if missed.endswith("already") or (why and not what.startswith("of the kind")):
+        return why or missed
+    return f"missed: {'work that comes again' if missed == REPEATABLE else missed}"
 
 
 def _candidate(one: Became) -> dict[str, Any]:

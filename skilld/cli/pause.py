@@ -62,6 +62,6 @@ def snooze(arguments: argparse.Namespace) -> int:
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip(), re.ASCII)
     seconds = float(match[1]) * _UNITS[match[2]] if match else None
-    if seconds is None or seconds > _LONGEST:
+    if not seconds or seconds > _LONGEST:
         raise UsageError("That is no duration", text, "Write 30m, 2h or 1d.")
     return seconds

@@ -30,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     text = common.as_text(" ".join(arguments.text)).strip()
     if not text:
         raise UsageError("For which work?", "the text is empty", 'skilld recommend "write the release notes"')
-    found = fitting(text, arguments.project.resolve())
+    found = fitting(text, common.folder(arguments.project))
     if arguments.json:
         return common.write_json([asdict(one) for one in found])
     for one in found:

@@ -103,7 +103,7 @@ def _task(arguments: argparse.Namespace) -> Task:
     return Task(
         id=hashlib.sha256(f"{at}\n{prompt}".encode()).hexdigest()[:10],
         prompt=prompt,
-        project=str(arguments.project.resolve()),
+        project=str(common.folder(arguments.project)),
         status=arguments.status,
         tools=tuple(redact(common.as_text(tool)) for tool in arguments.tool),
         skills=tuple(redact(common.as_text(skill)) for skill in arguments.skill),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, terminal
 from skilld.errors import NotRunningError, RefusedError, SkilldError
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.service.values import ServiceManager, ServiceState, Start
@@ -167,7 +168,7 @@ def status(arguments: argparse.Namespace) -> int:
         console.line("The service is not installed. Install it: skilld service install")
         return 0
     running = console.paint("running", "green") if state.running else "not running"
-    again = f", started again {state.restarts} times" if state.restarts else ""
+    again = f", started again {counted(state.restarts, 'time')}" if state.restarts else ""
     console.line(f"{running}: {console.plain(state.state)}{again}")
     if state.says:
         console.line(f"it says: {console.plain(state.says)}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.daemon.in_force import Limits
@@ -96,7 +97,6 @@ def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
 
 
 def _print(shown: dict[str, Any]) -> None:
-    from skilld.text import counted
     from skilld.times import ago, seconds
 
     now = time.time()
@@ -148,7 +148,6 @@ def _print_proposals(shown: dict[str, Any]) -> None:
 
 def _print_agents(agents: dict[str, Any], now: float) -> None:
     """Print what was read of each agent, in one line which ones there is nothing of."""
-    from skilld.text import counted
     from skilld.times import ago, seconds
 
     rows = [
@@ -171,7 +170,9 @@ def _print_daemon(said: dict[str, Any], dead: str) -> None:
     if dead:
         console.line(console.paint(f"learning  nothing could be judged for a day: {console.plain(dead)}", "yellow"))
     if unwatched := said.get("unwatched"):
-        console.line(f"watching  {unwatched} folders beyond the kernel's limit of watches: looked at every 30 s")
+        console.line(
+            f"watching  {counted(unwatched, 'folder')} beyond the kernel's limit of watches: looked at every 30 s"
+        )
     if overflows := said.get("overflows"):
         times = "once" if overflows == 1 else f"{overflows} times"
         console.line(f"watching  events were lost {times}; everything was looked at instead")

@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.hook:
         return _hook(arguments.hook)
-    found = collect(arguments.project.resolve())
+    found = collect(common.folder(arguments.project))
     if arguments.json:
         return common.write_json(found)
     for skill in found["skills"]:

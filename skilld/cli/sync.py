@@ -75,7 +75,7 @@ def sync(arguments: argparse.Namespace) -> int:
     from skilld.sync import block, content
     from skilld.sync.targets import TARGETS
 
-    project = _project(arguments)
+    project = common.folder(arguments.project)
     skills = inventory.served(inventory.project_skills(project))
     if unknown := sorted(set(arguments.names) - {skill.name for skill in skills}):
         known = ", ".join(sorted({skill.name for skill in skills})) or "it has none"
@@ -115,7 +115,7 @@ def _remember(project: Path) -> None:
 
 def unsync(arguments: argparse.Namespace) -> int:
     """Take the block out of the files of the agents given, or of all."""
-    project = _project(arguments)
+    project = common.folder(arguments.project)
     return _carry_out(arguments, _removals(project, _asked(arguments, project)))
 
 
@@ -142,13 +142,6 @@ def _removals(project: Path, paths: list[Path]) -> list[Planned]:
         return take_out
 
     return [_plan(path, change(path)) for path in paths or fronts]
-
-
-def _project(arguments: argparse.Namespace) -> Path:
-    project: Path = arguments.project.resolve()
-    if not project.is_dir():
-        raise SkilldError("No such folder", str(project))
-    return project
 
 
 def _asked(arguments: argparse.Namespace, project: Path) -> list[Path]:

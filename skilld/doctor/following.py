@@ -43,7 +43,8 @@ def _agent(agent: Agent, now: float) -> Check:
     if not agent.files:
         return Check(name, Verdict.WARN, f"no session yet in {places}")
     if agent.turns + agent.malformed and agent.malformed > _STRANGE * (agent.turns + agent.malformed):
-        detail = f"{agent.malformed} lines could not be read, {agent.turns} turns could; checked with {agent.verified}"
+        unread = counted(agent.malformed, "line")
+        detail = f"{unread} could not be read, {agent.turns} turns could; checked with {agent.verified}"
         return Check(name, Verdict.WARN, detail, "See what is read: skilld inspect FILE")
     number = counted(agent.files, "session file")
     return Check(name, Verdict.OK, f"{number}, the last event {ago(agent.newest, now)}")
@@ -68,7 +69,9 @@ def _running(facts: Daemon, service: Service, now: float) -> Check:
         detail = f"it is version {said.get('version')}, and {facts.version} is installed"
         return Check("daemon", Verdict.WARN, detail, again)
     if unwatched := said.get("unwatched"):
-        return Check("daemon", Verdict.WARN, f"it polls {unwatched} folders that the kernel lets it not watch")
+        return Check(
+            "daemon", Verdict.WARN, f"it polls {counted(unwatched, 'folder')} that the kernel lets it not watch"
+        )
     return Check("daemon", Verdict.OK, f"it runs, version {facts.version}")
 
 

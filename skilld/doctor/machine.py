@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from skilld.doctor.values import Check, Machine, Trouble, Verdict
+from skilld.text import counted
 from skilld.times import seconds
 
 OLDEST_GIT = (2, 36)
@@ -70,8 +71,8 @@ def _watches(facts: Machine) -> Check:
         places = ", ".join(map(str, facts.remote))
         return Check("watches", Verdict.WARN, f"on a network file system nothing tells of changes: {places} is polled")
     if facts.watch_limit is None:
-        return Check("watches", Verdict.OK, f"{facts.folders} folders")
-    shown = f"{facts.folders} folders, of {facts.watch_limit} that the kernel allows"
+        return Check("watches", Verdict.OK, counted(facts.folders, "folder"))
+    shown = f"{counted(facts.folders, 'folder')}, of {facts.watch_limit} that the kernel allows"
     if facts.folders > facts.watch_limit:
         more = max(524288, 2 * facts.folders)
         return Check(

@@ -25,7 +25,8 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
     if counts.chatter:
         reasons.append(f"{counted(counts.chatter, 'turn')} held nothing that might last, by cheap rules")
     if counts.waiting:
-        rule = f"a batch is {counts.batch_turns} turns, or what is there after {counts.idle_minutes:g} idle minutes"
+        full = counted(counts.batch_turns, "turn")
+        rule = f"a batch is {full}, or what is there after {counts.idle_minutes:g} idle minutes"
         reasons.append(f"{counted(counts.waiting, 'turn')} waiting: {rule}")
     if counts.pending:
         reasons.append(f"{counted(counts.pending, 'batch', 'batches')} waiting to be judged")
@@ -34,7 +35,7 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
     if done := ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.outcomes.items())):
         reasons.append(f"batches judged: {done}")
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MOST]
-    reasons += [f"refused {number} times: {why}" for why, number in common]
+    reasons += [f"refused {counted(number, 'time')}: {why}" for why, number in common]
     if paused_until:
         reasons.append(f"skilld is paused: {paused_until}")
     return reasons

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from skilld.classify import prompt
 from skilld.mine.sessions import Session
+from skilld.text import counted
 from skilld.types import Message, SkillDoc
 from skilld.window.gate import may_hold_something_lasting
 
@@ -48,6 +49,11 @@ class Estimate:
     def tokens(self) -> int:
         """Both ways."""
         return self.tokens_in + self.tokens_out
+
+    def told(self) -> str:
+        """Return it in words."""
+        questions, sessions = counted(self.calls, "question"), counted(self.sessions, "session")
+        return f"{questions} about {sessions}, some {self.tokens} tokens"
 
 
 def windows(session: Session, model: str) -> list[Window]:

@@ -15,7 +15,7 @@ from skilld.review.context import Said
 from skilld.review.marks import Row
 from skilld.review.sitting import Look
 from skilld.store.overview import LiveSession
-from skilld.text import safe_text
+from skilld.text import counted, safe_text
 from skilld.times import seconds
 from skilld.types import Proposal
 
@@ -51,7 +51,7 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
 
 def skill_cells(skill: Shelved, home: Path, now: float) -> list[Content]:
     """Return the row of a skill; `home` is the person's."""
-    marks = (*skill.marks, *([f"from {skill.origins} sessions"] if skill.origins else []))
+    marks = (*skill.marks, *([f"from {counted(skill.origins, 'session')}"] if skill.origins else []))
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
     return [
         Content(fit(skill.name, 25)),

@@ -67,6 +67,9 @@ def test_learnings_are_searched_by_text_and_project(program: Program, folder: st
     assert [one["change"] for one in program.json("learnings", "--search", "image")] == ["Tag the image."]
     assert [one["change"] for one in program.json("learnings", "--project", folder)] == ["Tag the release."]
     assert program.run("record").returncode == 2
+    assert program.run("learnings", "--search", "nosuch").stdout == "None fits.\n"
+    program.run("record", "three", "--result", "Run the linter first.", "--qa-passed")
+    assert "% sure; tool usage; kept because" in program.run("learnings", "--search", "linter").stdout
 
 
 def test_a_session_begins_with_the_projects_skills_and_what_was_said(program: Program, folder: str) -> None:

@@ -166,6 +166,7 @@ def test_what_was_rejected_stays_so_while_nobody_says_it_again(home: Path, proje
     again = program.json("mine")
     assert again["candidates"] == []
     assert {one["missed"] for one in again["rejected"]} == {f"new words: you rejected it as {made['proposal']}"}
+    assert f"  (you rejected it as {made['proposal']})\n" in program.run("mine", "--dry-run").stdout
 
 
 def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, project: Project) -> None:

@@ -83,6 +83,7 @@ def test_each_skill_is_listed_once_with_what_is_counted_of_it(library: Taught) -
         ["user", "tidy"],
     ]
     assert "2 uses, last" in shown
+    assert "2 corrections (1.0 a use)" in shown
 
 
 def test_a_list_is_narrowed_and_put_in_order(library: Taught) -> None:
@@ -94,7 +95,10 @@ def test_a_list_is_narrowed_and_put_in_order(library: Taught) -> None:
     assert _names(library, "--project", str(library.project.root)) == ["release-notes"]
     assert _names(library, "--sort", "relevance", "--search", "greets me", "--limit", "1") == ["greet"]
     assert _names(library, "--sort", "uses", "--limit", "1") == ["release-notes"]
-    assert library.program.run("skills", "list", "--search", "nosuch").stdout == "No skills.\n"
+    for narrowed in (("--search", "nosuch"), ("--tag", "nosuch"), ("--type", "nosuch")):
+        assert library.program.run("skills", "list", *narrowed).stdout == "None fits.\n"
+    assert library.program.run("skills", "list", "--limit", "0").returncode == 2
+    assert library.program.run("skills", "list", "--project", "/nosuch").stderr == "skilld: No such folder: /nosuch\n"
 
 
 def test_a_skill_is_shown_with_the_words_behind_it(library: Taught) -> None:

@@ -132,6 +132,10 @@ def test_nothing_there_means_offline_and_says_so() -> None:
     assert choice.why == "nothing else is configured; it hears only explicit words"
 
 
+def test_to_who_chose_a_model_no_other_is_named() -> None:
+    assert choose("openai/gpt-5", None, None, 60.0, {"OPENAI_API_KEY": "sk-secret"}).found == ()
+
+
 def test_a_key_that_is_found_is_named_and_not_used() -> None:
     choice = choose("auto", None, None, 60.0, {"OLLAMA_HOST": _closed_port(), "OPENAI_API_KEY": "sk-secret"})
     assert choice.spec == Spec("offline")

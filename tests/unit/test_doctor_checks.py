@@ -152,6 +152,6 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
         "2 batches given up after several tries: skilld status",
         "batches judged: 4 refused",
         "refused 3 times: b",
-        "refused 1 times: a",
+        "refused 1 time: a",
         "skilld is paused: until you resume",
     ]

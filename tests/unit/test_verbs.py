@@ -72,6 +72,9 @@ def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
         (["learnings", "--forget", "\udcff"], 1),
         (["pause", "soon"], 2),
         (["pause", "-5m"], 2),
+        (["pause", "0h"], 2),
+        (["suggest", "--project", "/nowhere"], 1),
+        (["recommend", "notes", "--project", "/nowhere"], 1),
         (["pause", "99999999999d"], 2),
         (["pause", "9" * 400 + "d"], 2),
         (["pause", "٣m"], 2),
@@ -134,10 +137,12 @@ def test_a_file_without_an_adapter_is_named_as_one(tmp_path: Path, capsys: pytes
     path = tmp_path / "session.db"
     path.write_bytes(b"SQLite format 3\x00" + bytes(100))
     assert _run("inspect", str(path)) == 1
-    assert _run("inspect", str(path), "--agent", "aider") == 1
-    told = capsys.readouterr().err
-    assert f"no adapter for {path}" in told
-    assert "no adapter for aider" in told
+    assert f"No transcript: {path} looks like none that skilld knows" in capsys.readouterr().err
+    assert _run("inspect", str(path), "--agent", "aider") == 2
+    assert "No such agent: aider; there are: claude-code, codex," in capsys.readouterr().err
+    path.write_bytes(b"")
+    assert _run("inspect", str(path), "--agent", "codex") == 0
+    assert "codex session without an id in no folder that it names\n" in capsys.readouterr().out
 
 
 def test_what_is_no_file_is_called_what_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -49,7 +49,7 @@ def choose(
     if model == OFFLINE:
         return Choice(Spec(OFFLINE), "you chose it", found)
     if model != "auto":
-        return Choice(Spec(model, base_url, api_key, seconds), "you chose it", found)
+        return Choice(Spec(model, base_url, api_key, seconds), "you chose it")
     ollama = _ollama_address(environment.get("OLLAMA_HOST", ""))
     if ollama and (local := ollama_models(*ollama)):
         name, port = ollama

@@ -130,7 +130,7 @@ def as_ours(error: Exception, base_url: str | None = None) -> SkilldError:
     after = headers.get("retry-after") if isinstance(headers, Mapping) else None
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
     where = f"no usable answer from {base_url}" if base_url else "no usable answer from the provider"
-    return RetryError(_TITLE, f"{where} ({kind}); it is tried again later", after=seconds)
+    return RetryError(_TITLE, f"{where} ({kind})", after=seconds)
 
 
 def _provider(model: str) -> str:

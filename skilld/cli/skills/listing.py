@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.cli.skills import library
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.library.shelf import Shelved
@@ -28,16 +29,22 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument("--search", metavar="TEXT", default="", help="only those in which every word stands")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only this project's own")
     parser.add_argument("--sort", choices=_SORTS, default="group", help="in which order; relevance: to the search")
-    parser.add_argument("--limit", metavar="N", type=int, default=0, help="so many at most")
+    parser.add_argument("--limit", metavar="N", type=_number, help="so many at most")
+
+
+def _number(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise argparse.ArgumentTypeError("a number above 0")
+    return int(text)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.library.marks import MERGED
 
-    near = arguments.project.resolve() / "SKILL.md" if arguments.project else None
-    chosen = _ordered(_chosen(library.shelved(common.store(), near), arguments), arguments)
-    chosen = chosen[: arguments.limit] if arguments.limit > 0 else chosen
+    near = common.folder(arguments.project) / "SKILL.md" if arguments.project else None
+    shelved = library.shelved(common.store(), near)
+    chosen = _ordered(_chosen(shelved, arguments), arguments)[: arguments.limit]
     if arguments.json:
         return common.write_json([library.as_json(row) for row in chosen])
     console.table([_cells(row) for row in chosen])
@@ -46,14 +53,14 @@ def run(arguments: argparse.Namespace) -> int:
             name = console.plain(row.name)
             console.line(f"{name} was merged into another skill; you can archive it: skilld skills archive {name}")
     if not chosen:
-        console.line("No skills." if arguments.search or arguments.source else "There are no skills yet.")
+        console.line("None fits." if shelved else "There are no skills yet.")
     return 0
 
 
 def _chosen(rows: Sequence[Shelved], arguments: argparse.Namespace) -> list[Shelved]:
     from skilld.library.shelf import matches
 
-    project = arguments.project.resolve() if arguments.project else None
+    project = common.folder(arguments.project) if arguments.project else None
     return [
         row
         for row in rows
@@ -85,9 +92,9 @@ def _cells(row: Shelved) -> tuple[str, ...]:
     from skilld.times import ago
 
     uses = row.uses
-    used = f"{uses.number} uses, last {ago(uses.last or None, time.time())}" if uses.number else "never used"
+    used = f"{counted(uses.number, 'use')}, last {ago(uses.last or None, time.time())}" if uses.number else "never used"
     went = f"{uses.success:.0%} went well" if uses.success is not None else ""
-    corrected = f"{row.corrections} corrections ({row.rate:.1f} a use)" if row.corrections else ""
+    corrected = f"{counted(row.corrections, 'correction')} ({row.rate:.1f} a use)" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
     place = console.paint(console.plain(str(row.path.parent)), "dim")

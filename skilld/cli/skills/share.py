@@ -13,6 +13,7 @@ from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.skills import library
 from skilld.errors import Exit, RetryError, UsageError
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.git.repo import Repo
@@ -116,8 +117,8 @@ def _plans(rows: list[Shelved], branch: str) -> list[_Plan]:
 
 def _provenance(row: Shelved) -> str:
     """Return what is told of where a skill came from: counts, nobody's words and no session."""
-    parts = [f"Learned from {row.origins} sessions."] if row.origins else []
-    parts += [f"Used {row.uses.number} times."] if row.uses.number else []
+    parts = [f"Learned from {counted(row.origins, 'session')}."] if row.origins else []
+    parts += [f"Used {counted(row.uses.number, 'time')}."] if row.uses.number else []
     return " ".join([*parts, "Shared with skilld."])
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.cli.skills import library
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.library.shelf import Shelved
@@ -62,7 +63,7 @@ def _facts(row: Shelved) -> None:
     rows = [(name.replace("_", " "), _shown(value)) for name, value in lines if value not in (None, "", [], 0)]
     console.table(rows, indent="  ")
     if row.origins:
-        console.line(f"  Generated from {row.origins} sessions.")
+        console.line(f"  Generated from {counted(row.origins, 'session')}.")
 
 
 def _shown(value: object) -> str:

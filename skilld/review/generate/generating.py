@@ -150,7 +150,7 @@ def quotes(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:
 def about(estimate: Estimate, usd: float | None) -> str:
     """Return what the questions to a model will take, in words."""
     money = "at a price that is not known" if usd is None else f"about ${usd:.2f}"
-    return f"{estimate.calls} questions about {estimate.sessions} sessions, some {estimate.tokens} tokens, {money}"
+    return f"{estimate.told()}, {money}"
 
 
 def _choice(session: Session) -> Choice:

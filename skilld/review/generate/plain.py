@@ -36,7 +36,11 @@ class PlainGenerate:
     def run(self) -> list[Became]:
         """Go through the steps; returns what became of what was kept, nothing where the person left."""
         try:
-            chosen = self._choose(self._generating.choices(_silently))
+            choices = self._generating.choices(_silently)
+            if not choices:
+                self._say("There is no session to learn from. Look further back: --since DAYS")
+                return []
+            chosen = self._choose(choices)
             kept, result = self._review(chosen)
             return self._save(self._named(kept), result) if kept else []
         except _LeftError:
@@ -44,9 +48,7 @@ class PlainGenerate:
             return []
 
     def _choose(self, choices: Sequence[Choice]) -> list[Choice]:
-        self._say(f"Step 1 of 3: which of {len(choices)} sessions to learn from.")
-        if not choices:
-            raise _LeftError
+        self._say(f"Step 1 of 3: which of {counted(len(choices), 'session')} to learn from.")
         shown = list(enumerate(choices, 1))
         self._list(shown)
         while True:

@@ -24,6 +24,7 @@ from skilld.review.generate.generating import Choice, Found, Generating, about
 from skilld.review.generate.review import ReviewStep
 from skilld.review.generate.step import KEYS, Step
 from skilld.review.pane import Rows
+from skilld.text import counted
 
 P = ParamSpec("P")
 
@@ -147,7 +148,7 @@ class SessionsStep(Step):
             self.say(f"{len(self._chosen)} chosen; looking through them ...")
             self._soon = self.set_timer(_PAUSE, self._expect)
         else:
-            self.say(f"{len(self._all)} sessions, none chosen")
+            self.say(f"{counted(len(self._all), 'session')}, none chosen")
 
     @work(thread=True, exclusive=True, group="expect")
     def _expect(self) -> None:
