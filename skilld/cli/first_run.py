@@ -70,8 +70,11 @@ def _cost(model: str, settings: Settings) -> str:
     return f"{_A_DAY}; at most {settings.budget.calls} questions a day (budget.calls)"
 
 
-def tell(engine: Engine, *, new_here: bool) -> None:
-    """Say what was found on this machine and what judging costs; to a new user also how to look at the past week."""
+def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
+    """Say what was found on this machine and what judging costs; to a new user also how to look at the past week.
+
+    `follows` says whether the program goes on until it is stopped.
+    """
     from skilld.daemon.backend import choice_of
 
     settings = engine.settings
@@ -87,9 +90,9 @@ def tell(engine: Engine, *, new_here: bool) -> None:
             f"{'Notices':12} at most {settings.notify.per_day} a day; fewer: skilld config set notify.per_day 3"
         )
     if new_here:
-        _tell_of_the_past(choice.spec.model)
+        _tell_of_the_past(choice.spec.model, follows=follows)
     console.line()
-    if sys.stdout.isatty():
+    if follows and sys.stdout.isatty():
         console.line(
             console.paint("Following. Ctrl-C stops; skilld status and skilld proposals show what came of it.", "dim")
         )
@@ -111,8 +114,9 @@ def _tell_agents(engine: Engine) -> None:
         console.line(f"{'Watched for':12} {', '.join(absent)}: not here yet")
 
 
-def _tell_of_the_past(model: str) -> None:
+def _tell_of_the_past(model: str, *, follows: bool) -> None:
     offline = "" if model == "offline" else "SKILLD_MODEL=offline "
     console.line()
     console.line("What was said before now is left alone. To see what the last week would have taught, offline and")
-    console.line(f"free:  {offline}skilld run --once --backfill 7   (stop this one first with Ctrl-C)")
+    first = "   (stop this one first with Ctrl-C)" if follows else ""
+    console.line(f"free:  {offline}skilld run --once --backfill 7{first}")

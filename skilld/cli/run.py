@@ -95,7 +95,7 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
         service.take_signals()
     else:
         engine.follower.sweep()  # so that what is told is what is there
-    first_run.tell(engine, new_here=new_here and not arguments.once)
+    first_run.tell(engine, new_here=new_here and not arguments.backfill, follows=not arguments.once)
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
         days = "day" if arguments.backfill == 1 else f"{arguments.backfill:g} days"

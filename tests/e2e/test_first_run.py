@@ -110,6 +110,7 @@ def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path) -> 
     done = program.run("run", "--once")
     assert done.returncode == 0
     assert "to use it: skilld config set model openai/gpt-5-mini" in done.stdout
+    assert "skilld run --once --backfill 7\n" in done.stdout, "there is nothing to stop first"
     assert program.json("status")["backend"]["name"] == "offline"
 
 
@@ -128,6 +129,8 @@ def test_looking_back_shows_how_far_it_is(home: Path, project: Project) -> None:
     terminal = Terminal(_fresh(home), "--once", "--backfill", "1", SKILLD_MODEL="offline")
     shown = terminal.read_until("Judged 1 batch")
     assert "Skills       0 of your own" in shown
+    assert "Following." not in shown, "it ends by itself"
+    assert "What was said before now" not in shown
     assert "Reading 1 transcript of the last day." in shown
     assert "\rJudging batches: 0 of 1" in shown
     assert terminal.process.wait(LIMIT) == 0

@@ -41,13 +41,13 @@ def _trouble(stub: StubModel, reply: Reply, *, seconds: float = 20.0, calls: int
 @pytest.mark.parametrize(
     ("status", "cause"),
     [
-        (400, "The provider did not accept the request."),
-        (401, "The provider refused the key."),
-        (402, "The provider wants to be paid first."),
-        (403, "The provider refused the key."),
-        (404, "The provider knows no such model."),
-        (413, "The request was too long for the model."),
-        (422, "The provider did not accept the request."),
+        (400, "the provider did not accept the request"),
+        (401, "the provider refused the key"),
+        (402, "the provider wants to be paid first"),
+        (403, "the provider refused the key"),
+        (404, "the provider knows no such model"),
+        (413, "the request was too long for the model"),
+        (422, "the provider did not accept the request"),
     ],
 )
 def test_what_will_not_pass_by_itself_is_given_up_with_a_remedy(stub: StubModel, status: int, cause: str) -> None:

@@ -25,10 +25,10 @@ _CONTEXTS = (8192, 16384, 32768)
 _PER_TOKEN = 3  # characters, counted low
 _TITLE = "The model could not be asked"
 _REMEDY = "Check it with: skilld config show"
-_KEY = "The provider refused the key."
-_MODEL = "The provider knows no such model."
-_REQUEST = "The provider did not accept the request."
-_LENGTH = "The request was too long for the model."
+_KEY = "the provider refused the key"
+_MODEL = "the provider knows no such model"
+_REQUEST = "the provider did not accept the request"
+_LENGTH = "the request was too long for the model"
 # By class name, because importing litellm's exceptions costs as much as litellm; by status, because 402, 403 and 413
 # come back as a bare APIError (measured on 1.106, tests/unit/test_model_errors.py).
 _PERMANENT: dict[str | int, str] = {
@@ -39,8 +39,8 @@ _PERMANENT: dict[str | int, str] = {
     "UnprocessableEntityError": _REQUEST,
     "UnsupportedParamsError": _REQUEST,
     "ContextWindowExceededError": _LENGTH,
-    "ContentPolicyViolationError": "The provider refused the content.",
-    402: "The provider wants to be paid first.",
+    "ContentPolicyViolationError": "the provider refused the content",
+    402: "the provider wants to be paid first",
     403: _KEY,
     405: _MODEL,
     413: _LENGTH,
