@@ -12,6 +12,7 @@ from typing import Any
 
 from skilld.daemon.results import follow
 from skilld.store import Store
+from skilld.store.meta import HOMES
 from skilld.times import rfc3339, seconds
 from skilld.types import Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json
@@ -70,12 +71,15 @@ def observation(store: Store, proposals: list[Proposal], now: float) -> dict[str
         "proposals": [proposal_to_json(proposal) for proposal in proposals],
         "missing": {name: since for name, since in missing.items() if since is not None},
         "closed": store.proposals.closed_ids(),
+        "homes": store.meta.get(HOMES, {}),
     }
 
 
 def record(store: Store, result: Mapping[str, Any], now: float) -> None:
     """Write down what a look found: decisions, commits that moved, proposals gone from the branch."""
     with store.transaction():
+        for proposal_id, repo, path in result.get("rehomed", ()):
+            store.proposals.rehome(proposal_id, repo=repo, path=path)
         for item in result.get("committed", ()):  # before it may have moved for the next one
             store.proposals.amend(proposal_from_json(item))
         follow(store, result, now)

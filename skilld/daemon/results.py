@@ -9,7 +9,7 @@ from typing import Any
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.learnings import Learning
-from skilld.store.meta import RESTS_ON
+from skilld.store.meta import HOMES, RESTS_ON
 from skilld.times import day, rfc3339
 from skilld.types import Evidence, Proposal, State, Usage
 from skilld.wire import proposal_from_json
@@ -62,6 +62,8 @@ def follow(store: Store, result: Mapping[str, Any], now: float) -> None:
             store.proposals.decide(proposal, State.ACCEPTED, rfc3339(now), who="auto", commit=commit, note=note)
     for proposal_id, commit, base in result.get("moved", ()):
         store.proposals.move(proposal_id, commit=commit, base=base)
+    if homes := result.get("homes"):
+        store.meta.set(HOMES, {**store.meta.get(HOMES, {}), **homes})
     if rests := result.get("rests"):
         known = {**store.meta.get(RESTS_ON, {}), **rests}
         store.meta.set(RESTS_ON, {repo: warning for repo, warning in known.items() if warning})

@@ -39,7 +39,8 @@ def _take_in(desk: Desk, proposal: Proposal, apply: Apply) -> Landed:
     edited = _edited_commit(desk, proposal.id)
     commit = edited or own_commit(desk.repo, proposal.id, proposal.commit)
     if commit is None:
-        raise desk.refused("the proposal's commit is gone from the repository")
+        cause = "the proposal's commit is gone from the repository"
+        raise RefusedError(_TITLE, cause, f"to write it into the file: skilld accept --worktree {proposal.id}")
     before, after = versions(desk, commit)
     if would_merge(desk, before, after):
         done = run_command(desk, "cherry-pick", commit.oid)

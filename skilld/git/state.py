@@ -49,6 +49,12 @@ def checked_out(common_dir: Path) -> list[str]:
     return sorted({branch for branch in branches if branch and branch != STAGING})
 
 
+def work_trees(common_dir: Path) -> list[Path]:
+    """Return the work trees of a repository that are there, the main one first."""
+    trees = (work_tree for _, work_tree in _work_trees(common_dir))
+    return [work_tree for work_tree in trees if common_dir.is_dir() and (work_tree / ".git").exists()]
+
+
 def staging_holder(common_dir: Path) -> str | None:
     """Return how the staging branch is in use ("checked out in /path"), or None where it is free."""
     return holder(common_dir, STAGING)

@@ -94,6 +94,10 @@ class Proposals:
         """Record that the staging branch was rebuilt and the proposal is another commit now."""
         self._db.execute('UPDATE proposals SET "commit" = ?, base = ? WHERE id = ?', (commit, base, proposal_id))
 
+    def rehome(self, proposal_id: str, *, repo: str, path: str) -> None:
+        """Record that it is in another work tree of its repository now, since its own was removed."""
+        self._db.execute("UPDATE proposals SET repo = ?, path = ? WHERE id = ?", (repo, path, proposal_id))
+
     def support(self, proposal_id: str, evidence: Evidence) -> None:
         """Add to an open proposal that a person said it again, in whichever session; once for each turn."""
         proposal = self.get(proposal_id)

@@ -17,6 +17,7 @@ from skilld.decide.values import Seen
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Outcome, Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json
+from skilld.worker.homes import at_home
 from skilld.worker.staged import Staged
 from skilld.worker.staging import private_repositories, restage, stage, unlock
 
@@ -24,8 +25,10 @@ from skilld.worker.staging import private_repositories, restage, stage, unlock
 def observe(job: Mapping[str, Any]) -> dict[str, Any]:
     """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     result: dict[str, Any] = {"outcome": Outcome.NOTHING.value, "detail": "", "decisions": [], "missing": {}}
-    result |= {"moved": [], "committed": [], "rests": {}}
-    proposals = [proposal_from_json(item) for item in job["proposals"]]
+    result |= {"moved": [], "committed": [], "rests": {}, "homes": {}}
+    known = [proposal_from_json(item) for item in job["proposals"]]
+    proposals = [at_home(proposal, job.get("homes", {})) for proposal in known]
+    result["rehomed"] = [[now.id, now.repo, now.path] for now, was in zip(proposals, known, strict=True) if now != was]
     trouble = []
     for repo in sorted({proposal.repo for proposal in proposals}):
         mine = [proposal for proposal in proposals if proposal.repo == repo]
@@ -110,3 +113,4 @@ def _merge(staged: Staged, result: dict[str, Any]) -> None:
     result["moved"] += staged.moved
     result["decisions"] += staged.decisions
     result["rests"] |= staged.rests
+    result["homes"] |= staged.homes

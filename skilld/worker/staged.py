@@ -18,7 +18,7 @@ class Staged:
     `made` are the proposals that are new. Of others, `moved` has (id, commit, base) of those that became another
     commit, `decisions` (id, state before, state after, commit, note) of those that came to an end. `rests` has the
     warning about each repository's base by its address, empty where there is nothing to warn of. `applied` has (id,
-    commit) of those that auto mode applied.
+    commit) of those that auto mode applied, `homes` the common git directory of a linked work tree by its address.
     """
 
     made: list[Proposal] = field(default_factory=list)
@@ -26,6 +26,7 @@ class Staged:
     moved: list[list[str]] = field(default_factory=list)
     decisions: list[list[str]] = field(default_factory=list)
     rests: dict[str, str] = field(default_factory=dict)
+    homes: dict[str, str] = field(default_factory=dict)
 
     def follow(self, repo: str, line: Line) -> None:
         """Take in what became of the open proposals when the staging branch of a repository was written."""
@@ -52,4 +53,10 @@ class Staged:
 
     def changes(self) -> dict[str, Any]:
         """Return all of it but what was made, as part of a job's result."""
-        return {"moved": self.moved, "decisions": self.decisions, "rests": self.rests, "applied": self.applied}
+        return {
+            "moved": self.moved,
+            "decisions": self.decisions,
+            "rests": self.rests,
+            "applied": self.applied,
+            "homes": self.homes,
+        }

@@ -54,6 +54,8 @@ def stage(
     if alone:
         refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED)
     repo = str(tracked.repo.address)
+    if tracked.repo.git_dir != tracked.repo.common_dir:
+        staged.homes[repo] = str(tracked.repo.common_dir)
     open_here = [other for other in (*standing, *staged.made) if other.repo == repo and other.commit]
     anew = placed_anew(proposal, applier(proposal), tracked)
     if anew is None:

@@ -10,8 +10,12 @@ from typing import Any
 
 import pytest
 
+from skilld.deciding.carry_out import decide, rejecting
+from skilld.deciding.refresh import refresh
+from skilld.deciding.staging import put
 from skilld.errors import RetryError, SkilldError
 from skilld.skills.compose import compose
+from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker.auto import apply_allowed
@@ -286,6 +290,30 @@ def test_while_the_person_is_at_work_the_day_of_a_dropped_one_goes_on(person: Pe
     assert look(made, now=1000.0)["missing"] == {"p1": 1000.0}
     person.git("switch", "--quiet", "-c", "skilld/staging")
     assert look(made, now=2000.0, missing={"p1": 1000.0})["missing"] == {"p1": 1000.0}
+
+
+@pytest.mark.parametrize("main", ["a work tree", "bare"])
+def test_what_was_taught_in_a_work_tree_that_was_removed_lives_on(person: Person, store: Store, main: str) -> None:
+    if main == "bare":
+        person.git("clone", "--quiet", "--bare", ".", "../hub.git")
+        hub = Person(person.root.parent / "hub.git")
+        hub.git("worktree", "add", "--quiet", "../work-too", "main")
+        person = Person(person.root.parent / "work-too")
+    person.git("worktree", "add", "--quiet", "-b", "side", "../linked")
+    linked = Person(person.root.parent / "linked")
+    first = put(store, proposal(linked, "p1", "- Run the tests.", "- Dry run first."))
+    second = put(store, proposal(linked, "p2", "- Push the tag.", "- Write the news."))
+    assert first.repo == second.repo == str(linked.root)
+    person.git("worktree", "remove", "../linked")
+    refresh(store)
+    found = [store.proposals.get(name) for name in ("p1", "p2")]
+    here = (State.OPEN, str(person.root), str(person.skill))
+    assert [(one.state, one.repo, one.path) for one in found if one is not None] == [here, here]
+    decide(store, found[0] or first, rejecting())
+    assert person.log(STAGING, "^main") == ["skilld(release): say p2"]
+    person.git("merge", "--quiet", "skilld/staging")
+    refresh(store)
+    assert [store.proposals.ids(state) for state in (State.REJECTED, State.ACCEPTED)] == [["p1"], ["p2"]]
 
 
 def test_restaging_in_a_repository_that_is_gone(person: Person, tmp_path: Path) -> None:
