@@ -19,6 +19,13 @@ _FORGETS = re.compile(
     r"zapom\w+|quên)\b|忘|漏|잊",
     re.IGNORECASE,
 )
+# Words that forbid without a word for no: "skip vendor" is "never touch vendor".
+_SHUNS = re.compile(
+    r"\b(?:skip|exclude|ignore|omit|drop|leave\s+(?:\w+\s+){0,4}(?:out|alone|off)|stay\s+away|keep\s+(?:\w+\s+){0,3}out|forbid\w*|"
+    r"überspring\w*|auslass\w*|weglass\w*|ausschlie\w+|ignorier\w*|omit\w+|exclu\w+|ignor\w+|saut\w+|escl\w+|salt\w+|"
+    r"пропус\w+|исключ\w+|игнорир\w+|vynech\w+|pomi[nń]\w*|bỏ\s+qua)\b|跳过|跳過|忽略|排除|略过|略過|スキップ|除外|無視|건너뛰|제외",
+    re.IGNORECASE,
+)
 _COMPLAINT = re.compile(
     r"[?\uff1f]|\b(?:why|you(?:['\u2019]?(?:re|ve)|\s+(?:are|were|have|did|didn['\u2019]?t|do|don['\u2019]?t|keep|kept|left|"
     r"forgot|always|never|just))|we['\u2019]?re|are\s+we|there\s+(?:is|are)|i['\u2019]?ll)\b",
@@ -53,6 +60,10 @@ def turns_round(change: str, quote: str, *, complaint: bool = True) -> bool:
         return denies(" ".join(change.split()[:_BEGINS])) and not is_refused(change, quote)
     about = [clause for clause in CLAUSE.split(quote) if share_held(wanted, content_stems(clause)) >= HOLDS]
     asks = [kind for kind in (EXCEPT, _FORGETS) if not kind.search(change)]
+    shuns = bool(_SHUNS.search(change))
     return bool(about) and all(
-        denies(EXCEPT.sub(" ", clause)) and not any(kind.search(clause) for kind in asks) for clause in about
+        denies(EXCEPT.sub(" ", clause))
+        and not any(kind.search(clause) for kind in asks)
+        and shuns <= bool(_SHUNS.search(clause))
+        for clause in about
     )
