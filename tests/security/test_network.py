@@ -25,6 +25,7 @@ from skilld.settings import Settings
 from skilld.store import Store
 from support.answers import operations, updates
 from support.live_project import Project
+from support.loopback import Handler
 from support.program import Program
 from support.session import LASTING, Session
 from support.stub_model import StubModel
@@ -185,6 +186,28 @@ def test_t29_t30_no_module_of_ours_listens() -> None:
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             found += [f"{path.name}:{name}" for name in names if name in servers]
     assert found == []
+
+
+class _Pointing(StubModel):
+    """Sends every question on to `place`."""
+
+    place = ""
+
+    def answer_post(self, request: Handler, body: bytes) -> None:
+        self.bodies.append(json.loads(body))
+        request.send_body(307, b"", headers={"Location": f"{self.place}/chat/completions"})
+
+
+def test_t32_where_an_endpoint_points_is_not_gone_to(home: Path, project: Project) -> None:
+    with StubModel() as elsewhere, _Pointing() as model:
+        model.place = elsewhere.base_url
+        settings = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false", **settings})
+        program.run("run", "--once")
+        teach(home, project)
+        program.run("run", "--once")
+        assert (len(model.bodies), len(elsewhere.bodies)) == (1, 0)
+    assert "points to another address" in program.json("status")["last_error"]["message"]
 
 
 @pytest.mark.parametrize("configured", [True, False])

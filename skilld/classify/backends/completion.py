@@ -45,6 +45,7 @@ _PERMANENT: dict[str | int, str] = {
     405: _MODEL,
     413: _LENGTH,
 }
+_ELSEWHERE = frozenset({301, 302, 303, 307, 308})
 _MAY_BE_OUR_OPTIONS = frozenset({_REQUEST, _LENGTH})
 
 
@@ -59,8 +60,11 @@ def library() -> Any:  # noqa: ANN401 - an untyped module
     """Return litellm, made quiet and local."""
     os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
     os.environ["LITELLM_MODE"] = "PRODUCTION"  # else it reads .env files
+    import httpx
     import litellm
 
+    # All providers' clients follow a redirect to any address, with the prompt and, but for `Authorization`, the key.
+    setattr(httpx.Response, "has_redirect_location", False)  # noqa: B010 - mypy knows it for a property
     litellm.suppress_debug_info = True
     litellm.drop_params = True  # some models take no temperature
     return litellm
@@ -130,6 +134,8 @@ def as_ours(error: Exception, base_url: str | None = None) -> SkilldError:
     after = headers.get("retry-after") if isinstance(headers, Mapping) else None
     seconds = float(after) if isinstance(after, str) and after.replace(".", "", 1).isdecimal() else None
     where = f"no usable answer from {base_url}" if base_url else "no usable answer from the provider"
+    if getattr(error, "status_code", 0) in _ELSEWHERE:
+        where += ", which points to another address: set model_base_url to that one if it is right"
     return RetryError(_TITLE, f"{where} ({kind})", after=seconds)
 
 
