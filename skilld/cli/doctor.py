@@ -68,7 +68,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         judging.budget(facts.spent),
         judging.notices(facts.notices),
     ]
-    return checks, why_nothing(facts.counts, facts.daemon.paused_until)
+    return checks, why_nothing(facts.counts, facts.daemon.paused_until) if facts.counts else []
 
 
 def _print(check: Check) -> None:

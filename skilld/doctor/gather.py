@@ -63,7 +63,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             model=model(settings, here.around.environment, store, now, ask=ask) if settings else None,
             spent=why_spent(store.usage.on(day(now)), settings.budget) if store and settings else "",
             notices=_notices(settings, store, here),
-            counts=_counts(store, settings) if store else Counts(),
+            counts=_counts(store, settings) if store else None if bad_store else Counts(),
         )
 
 

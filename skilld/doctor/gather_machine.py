@@ -50,7 +50,7 @@ def _permissions(places: Places) -> Trouble | None:
     try:
         if places.state.exists():
             check_private(places)
-        for path in (places.config, places.data):
+        for path in (places.state, places.config, places.data):
             if path.exists() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
                 return Trouble(f"{path} cannot be used", f"chmod u+rwx {in_shell(path)}")
     except SkilldError as error:

@@ -157,4 +157,4 @@ class Facts:
     model: Model | None
     spent: str
     notices: str | None
-    counts: Counts
+    counts: Counts | None  # None where the database cannot be read

@@ -12,6 +12,12 @@ from skilld.errors import SkilldError
 _TROUBLES = {sqlite3.OperationalError, sqlite3.DatabaseError}  # not their subclasses
 _PRIMARY = 0xFF  # of an error code; the rest of it says more
 
+_REMEDIES = {
+    sqlite3.SQLITE_FULL: "Free some space, then do this again: nothing is lost.",
+    sqlite3.SQLITE_BUSY: "Another program holds it. End that one, then do this again: nothing is lost.",
+    sqlite3.SQLITE_READONLY: "See what stands in the way of writing: skilld doctor",
+}
+
 
 class StoreError(SkilldError):
     """The database could not be read or written: a full disk, a lock held for too long, damage."""
@@ -32,8 +38,7 @@ class _Told:
             return
         if error.sqlite_errorcode & _PRIMARY in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
             raise damaged(str(error)) from error
-        full = error.sqlite_errorcode & _PRIMARY == sqlite3.SQLITE_FULL
-        remedy = "Free some space, then do this again: nothing is lost." if full else ""
+        remedy = _REMEDIES.get(error.sqlite_errorcode & _PRIMARY, "")
         raise StoreError("The database could not be used", str(error), remedy) from error
 
 
@@ -87,5 +92,5 @@ def damaged(cause: str) -> DamagedError:
     return DamagedError(
         "The database is damaged",
         cause,
-        "Run: skilld run. It moves the file away; skilld then starts a new one with all that can be kept.",
+        "Start skilld anew: its service, or skilld run. It moves the file away and keeps all that can be read.",
     )

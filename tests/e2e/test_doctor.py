@@ -24,6 +24,8 @@ from support.claude_lines import typed, write
 from support.program import Program
 from support.stub_model import StubModel
 
+# Root without the capability to read everything is a user like any other.
+KEPT_OUT = ("setpriv", "--bounding-set=-dac_override,-dac_read_search")
 Said = dict[str, dict[str, str]]
 
 
@@ -90,6 +92,21 @@ def test_02_a_state_folder_that_others_may_enter(patient: Patient) -> None:
     assert said["permissions"]["remedy"] == f"chmod 700 {patient.state}"
 
 
+@pytest.mark.skipif(os.geteuid() == 0 and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out")
+def test_02_a_state_folder_that_may_not_be_written(patient: Patient) -> None:
+    if os.geteuid() == 0:
+        patient.program.before = KEPT_OUT
+    patient.state.chmod(0o500)
+    said = patient.examine()
+    why = patient.why_nothing()
+    paused = patient.program.run("pause")
+    patient.state.chmod(0o700)
+    assert failed(said) == {"permissions", "database"}
+    assert said["permissions"]["remedy"] == f"chmod u+rwx {patient.state}"
+    assert why == [], "what was seen cannot be told"
+    assert (paused.returncode, "skilld doctor" in paused.stderr) == (1, True)
+
+
 def test_03_no_git_and_one_that_is_too_old(patient: Patient, tmp_path: Path) -> None:
     patient.set(PATH=str(tmp_path))
     said = patient.examine()
@@ -122,8 +139,7 @@ def test_05_no_agent_at_all(patient: Patient) -> None:
 def test_06_transcripts_that_cannot_be_read(patient: Patient) -> None:
     folder = patient.session.parents[1]
     folder.chmod(0)
-    # Root without the capability to read everything is a user like any other.
-    kept_out = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"] if os.geteuid() == 0 else []
+    kept_out = KEPT_OUT if os.geteuid() == 0 else ()
     command = [*kept_out, sys.executable, "-m", "skilld", "doctor", "--json"]
     done = subprocess.run(command, env=patient.program.environment, capture_output=True, text=True, check=False)
     folder.chmod(0o700)

@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def test_a_file_that_is_none_is_told_with_the_remedy(tmp_path: Path, content: by
     (tmp_path / "skilld.db").write_bytes(content)
     with pytest.raises(StoreError) as caught:
         Store.open(tmp_path / "skilld.db")
-    assert "away; skilld then starts a new one" in caught.value.remedy
+    assert "moves the file away and keeps all that can be read" in caught.value.remedy
 
 
 def test_a_place_where_none_can_be_is_told_without_a_wrong_remedy(tmp_path: Path) -> None:
@@ -110,6 +111,15 @@ def test_a_full_disk_undoes_the_whole_transaction_and_is_told(store: Store) -> N
     with store.transaction():
         store.meta.set("after", 1)
     assert store.meta.get("after") == 1
+
+
+def test_a_database_that_another_program_holds_is_told_with_what_to_do(store: Store) -> None:
+    store._db.execute("PRAGMA busy_timeout = 0")
+    with closing(sqlite3.connect(store.path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="locked") as caught:
+            store.meta.set("key", 1)
+    assert caught.value.remedy.startswith("Another program holds it")
 
 
 def test_a_transaction_happens_whole_or_not_at_all(store: Store) -> None:
