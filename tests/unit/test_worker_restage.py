@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from skilld.deciding.carry_out import decide, rejecting
-from skilld.deciding.refresh import refresh
-from skilld.deciding.staging import put
 from skilld.errors import RetryError, SkilldError
+from skilld.proposals.carry_out import decide, rejecting
+from skilld.proposals.refresh import refresh
+from skilld.proposals.staging import put
 from skilld.skills.compose import compose
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
