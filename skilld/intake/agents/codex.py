@@ -94,8 +94,9 @@ class CodexParser:
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one line; a line that is no record gives Malformed."""
-        if not may_matter(line.data):
-            return []
+        return self._read(line) if may_matter(line.data) else []
+
+    def _read(self, line: RawLine) -> list[Event]:
         record = read_record(line)
         if record is None:
             return [Malformed(Span(line.start, line.end))] if line.data.strip() else []
@@ -110,7 +111,7 @@ class CodexParser:
         events: list[Event] = []
         for start, stop in block.lines():
             if may_matter(block.data, start, stop, block.find):
-                events += self.feed(block.raw(start, stop))
+                events += self._read(block.raw(start, stop))
             else:
                 block.passed_over += 1
         return events

@@ -64,8 +64,11 @@ def may_matter(data: bytes | bytearray, start: int = 0, stop: int | None = None,
     if kind in (b"event_msg", b"response_item", b"item_completed"):
         kind = b"%b.%b" % (kind, name or b"")
     needles = _NOISE.get(kind)
-    find = find or data.find
-    if needles is None or any(find(needle, start, end) >= 0 for needle in needles):
+    if needles is None:
         return True
+    find = find or data.find
+    for needle in needles:  # a generator takes a fifth of the whole
+        if find(needle, start, end) >= 0:
+            return True
     # A torn line, or one that the next was written behind, must be parsed, to be counted as malformed.
     return not data.endswith(b"}}", start, end) or find(b'{"timestamp"', start + 1, end) > 0
