@@ -9,7 +9,8 @@ from skilld.git import lines, objects
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 
-_REVERTS = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{40,64})", re.MULTILINE)
+# A short one with `revert.reference`.
+_REVERTS = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
 _LIMIT = "--max-count=300"
 
 
@@ -38,7 +39,9 @@ def _sighting(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes |
 def _brought(repo: Repo, oid: str) -> set[str]:
     """Return a reverted commit, with all commits that it had brought where it is a merge."""
     commit = objects.read_commit(repo.git, oid)
-    if commit is None or len(commit.parents) < 2:  # noqa: PLR2004 - a merge has two parents or more
+    if commit is None:
         return {oid}
+    if len(commit.parents) < 2:  # noqa: PLR2004 - a merge has two parents or more
+        return {commit.oid}
     out = repo.git.run("rev-list", "--max-count=1000", oid, f"^{commit.parents[0]}").decode()
-    return {oid, *out.split()}
+    return {commit.oid, *out.split()}

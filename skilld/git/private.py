@@ -125,6 +125,8 @@ def take_in(path: Path, folder: Path, *, new: bool = False) -> Tracked:
     entry = tree.entry(repo.git, repo.head, relpath)
     if entry is None and new:
         refuse_occupied(path)
+    elif entry is None and not path.is_file():
+        raise NotTrackedError("no-repository", f"{path} is not there")
     elif entry is None:
         busy = state.in_progress(repo.git_dir) or "another branch"
         raise RepoRefusedError("The skill is refused", f"{busy} in skilld's repository of {root} keeps {relpath} out")

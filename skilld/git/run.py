@@ -154,7 +154,7 @@ class PersonGit:
         """Run one of the few subcommands that accept and revert need, and return its result."""
         if args[0] not in _PERSON_ALLOWED:
             raise ValueError(f"git {args[0]} is not a command for the person's environment")
-        settings = ["-c", "rerere.enabled=false", "-c", "advice.detachedHead=false"]
+        settings = ["-c", "rerere.enabled=false", "-c", "advice.detachedHead=false", "-c", "revert.reference=false"]
         if args[0] in _PERSON_LOOKS:  # a look needs no program that a repository names
             settings += ["-c", "core.fsmonitor=false"]
         argv = [

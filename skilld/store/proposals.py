@@ -77,11 +77,15 @@ class Proposals:
         commit: str = "",
         note: str = "",
     ) -> None:
-        """Record that `proposal` is in state `after` since `at`, by `who` (command or git)."""
+        """Record that `proposal` is in state `after` since `at`, by `who` (command or git).
+
+        `commit` is the one that shows it; where it was accepted, by that it came in.
+        """
+        landed = commit if after is State.ACCEPTED else ""
         self._db.execute(
             """UPDATE proposals SET state = ?, landed = CASE WHEN ? = '' THEN landed ELSE ? END, note = ?,
                decided_at = CASE WHEN state = ? THEN decided_at ELSE ? END, missing_since = '' WHERE id = ?""",
-            (after.value, commit, commit, note or proposal.note, after.value, at, proposal.id),
+            (after.value, landed, landed, note or proposal.note, after.value, at, proposal.id),
         )
         if after is proposal.state:
             return  # only the note is new

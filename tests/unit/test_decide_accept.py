@@ -28,6 +28,15 @@ def test_accept_is_a_pick_in_the_persons_name(person: Person, desk: Desk) -> Non
     assert person.git("status", "--porcelain") == ""
 
 
+def test_a_revert_says_what_it_reverts_whatever_the_person_prefers(person: Person, desk: Desk) -> None:
+    desk.made("p1", below("- Run the tests.", "- Do a dry run."))
+    landed = desk.accept("p1")
+    person.git("config", "revert.reference", "true")
+    desk.revert("p1")
+    message = person.git("log", "-1", "--format=%B")
+    assert message == f'Revert "skilld(release): say p1"\n\nThis reverts commit {landed.commit}.'
+
+
 @pytest.mark.parametrize(
     ("accepted", "reverted"), [*zip(ORDERS, ORDERS, strict=True), *zip(ORDERS, ORDERS[::-1], strict=True)]
 )

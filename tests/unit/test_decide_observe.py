@@ -123,6 +123,15 @@ def test_git_revert_is_seen_and_so_is_its_revert(
     assert desk.seen("p1") == Observation("p1", Seen.LANDED, person.tip(), "restored")
 
 
+def test_a_revert_that_names_a_short_commit_is_seen_when_the_skill_is_gone_too(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    desk.accept("p1")
+    person.git("-c", "revert.reference=true", "revert", "--no-edit", "HEAD")
+    person.git("rm", "--quiet", SKILL)
+    person.git("commit", "--quiet", "-m", "gone")
+    assert desk.seen("p1").seen is Seen.REVERTED
+
+
 def test_a_reverted_merge_reverts_what_it_brought(person: Person, desk: Desk) -> None:
     merge(person, desk)
     person.git("revert", "--no-edit", "-m", "1", "HEAD")

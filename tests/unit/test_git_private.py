@@ -174,6 +174,13 @@ def test_a_skill_that_is_deleted_is_not_brought_back(person: Person, desk: Desk)
     assert "release/SKILL.md" in own(desk).git("status", "--porcelain")
 
 
+def test_accepting_for_a_skill_that_was_deleted_says_that_it_is_not_there(person: Person, desk: Desk) -> None:
+    desk.made("p1", DRY)
+    person.skill.unlink()
+    with pytest.raises(RefusedError, match=f"{person.skill} is not there"):
+        desk.accept("p1")
+
+
 def test_a_root_that_is_gone_ends_its_proposals(person: Person, desk: Desk) -> None:
     desk.made("p1", DRY)
     (person.root / "skills").rename(person.root / "moved")

@@ -56,6 +56,15 @@ def test_what_was_decided_long_ago_is_left_alone(store: Store) -> None:
     assert Observing(store).job(NOW + 31 * 86400) is None
 
 
+def test_a_revert_is_not_taken_for_the_commit_by_which_it_came_in(store: Store) -> None:
+    store.proposals.add(PROPOSAL)
+    for before, after, commit in (("open", "accepted", "3" * 40), ("accepted", "reverted", "4" * 40)):
+        record(store, {"decisions": [["a", before, after, commit, ""]]}, NOW)
+    found = store.proposals.get("a")
+    assert found is not None
+    assert (found.state, found.landed) == (State.REVERTED, "3" * 40)
+
+
 def test_what_was_committed_and_moved_in_one_look_is_where_it_moved(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, commit=""))
     edit = (Operation(Op.INSERT_AFTER, "- another line", "- b"),)
