@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 LONGEST = 300  # lines
+LONGEST_FUNCTION = 50  # lines, docstring and all
 
 # The only modules, with all below them, that may do it, and what for.
 OUTPUT = {
@@ -112,6 +113,25 @@ def test_no_module_is_long() -> None:
     print(longest)
     assert len(lengths) > 30, "nothing was measured"
     assert lengths[0][0] <= LONGEST, f"split by idea; the longest are\n{longest}"
+
+
+def functions(texts: Mapping[str, str]) -> list[tuple[int, str]]:
+    """Return the lines of each function and method with its name, the longest first."""
+    found = [
+        ((node.end_lineno or node.lineno) - node.lineno + 1, f"{name}.{node.name}")
+        for name, text in texts.items()
+        for node in ast.walk(ast.parse(text, name))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    return sorted(found, reverse=True)
+
+
+def test_no_function_is_long() -> None:
+    lengths = functions(sources())
+    assert len(lengths) > 1000, "nothing was measured"
+    longest = "\n".join(f"{lines:4} {name}" for lines, name in lengths[:5])
+    assert lengths[0][0] <= LONGEST_FUNCTION, f"take out a step that has a name; the longest are\n{longest}"
+    assert functions({"a": "def f():\n    x = 1\n    return x\n"}) == [(3, "a.f")]
 
 
 @pytest.mark.parametrize(
