@@ -174,6 +174,14 @@ def test_what_the_line_before_was_like_decides_nothing(records: list[dict[str, A
     assert skimmed(claude_code, [lines])[2] == sum(skimmed(claude_code, [[one]])[2] for one in lines)
 
 
+def test_that_the_agent_spoke_is_told_of_each_session_it_spoke_in() -> None:
+    text = {"type": "text", "text": "Done. " + BULK}
+    silent = [line({**PLAIN[0], "sessionId": "s3"})]
+    lines = [line(agent(text)), line(SAID), line(agent(text, 1, sessionId="s2", parentUuid=None)), *silent]
+    events = skimming(claude_code.parser(Path("s1.jsonl")))(block_of(lines))
+    assert [event.session_id for event in events if isinstance(event, Reply)] == ["s1", "s2"]
+
+
 @pytest.mark.parametrize("damage", [b'"p\xb5"', b'"p\x02"'], ids=["no UTF-8", "no JSON"])
 def test_damage_in_a_line_that_is_passed_over_stops_nothing(damage: bytes) -> None:
     plain = line(claude("assistant", {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}))
