@@ -8,12 +8,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from skilld.daemon.results import follow
 from skilld.decide.accept import accept as land
 from skilld.decide.accept import accept_worktree
 from skilld.decide.revert import revert as take_out
+from skilld.deciding.versions import versions
 from skilld.errors import RefusedError, SkilldError
+from skilld.git.lines import gone
 from skilld.store import Store
 from skilld.times import rfc3339
 from skilld.types import Proposal, State
@@ -70,9 +73,9 @@ def reverting(removed: Mapping[str, str]) -> Decision:
 def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
     """Carry a decision out and write it down. Raises SkilldError, with nothing changed, where that cannot be."""
     after = decision.after
-    if proposal.state is after:
+    if proposal.state is after and not (after is State.ACCEPTED and _is_gone(proposal)):
         return Told((f"{proposal.id} was {after.value} already.",))
-    if proposal.state not in decision.allowed:
+    if proposal.state not in {*decision.allowed, after}:
         raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
     commit = decision.carry_out(proposal)
     with store.transaction():
@@ -83,6 +86,20 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
         return Told((said,))
     then = remake(store, proposal.repo)
     return Told((said, *then.lines), then.warnings)
+
+
+def _is_gone(proposal: Proposal) -> bool:
+    """Whether nothing of an accepted proposal is in the file: the branch was reset, or the file restored."""
+    try:
+        current = Path(proposal.path).read_bytes()
+    except FileNotFoundError:
+        current = b""
+        if not proposal.creates:
+            return False
+    except OSError:
+        return False
+    found = versions(proposal)
+    return found is not None and gone(current, *found)
 
 
 def remake(store: Store, repo: str) -> Told:

@@ -316,6 +316,21 @@ def test_each_decision_names_the_one_that_undoes_it(world: World) -> None:
     assert world.lessons.states() == {world.one: "reverted", world.other: "open"}
 
 
+def test_what_was_accepted_and_thrown_away_is_taken_in_again(world: World) -> None:
+    head = world.git("rev-parse", "HEAD")
+    for accept, throw_away in (
+        (("accept", "--worktree"), ("checkout", "--quiet", ".")),
+        (("accept",), ("reset", "--quiet", "--hard", head)),
+        (("accept",), ("reset", "--quiet", "--hard", head)),
+    ):
+        assert world.program.run(*accept, world.one).stdout.startswith(f"{world.one} accepted: ")
+        assert DECIDED in world.skill.read_text()
+        assert world.program.run("accept", world.one).stdout == f"{world.one} was accepted already.\n"
+        world.git(*throw_away)
+        assert DECIDED not in world.skill.read_text()
+    assert world.lessons.states() == {world.one: "accepted", world.other: "open"}
+
+
 def test_it_is_told_in_which_folder_a_proposal_is(world: World) -> None:
     for told in (world.program.run("proposals").stdout, world.program.run("show", world.one).stdout):
         assert str(world.skill.parent) in told
