@@ -45,9 +45,9 @@ class Desk:
         """The repository as it was before the decision."""
         return self.tracked.repo
 
-    def refused(self, cause: str) -> RefusedError:
-        """Return the refusal of this decision for a reason."""
-        return RefusedError(self.title, cause, self.by_hand)
+    def refused(self, cause: str, first: str = "") -> RefusedError:
+        """Return the refusal of this decision for a reason; `first` is what git, too, needs before the command."""
+        return RefusedError(self.title, cause, f"{first}, then: {self.by_hand}" if first else self.by_hand)
 
 
 def by_hand(repo: Repo, *command: str) -> str:
@@ -95,14 +95,14 @@ def _ready(desk: Desk) -> Desk:
     tracked, repo = desk.tracked, desk.repo
     busy = state.in_progress(repo.git_dir)
     if busy is not None:
-        raise desk.refused(f"{busy} is in progress in {repo.toplevel}")
+        raise desk.refused(f"{busy} is in progress in {repo.toplevel}", "Finish or abort it")
     if repo.branch is None:
         raise desk.refused(f"no branch is checked out in {repo.toplevel}")
     if repo.branch == refs.STAGING:
         raise desk.refused(f"{refs.BRANCH} itself is checked out in {repo.toplevel}")
     limits = "--porcelain=v1", "-z", "--untracked-files=no"
     if desk.person.run("status", *limits, "--", tracked.relpath):
-        raise desk.refused(f"{tracked.relpath} has uncommitted changes")
+        raise desk.refused(f"{tracked.relpath} has uncommitted changes", "Commit or stash it")
     return desk
 
 

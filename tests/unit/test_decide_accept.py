@@ -124,7 +124,10 @@ def test_a_tree_that_is_not_ready_is_left_alone(person: Person, desk: Desk, stat
         desk.accept("p1")
     assert refused.value.code is Exit.REFUSED
     assert refused.value.cause == cause
-    assert refused.value.remedy == f"git -C {person.root} cherry-pick {made.commit}"
+    first = (
+        "Commit or stash it, then: " if "uncommitted" in cause else "Finish or abort it, then: " * ("is in" in cause)
+    )
+    assert refused.value.remedy == f"{first}git -C {person.root} cherry-pick {made.commit}"
     after = {name: value.rsplit(" ", 1)[0] for name, value in snapshot(person.root).items()}
     for trace in (".git/ORIG_HEAD", ".git/logs/HEAD"):
         before.pop(trace, None)
