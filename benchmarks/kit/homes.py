@@ -14,7 +14,10 @@ _MONTH = 30 * 86400.0
 
 
 def furnish(home: Path, files: int, *, per_folder: int = 10, turns: int = 2) -> None:
-    """Write `files` small sessions of `turns` prompts each below `home`, `per_folder` to a project, over a month."""
+    """Write `files` small sessions of `turns` prompts each below `home`, `per_folder` to a project, over a month.
+
+    Folders are as old as their files: the next sweep looks again through each that changed just before a look.
+    """
     for number in range(files):
         folder = home / STORE / f"-work-project-{number // per_folder}"
         if number % per_folder == 0:
@@ -23,7 +26,8 @@ def furnish(home: Path, files: int, *, per_folder: int = 10, turns: int = 2) -> 
         lines = [line for _ in range(turns) for line in (session.prompt("ok go on"), session.reply("Done."))]
         session.path.write_bytes(b"".join(lines))
         written = time.time() - 300 - (number + 1) * _MONTH / files  # as sessions come: not all of them just now
-        os.utime(session.path, (written, written))
+        for path in (session.path, folder):
+            os.utime(path, (written, written))
 
 
 def person(home: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 
 from benchmarks import suite
 from benchmarks.git_time import Repository
-from benchmarks.kit import children, corpus, day
+from benchmarks.kit import children, corpus, day, homes
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import percentile, side_by_side
 from benchmarks.latency import next_events
@@ -114,6 +115,13 @@ def test_a_corpus_is_the_same_every_time(tmp_path: Path) -> None:
         corpus.write(tmp_path / name, 2_000_000)
     once, again = (sorted((tmp_path / name).rglob("*.jsonl")) for name in ("once", "again"))
     assert [path.read_bytes() for path in once] == [path.read_bytes() for path in again]
+
+
+def test_in_a_furnished_home_nothing_is_younger_than_a_look_at_it_minds(tmp_path: Path) -> None:
+    homes.furnish(tmp_path, 20)
+    below = [*(tmp_path / homes.STORE).rglob("*")]
+    assert len(below) == 22
+    assert max(path.stat().st_mtime for path in below) < time.time() - 300
 
 
 def test_a_repository_has_the_size_it_promises_and_keeps_no_proposal(tmp_path: Path) -> None:
