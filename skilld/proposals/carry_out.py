@@ -14,9 +14,9 @@ from skilld.daemon.results import follow
 from skilld.decide.accept import accept as land
 from skilld.decide.accept import accept_worktree
 from skilld.decide.revert import revert as take_out
-from skilld.deciding.versions import versions
 from skilld.errors import RefusedError, SkilldError
 from skilld.git.lines import gone
+from skilld.proposals.versions import versions
 from skilld.store import Store
 from skilld.times import rfc3339
 from skilld.types import Proposal, State
