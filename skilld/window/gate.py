@@ -23,6 +23,7 @@ from skilld.window.gate_words import (
     BROKEN,
     CJK_ASSENTS,
     CJK_ENDS,
+    CJK_FAINT,
     CJK_HINTS,
     CJK_QUESTIONS,
     CJK_REBUKED,
@@ -58,6 +59,10 @@ _SEPARATORS = str.maketrans(dict.fromkeys(punctuation + "¿¡«»“”„–—
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _CJK_TOKENS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[a-z0-9_]+")
 _CJK_PARTS = re.compile(r"[\s,，、。!！]+")
+_CJK_SENTENCE = re.compile(r"(?<=[。.!！?？；;])\s*|\n+")
+# Words that only look as if they held a hint: "error", "difference", "project".
+_CJK_HOLLOW = re.compile(r"[报報出][错錯]|不[错錯]|错误|錯誤|[区區特級级類类分识識][别別]")
+_CJK_BLAMES = re.compile(r"(?:[为為]什[么麼]|怎[么麼])[你您]?(?:又|[总總]|老|[还還]|[没沒]|不|把|[删刪]|改)")
 _CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _LOG = re.compile(
@@ -80,6 +85,7 @@ _FAMILIES = {
 }
 _Kind = Literal["approval", "question", "rebuke", "report", "task", "wish", "rest"]
 _CHATTER: frozenset[_Kind] = frozenset(("approval", "question", "report"))
+_TALK: frozenset[_Kind] = frozenset(("approval", "question"))
 _SMALL_TALK: frozenset[_Kind] = _CHATTER | {"task"}  # in a turn too short for a task and a rule
 _MODEL = load(Path(__file__).with_name("gate_weights.json"))
 
@@ -99,9 +105,14 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
         return True
     prose = _prose(text)
     if _CJK.search(prose):
-        if any(hint in prose for hint in CJK_HINTS):
+        words, kinds = _CJK_TOKENS.findall(prose.lower()), [_cjk_kind(prose)]
+        each = [_cjk_kind(sentence) for sentence in _CJK_SENTENCE.split(prose) if sentence.strip()]
+        hinted = _CJK_HOLLOW.sub("", prose)
+        faint = CJK_FAINT if _TALK.issuperset(each) and not any(word in prose for word in CJK_REBUKED) else ()
+        if any(hint in hinted for hint in CJK_HINTS if hint not in faint):
             return True
-        words, kinds = _CJK_TOKENS.findall(prose.lower()), _cjk_kinds(prose)
+        if _CHATTER.issuperset(each):
+            return False
     else:
         words = _words(prose)
         if len(words) > _MOST or not HINTS.isdisjoint(words) or not HINT_PAIRS.isdisjoint(_pairs(words)):
@@ -122,7 +133,7 @@ def features(text: str) -> set[int]:
     """Return what the model sees of `text`: the words of its prose, without code and logs, and its outward signs."""
     prose = _prose(text)
     if _CJK.search(prose):
-        words, kinds = _CJK_TOKENS.findall(prose.lower()), _cjk_kinds(prose)
+        words, kinds = _CJK_TOKENS.findall(prose.lower()), [_cjk_kind(prose)]
     else:
         words, kinds = _words(prose), [_kind(*sentence) for sentence in _sentences(prose)]
     return buckets(words, _signs(prose, words, kinds))
@@ -200,11 +211,16 @@ def _asks(sentence: str, rest: list[str]) -> bool:
     return not ordered and (rest[0] in QUESTIONS or rest[-1] in ASKS_LAST or sentence.rstrip().endswith("?"))
 
 
-def _cjk_kinds(prose: str) -> list[_Kind]:
-    plain = prose.strip("。！!?？.~ ,，、\n")
-    assents = all(part in CJK_ASSENTS for part in _CJK_PARTS.split(plain))
-    asks = prose.rstrip().endswith(("?", "？")) or plain.startswith(CJK_QUESTIONS) or plain.endswith(CJK_QUESTIONS)
+def _cjk_kind(sentence: str) -> _Kind:
+    """Return the kind of one sentence, or of a whole turn as the model was trained to see it."""
+    plain = sentence.strip("。！!?？.~ ,，、\n")
+    if all(part in CJK_ASSENTS for part in _CJK_PARTS.split(plain)):
+        return "approval"
+    if _CJK_BLAMES.search(plain) and any(word in plain for word in CJK_REBUKED):
+        return "rebuke"
+    asks = sentence.rstrip().endswith(("?", "？")) or plain.startswith(CJK_QUESTIONS) or plain.endswith(CJK_QUESTIONS)
     wonders = any(word in plain for word in CJK_WONDERS) and not any(word in plain for word in CJK_REBUKED)
-    asks = asks or (len(plain) <= _SHORT_QUESTION and wonders)
+    if asks or (len(plain) <= _SHORT_QUESTION and wonders):
+        return "question"
     goes_on = len(plain) <= _SHORT_CJK and (plain.startswith(CJK_REPORTS) or plain.endswith(CJK_ENDS))
-    return ["approval" if assents else "question" if asks else "report" if goes_on else "rest"]
+    return "report" if goes_on else "rest"
