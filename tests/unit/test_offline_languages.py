@@ -155,3 +155,105 @@ def test_in_the_longest_turns_even_plain_words_are_only_kept() -> None:
     assert [one.strength for one in listen("from now on always run the linter")] == [0.85]
     assert [one.strength for one in listen(f"{pasted} From now on always run the linter.")] == [0.45]
     assert [one.strength for one in listen("订单页面显示每个月的数据。" * 30 + "以后都用中文回答。")] == [0.45]
+
+
+HABITS = """
+why do you keep adding comments?
+why do you always rewrite the whole file
+why did you touch the tests again?
+¿por qué siempre borras los comentarios?
+por que você sempre cria arquivos novos?
+pourquoi tu changes toujours le style ?
+warum fügst du immer wieder Kommentare hinzu?
+perché riscrivi sempre tutto il file?
+почему ты каждый раз удаляешь комментарии?
+你怎么老是改别的文件
+왜 자꾸 주석을 지워?
+sao bạn cứ thêm comment vậy?
+""".strip().splitlines()
+
+TOLD = """
+I work on windows.
+we're on Python 3.9
+I'm on windows 11 btw
+our CI has no network
+my laptop has 8GB of RAM
+I don't have sudo on this machine
+we use Node 18 here
+FWIW I use the fish shell
+remember we currently are on a Mac
+the tools I use are brew, nvim and uv
+je suis sous windows
+我用的是windows
+私はWindowsを使っています
+저는 윈도우를 써요
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("said", [*HABITS, *TOLD])
+def test_a_habit_that_is_blamed_and_a_fact_told_in_passing_are_kept_and_not_proposed(said: str) -> None:
+    (heard,) = listen(said)
+    assert min(heard.strength, 0.4 if not phrase(heard).clear else 1) < 0.5
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "why do you get the error again?",
+        "¿por qué siempre falla el test?",
+        "pourquoi le bouton est toujours caché ?",
+        "为什么总是报错",
+        "我们现在在第3步",
+        "we're on step 3",
+        "we're on Python 3.9 and the page is empty",
+        "our CI is broken",
+        "I'm using windows and get an error",
+        "as a default there should be as many games as there are rounds",
+        "you still return 6 for all games, no matter what",
+        "use any libraries if you need to",
+        "feel free to rename things from now on",
+        "ロゴは常に回転させてほしい",
+        "数字は必ず中央に置いて",
+    ],
+)
+def test_what_only_looks_like_a_fact_a_habit_or_a_rule_is_not_heard(said: str) -> None:
+    assert listen(said) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "quote"),
+    [
+        ("te equivocaste, siempre hay que correr los tests antes", "Siempre hay que correr los tests antes."),
+        ("está errado, sempre rode os testes antes", "Sempre rode os testes antes."),
+        ("c'est faux, il faut toujours lancer les tests avant", "Il faut toujours lancer les tests avant."),
+        ("das war falsch, führe immer erst die Tests aus", "Führe immer erst die Tests aus."),
+        ("è sbagliato, lancia sempre prima i test", "Lancia sempre prima i test."),
+        ("неправильно, всегда запускай сначала тесты", "Всегда запускай сначала тесты."),
+        ("špatně, vždy nejdřív spusť testy", "Vždy nejdřív spusť testy."),
+        ("źle, zawsze najpierw uruchom testy", "Zawsze najpierw uruchom testy."),
+        ("sai rồi, luôn chạy test trước khi commit", "Luôn chạy test trước khi commit."),
+        ("你错了，以后都用pnpm安装依赖", "用pnpm安装依赖。"),
+        ("틀렸어, 항상 테스트를 먼저 실행해", "항상 테스트를 먼저 실행해."),
+    ],
+)
+def test_a_rule_behind_an_objection_is_an_instruction_of_its_own(said: str, quote: str) -> None:
+    assert [(phrase(one).text, phrase(one).clear) for one in listen(said)] == [(quote, True)]
+
+
+@pytest.mark.parametrize(
+    ("said", "heard"),
+    [
+        ("Never push to main. Unless I ask.", "Never push to main. Unless I ask."),
+        ("Always sign the commits.\nExcept for merges.", "Always sign the commits.\nExcept for merges."),
+        ("Always run the tests. Not for the docs.", "Always run the tests. Not for the docs."),
+        ("Use British spelling. Always.", "Use British spelling. Always."),
+        ("Nunca hagas push a main. Salvo que yo lo pida.", "Nunca hagas push a main. Salvo que yo lo pida."),
+        ("Push niemals auf main. Außer ich sage es.", "Push niemals auf main. Außer ich sage es."),
+        ("以后提交前先跑测试。除非我说不用。", "以后提交前先跑测试。除非我说不用。"),
+        ("call it with uv run and not python, from now on", "call it with uv run and not python, from now on"),
+        ("Always run the tests. The page is empty.", "Always run the tests."),
+        ("用中文回答，我如何切换模型", "用中文回答"),
+    ],
+)
+def test_a_quote_ends_where_the_rule_does_and_not_before(said: str, heard: str) -> None:
+    assert [one.quote for one in listen(said)] == [heard]
