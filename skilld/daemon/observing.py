@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.daemon.results import follow
+from skilld.decide.settle import AWAY
 from skilld.store import Store
 from skilld.store.meta import HOMES
 from skilld.times import rfc3339, seconds
@@ -55,8 +56,9 @@ class Observing:
 
 
 def lately(store: Store, now: float) -> list[Proposal]:
-    """Return the proposals worth a look: open ones, and those decided not long ago."""
+    """Return the proposals worth a look: open ones, and those decided, or gone with their repository, not long ago."""
     decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
+    decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if proposal.note == AWAY]
     recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED]
     return store.proposals.in_states([State.OPEN]) + recent
 

@@ -8,8 +8,8 @@ from skilld.decide.values import Observation, Seen
 from skilld.types import Proposal, State
 
 # Seconds: so long a proposal may be off the staging branch before that is taken for a no: a rebase may be under way.
-# So long its repository may be away, too: on a disk that is not mounted.
 PATIENCE = 86400.0
+AWAY = "its repository is gone"  # the note of what comes back with it: it may be on a disk that is not mounted
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,15 @@ def settle(proposal: Proposal, seen: Observation, missing_since: float | None, n
             return Settled(State.ACCEPTED, seen.commit, seen.note)
         case Seen.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN}:
             return Settled(State.REVERTED, "", seen.note)
-        case Seen.GONE if proposal.state is State.OPEN and proposal.commit and seen.note:
-            return Settled(State.STALE, "", seen.note)
-        case Seen.GONE | Seen.DROPPED if proposal.state is State.OPEN and proposal.commit:
+        case Seen.GONE if proposal.state is State.OPEN and proposal.commit:
+            return Settled(State.STALE, "", seen.note or AWAY)
+        case Seen.NOTHING if proposal.state is State.STALE and proposal.note == AWAY:
+            return Settled(State.OPEN, "", "its repository is back")
+        case Seen.DROPPED if proposal.state is State.OPEN:
             since = now if missing_since is None else missing_since
-            if now - since < PATIENCE:
-                return Settled(State.OPEN, note=note, missing_since=since)
-            if seen.seen is Seen.GONE:
-                return Settled(State.STALE, "", "its repository is gone")
-            return Settled(State.REJECTED, "", "dropped from the staging branch")
+            if now - since >= PATIENCE:
+                return Settled(State.REJECTED, "", "dropped from the staging branch")
+            return Settled(State.OPEN, note=note, missing_since=since)
         case Seen.BUSY:
             return Settled(proposal.state, note=note, missing_since=missing_since)
         case _:

@@ -55,7 +55,8 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
         elif proposal.state is State.OPEN:
             decided.append(proposal.id)
     alone = bool(job.get("alone"))
-    closed = [*decided, *job.get("closed", ())]
+    back = {proposal.id for proposal in still_open}
+    closed = [*decided, *(name for name in job.get("closed", ()) if name not in back)]
     if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
         if alone:
             unlock(repo)

@@ -39,11 +39,12 @@ def test_what_an_observation_means(state: State, seen: Seen, missing_since: floa
     assert settle(proposal(state), Observation("p1", seen, "c9", "", note), missing_since, NOW) == after
 
 
-def test_a_repository_that_is_away_is_waited_for_as_long() -> None:
-    away = Observation("p1", Seen.GONE)
-    assert settle(proposal(State.OPEN), away, None, NOW) == Settled(State.OPEN, note="known", missing_since=NOW)
-    expected = Settled(State.STALE, note="its repository is gone")
-    assert settle(proposal(State.OPEN), away, LONG_AGO, NOW) == expected
+def test_what_went_with_its_repository_comes_back_with_it() -> None:
+    gone = settle(proposal(State.OPEN), Observation("p1", Seen.GONE), None, NOW)
+    assert gone == Settled(State.STALE, note="its repository is gone")
+    for note, state in ((gone.note, State.OPEN), ("it does not fit", State.STALE)):
+        stale = a_proposal(id="p1", state=State.STALE, commit="c1", note=note)
+        assert settle(stale, Observation("p1", Seen.NOTHING), None, NOW).state is state
 
 
 def test_a_proposal_that_waits_for_its_commit_is_not_gone() -> None:
