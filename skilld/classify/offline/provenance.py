@@ -15,6 +15,7 @@ FILLER = "\u2423"  # stands for each character of an inline quotation, so that n
 
 _FENCE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>.*)$")
 _TAG = re.compile(r"<([a-z][\w:-]*)[^<>\n]*>|<(!--)", re.IGNORECASE)
+_REPEATED = frozenset(("pasted_content",))  # Claude Code 2.1.330: the end repeats the id, which no paste can know
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # of the same length, as `lower` is not
 _HEADING = re.compile(r"^#{1,4} \S")
 _LETTER = re.compile(r"^(?:From|To|Cc|Subject|Sent|Date): \S")
@@ -140,6 +141,8 @@ def _without_tagged(text: str) -> str:
         if tag.start() < done or name in endless:
             continue
         closing = "-->" if tag[2] else f"</{name}>"
+        if name in _REPEATED:
+            closing = f"</{tag[0][1:]}".translate(_LOWER)
         end = lowered.find(closing, tag.end())
         if end < 0:
             endless.add(name)
