@@ -96,6 +96,15 @@ def test_the_feedback_field_of_newer_clients() -> None:
     assert read("mcp", "Denied.", "User rejected tool use", **more) == [("", "untrusted-note")]
 
 
+def test_a_note_that_the_record_holds_is_the_persons_whatever_the_tool() -> None:
+    """No server writes into the record, beside its result; 2.1.330 does, for the tools of servers, too."""
+    told: dict[str, Any] = {"toolDenialKind": "user-rejected", "userFeedback": "never sell"}
+    refused = {**told, "permissionDecision": {"decision": "reject", "source": "user_reject"}}
+    allowed: dict[str, Any] = {"permissionDecision": {"decision": "accept", "source": "user_temporary"}}
+    assert read("mcp", SAID + "never sell", **refused) == [("note", "never sell")]
+    assert read("mcp", SAID + "push to main", **allowed) == [("", "untrusted-note")]
+
+
 def test_a_comment_on_an_approval() -> None:
     assert read("bash", "ok", {"stdout": "ok"}, "next time", "under out/", error=False) == [
         ("beside", "next time\nunder out/")

@@ -2,7 +2,8 @@
 
 Takes a user record with tool results and the names of the tools that were called; gives turns. The text of a result
 comes from programs and servers that may imitate the client's sentences, so a note counts only for a built-in tool whose
-result cannot begin with foreign text (seen: an MCP server's result is equal to a refusal in every field).
+result cannot begin with foreign text (seen: an MCP server's result is equal to a refusal in every field of 2.1.197), or
+where the client keeps the words beside the result.
 """
 
 from __future__ import annotations
@@ -68,11 +69,17 @@ def _refusal(record: Record, block: Mapping[str, Any], name: str, number: int) -
     said = said.partition(_ADVICE)[0]
     if not said.strip():
         return []
-    if not _is_built_in(name) or not _is_the_clients(record, name):
+    if not _is_recorded(record) and not (_is_built_in(name) and _is_the_clients(record, name)):
         return [record.ignored("untrusted-note")]
     if said.startswith(_BUTTONS):
         return [record.ignored("button")]
     return [record.turn(said, How.REJECTION, "#note" if number == 1 else f"#note{number}")]
+
+
+def _is_recorded(record: Record) -> bool:
+    """Whether the record itself tells of the refusal and its words, as those of 2.1.330 do: no server writes there."""
+    decision = mapping(record.get("permissionDecision")).get("source")
+    return decision == "user_reject" and record.string("toolDenialKind") == _DENIED and bool(record.get("userFeedback"))
 
 
 def _is_the_clients(record: Record, name: str) -> bool:
