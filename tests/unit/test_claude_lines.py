@@ -73,6 +73,7 @@ def result(content: object, *beside: object, **fields: object) -> bytes:
         result("1\tx = 1", toolUseResult={"type": "text", "file": {"content": LONG}}),
         line(type="progress", data={"message": {"type": "user", "message": {"content": LONG}}}),
         line(type="file-history-snapshot", snapshot={"files": LONG}),
+        json.dumps({"type": "api-request-shape", "shape": {"system": [{"type": "text", "text": LONG}]}}).encode(),
     ],
 )
 def test_long_lines_without_words_are_passed_over(data: bytes) -> None:

@@ -91,6 +91,7 @@ IMAGE = [{"type": "image", "source": {"type": "base64", "data": "QUJD" * 600, "m
 REFUSED = "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nuse uv"
 QUESTION = {"questions": [{"question": "Which?", "options": [{"label": "A"}]}], "answers": {"Which?": "neither, use C"}}
 BLOCKED = "UserPromptSubmit operation blocked by hook:\nno\n\nOriginal prompt: name the ticket"
+LAUNCHED = "<forked-skill-launch>{}</forked-skill-launch>"
 QUEUED = {"type": "queue-operation", "operation": "enqueue", "timestamp": "t", "sessionId": "s1", "content": "use ruff"}
 SAID = claude("user", {"role": "user", "content": "rename it to read_config"}, 40)
 PLAIN = [
@@ -105,6 +106,12 @@ PLAIN = [
     {"type": "file-history-snapshot", "messageId": "m", "snapshot": {}},
     {**HOME, "version": "2.1.20", "type": "system", "subtype": "turn_duration", "durationMs": 5, "uuid": "u"},
     late_id("t8", BULK),
+    {"type": "api-request", "sessionId": "s1", "params": {"model": "m", "betas": []}},
+    {"type": "api-request-shape", "sessionId": "s1", "shape": {"system": [{"type": "text", "text": BULK}]}},
+    {"type": "api-request-blob", "sessionId": "s1", "message": {"role": "user", "content": [PASTED]}},
+    {"type": "permission-mode", "permissionMode": "auto", "sessionId": "s1"},
+    {**HOME, "attachment": {"type": "skill_listing", "content": BULK}, "type": "attachment", "uuid": "u"},
+    {**HOME, "isSidechain": True, "attachment": {"type": "date", "date": "d"}, "type": "attachment", "uuid": "u"},
     result("t1", BULK, 1, isSidechain=True),
     agent({"type": "text", "text": "Looking. " + BULK}, 5, isSidechain=True),
     agent(call("Skill", "skill", skill="notes"), 7, isSidechain=True),
@@ -126,6 +133,9 @@ NOT_PLAIN = [
     claude("user", {"role": "user", "content": [PASTED]}, 19),
     QUEUED,
     {**HOME, "type": "attachment", "attachment": {"type": "queued_command", "prompt": "go", "commandMode": "prompt"}},
+    {**HOME, "attachment": {"type": "queued_command", "prompt": "go", "commandMode": "prompt"}, "type": "attachment"},
+    {**HOME, "attachment": {"type": "invoked_skills", "skills": [{"name": "notes"}]}, "type": "attachment"},
+    {**HOME, "version": "2.1.330", "type": "system", "subtype": "local_command", "uuid": "u8", "content": LAUNCHED},
     {"type": "ended", "sessionId": "s1"},
     {**SAID, "isSidechain": True},
 ]
@@ -152,6 +162,12 @@ def test_what_may_carry_a_persons_words_is_read(record: object) -> None:
     lines = [*before, line(agent(call("Skill", "skill", skill="notes"))), line(record)]
     assert skimmed(claude_code, [lines[:3], lines[3:]])[2] == 2
     assert skimmed(claude_code, [lines])[:2] == fed(claude_code, lines)
+
+
+def test_a_refusal_is_read_and_what_stands_around_it_is_not() -> None:
+    refused = result("t1", "Denied.", 12, error=True, toolDenialKind="user-rejected", userFeedback="use uv")
+    lines = [line(record) for record in (PLAIN[6], PLAIN[0], refused, PLAIN[1], refused, PLAIN[2])]
+    assert skimmed(claude_code, [lines])[2] == 4
 
 
 RECORDS = st.one_of(

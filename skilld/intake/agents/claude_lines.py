@@ -23,7 +23,10 @@ _TYPE = re.compile(
     rb'\{(?:"(?!type")\w+"\s*:\s*(?:"(?:[^"\\]|\\.)*+"|null|true|false|-?\d+)\s*,\s*)*+"type"\s*:\s*"([\w-]+)"'
 )
 _IDLE_TYPES = frozenset(
-    (b"progress", b"file-history-snapshot", b"file-history-delta", b"summary", b"last-prompt", b"ai-title")
+    (
+        *(b"progress", b"file-history-snapshot", b"file-history-delta", b"summary", b"last-prompt", b"ai-title"),
+        *(b"api-request", b"api-request-shape", b"api-request-blob"),
+    )
 )
 _RESULT_WITHIN = 200
 _TEXT_BLOCK = re.compile(rb'"text"\s*:')

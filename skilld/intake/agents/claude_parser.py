@@ -16,7 +16,7 @@ from skilld.intake.agents.claude_prompts import attached, blocked_prompt, flagge
 from skilld.intake.agents.claude_queue import Delivery, Queue
 from skilld.intake.agents.claude_records import Record, blocks, mapping, string, texts
 from skilld.intake.agents.claude_skills import TOOLS, Skills
-from skilld.intake.agents.claude_skim import Calls, Heads, has_denials, outside, stands_alone
+from skilld.intake.agents.claude_skim import Calls, Heads, outside, stands_alone, sure_until
 from skilld.intake.agents.claude_wrappers import Words, bash_input
 from skilld.intake.block import Block
 from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, Span
@@ -53,11 +53,10 @@ class Parser:
     def skim(self, block: Block) -> list[Event]:
         """Return the events of a block; of replies only that there were some. See base.Skimmer."""
         events: list[Event] = []
-        denials = has_denials(block)
-        at = 0
+        at, until = 0, sure_until(block, 0)
         while at < block.size:
-            if not denials and not self._waits():
-                run = self._heads.pass_over(block, at)
+            if not self._waits():
+                run = self._heads.pass_over(block, at, until)
                 if run.last:
                     self._passed = block.data, *run.last
                 if run.spoke is not None:
@@ -68,6 +67,8 @@ class Parser:
                 line = block.line(at)
                 events += self.feed(line)
                 at += len(line.data) + 1
+            if at > until:
+                until = sure_until(block, at)
         if self._passed:  # the buffer is used again
             passed = outside(*self._passed)
             self._passed = passed, 0, len(passed)
