@@ -154,6 +154,8 @@ def test_a_record_without_uuid_or_session_is_told_by_what_it_has() -> None:
         ({"isVisibleInTranscriptOnly": True}, "transcript-only"),
         ({"origin": {"kind": "peer"}}, "injected"),
         ({"promptSource": "system"}, "injected"),
+        ({"origin": {"kind": "human"}, "textNotTyped": True}, "injected"),
+        ({"origin": {"kind": "human"}, "handedOff": True}, "injected"),
         ({"entrypoint": "sdk-cli"}, "headless"),
         ({"entrypoint": "sdk-py", "promptSource": "sdk"}, "headless"),
         ({"entrypoint": "mcp"}, "headless"),
@@ -179,6 +181,14 @@ def test_what_no_person_sent_is_counted_and_dropped(fields: dict[str, object], r
 )
 def test_what_a_person_sent_counts_whatever_the_client(fields: dict[str, object]) -> None:
     assert said(events_of_records(claude_code, prompt("always use tabs", **fields))) == [("typed", "always use tabs")]
+
+
+def test_a_typed_command_may_stand_without_a_wrapper() -> None:
+    """2.1.330 writes so what runs a skill in a sub-agent; an ordinary prompt, which tells its source, is no command."""
+    human = {"kind": "human"}
+    assert said(events_of_records(claude_code, prompt("/audit the tests", origin=human))) == [("command", "the tests")]
+    typed = prompt("/srv is full", origin=human, promptSource="typed")
+    assert said(events_of_records(claude_code, typed)) == [("typed", "/srv is full")]
 
 
 def test_an_app_on_the_sdk_is_a_persons_until_a_program_sends_something() -> None:

@@ -216,3 +216,12 @@ def test_reading_resumes_at_the_line_that_waits() -> None:
     assert parser.checkpoint(len(first + waiting))[0] == len(first)
     feed(parser, first + waiting + lines(op("popAll", 3)), len(first + waiting))
     assert parser.checkpoint(999)[0] == 999
+
+
+def test_a_scheduled_prompt_is_nobodys_and_holds_nothing_up() -> None:
+    """2.1.330 queues what a schedule sends as it queues what is typed; its delivery tells them apart."""
+    parser = claude_code.parser(PurePath("s1.jsonl"))
+    fired = user("check the tests", 4, isMeta=True, promptSource="system", turnOrigin="scheduled")
+    data = lines(START, put("check the tests", 2), op("dequeue", 3), fired)
+    assert [event.text for event in feed(parser, data) if isinstance(event, Turn)] == ["start"]
+    assert parser.checkpoint(len(data))[0] == len(data)

@@ -50,6 +50,9 @@ def uses(*records: dict[str, Any]) -> list[tuple[str, str | None]]:
 
 
 CALL = call("t1", skill="price-list")
+FORKED = (
+    '<local-command-stdout>Running</local-command-stdout>\n<forked-skill-launch>{"agentId":"a1"}</forked-skill-launch>'
+)
 FILLER = {"type": "mode", "mode": "normal"}
 
 
@@ -97,6 +100,10 @@ def test_a_windows_folder_keeps_its_separators() -> None:
         [
             record("user", "c1", "/price-list June"),
             record("user", "o1", "<local-command-stdout>\nlist\n</local-command-stdout>", parentUuid="c1"),
+        ],
+        [
+            record("user", "c1", "/price-list June", origin={"kind": "human"}),
+            {**record("system", "o1", parentUuid="c1"), "subtype": "local_command", "content": FORKED},
         ],
         # A skill kept as a command file has no base directory.
         [CALL, launched("t1"), body("Write the list.", sourceToolUseID="t1"), prompt("next")],
@@ -168,6 +175,12 @@ def test_a_command_run_by_the_agent_is_not_typed() -> None:
     assert [event.text for event in events if isinstance(event, Turn)] == ["next"]
     assert [event.reason for event in events if isinstance(event, Ignored)] == ["agents-command", "meta"]
     assert not [event for event in events if isinstance(event, SkillUse)]
+
+
+def test_a_command_typed_after_the_agent_ran_it_in_a_sub_agent_is_the_persons() -> None:
+    result = launched("t1", 'Skill "price-list" completed (forked execution).', {"status": "forked"})
+    events = events_of_records(claude_code, CALL, result, record("user", "c1", "/price-list June"))
+    assert [event.text for event in events if isinstance(event, Turn)] == ["June"]
 
 
 def test_reading_resumes_at_the_call_that_waits() -> None:

@@ -19,7 +19,7 @@ from skilld.intake.agents.claude_skills import TOOLS, Skills
 from skilld.intake.agents.claude_skim import Calls, Heads, outside, stands_alone, sure_until
 from skilld.intake.agents.claude_wrappers import Words, bash_input
 from skilld.intake.block import Block
-from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, Span
+from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span
 
 
 class Parser:
@@ -123,7 +123,11 @@ class Parser:
         if any(record.results()):
             return self._results(record) if by_person and not flagged(record) else []
         if flagged(record) == "meta":
-            uses = self._skills.body(record, "\n".join(texts(record.content))) if by_person else None
+            text = "\n".join(texts(record.content))
+            # A scheduled prompt goes through the queue as a typed one does, and would wait there for ever.
+            if record.string("promptSource") == "system":
+                self._queue.delivered(text, "system")
+            uses = self._skills.body(record, text) if by_person else None
             return [*(uses or []), record.ignored("meta" if uses is None else "skill-body")]
         if record.get("toolUseResult") is not None:
             return []
@@ -155,12 +159,13 @@ class Parser:
         return [*uses, record.turn(found.text, How.COMMAND) if found.text.strip() else record.ignored("bare-command")]
 
     def _results(self, record: Record) -> list[Event]:
+        uses: list[SkillUse] = []
         for block in record.results():
             call = string(block.get("tool_use_id"))
             tool = self._calls.get(call, "")
             if tool in TOOLS and block.get("is_error") is not True:
-                self._skills.result(record, call, tool)
-        return [*notes(record, self._calls)]
+                uses += self._skills.result(record, call, tool)
+        return [*uses, *notes(record, self._calls)]
 
     def _other(self, record: Record) -> list[Event]:
         if record.type == "assistant":
@@ -168,7 +173,9 @@ class Parser:
         if record.type == "system":
             blocked = blocked_prompt(record)
             self._queue.delivered(blocked)
-            return [record.turn(blocked, How.TYPED)] if blocked.strip() else []
+            if blocked.strip():
+                return [record.turn(blocked, How.TYPED)]
+            return [*self._skills.launched(record)]
         attachment = Record(mapping(record.get("attachment")), record.span, record.session_id)
         if attachment.type == "invoked_skills":
             return [*self._skills.kept(record, attachment.get("skills"))]

@@ -17,6 +17,8 @@ _FLAGS = (
     ("isVisibleInTranscriptOnly", "transcript-only"),
     ("verifiedSlackHumanTurn", "other-channel"),
     ("planContent", "plan"),
+    ("textNotTyped", "injected"),
+    ("handedOff", "injected"),
 )
 _FLAG_NAMES = frozenset(flag for flag, _ in _FLAGS)
 _AUTOMATED_ENTRYPOINTS = frozenset(("mcp", "claude-code-github-action"))
@@ -57,7 +59,7 @@ def prompt(record: Record) -> Words | str:
     """Return what a person typed in a user record that carries no tool result, or the reason why nobody did."""
     if reason := flagged(record):
         return reason
-    found = words(texts(record.content), signed=is_signed(record))
+    found = words(texts(record.content), signed=is_signed(record), bare=not record.string("promptSource"))
     if found == "empty" and any(block.get("type") == "image" for block in blocks(record.content)):
         return "image-only"
     return found

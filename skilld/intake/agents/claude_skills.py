@@ -17,6 +17,7 @@ from skilld.types import SkillUse
 TOOLS = ("Skill", "SlashCommand")
 
 _BASE = "Base directory for this skill: "
+_LAUNCHED = "<forked-skill-launch>"
 _STUBS = ("(Re-invocation of /", "Skill /")
 # How many lines a body and its call may stand apart.
 _PATIENCE = 20
@@ -64,11 +65,16 @@ class Skills:
         named = (string(arguments.get(key)) for key in ("skill", "command", "name"))
         _note(self._calls, call, next((name for name in named if name), "").lstrip("/").partition(" ")[0])
 
-    def result(self, record: Record, call: str, tool: str) -> None:
-        """Note that a call succeeded; its body is expected."""
-        name = string(mapping(record.get("toolUseResult")).get("commandName")) or self._calls.get(call, "")
-        if name and call not in self._seen:
-            self._waiting.append(_Waiting(record, name.lstrip("/"), tool, call))
+    def result(self, record: Record, call: str, tool: str) -> list[SkillUse]:
+        """Note that a call succeeded; its body is expected. One that runs in a sub-agent has none and is returned."""
+        told = mapping(record.get("toolUseResult"))
+        name = (string(told.get("commandName")) or self._calls.get(call, "")).lstrip("/")
+        if not name or call in self._seen:
+            return []
+        if told.get("status") == "forked":
+            return [self._use(record, name, None)]
+        self._waiting.append(_Waiting(record, name, tool, call))
+        return []
 
     def is_the_agents(self, command: str) -> bool:
         """Whether a command record only repeats a call of the agent that still waits for its body."""
@@ -108,6 +114,10 @@ class Skills:
         """Return the typed skill whose output this is: it ran in a sub-agent and left no body."""
         command = self._commands.get(_parent(record), "")
         return [self._use(record, command, None)] if command else []
+
+    def launched(self, record: Record) -> list[SkillUse]:
+        """Return the typed skill that a system record says to run in a sub-agent (2.1.330; before: `output`)."""
+        return self.output(record) if _LAUNCHED in record.string("content") else []
 
     def tick(self) -> list[SkillUse]:
         """Count a line; return what has waited for too long."""

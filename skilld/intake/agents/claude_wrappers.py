@@ -99,10 +99,11 @@ def strip_context(text: str) -> str:
     return text[start:end] if end == len(text) else text[start:end].rstrip()
 
 
-def words(texts: Iterable[str], *, signed: bool) -> Words | str:
+def words(texts: Iterable[str], *, signed: bool, bare: bool = False) -> Words | str:
     """Return what a person typed in these text blocks, or the reason why they did not type it.
 
     `signed`: the record says that a human sent it. Then only the client's own wrappers are told by their words.
+    `bare`: a command may stand as it was typed, without wrappers; so it may where nothing is signed.
     """
     kept: list[str] = []
     dropped = "empty"
@@ -121,17 +122,17 @@ def words(texts: Iterable[str], *, signed: bool) -> Words | str:
         return "image-only"
     openings = _ALWAYS if signed else _ALWAYS + _UNSIGNED
     reason = next((reason for reason, opening in openings if opening.match(text)), "")
-    return reason or _typed(text, signed=signed)
+    return reason or _typed(text, bare=bare or not signed)
 
 
-def _typed(text: str, *, signed: bool) -> Words | str:
+def _typed(text: str, *, bare: bool) -> Words | str:
     if command := _COMMAND.match(text):
         arguments = _ARGUMENTS.search(text, command.end())
         return Words(arguments[1] if arguments else "", How.COMMAND, command[1].strip())
     if memory := _MEMORY.fullmatch(text):
         return Words(memory[1])
-    if not signed and (bare := _BARE_COMMAND.fullmatch(text)):
-        return Words(bare[2] or "", How.COMMAND, bare[1])
+    if bare and (command := _BARE_COMMAND.fullmatch(text)):
+        return Words(command[2] or "", How.COMMAND, command[1])
     return Words(text)
 
 
