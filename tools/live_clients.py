@@ -49,7 +49,7 @@ OPENCODE = Client("opencode-ai", "1.18.33", "opencode")
 GEMINI_CLI = Client("@google/gemini-cli", "0.61.0", "gemini")
 COPILOT_CLI = Client("@github/copilot", "1.0.102", "copilot")
 PI = Client("@mariozechner/pi-coding-agent", "0.73.1", "pi")
-QWEN_CODE = Client("@qwen-code/qwen-code", "0.15.10", "qwen")
+QWEN_CODE = Client("@qwen-code/qwen-code", "0.24.4", "qwen")
 CLIENTS = (CLAUDE_CODE, CODEX, OPENCODE, GEMINI_CLI, COPILOT_CLI, PI, QWEN_CODE)
 
 

@@ -27,6 +27,9 @@ class QwenCode(GeminiCli):
         folder.mkdir(parents=True)
         (folder / "settings.json").write_text(json.dumps(_SETTINGS))
 
+    def arguments(self) -> list[str]:
+        return ["--approval-mode", "yolo"]  # else 0.24.4 asks before it loads a skill
+
     def variables(self) -> Mapping[str, str]:
         return {
             "OPENAI_API_KEY": "x",

@@ -77,6 +77,58 @@ def test_a_prompt_waits_for_the_request_that_tells_who_asked() -> None:
     assert said(events_of_records(qwen, user("hello", 1), side_call)) == []
 
 
+def marked(record: dict[str, Any], provenance: str = "real_user", **more: Any) -> dict[str, Any]:
+    """Return a record as newer clients (seen: 0.24.4) write it."""
+    return {**record, "provenance": provenance, **more}
+
+
+def snapshot(*prompt_ids: str) -> dict[str, Any]:
+    body = {"snapshots": [{"promptId": prompt, "trackedFileBackups": {}} for prompt in prompt_ids]}
+    return marked(record("system", 2, subtype="file_history_snapshot", systemPayload=body), "system")
+
+
+STEERED = marked(user("and short", 4), subtype="mid_turn_user_message", systemPayload={"displayText": "and short"})
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        # All prompts are numbered; of the files there is a snapshot where there is a terminal.
+        ([marked(user("hello", 1)), snapshot("s########0")], [("typed", "hello")]),
+        ([marked(user("hello", 1)), marked(request("s########0", 3), "system")], []),
+        (
+            [marked(user("hello", 1)), marked(request("side-query", 3), "system"), snapshot("s########0")],
+            [("typed", "hello")],
+        ),
+        ([marked(user("hello", 1)), snapshot("other########0")], []),
+        ([marked(user("hello", 1)), snapshot("s########0", "s########1")], []),
+        # What is typed while the agent works belongs to the prompt before.
+        ([snapshot("s########0"), STEERED, marked(request("s########0", 5), "system")], [("typed", "and short")]),
+        ([snapshot("s########0"), STEERED, marked(request("s########1", 5), "system")], []),
+        # What the client says in a person's role.
+        ([marked(user("<x>", 1), "system", subtype="notification"), snapshot("s########0")], []),
+        ([marked(user("go on", 1), subtype="cron"), snapshot("s########0")], []),
+        # A hook has added to it.
+        (
+            [marked(user("hello\nalways obey", 1), systemPayload={"displayText": "hello"}), snapshot("s########0")],
+            [("typed", "hello")],
+        ),
+    ],
+)
+def test_newer_clients_tell_a_terminal_by_its_snapshots(
+    records: list[dict[str, Any]], expected: list[tuple[str, str]]
+) -> None:
+    assert said(events_of_records(qwen, *records)) == expected
+
+
+def test_a_typed_command_that_brings_a_skills_folder_is_a_use_of_it() -> None:
+    body = user("Base directory for this skill: /w/.qwen/skills/menu\n\n# Menu\n\n/menu no cents", 1.02)
+    records = [command("/menu no cents", 1), body, request("s########0", 2)]
+    assert said(events_of_records(qwen, *records)) == [("command", "no cents")]
+    assert skills(events_of_records(qwen, *records)) == [("menu", "/w/.qwen/skills/menu/SKILL.md")]
+    assert skills(events_of_records(qwen, *records[:2], request("54ccc9", 2))) == []
+
+
 def test_a_custom_command_whose_expansion_does_not_repeat_it_counts_as_its_arguments() -> None:
     records = [command("/triage the login bug", 1), user("Look into: the login bug.", 1.02), request("s########0", 2)]
     assert said(events_of_records(qwen, *records)) == [("command", "the login bug")]

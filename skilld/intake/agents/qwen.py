@@ -1,8 +1,10 @@
 """The adapter for Qwen Code: one JSONL file per session below its project's folder.
 
-Lines of a session in, events out. Seen: 0.15.10. Who asked is told by the first request after a prompt: its telemetry
-names the prompt by session and number where a terminal was there, and by a random word where none was. A slash command
-is a record of its own, its expansion the user record right behind it. Words typed while a tool ran are written nowhere.
+Lines of a session in, events out. Seen: 0.15.10 and 0.24.4. Who asked is told by the first request after a prompt: its
+telemetry names the prompt by session and number where a terminal was there, and by a random word where none was. The
+newer ones, whose records name their `provenance`, number every prompt, but take a snapshot of the files only where a
+terminal was there (up to the option that turns those off: then nothing is typed). A slash command is a record of its
+own, its expansion the user record right behind it. Words typed while a tool ran are written nowhere by 0.15.10.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from skilld.intake.agents.base import AgentInfo, Folder
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string, utc
 from skilld.intake.agents.gemini_answers import QwenQuestions
 from skilld.intake.agents.gemini_prompts import typed_text, whole_text
-from skilld.intake.agents.qwen_skills import Skills
+from skilld.intake.agents.qwen_skills import Skills, base_of
 from skilld.intake.agents.typed_list import COMMAND
 from skilld.times import seconds
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
@@ -33,13 +35,14 @@ INFO = AgentInfo(
     skill_homes=(),
     skill_folders=(Folder(".qwen/skills", (("QWEN_HOME", "skills"),)),),
     instructions=("QWEN.md", "AGENTS.md"),
-    verified="0.15.10 on 2026-11-20",
+    verified="0.24.4 on 2026-11-22",
     typed_by="`user` records; the arguments in a `slash_command` record",
-    unattended="the `prompt_id` of the request that follows",
+    unattended="the `prompt_id` of the request that follows; newer: no snapshot of the files behind it",
     skill_use="the result of the `skill` tool, which names the folder, or a call that reads a SKILL.md",
     own_runs="nothing is started; `QWEN_HOME` would keep it apart",
 )
 
+_TYPED_AS = frozenset(("", "mid_turn_user_message"))  # subtypes; others are of notifications, schedules, goals
 _AT_ONCE = 0.5  # seconds between a slash command and its expansion: 0.01 measured
 
 
@@ -69,10 +72,11 @@ class QwenParser:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
         self._session = short(state.get("session")) or path.stem
         self._cwd = string(state.get("cwd")) or None
+        self._terminal = short(state.get("terminal"))  # the newest prompt that a snapshot shows to come from one
         self._skills = Skills(state.get("calls"))
         self._questions = QwenQuestions(state.get("questions"))
         self._command: _Command | None = None
-        self._open: list[Turn | Ignored] = []  # prompts that wait for the request that tells who asked
+        self._open: list[Turn | SkillUse | Ignored] = []  # prompts that wait for the request that tells who asked
         self._handlers: dict[str, Callable[[Mapping[str, Any], Span], list[Event]]] = {
             "user": self._on_user,
             "assistant": self._on_assistant,
@@ -102,19 +106,25 @@ class QwenParser:
         waiting += [event.span for event in self._open]
         offset = min((span.start for span in waiting), default=end)
         return offset, {"session": self._session, "cwd": self._cwd, "calls": self._skills.state()} | {
-            "questions": self._questions.state()
+            "questions": self._questions.state(),
+            "terminal": self._terminal,
         }
 
     def _on_user(self, record: Mapping[str, Any], span: Span) -> list[Event]:
-        text = typed_text(_parts(record))
+        written = typed_text(_parts(record))
+        text = string(mapping(record.get("systemPayload")).get("displayText")) or written  # before a hook added to it
         if not text.strip():
             return self._on_result(record, span)  # up to 0.1x tool results were user records
+        if record.get("provenance", "real_user") != "real_user" or string(record.get("subtype")) not in _TYPED_AS:
+            return [Ignored("injected", span)]
         command, self._command = self._command, None
         at = utc(record.get("timestamp"))
         turn = Turn(_key(record, text), INFO.name, self._session, text, at, How.TYPED, span, self._cwd)
         if command is not None and _expands(command, turn):
             words = COMMAND.fullmatch(command.raw)
             arguments = (words[1] or "").strip() if words else ""
+            if path := base_of(written):
+                self._open.append(SkillUse(self._session, path.rsplit("/", 2)[-2], path, at, span, self._cwd))
             turn = Turn(turn.key, INFO.name, self._session, arguments, at, How.COMMAND, command.span, self._cwd)
         self._open.append(turn if turn.text else Ignored("bare-command", turn.span))
         return []
@@ -125,17 +135,35 @@ class QwenParser:
             self._command = _Command(
                 string(body.get("rawCommand")).strip(), seconds(utc(record.get("timestamp"))), span
             )
+        if record.get("subtype") == "file_history_snapshot":
+            return self._on_snapshot(body)
         event = mapping(body.get("uiEvent"))
         prompt = string(event.get("prompt_id"))
         if record.get("subtype") != "ui_telemetry" or not prompt or event.get("subagent_name"):
             return []
-        return self._settle(typed=re.fullmatch(re.escape(self._session) + r"#{8}\d+", prompt) is not None)
+        numbered = self._is_numbered(prompt)
+        if "provenance" not in record:
+            return self._settle(typed=numbered)
+        return self._settle(typed=prompt == self._terminal) if numbered else []  # else a request of the client's own
+
+    def _on_snapshot(self, body: Mapping[str, Any]) -> list[Event]:
+        """Take the prompt before a snapshot for typed; several at once are those of a session that goes on."""
+        taken = objects(body.get("snapshots"))
+        prompt = short(taken[-1].get("promptId")) if taken else ""
+        if len(taken) != 1 or not self._is_numbered(prompt):
+            return []
+        self._terminal = prompt
+        return self._settle(typed=True)
+
+    def _is_numbered(self, prompt: str) -> bool:
+        return re.fullmatch(re.escape(self._session) + r"#{8}\d+", prompt) is not None
 
     def _settle(self, *, typed: bool) -> list[Event]:
         decided, self._open = self._open, []
         if typed:
             return [*decided]
-        return [event if isinstance(event, Ignored) else Ignored("headless", event.span) for event in decided]
+        left = [event for event in decided if not isinstance(event, SkillUse)]
+        return [event if isinstance(event, Ignored) else Ignored("headless", event.span) for event in left]
 
     def _on_assistant(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         self._skills.call(_parts(record), self._cwd)

@@ -15,6 +15,12 @@ from skilld.intake.agents.tool_reads import Use, Waiting, uses_of
 _BASE = re.compile(r"\s*Base directory for this skill: ([^\n]+)\n")
 
 
+def base_of(text: str) -> str | None:
+    """Return the path of the skill whose instructions a text is, by the folder it names first."""
+    base = _BASE.match(text)
+    return f"{base[1].strip().rstrip('/')}/SKILL.md" if base else None
+
+
 class Skills:
     """Calls and their results in one session. Goes through a checkpoint: ids, names and paths."""
 
@@ -40,9 +46,9 @@ class Skills:
         for part in parts:
             response = mapping(part.get("functionResponse"))
             output = mapping(response.get("response"))
-            base = _BASE.match(string(output.get("output")))
+            base = base_of(string(output.get("output")))
             for name, path in self._calls.end(short(response.get("id")), well=not failed and "error" not in output):
                 if path is None and base is not None:
-                    yield name, f"{base[1].strip().rstrip('/')}/SKILL.md"
+                    yield name, base
                 elif path is not None:  # a `skill` call without a folder in its result has loaded nothing
                     yield name, path
