@@ -1,8 +1,8 @@
 """Installs the real agent clients that the live tests drive, at pinned versions, into a folder of their own.
 
 In: npm on PATH and a writable folder (`.cache/clients` of the repository, or $LIVE_CLIENTS_DIR); as arguments the
-programs of those that are wanted, else all. Out: one folder per client and version; a second run does nothing. npm's
-own configuration decides where packages come from.
+programs of those that are wanted, each at its first pin, else all. Out: one folder per client and version; a second run
+does nothing. npm's own configuration decides where packages come from.
 
 Exit codes: 0 the clients are there, 77 skipped because npm or tmux is missing (automake's code for a skipped test),
 1 an installation failed.
@@ -44,6 +44,7 @@ class Client:
 
 
 CLAUDE_CODE = Client("@anthropic-ai/claude-code", "2.1.197", "claude")
+CLAUDE_CODE_NEWER = Client("@anthropic-ai/claude-code", "2.1.330", "claude")  # people have both, and others between
 CODEX = Client("@openai/codex", "0.169.0", "codex")
 OPENCODE = Client("opencode-ai", "1.18.33", "opencode")
 GEMINI_CLI = Client("@google/gemini-cli", "0.61.0", "gemini")
@@ -51,6 +52,7 @@ COPILOT_CLI = Client("@github/copilot", "1.0.102", "copilot")
 PI = Client("@mariozechner/pi-coding-agent", "0.73.1", "pi")
 QWEN_CODE = Client("@qwen-code/qwen-code", "0.24.4", "qwen")
 CLIENTS = (CLAUDE_CODE, CODEX, OPENCODE, GEMINI_CLI, COPILOT_CLI, PI, QWEN_CODE)
+NEWER = (CLAUDE_CODE_NEWER,)
 
 
 def clients_folder() -> Path:
@@ -90,9 +92,8 @@ def main(programs: Sequence[str] = ()) -> int:
     if missing:
         print(f"live clients: skipped, {' and '.join(missing)} not found on PATH")
         return SKIPPED
-    for client in CLIENTS:
-        if programs and client.program not in programs:
-            continue
+    wanted = [client for client in CLIENTS if client.program in programs] if programs else [*CLIENTS, *NEWER]
+    for client in wanted:
         try:
             print(install(client), flush=True)
         except (OSError, subprocess.SubprocessError) as error:

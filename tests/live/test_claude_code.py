@@ -1,4 +1,4 @@
-"""skilld beside a real Claude Code session in a terminal."""
+"""skilld beside real Claude Code sessions in a terminal, of two versions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from support.live_claude_code import ClaudeCode
 from support.live_project import SKILL, STYLE_PAGE
 from support.live_stories import SharedStories
 from support.stub_agents import Call, Say, Step
-from tools.live_clients import CLAUDE_CODE
+from tools.live_clients import CLAUDE_CODE, CLAUDE_CODE_NEWER
 
 pytestmark = pytest.mark.live
 
 
-@pytest.fixture
-def bench(make_bench: Callable[..., Bench]) -> Bench:
-    return make_bench(ClaudeCode, CLAUDE_CODE)
+@pytest.fixture(params=[CLAUDE_CODE, CLAUDE_CODE_NEWER], ids=lambda client: client.version)
+def bench(make_bench: Callable[..., Bench], request: pytest.FixtureRequest) -> Bench:
+    return make_bench(ClaudeCode, request.param)
 
 
 class TestClaudeCode(SharedStories):
