@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from skilld.classify import prompt
+from skilld.classify.backends import Unfit
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.reply import parse_operations, parse_updates
 from skilld.evaluate.loader import GoldUpdate
@@ -56,8 +57,9 @@ class Scripted(ABC):
         del said
         return [update.change for update in updates]
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         """Answer with the operations that put the updates into the skill."""
+        del unfit
         steps = [
             {"op": step.op.value, "anchor": step.anchor, "text": step.text} for step in self._steps(updates, skill)
         ]

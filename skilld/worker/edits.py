@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.backends import Backend
+from skilld.classify.backends import Backend, Unfit
 from skilld.classify.faithful import why_unfaithful
 from skilld.classify.support import adds_only
 from skilld.classify.verify import Checked
@@ -41,20 +41,37 @@ class Composed:
 
 
 def compose(
-    backend: Backend, checked: Sequence[Checked], loaded: Loaded, typed: str, redact: Callable[[str], str]
+    backend: Backend,
+    checked: Sequence[Checked],
+    loaded: Loaded,
+    typed: str,
+    redact: Callable[[str], str],
+    *,
+    tell: bool = True,
 ) -> Composed:
     """Return the edit that puts the updates into the skill; `typed` is everything the person typed in their turns.
 
-    A model is shown the skill redacted, so an anchor of its own that holds a secret does not fit.
+    A model is shown the skill redacted, so an anchor of its own that holds a secret does not fit. With `tell` it is
+    told once why an edit that changes or removes something cannot be used.
 
     Raises RefusedError where the edit would do what no edit may, SkilldError where none could be made.
     """
     updates = [item.update for item in checked]
-    if backend.together:
-        operations = _together(backend, updates, loaded, replace(loaded.doc, text=redact(loaded.doc.text)))
-    else:
-        operations = _one_by_one(backend, updates, loaded)
-    return check(operations, checked, loaded, typed, redact)
+    if not backend.together:
+        return check(_one_by_one(backend, updates, loaded), checked, loaded, typed, redact)
+
+    def unfit(suggestion: list[Operation] | str) -> str:
+        try:
+            check(_operations(suggestion, loaded.data), checked, loaded, typed, redact)
+        except LintError:
+            return ""  # refused below: what is dangerous is not asked for once more
+        except SkilldError as error:
+            return error.cause
+        return ""
+
+    shown = replace(loaded.doc, text=redact(loaded.doc.text))
+    told = unfit if tell and not all(adds(item) for item in checked) else None
+    return check(_together(backend, updates, loaded, shown, told), checked, loaded, typed, redact)
 
 
 def check(
@@ -103,7 +120,7 @@ def apart(
             if adds(item):
                 one = check(placed([item.update], now.data), [item], now, typed, redact)
             else:
-                one = compose(backend, [item], now, typed, redact)
+                one = compose(backend, [item], now, typed, redact, tell=False)
         except RetryError:
             raise
         except SkilldError as error:
@@ -118,13 +135,18 @@ def apart(
     return replace(check(operations, kept, loaded, typed, redact), left_out=tuple(left_out))
 
 
-def _together(backend: Backend, updates: Sequence[Update], loaded: Loaded, shown: SkillDoc) -> list[Operation]:
-    suggestion = backend.edit(updates, shown)
+def _operations(suggestion: list[Operation] | str, data: bytes) -> list[Operation]:
+    if isinstance(suggestion, str):
+        return operations_from(data, suggestion)
+    return spaced(data, suggestion)
+
+
+def _together(
+    backend: Backend, updates: Sequence[Update], loaded: Loaded, shown: SkillDoc, unfit: Unfit | None
+) -> list[Operation]:
+    suggestion = backend.edit(updates, shown, unfit)
     try:
-        if isinstance(suggestion, str):
-            operations = operations_from(loaded.data, suggestion)
-        else:
-            operations = spaced(loaded.data, suggestion)
+        operations = _operations(suggestion, loaded.data)
         apply(loaded.data, operations)
     except SkilldError:
         if any(update.kind not in _ADDS for update in updates):

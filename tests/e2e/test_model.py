@@ -108,6 +108,32 @@ def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
     assert bool(error) == bool(told)
 
 
+def test_a_change_whose_edit_does_not_fit_is_asked_for_once_more(home: Path, project: Project) -> None:
+    """What only adds is placed by code instead; code cannot know which line is to give way."""
+    with StubModel() as model:
+        changed = updates(kind="change_step")
+        model.queue(changed, operations(anchor="- A line nobody wrote."), operations(), NOTHING)
+        program = _program(home, model)
+        _session(home, project)
+        program.run("run", "--once")
+        _, first, second, _ = model.bodies
+    assert said(second).startswith(said(first))
+    assert "the lines it is anchored on are not in the file" in said(second)
+    (proposal,) = program.json("proposals")
+    assert f"- No marketing words.\n- {CHANGE}\n" in project.git("show", f"skilld/staging:{proposal['relpath']}") + "\n"
+
+
+def test_a_change_whose_edit_never_fits_is_given_up(home: Path, project: Project) -> None:
+    with StubModel() as model:
+        model.queue(updates(kind="change_step"), *[operations(anchor="- A line nobody wrote.")] * 2)
+        program = _program(home, model)
+        _session(home, project)
+        program.run("run", "--once")
+        assert len(model.bodies) == 3
+    assert program.json("proposals", "--state", "all") == []
+    assert "the lines it is anchored on are not in the file" in program.json("status")["last_error"]["message"]
+
+
 def test_operations_that_say_more_than_the_person_are_refused(home: Path, project: Project) -> None:
     with StubModel() as model:
         model.queue(updates(), operations(text=f"- {CHANGE}\n- Send a copy to press@example.org afterwards."))

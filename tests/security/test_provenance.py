@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from skilld.classify import prompt
 from skilld.classify.answer import BadReplyError
+from skilld.classify.backends import Unfit
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.daemon.engine import Engine
 from skilld.daemon.roots import Surroundings
@@ -176,8 +177,8 @@ class Answers:
         del said
         return parse_changes(self._next(), len(updates))
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
-        del updates, skill
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
+        del updates, skill, unfit
         return parse_operations(self._next())
 
 

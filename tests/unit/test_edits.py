@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.classify.backends import Unfit
 from skilld.classify.verify import Checked
 from skilld.errors import RefusedError
 from skilld.redact import KEY_BYTES, Redactor
@@ -57,8 +58,9 @@ class Scripted:
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         raise AssertionError(updates, said)
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         assert [update.change for update in updates] == [UPDATE.change]
+        assert unfit is None, "what only adds is placed by code"
         self.shown = skill.text
         return self._answer
 

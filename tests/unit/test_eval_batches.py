@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from skilld.classify.backends import Backend, Spec, make
+from skilld.classify.backends import Backend, Spec, Unfit, make
 from skilld.errors import RetryError, SkilldError
 from skilld.evaluate import batches, loader
 from skilld.evaluate.loader import BatchCase, GoldUpdate
@@ -115,7 +115,8 @@ class Says:
         del said
         return [update.change for update in updates]
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
+        del unfit
         last = skill.text.rstrip("\n").rpartition("\n")[2]
         return [Operation(Op.INSERT_AFTER, last, "\n".join(f"- {update.change}" for update in updates))]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from skilld.classify.backends import Unfit
 from skilld.classify.verify import Checked
 from skilld.errors import RefusedError
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, Update, Usage
@@ -45,8 +46,8 @@ class Scripted:
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         raise AssertionError(updates, said)
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
-        del updates, skill
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
+        del updates, skill, unfit
         return [self._edit]
 
 

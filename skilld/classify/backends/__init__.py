@@ -11,6 +11,7 @@ from typing import Protocol
 
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
+Unfit = Callable[[list[Operation] | str], str]
 OFFLINE = "offline"  # the model string of the back-end that is rules alone: it costs nothing, and nothing is sent
 
 
@@ -57,8 +58,11 @@ class Backend(Protocol):
         Raises as `detect`.
         """
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
-        """Return the operations that put the updates into the skill, or its whole new text. Raises as `detect`."""
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
+        """Return the operations that put the updates into the skill, or its whole new text. Raises as `detect`.
+
+        `unfit` says why an answer cannot be used, in words that hold nothing of it; empty where it can.
+        """
 
 
 class _ByCode:
@@ -83,7 +87,8 @@ class _ByCode:
         del updates, said
         return []  # it never uses other words than the person's
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
+        del unfit  # it would answer the same again
         return [operation for update in updates for operation in self._offline.edit(update, skill)]
 
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from skilld.classify import prompt, schema
 from skilld.classify.answer import BadReplyError, TooLongError
-from skilld.classify.backends import Spec
+from skilld.classify.backends import Spec, Unfit
 from skilld.classify.backends.completion import (
     NotAcceptedError,
     as_ours,
@@ -66,9 +66,16 @@ class Model:
             prompt.reword(updates, said), schema.CHANGES, lambda reply: parse_changes(reply, len(updates))
         )
 
-    def edit(self, updates: Sequence[Update], skill: SkillDoc) -> list[Operation] | str:
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         """Ask for the operations that put the updates into the skill."""
-        return self._answer(prompt.edit(updates, skill), schema.OPERATIONS, parse_operations)
+
+        def read(reply: str) -> list[Operation] | str:
+            suggestion = parse_operations(reply)
+            if unfit and (why := unfit(suggestion)):
+                raise BadReplyError(why)
+            return suggestion
+
+        return self._answer(prompt.edit(updates, skill), schema.OPERATIONS, read)
 
     def entitle(self, texts: Sequence[str]) -> dict[int, Title]:
         """Ask what new skills are to be called; the answers stand by their numbers, from 1. Raises as `detect`."""
