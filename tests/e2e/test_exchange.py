@@ -324,7 +324,11 @@ def test_a_skill_is_shared_after_a_yes_and_imported_by_another(world: World, tmp
     assert _git(hub, "for-each-ref") == ""
     before = snapshot(world.project.root)
     refs = _git(world.project.root, "for-each-ref")
-    failed = world.program.run("skills", "share", world.notes, "--to", "nosuch", "--yes")
+    unknown = world.program.run("skills", "share", world.notes, "--to", "nosuch", "--yes")
+    assert (unknown.returncode, unknown.stdout) == (2, "")
+    assert f"nosuch is no remote of {world.project.root}" in unknown.stderr
+    (tmp_path / "empty").mkdir()
+    failed = world.program.run("skills", "share", world.notes, "--to", str(tmp_path / "empty"), "--yes")
     assert (failed.returncode, _git(world.project.root, "for-each-ref")) == (1, refs)
     assert "The branch was not pushed" in failed.stderr
     done = world.program.run(*share, "--yes")

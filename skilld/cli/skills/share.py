@@ -16,6 +16,8 @@ from skilld.errors import Exit, RetryError, UsageError
 from skilld.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from skilld.git.repo import Repo
     from skilld.library.shelf import Shelved
 
@@ -50,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.exchange.outgoing import put, take_back
     from skilld.exchange.sources import is_address
     from skilld.git.environment import scrub_environment
-    from skilld.git.remote import push, push_addresses
+    from skilld.git.remote import push
 
     terminal.refuse_agent("Only you can share your skills")
     removed = scrub_environment()
@@ -59,8 +61,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(_TITLE, f"{remote} is no remote")
     rows = [library.the_skill(common.store(), name) for name in dict.fromkeys(arguments.names)]
     plans = _plans(rows, common.as_text(arguments.branch))
-    for plan in plans:
-        _show(plan, push_addresses(plan.repo, remote, removed))
+    for plan, addresses in [(plan, _addresses(plan.repo, remote, removed)) for plan in plans]:
+        _show(plan, addresses)
     if arguments.dry_run:
         return Exit.OK
     if not arguments.yes and not terminal.confirmed("Push this? [y/N] ", _TITLE):
@@ -83,6 +85,18 @@ def run(arguments: argparse.Namespace) -> int:
         for line in _undo(plan, remote):
             console.line(f"  undo: {console.plain(line)}")
     return Exit.OK
+
+
+def _addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:
+    """Return where a push goes; UsageError where `remote` names nothing."""
+    from skilld.exchange.sources import is_address
+    from skilld.git.remote import push_addresses
+
+    addresses = push_addresses(repo, remote, removed)
+    if addresses == [remote] and not is_address(remote) and not (repo.toplevel / remote).exists():
+        remedy = f"See them: git -C {shlex.quote(str(repo.toplevel))} remote -v"
+        raise UsageError(_TITLE, f"{remote} is no remote of {repo.toplevel}, no address and no folder", remedy)
+    return addresses
 
 
 def _remember(repo: Repo, commit: str) -> None:
