@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -95,7 +96,17 @@ def _case(machine: _Machine, case: str, part: Part) -> None:
         world.check()
         outcome = world.outcome()
         for what, expected in machine.unharmed.items():
-            must(outcome[what] == expected, f"{what} differ: {outcome[what]} instead of {expected}")
+            must(outcome[what] == expected, f"{what} differ: {_differs(expected, outcome[what])}")
+
+
+def _differs(expected: Any, found: Any) -> str:  # noqa: ANN401 - tables of rows, lists of lines, text
+    """Say what is missing and what is there too many: of all that an outcome holds it would not be seen."""
+    if isinstance(expected, dict):
+        return "; ".join(
+            f"{name}: {_differs(expected[name], found[name])}" for name in expected if expected[name] != found[name]
+        )
+    before, after = (Counter(of if isinstance(of, list) else of.splitlines()) for of in (expected, found))
+    return f"missing {[*(before - after).elements()]}, too many {[*(after - before).elements()]}"
 
 
 def _chain(world: World, case: str, part: Part) -> None:
