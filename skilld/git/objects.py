@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.git.errors import RepoRefusedError
+from skilld.git.errors import GitFailedError, RepoRefusedError
 from skilld.git.run import Git
 
 # Anywhere in a message, and behind the marks that squashing and quoting put before a line.
@@ -108,8 +108,10 @@ def read_blob(git: Git, commit: str, relpath: str) -> bytes | None:
 
 def common_version(git: Git, one: str, other: str, relpath: str) -> bytes | None:
     """Return a file's bytes where the histories of two commits part; None where they never met, or had no such file."""
-    found = git.call("merge-base", one, other).out.decode().strip()
-    return read_blob(git, found, relpath) if found else None
+    found = git.call("merge-base", one, other)
+    if found.status not in {0, 1}:
+        raise GitFailedError("git merge-base failed", found.status, found.err)
+    return read_blob(git, found.out.decode().strip(), relpath) if found.status == 0 else None
 
 
 def read_commits(git: Git, names: Sequence[str]) -> list[Commit | None]:

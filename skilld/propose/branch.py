@@ -43,10 +43,13 @@ class Branch:
                 files[item.relpath] = item.creates or files.get(item.relpath, False)
         return files
 
-    def moves(self, tip: str | None, moved: Mapping[str, str], dropped: Collection[str]) -> list[refs.Change]:
-        """Return the changes that bring the branch to `tip`, proposals to new commits, and `dropped` ones off."""
+    def moves(self, tip: str | None, at: Mapping[str, str], dropped: Collection[str]) -> list[refs.Change]:
+        """Return the changes that bring the branch to `tip`, proposals to where they are `at`, `dropped` ones off.
+
+        Git writes several refs one after the other: killed between two of them, it leaves some where they were.
+        """
         changes = [refs.Change(refs.STAGING, tip, self.tip)] if tip != self.tip else []
-        for name, oid in moved.items():
+        for name, oid in at.items():
             old = self.proposals.get(name)
             if oid != old and name not in dropped:
                 changes.append(refs.Change(refs.proposal_ref(name), oid, old))

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from skilld.errors import SkilldError
 from skilld.git import lines, objects, refs, tree
-from skilld.git.errors import RepoRefusedError
+from skilld.git.errors import GitFailedError, RepoRefusedError
 from skilld.git.objects import EMAIL, Commit, Ident
 from skilld.git.repo import Repo
 from skilld.propose.values import Standing
@@ -26,11 +26,15 @@ class HeldError(Exception):
 
 @dataclass(slots=True)
 class Remade:
-    """The line on its new base: its tip, and what became of the proposals on it (as in `Line`)."""
+    """The line on its new base: its tip, and what became of the proposals on it (as in `Line`).
+
+    `at` has the commit of every open proposal on it, moved or not.
+    """
 
     base: str
     tip: str
     moved: dict[str, str] = field(default_factory=dict)
+    at: dict[str, str] = field(default_factory=dict)
     stale: dict[str, str] = field(default_factory=dict)
     present: list[str] = field(default_factory=list)
     doubled: list[str] = field(default_factory=list)
@@ -59,6 +63,8 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
     present = [item.oid for item in objects.read(repo.git, list(dict.fromkeys(known))) if item is not None]
     limits = "--reverse", "--topo-order", f"--max-count={_LIMIT}"
     result = repo.git.call("rev-list", *limits, tip, *(f"^{oid}" for oid in present))
+    if result.status < 0:  # killed: that says nothing of the branch
+        raise GitFailedError("The staging branch was not read", result.status, result.err)
     if result.status != 0:
         remedy = shlex.join(["git", "-C", str(repo.address), "update-ref", "-d", refs.STAGING])
         raise RepoRefusedError("The staging branch cannot be read", f"{refs.BRANCH} is damaged: {result.err}", remedy)
@@ -85,8 +91,9 @@ def make_again(
             continue
         if commit.parents == (remade.tip,):
             remade.tip = commit.oid
-            for name in commit.proposals:
-                remade.moved.update(standing[name].news(commit.oid) if name in standing else {})
+            for name in standing.keys() & set(commit.proposals):
+                remade.moved.update(standing[name].news(commit.oid))
+                remade.at[name] = commit.oid
             continue
         proposal = standing.get(commit.proposals[0]) if len(commit.proposals) == 1 else None
         root = _again(repo, commit, proposal, remade)
@@ -99,7 +106,9 @@ def make_again(
                 author=commit.author,
                 committer=commit.committer,
             )
-            remade.moved.update({name: remade.tip for name in commit.proposals if name in standing})
+            now = {name: remade.tip for name in commit.proposals if name in standing}
+            remade.moved.update(now)
+            remade.at.update(now)
     return remade
 
 

@@ -113,7 +113,7 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
         author=ident,
         committer=ident,
     )
-    moves = branch.moves(commit, {**remade.moved, request.id: commit}, {*request.dropped, *remade.ended})
+    moves = branch.moves(commit, {**remade.at, request.id: commit}, {*request.dropped, *remade.ended})
     refs.move(repo.git, repo.common_dir, moves)
     line = _line(commit, rest, remade, held)
     return Proposed(request.id, commit, rest.commit, refs.BRANCH, str(repo.address), relpath, line)
@@ -134,7 +134,7 @@ def _rebuild(repo: Repo, standing: Sequence[Standing], dropped: Collection[str])
             held = str(error)
         else:
             tip = remade.tip if remade.tip != rest.commit else None
-            refs.move(repo.git, repo.common_dir, branch.moves(tip, remade.moved, {*dropped, *remade.ended}))
+            refs.move(repo.git, repo.common_dir, branch.moves(tip, remade.at, {*dropped, *remade.ended}))
             return _line(tip, rest if tip else None, remade)
     refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
     return Line(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)

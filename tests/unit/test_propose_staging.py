@@ -1,5 +1,11 @@
 from __future__ import annotations
 
+import signal
+
+import pytest
+
+from skilld.git.errors import GitFailedError
+from skilld.git.run import Git, Result
 from skilld.propose.staging import rebuild
 from skilld.propose.values import Contradiction, Misfit, Proposed, Unchanged, Waiting
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, snapshot, without
@@ -336,3 +342,26 @@ def test_what_stands_below_a_merge_of_the_persons_stays_when_more_is_proposed(pe
     on_branch = person.git("rev-list", STAGING).splitlines()
     assert {first.commit, second.commit, third.commit} <= set(on_branch)
     assert person.log("--merges", STAGING) == ["Merge branch 'main' into skilld/staging"]
+
+
+def test_refs_that_a_kill_left_behind_come_to_where_their_proposals_are(person: Person, desk: Desk) -> None:
+    """Git writes the refs of one transaction one after the other."""
+    first, second = desk.made("p1", DRY), desk.made("p2", NEWS)
+    person.git("update-ref", "refs/skilld/proposals/p1", "main")
+    person.git("update-ref", "-d", "refs/skilld/proposals/p2")
+    assert rebuild(person.root, list(desk.standing.values())).moved == {}
+    assert [person.tip(f"refs/skilld/proposals/{name}") for name in ("p1", "p2")] == [first.commit, second.commit]
+
+
+def test_a_git_that_was_killed_says_nothing_of_the_branch(
+    person: Person, desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.made("p1", DRY)
+    call = Git.call
+
+    def killed(git: Git, *args: str, **more: object) -> Result:
+        return Result(-signal.SIGKILL, b"", "") if args[0] == "rev-list" else call(git, *args, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Git, "call", killed)
+    with pytest.raises(GitFailedError):
+        rebuild(person.root, list(desk.standing.values()))
