@@ -105,14 +105,12 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
         return True
     prose = _prose(text)
     if _CJK.search(prose):
-        words, kinds = _CJK_TOKENS.findall(prose.lower()), [_cjk_kind(prose)]
-        each = [_cjk_kind(sentence) for sentence in _CJK_SENTENCE.split(prose) if sentence.strip()]
-        hinted = _CJK_HOLLOW.sub("", prose)
-        faint = CJK_FAINT if _TALK.issuperset(each) and not any(word in prose for word in CJK_REBUKED) else ()
-        if any(hint in hinted for hint in CJK_HINTS if hint not in faint):
+        sentences = [sentence for sentence in _CJK_SENTENCE.split(prose) if sentence.strip()]
+        if _cjk_hints(prose, sentences):
             return True
-        if _CHATTER.issuperset(each):
+        if all(_cjk_kind(sentence) in _CHATTER for sentence in sentences):
             return False
+        words, kinds = _CJK_TOKENS.findall(prose.lower()), [_cjk_kind(prose)]
     else:
         words = _words(prose)
         if len(words) > _MOST or not HINTS.isdisjoint(words) or not HINT_PAIRS.isdisjoint(_pairs(words)):
@@ -209,6 +207,16 @@ def _makes_something(rest: list[str]) -> bool:
 def _asks(sentence: str, rest: list[str]) -> bool:
     ordered = rest[0] == "do" and len(rest) > 1 and rest[1] in DONE
     return not ordered and (rest[0] in QUESTIONS or rest[-1] in ASKS_LAST or sentence.rstrip().endswith("?"))
+
+
+def _cjk_hints(prose: str, sentences: list[str]) -> bool:
+    """Whether a turn holds a hint of a rule; a faint one counts in mere approvals and questions only as a reproach."""
+    hinted = _CJK_HOLLOW.sub("", prose)
+    if any(hint in hinted for hint in CJK_HINTS):
+        return True
+    if not any(hint in hinted for hint in CJK_FAINT):
+        return False
+    return any(word in prose for word in CJK_REBUKED) or any(_cjk_kind(one) not in _TALK for one in sentences)
 
 
 def _cjk_kind(sentence: str) -> _Kind:
