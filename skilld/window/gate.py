@@ -105,10 +105,10 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
         return True
     prose = _prose(text)
     if _CJK.search(prose):
-        sentences = [sentence for sentence in _CJK_SENTENCE.split(prose) if sentence.strip()]
-        if _cjk_hints(prose, sentences):
+        parts = [part for part in _CJK_SENTENCE.split(prose) if part.strip()]
+        if _cjk_hints(prose, parts):
             return True
-        if all(_cjk_kind(sentence) in _CHATTER for sentence in sentences):
+        if all(_cjk_kind(part) in _CHATTER for part in parts):
             return False
         words, kinds = _CJK_TOKENS.findall(prose.lower()), [_cjk_kind(prose)]
     else:
