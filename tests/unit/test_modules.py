@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LONGEST = 300  # lines
+LONGEST = 500  # lines; a reviewer asks why from 300 on
 LONGEST_FUNCTION = 50  # lines, docstring and all
 
 # The only modules, with all below them, that may do it, and what for.
