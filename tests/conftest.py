@@ -14,6 +14,7 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,24 @@ from typing import Any
 import hypothesis
 import pytest
 
+from support import git_clock
+
 ROOT = Path(__file__).resolve().parents[1]
-KEPT = {"PATH", "LANG", "TERM", "TMPDIR", "TZ", "USER", "LOGNAME", "VIRTUAL_ENV", "CI", "LIVE_CLIENTS_DIR"}
+GIT_FOLDER = Path(tempfile.gettempdir()) / f"skilld-git-{os.getpid()}"
+MONTH = 30 * 24 * 3600
+KEPT = {
+    "PATH",
+    "LANG",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "LOGNAME",
+    "VIRTUAL_ENV",
+    "CI",
+    "LIVE_CLIENTS_DIR",
+    git_clock.CHOSEN,
+}
 KEPT_PREFIXES = ("LC_", "PYTHON", "PYTEST", "HYPOTHESIS_", "COVERAGE_")
 IDENTITY = {"NAME": "Ada Tester", "EMAIL": "ada@example.org"}
 # Audit events of Python (docs: "Audit events table") whose arguments name files, and those that name other machines.
@@ -116,21 +133,27 @@ def pytest_configure(config: pytest.Config) -> None:
     """Fence collection too: modules of tests import libraries that look around when they are imported."""
     home = Path(tempfile.mkdtemp(prefix="skilld-home-"))
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
+    config.add_cleanup(lambda: shutil.rmtree(GIT_FOLDER, ignore_errors=True))
     furnish(home)
     environment = plain_environment(home)
     os.environ.clear()
     os.environ.update(environment)
+    git_clock.install(GIT_FOLDER)
     sys.addaudithook(FENCE)
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def home(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
     """Give the test an empty home of its own; fail it afterwards if it reached outside the fence."""
     place = tmp_path_factory.mktemp("home")
     furnish(place)
     for name, value in plain_environment(place).items():
         monkeypatch.setenv(name, value)
     FENCE.reached.clear()
+    # The proposals of unit tests are dated months ago and those of whole programs now; commits decide them afterwards.
+    git_clock.restart(GIT_FOLDER, int(time.time()) - (MONTH if "unit" in request.path.parts else 0))
     yield place
     assert not FENCE.reached, f"the test touched the real home or the network: {FENCE.reached}"
 

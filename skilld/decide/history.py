@@ -14,9 +14,11 @@ _REVERTS = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULT
 _LIMIT = "--max-count=300"
 
 
-def read_history(repo: Repo, tip: str, relpath: str, since: int) -> tuple[Sighting, ...]:
-    """Return the newest 300 commits of `tip` that touch a file, made since a Unix time, oldest first."""
-    limits = "--full-history", "--topo-order", _LIMIT, f"--since={since}"
+def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple[Sighting, ...]:
+    """Return the newest 300 commits of `tip` that touch a file, oldest first: all, or those since a Unix time."""
+    # No date stands for "always": git 2.39 reads --since=0 as now, and so hides every commit.
+    dated = () if since is None else (f"--since={since}",)
+    limits = "--full-history", "--topo-order", _LIMIT, *dated
     oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
     commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
     names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]

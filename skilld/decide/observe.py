@@ -42,7 +42,9 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     repo = _open(address, private)
     if repo is None:
         return [Observation(proposal.id, Seen.GONE) for proposal in proposals]
-    since = int(min((seconds(proposal.created_at) or 0 for proposal in proposals), default=0)) - _MARGIN
+    dates = [seconds(proposal.created_at) for proposal in proposals]
+    known = [date for date in dates if date is not None]
+    since = int(min(known)) - _MARGIN if known and len(known) == len(dates) else None
     branches = _branches(repo)
     histories: dict[tuple[str, str], tuple[Sighting, ...]] = {}
     seen = []
@@ -68,7 +70,7 @@ def _observe(
     proposal: Proposal,
     branches: Sequence[_Branch],
     histories: dict[str, tuple[Sighting, ...]],
-    since: int,
+    since: int | None,
 ) -> Observation:
     own, before, after = _change(repo, proposal)
     relpath = proposal.relpath
@@ -125,7 +127,9 @@ def _holders(repo: Repo, commit: str) -> set[str]:
     return set(repo.git.run("for-each-ref", f"--contains={commit}", "--format=%(refname)", *places).decode().split())
 
 
-def _with_dropped(repo: Repo, proposals: Sequence[Proposal], seen: list[Observation], since: int) -> list[Observation]:
+def _with_dropped(
+    repo: Repo, proposals: Sequence[Proposal], seen: list[Observation], since: int | None
+) -> list[Observation]:
     """Tell the open proposals that are off the staging branch from those that are still on it.
 
     On it is also one whose commit the person gave a message of their own, as long as the branch says what it says.
@@ -152,10 +156,11 @@ def _says(repo: Repo, ref: str, proposal: Proposal) -> bool:
     return text is not None and before is not None and after is not None and lines.holds(text, before, after)
 
 
-def _naming(repo: Repo, tips: Sequence[str], since: int) -> dict[str, str]:
+def _naming(repo: Repo, tips: Sequence[str], since: int | None) -> dict[str, str]:
     """Return the proposals that commits below these tips name, each with one that does."""
     if not tips:
         return {}
-    wanted = "--fixed-strings", "--grep=Skilld-Proposal:", f"--since={since}", "--max-count=1000", "--ignore-missing"
-    oids = repo.git.run("rev-list", *wanted, *tips).decode().split()
+    dated = () if since is None else (f"--since={since}",)
+    wanted = "--fixed-strings", "--grep=Skilld-Proposal:", "--max-count=1000", "--ignore-missing"
+    oids = repo.git.run("rev-list", *wanted, *dated, *tips).decode().split()
     return {name: commit.oid for commit in objects.read_commits(repo.git, oids) if commit for name in commit.proposals}

@@ -57,7 +57,7 @@ def why(path: Path, line: int, private: Path | None = None) -> Origin:
 
 def _bringer(tracked: Tracked, line: bytes) -> str:
     """Return the newest commit that brought a line which ends in a bare CR: for git that ends no line."""
-    sightings = read_history(tracked.repo, tracked.repo.head, tracked.relpath, 0)
+    sightings = read_history(tracked.repo, tracked.repo.head, tracked.relpath, None)
     brought = (s.oid for s in reversed(sightings) if line not in (s.before or b"").splitlines())
     return next(brought, tracked.repo.head)
 

@@ -1,0 +1,77 @@
+"""A clock for git: every commit of a test has another date, hours apart as in life, and once one before the last.
+
+A test is over within a second, and all its commits would carry the same date: whatever orders or limits commits by date
+would be right by chance. So the git on the tests' PATH is a script that gives each command that makes commits a date of
+its own and then runs the real git. A program that sets the date itself, as skilld does for a proposal, keeps it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+# Seconds from the start to each commit in turn; after the last one every commit is a minute later.
+CLOCKS = {
+    "seconds": (1, 2, 3, 4),
+    "hours": (3_600, 10_800, 14_400, 25_200),
+    "back": (7_200, 3_600, 7_210, 7_220),
+    "mixed": (1, 2, 10_800, 10_801, 3_600, 14_400, 14_401),
+}
+CHOSEN = "SKILLD_TEST_GIT_CLOCK"  # names another clock than `mixed`; `real` for none
+_COUNT, _START = "commits", "start"
+_SCRIPT = """\
+#!/bin/sh
+# Written by tests/support/git_clock.py.
+argument=
+for word in "$@"; do
+    if [ -n "$argument" ]; then argument=; continue; fi
+    case $word in
+        -C|-c|--git-dir|--work-tree|--namespace) argument=1 ;;
+        -*) ;;
+        *) break ;;
+    esac
+done
+case $word in
+    commit|commit-tree|merge|cherry-pick|revert|rebase|am|tag|pull|stash|notes)
+        if [ -z "$GIT_COMMITTER_DATE" ]; then
+            count=0
+            [ ! -r "{count}" ] || read -r count <"{count}"
+            echo $((count + 1)) >"{count}"
+            case $count in
+                {cases}
+            esac
+            read -r start <"{start}"
+            GIT_COMMITTER_DATE="$((start + offset)) +0000"
+            export GIT_COMMITTER_DATE
+            case $word in
+                commit|commit-tree) [ -n "$GIT_AUTHOR_DATE" ] || export GIT_AUTHOR_DATE="$GIT_COMMITTER_DATE" ;;
+            esac
+        fi ;;
+esac
+exec {git} "$@"
+"""
+
+
+def install(folder: Path) -> None:
+    """Put a git with a clock into a folder and the folder at the head of this process's PATH."""
+    offsets = CLOCKS.get(os.environ.get(CHOSEN, "mixed"))
+    git = shutil.which("git")
+    if offsets is None or git is None:
+        return
+    folder.mkdir(exist_ok=True)
+    cases = [f"{count}) offset={offset} ;;" for count, offset in enumerate(offsets)]
+    cases.append(f"*) offset=$(({offsets[-1]} + (count - {len(offsets) - 1}) * 60)) ;;")
+    script = folder / "git"
+    script.write_text(
+        _SCRIPT.format(count=folder / _COUNT, start=folder / _START, cases="\n                ".join(cases), git=git)
+    )
+    script.chmod(0o755)
+    os.environ["PATH"] = f"{folder}{os.pathsep}{os.environ['PATH']}"
+
+
+def restart(folder: Path, start: int) -> None:
+    """Have the next commit be the first. `start` is a Unix time."""
+    if folder.is_dir():
+        (folder / _COUNT).unlink(missing_ok=True)
+        (folder / _START).write_text(f"{start}\n")
