@@ -7,7 +7,21 @@ under `metadata.skilld-*`, steps and examples as sections of its body that agent
 from __future__ import annotations
 
 from skilld.draft.faults import faults
-from skilld.draft.skill_md import input_schema, read, write
+from skilld.draft.leaving import Said, carried, cleared, cleared_body
+from skilld.draft.skill_md import EXAMPLE, input_schema, read, write
 from skilld.draft.values import Draft, SkillKind, Variable
 
-__all__ = ["Draft", "SkillKind", "Variable", "faults", "input_schema", "read", "write"]
+__all__ = [
+    "EXAMPLE",
+    "Draft",
+    "Said",
+    "SkillKind",
+    "Variable",
+    "carried",
+    "cleared",
+    "cleared_body",
+    "faults",
+    "input_schema",
+    "read",
+    "write",
+]

@@ -18,8 +18,9 @@ from skilld.skills.front import front
 from skilld.skills.spec import MAX_DESCRIPTION
 from skilld.text import cut, fold, one_line
 
-KIND, SCHEMA = "skilld-kind", "skilld-input-schema"
-_VARIABLES = "skilld-variables"
+KIND, SCHEMA, VARIABLES = "skilld-kind", "skilld-input-schema", "skilld-variables"
+EXAMPLE = "as in "
+"""How the description of a variable begins that is only what stood there in a session."""
 _TEXTS = {"origin": "skilld-origin", "version": "skilld-version", "author": "skilld-author", "team": "skilld-team"}
 _TEXTS |= {"project": "skilld-project", "date": "skilld-date"}
 _LISTS = {"tags": "skilld-tags", "sessions": "skilld-sessions"}
@@ -41,7 +42,7 @@ def read(text: str, name: str = "") -> Draft:
         description=said.description,
         body=trimmed(join_lines(file.body)),
         kind=SkillKind(kind) if kind in set(SkillKind) else None,
-        variables=variables(_json(said.metadata.get(_VARIABLES, ""))),
+        variables=variables(_json(said.metadata.get(VARIABLES, ""))),
         schema=input_schema(said.metadata),
         **facts,
     )
@@ -85,7 +86,7 @@ def _metadata(draft: Draft) -> Iterator[tuple[str, str]]:
     yield from ((key, ", ".join(getattr(draft, field))) for field, key in _LISTS.items() if getattr(draft, field))
     if draft.variables:
         rows = [{"name": one.name, "type": one.type, "description": one.description} for one in draft.variables]
-        yield _VARIABLES, _dumped(rows)
+        yield VARIABLES, _dumped(rows)
     if draft.schema:
         yield SCHEMA, _dumped(draft.schema)
 

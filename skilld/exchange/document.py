@@ -21,18 +21,17 @@ class Stats:
     success_rate: float | None = None
 
 
-def to_document(draft: Draft, stats: Stats, quotes: Sequence[str] | None = None) -> dict[str, Any]:
+def to_document(draft: Draft, stats: Stats, quotes: Sequence[str] = ()) -> dict[str, Any]:
     """Return the document of a draft.
 
-    `quotes` are the words that it was learned from: given, even if none, they stand in it with the sessions and the
-    author, which are left out else.
+    `quotes` are the words that it was learned from. Of a draft that must tell nothing of sessions and people, the text
+    was cleared before it was read.
     """
     parts = lift(draft.body)
-    told = quotes is not None
     prompt, own = _of_kind(draft, parts.prompt)
     if parts.steps or draft.kind is SkillKind.WORKFLOW:
         own["steps"] = [{"name": one.name, "prompt": one.text, "tools": list(one.codes)} for one in parts.steps]
-    learned: dict[str, Any] = {"sessions": list(draft.sessions) if told else [], "extracted_at": draft.date}
+    learned: dict[str, Any] = {"sessions": list(draft.sessions), "extracted_at": draft.date}
     if quotes:
         learned["quotes"] = list(quotes)
     return {
@@ -43,10 +42,10 @@ def to_document(draft: Draft, stats: Stats, quotes: Sequence[str] | None = None)
         "generated_from": learned,
         "prompt": prompt,
         **own,
-        "examples": _examples(parts.examples, told=told),
+        "examples": _examples(parts.examples),
         "workflow": [{"tool": one.name, "description": one.text} for one in parts.workflow],
         "tags": list(draft.tags),
-        "author": draft.author if told else "",
+        "author": draft.author,
         "team": draft.team,
         "stats": {"times_used": stats.times_used, "success_rate": stats.success_rate},
     }
@@ -65,8 +64,8 @@ def _of_kind(draft: Draft, prompt: str) -> tuple[str, dict[str, Any]]:
     return prompt, {}
 
 
-def _examples(items: Sequence[Item], *, told: bool) -> list[dict[str, str]]:
+def _examples(items: Sequence[Item]) -> list[dict[str, str]]:
     return [
-        {"input": given.text, "output": made.text, "source_session": "".join(made.codes[:1]) if told else ""}
+        {"input": given.text, "output": made.text, "source_session": "".join(made.codes[:1])}
         for given, made in zip(items[::2], items[1::2], strict=True)
     ]

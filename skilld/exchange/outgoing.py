@@ -7,8 +7,10 @@ the skill; it is written by plumbing, so no work tree, index or HEAD is touched.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from skilld.draft.leaving import PERSONAL, SESSIONS, Said, carried, cleared, cleared_body, names_session
+from skilld.draft.values import trimmed
 from skilld.edit.mark import marked
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, state, tree
@@ -16,7 +18,7 @@ from skilld.git.identity import person_at
 from skilld.git.remote import base_on
 from skilld.git.repo import Repo
 from skilld.git.turns import in_turn
-from skilld.markdown.skill_file import parse
+from skilld.markdown.skill_file import SkillFile, join_lines, parse
 from skilld.redact import Finding as Secret
 from skilld.skills.front import front
 from skilld.types import Op, Operation
@@ -24,7 +26,6 @@ from skilld.types import Op, Operation
 PREFIX = refs.SHARES.removeprefix("refs/heads/")
 _TITLE = "The skill was not shared"
 _OTHER = "Give another name: --branch NAME"
-_PERSONAL = ("skilld-sessions", "skilld-author")
 _MOST = 100  # commits of a branch that is pushed again
 
 
@@ -41,28 +42,55 @@ class Shared:
     before: str | None
 
 
-def redacted(text: str, secrets: Callable[[str], Sequence[Secret]]) -> str:
-    """Return a SKILL.md as `without_people`, or raise RefusedError for a secret, with the line it is in."""
-    found = secrets(text)
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What must not leave: secrets, by what finds them, and what is known of sessions."""
+
+    secrets: Callable[[str], Sequence[Secret]]
+    said: Said
+
+
+def redacted(text: str, check: Check) -> str:
+    """Return a SKILL.md as `without_sessions`, or raise RefusedError for a secret, with the line it is in."""
+    found = check.secrets(text)
     if found:
         where = ", ".join(f"line {text.count(chr(10), 0, one.start) + 1} ({one.kind})" for one in found[:5])
         raise RefusedError(_TITLE, f"it holds what looks like a secret: {where}", "Take it out of the skill first.")
-    return without_people(text)
+    return without_sessions(text, check.said)
 
 
-def without_people(text: str) -> str:
-    """Return a SKILL.md without the sessions and people it came from.
+def without_sessions(text: str, said: Said) -> str:
+    """Return a SKILL.md without the sessions and people it came from, as commits of new skills are cleared too.
 
-    Raises RefusedError where its front matter keeps what must go.
+    Raises RefusedError where something of a session stays: in front matter that cannot be changed, or in a field that
+    only the person can tell about.
     """
     file = parse(text.encode("utf-8"))
-    matter = file.front
-    for key in _PERSONAL:
-        if key in front(matter).metadata:
-            matter = marked(matter, Operation(Op.MARK, key), file.ending)
-    if any(key in matter for key in _PERSONAL):
-        raise RefusedError(_TITLE, "its front matter names sessions or people in a way that is not changed")
-    return matter + "".join(line.text + line.ending for line in file.body)
+    matter, metadata = file.front, front(file.front).metadata
+    cleaner = cleared(metadata)
+    for key in metadata:
+        if cleaner.get(key, "") != metadata[key]:
+            matter = marked(matter, Operation(Op.MARK, key, cleaner.get(key, "")), file.ending)
+    if any(key in matter for key in PERSONAL):
+        raise RefusedError(_TITLE, "its front matter names sessions or people in a way that skilld cannot change")
+    clean = matter + _clean_body(file)
+    if why := carried(clean, replace(said, sessions=said.sessions | _own_sessions(metadata))):
+        raise RefusedError(_TITLE, why, "Take it out of the skill first.")
+    return clean
+
+
+def _clean_body(file: SkillFile) -> str:
+    body = join_lines(file.body)
+    trimmed_body = trimmed(body)
+    clean = cleared_body(trimmed_body)
+    if clean == trimmed_body:
+        return "".join(line.text + line.ending for line in file.body)
+    blank = len(body) - len(body.lstrip("\n"))
+    return (body[:blank] + clean + "\n").replace("\n", file.ending)
+
+
+def _own_sessions(metadata: Mapping[str, str]) -> frozenset[str]:
+    return frozenset(metadata.get(SESSIONS, "").replace(",", " ").split())
 
 
 def put(
@@ -73,7 +101,7 @@ def put(
     *,
     message: str,
     seconds: int,
-    secrets: Callable[[str], Sequence[Secret]],
+    check: Check,
 ) -> Shared:
     """Put files (path -> text) on `branch` of the person's repository, in their name, and return it.
 
@@ -88,7 +116,7 @@ def put(
     with in_turn(repo.common_dir):
         _check_unused(repo, ref)
         tip, base = refs.tip(repo.git, ref), base_on(repo, remote)
-        if tip is not None and not _only(repo, tip, base, files, secrets):
+        if tip is not None and not _only(repo, tip, base, files, check):
             raise RefusedError(
                 _TITLE, f"{branch} holds more than these skills, which would be pushed with them", _OTHER
             )
@@ -131,9 +159,7 @@ def _tree_of(repo: Repo, commit: str) -> str | None:
     return found.tree if found is not None else None
 
 
-def _only(
-    repo: Repo, tip: str, base: str | None, files: Mapping[str, str], secrets: Callable[[str], Sequence[Secret]]
-) -> bool:
+def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], check: Check) -> bool:
     """Whether the commits up to `tip` that `base` has not are a straight line that changes nothing but these files.
 
     Nor may one of them, in its message or in what it made of a file, say what may not be shared.
@@ -145,17 +171,21 @@ def _only(
             return False
         before = commit.parents[0] if commit.parents else tree.EMPTY[len(tip)]
         changed = tree.changed(repo.git, before, commit.oid)
-        if not changed.keys() <= files.keys() or secrets(commit.text):
+        if not changed.keys() <= files.keys() or _tells(commit.text, check):
             return False
         made = objects.read(repo.git, [now.oid for _, now in changed.values() if now is not None])
-        if not all(one is not None and _is_shareable(one.data, secrets) for one in made):
+        if not all(one is not None and _is_shareable(one.data, check) for one in made):
             return False
     return True
 
 
-def _is_shareable(data: bytes, secrets: Callable[[str], Sequence[Secret]]) -> bool:
+def _tells(message: str, check: Check) -> bool:
+    return bool(check.secrets(message)) or names_session(message, check.said)
+
+
+def _is_shareable(data: bytes, check: Check) -> bool:
     try:
         text = data.decode("utf-8")
-        return redacted(text, secrets) == text
+        return redacted(text, check) == text
     except (UnicodeDecodeError, SkilldError):
         return False

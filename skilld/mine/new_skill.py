@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.draft import SkillKind, Variable
+from skilld.draft import SkillKind, Variable, cleared
 from skilld.mine.content import relative
 from skilld.mine.naming import project_name
 from skilld.mine.template import others_of, template
@@ -60,26 +60,27 @@ class NewSkill:
 def new_skill(candidate: Candidate, *, day: str, with_sessions: bool) -> NewSkill:
     """Return the skill that a candidate to create would be; `day` is YYYY-MM-DD.
 
-    `with_sessions` has the sessions' ids and what was last asked about in it: no file that others see should.
+    `with_sessions` keeps the sessions' ids and what was last asked about in it: no file that others see should.
     """
     parts = [_clean(part, candidate.target) for part in candidate.parts]
     kind = candidate.kind or SkillKind.KNOWLEDGE
     metadata = {"skilld-origin": "mined", "skilld-evolving": "true", "skilld-kind": kind.value, "skilld-date": day}
-    if with_sessions:
-        metadata["skilld-sessions"] = ", ".join(sorted({proof.session for proof in candidate.evidence}))
+    metadata["skilld-sessions"] = ", ".join(sorted({proof.session for proof in candidate.evidence}))
     if parts[0].sort is Sort.REQUEST:
         said, body, variables = _request(parts[0], kind)
         if kind is SkillKind.TOOL:
             metadata["skilld-input-schema"] = json.dumps(_schema(variables))
         elif variables:
-            metadata["skilld-variables"] = json.dumps([_told(one, example=with_sessions) for one in variables])
+            metadata["skilld-variables"] = json.dumps([_told(one) for one in variables])
     elif any(part.sort is Sort.STEP for part in parts):
         said, body = _steps(parts)
     else:
         said, body = _rules(candidate, parts)
     if candidate.title:
         body = "\n".join([f"# {candidate.title}", *body.splitlines()[1:]])
-    return NewSkill(candidate.name, candidate.description or said, body, metadata)
+    return NewSkill(
+        candidate.name, candidate.description or said, body, metadata if with_sessions else cleared(metadata)
+    )
 
 
 def _clean(part: Part, project: str) -> Part:
@@ -102,9 +103,8 @@ def _schema(variables: Sequence[Variable]) -> dict[str, object]:
     return {"type": "object", "properties": {name: {"type": "string"} for name in names}, "required": names}
 
 
-def _told(variable: Variable, *, example: bool) -> dict[str, str]:
-    told = {"name": variable.name, "type": variable.type}
-    return told | {"description": variable.description} if example else told
+def _told(variable: Variable) -> dict[str, str]:
+    return {"name": variable.name, "type": variable.type, "description": variable.description}
 
 
 def _steps(parts: Sequence[Part]) -> tuple[str, str]:

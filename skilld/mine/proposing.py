@@ -17,7 +17,7 @@ from skilld.classify.backends import OFFLINE
 from skilld.daemon.budget import why_spent
 from skilld.daemon.roots import Surroundings
 from skilld.daemon.spawn import Worker
-from skilld.draft import SkillKind
+from skilld.draft import Said, SkillKind, carried
 from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
 from skilld.mine.asking import BOOKED_UNDER, Terms
@@ -88,6 +88,8 @@ def _created(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *
             raise SkilldError("It was not proposed", f"{other.id} proposes a skill of that name; decide on it first")
     drafted = new_skill(candidate, day=day(time.time()), with_sessions=not where.shared)
     written = drafted.text
+    if where.shared and (why := carried(written, _said(candidate))):
+        raise SkilldError("The new skill was not written", why)
     if dry_run:
         checked(candidate, drafted, run)
         return Became(candidate, text=written)
@@ -97,6 +99,11 @@ def _created(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *
     else:
         passed = checked(candidate, drafted.edited(seen), run, own=seen)
     return Became(candidate, put(run.store, creation(passed, where.path, run)).id, text=passed.skill.text)
+
+
+def _said(candidate: Candidate) -> Said:
+    sessions = frozenset(proof.session for proof in candidate.evidence)
+    return Said(sessions, tuple(proof.quote for proof in candidate.evidence))
 
 
 def checked(candidate: Candidate, skill: NewSkill, run: Run, *, own: str = "") -> Written:

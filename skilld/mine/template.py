@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skilld.draft import Variable
+from skilld.draft import EXAMPLE, Variable
 from skilld.mine.values import Part
 from skilld.text import fold
 
@@ -38,7 +38,7 @@ def template(newest: str, others: Sequence[str]) -> tuple[str, tuple[Variable, .
     text = _TOKEN.sub(put, newest)
     if len(names) > _MOST or not names:
         return newest, ()
-    return text, tuple(Variable(name, description=f"as in {token}") for token, name in names.items())
+    return text, tuple(Variable(name, description=f"{EXAMPLE}{token}") for token, name in names.items())
 
 
 def others_of(part: Part) -> list[str]:

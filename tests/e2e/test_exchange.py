@@ -114,6 +114,76 @@ def test_evidence_is_the_quotes_of_what_was_accepted(world: World) -> None:
     assert "who reviewed" not in world.program.run("skills", "export", world.notes).stdout
 
 
+ASKED = "review https://x.org/pr/10 with me before Ada is back"
+SESSION = "11111111-2222-3333-4444-555555555555"
+MINED = f"""\
+---
+name: port-finder
+description: "Reviews some link."
+metadata:
+  skilld-origin: "mined"
+  skilld-kind: "prompt-template"
+  skilld-variables: "[{{\\"name\\": \\"link\\", \\"type\\": \\"string\\", \\"description\\": \\"as in https://x.org/pr/10\\"}}]"
+  skilld-sessions: "{SESSION}"
+---
+
+review {{{{link}}}} with me
+
+## Examples
+
+1. **Input**
+
+   review the one of Ada
+
+2. **Output** (`{SESSION}`)
+
+   Ada forgot the lock.
+"""
+
+
+def _was_asked(world: World, file: Path) -> None:
+    """Keep in the store that a proposal for a skill rests on what was said in a session."""
+    world.program.run("proposals")  # makes the store
+    store = Store.open(world.home / ".local/state/skilld/skilld.db")
+    said = (Evidence("t1", ASKED),)
+    store.proposals.add(a_proposal(state=State.ACCEPTED, path=str(file), evidence=said, session_id=SESSION))
+    store.close()
+
+
+def test_s8_nothing_of_a_session_leaves_in_any_field(world: World, tmp_path: Path) -> None:
+    _was_asked(world, _skill(world, MINED))
+    hub = tmp_path / "hub.git"
+    (tmp_path / "x").mkdir()
+    _git(tmp_path / "x", "init", "--quiet", "--bare", str(hub))
+    for verb in (("export",), ("export", "--format", "skill"), ("share", "--to", str(hub), "--yes")):
+        done = world.program.run("skills", verb[0], "port-finder", *verb[1:])
+        assert done.returncode == 0, done.stderr
+        left = done.stdout
+        if verb[0] == "share":
+            left += _git(hub, "show", "skilld/share/port-finder:port-finder/SKILL.md")
+            left += _git(hub, "log", "--format=%B", "skilld/share/port-finder")
+        assert [word for word in ("x.org", "Ada", SESSION) if word in left] == []
+        assert "review {{link}} with me" in left
+    told = world.program.run("skills", "export", "port-finder", "--with-evidence").stdout
+    assert all(word in told for word in ("https://x.org/pr/10", "Ada forgot the lock", SESSION))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ('skilld-kind: "prompt-template"', 'skilld-team: "before Ada is back"'),
+        ("as in https", "the last was https"),
+        ("with me\n", f"with me\n\nSee session {SESSION}.\n"),
+    ],
+)
+def test_s8_what_cannot_be_taken_out_stops_it(world: World, tmp_path: Path, change: tuple[str, str]) -> None:
+    _was_asked(world, _skill(world, MINED.replace(*change)))
+    for verb in (("export",), ("export", "--format", "skill"), ("share", "--to", str(tmp_path), "--yes")):
+        done = world.program.run("skills", verb[0], "port-finder", *verb[1:])
+        assert (done.returncode, done.stdout) == (5, "")
+        assert "session" in done.stderr
+
+
 def test_several_go_into_a_folder_and_secrets_are_masked(world: World, tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from skilld.draft import Said
 from skilld.errors import RefusedError
-from skilld.exchange.outgoing import Shared, put, redacted, take_back
+from skilld.exchange.outgoing import Check, Shared, put, redacted, take_back
 from skilld.git.errors import GitFailedError
 from skilld.git.private import take_in
 from skilld.git.remote import base_on, push, push_addresses
@@ -17,7 +18,8 @@ from skilld.propose.withdraw import plan, withdraw
 from skilld.redact import Redactor
 from support.repos import SKILL, TEXT, Person, isolate, new_repo, snapshot
 
-SECRETS = Redactor(bytes(32)).findings
+SESSION = "11111111-2222-3333-4444-555555555555"
+CHECK = Check(Redactor(bytes(32)).findings, Said(frozenset({SESSION}), ("review https://x.org/pr/10 with me",)))
 BRANCH = "skilld/share/release"
 REF = f"refs/heads/{BRANCH}"
 OURS = """\
@@ -50,7 +52,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
 
 def _put(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> Shared:
     repo = open_repo(person.root)
-    return put(repo, remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000, secrets=SECRETS)
+    return put(repo, remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000, check=CHECK)
 
 
 def _work(person: Person) -> dict[str, str]:
@@ -59,19 +61,19 @@ def _work(person: Person) -> dict[str, str]:
 
 
 def test_sessions_and_people_are_taken_out_of_the_front_matter_and_nothing_else() -> None:
-    assert redacted(OURS, SECRETS) == SHARED
-    assert redacted(TEXT, SECRETS) == TEXT
+    assert redacted(OURS, CHECK) == SHARED
+    assert redacted(TEXT, CHECK) == TEXT
 
 
 def test_a_secret_stops_it_with_its_line() -> None:
     with pytest.raises(RefusedError, match=r"line 12 \(\S+\)") as refused:
-        redacted(OURS + "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8\n", SECRETS)
+        redacted(OURS + "ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8\n", CHECK)
     assert refused.value.code == 5
 
 
 def test_what_cannot_be_taken_out_is_refused() -> None:
     with pytest.raises(RefusedError, match="names sessions or people"):
-        redacted("---\nname: a\ndescription: b\nmetadata: {skilld-author: Pat}\n---\n\nc\n", SECRETS)
+        redacted("---\nname: a\ndescription: b\nmetadata: {skilld-author: Pat}\n---\n\nc\n", CHECK)
 
 
 def test_the_branch_rests_on_the_remotes_default_branch_and_is_pushed_alone(person: Person) -> None:
@@ -221,7 +223,7 @@ def test_a_skill_that_git_does_not_track_is_shared_from_skillds_own_repository(p
     before = snapshot(tmp_path / "home")
     tracked = take_in(file, tmp_path / "data")
     hub = str(person.root.parent / "hub.git")
-    shared = put(tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1, secrets=SECRETS)
+    shared = put(tracked.repo, hub, BRANCH, {tracked.relpath: OURS}, message="Share\n", seconds=1, check=CHECK)
     push(tracked.repo, hub, shared.ref, {})
     assert Person(person.root.parent / "hub.git").git("ls-tree", "-r", "--name-only", BRANCH) == "release/SKILL.md"
     assert snapshot(tmp_path / "home") == before

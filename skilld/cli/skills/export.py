@@ -49,17 +49,18 @@ def run(arguments: argparse.Namespace) -> int:
 def _said(store: Store, row: Shelved, arguments: argparse.Namespace, redact: Callable[[str], str]) -> tuple[str, bool]:
     """Return the text to write without secrets, and whether there were any."""
     from skilld.exchange import yaml_text
-    from skilld.exchange.outgoing import without_people
+    from skilld.exchange.outgoing import without_sessions
 
+    said = inventory.skill_text(row.skill)
+    if not arguments.with_evidence:
+        said = without_sessions(said, library.said(store, [row]))
     if arguments.format == "yaml":
-        document = _document(store, row, with_evidence=arguments.with_evidence)
+        document = _document(store, row, said, with_evidence=arguments.with_evidence)
         # Each text by itself first: YAML folds long lines, and half a secret on each is found in neither.
         masked = _masked(document, redact)
-        said = yaml_text.dump(masked)
-        text = redact(said)
-        return text, masked != document or text != said
-    said = inventory.skill_text(row.skill)
-    said = said if arguments.with_evidence else without_people(said)
+        dumped = yaml_text.dump(masked)
+        text = redact(dumped)
+        return text, masked != document or text != dumped
     text = redact(said)
     return text, text != said
 
@@ -72,7 +73,7 @@ def _masked(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - 
     return redact(value) if isinstance(value, str) else value
 
 
-def _document(store: Store, row: Shelved, *, with_evidence: bool) -> dict[str, Any]:
+def _document(store: Store, row: Shelved, said: str, *, with_evidence: bool) -> dict[str, Any]:
     from skilld.draft import read
     from skilld.exchange.document import Stats, to_document
     from skilld.types import State
@@ -80,8 +81,8 @@ def _document(store: Store, row: Shelved, *, with_evidence: bool) -> dict[str, A
     accepted = store.proposals.in_states([State.ACCEPTED])
     quotes = [piece.quote for one in accepted if one.path == str(row.path) for piece in one.evidence]
     stats = Stats(row.uses.number, row.uses.success)
-    draft = read(inventory.skill_text(row.skill), row.name)
-    return to_document(draft, stats, list(dict.fromkeys(quotes)) if with_evidence else None)
+    draft = read(said, row.name)
+    return to_document(draft, stats, list(dict.fromkeys(quotes)) if with_evidence else ())
 
 
 def _write(path: Path | None, text: str, *, below: Path | None) -> None:

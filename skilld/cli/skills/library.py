@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
+    from skilld.draft import Said
     from skilld.library.shelf import Shelved
     from skilld.store import Store
 
@@ -48,6 +50,18 @@ def perhaps(store: Store, given: str, session: str = "") -> Shelved | None:
         choices = "; ".join(f"{row.path.parent} ({row.skill.source.value})" for row in named)
         raise UsageError("Which of them?", f"{len(named)} skills are called {given}: {choices}", "Give one's folder.")
     return named[0] if named else None
+
+
+def said(store: Store, rows: Sequence[Shelved]) -> Said:
+    """Return what is known of sessions that these skills may carry: the ids of all, and the quotes they came from."""
+    from skilld.draft import Said
+    from skilld.types import State
+
+    paths = {str(row.path) for row in rows}
+    proposals = store.proposals.in_states(list(State))
+    quotes = [piece.quote for one in proposals if one.path in paths for piece in one.evidence]
+    sessions = {one.session_id for one in proposals} | {one.session_id for one in store.overview.sessions_since(0)}
+    return Said(frozenset(sessions), tuple(dict.fromkeys(quotes)))
 
 
 def as_json(row: Shelved) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from skilld.text import counted
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from skilld.exchange.outgoing import Check
     from skilld.git.repo import Repo
     from skilld.library.shelf import Shelved
 
@@ -32,6 +33,7 @@ class _Plan:
     branch: str
     files: dict[str, str]
     message: str
+    check: Check
 
 
 def add(verbs: common.Verbs) -> None:
@@ -70,8 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         return Exit.FAILURE
     for plan in plans:
         now = int(time.time())
-        secrets = common.secrets()
-        shared = put(plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, secrets=secrets)
+        shared = put(plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check)
         if shared.commit != shared.before:
             _remember(plan.repo, shared.commit)
         try:
@@ -112,18 +113,19 @@ def _remember(repo: Repo, commit: str) -> None:
 
 def _plans(rows: list[Shelved], branch: str) -> list[_Plan]:
     """Return a branch for each skill; one for all of them where it is named and they are in one repository."""
-    from skilld.exchange.outgoing import PREFIX, redacted
+    from skilld.exchange.outgoing import PREFIX, Check, redacted
     from skilld.git.private import track
     from skilld.worker.staging import private_repositories
 
     plans: dict[tuple[Path, str], _Plan] = {}
+    check = Check(common.secrets(), library.said(common.store(), rows))
     for row in rows:
-        text = redacted(inventory.skill_text(row.skill), common.secrets())
+        text = redacted(inventory.skill_text(row.skill), check)
         tracked = track(row.path, private_repositories())
         key = (tracked.repo.address, branch or PREFIX + row.name)
-        plan = plans.get(key) or _Plan(tracked.repo, key[1], {}, "")
+        plan = plans.get(key) or _Plan(tracked.repo, key[1], {}, "", check)
         message = f"{plan.message}Share the skill {row.name}\n\n{_provenance(row)}\n\n"
-        plans[key] = _Plan(plan.repo, plan.branch, plan.files | {tracked.relpath: text}, message)
+        plans[key] = replace(plan, files=plan.files | {tracked.relpath: text}, message=message)
     if branch and len(plans) > 1:
         raise UsageError(_TITLE, f"the skills are in {len(plans)} repositories", "Share them one by one.")
     return list(plans.values())

@@ -1,0 +1,72 @@
+"""S8: what leaves carries nothing of any session, whichever field it stands in."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from skilld.draft import Said, carried, cleared, cleared_body
+
+SAID = Said(frozenset({"ses_0123456789"}), ("Deploy build 4711 to box7.example before you call Ada.",))
+SKILL = """\
+---
+name: deploy
+description: Deploys some build.
+metadata:
+  skilld-version: "4711"
+  {key}: {value}
+---
+
+Deploy {{{{build}}}} before you call somebody.
+"""
+
+
+def _skill(key: str = "skilld-team", value: object = "ops") -> str:
+    return SKILL.format(key=key, value=json.dumps(value))
+
+
+def test_sessions_people_and_examples_are_cleared_and_nothing_else() -> None:
+    rows = [{"name": "a", "description": "as in 4711"}, {"name": "b", "description": "the box"}]
+    metadata = {"skilld-sessions": "s1", "skilld-author": "Ada", "skilld-team": "ops"}
+    kept = cleared(metadata | {"skilld-variables": json.dumps(rows)})
+    assert kept == {
+        "skilld-team": "ops",
+        "skilld-variables": '[{"name": "a"}, {"name": "b", "description": "the box"}]',
+    }
+    assert cleared({"skilld-variables": "no JSON"}) == {"skilld-variables": "no JSON"}
+
+
+@pytest.mark.parametrize(
+    ("origin", "left"), [("mined", {"type": "string"}), ("imported", {"type": "string", "default": "x"})]
+)
+def test_a_schema_shows_values_only_where_no_session_gave_them(origin: str, left: dict[str, str]) -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "default": "x"}}}
+    kept = cleared({"skilld-origin": origin, "skilld-input-schema": json.dumps(schema)})
+    assert json.loads(kept["skilld-input-schema"])["properties"]["a"] == left
+
+
+def test_an_example_goes_with_the_session_it_names() -> None:
+    own = "## Examples\n\n1. **Input**\n\n   a\n\n2. **Output**\n\n   b"
+    from_session = own.replace("**Output**", "**Output** (`s1`)")
+    assert cleared_body(f"Do it.\n\n{own}") == f"Do it.\n\n{own}"
+    assert cleared_body(f"Do it.\n\n{from_session}") == "Do it."
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (_skill(), ""),
+        (_skill("skilld-project", "before you call"), ""),  # the body says so too
+        (_skill("skilld-tags", "deploy, build"), ""),
+        (_skill() + "Heard in ses_0123456789.", "it names a session"),
+        (_skill("skilld-ses_0123456789", "x"), "it names a session"),
+        (_skill("skilld-team", "4711"), "its skilld-team repeats what you said in a session"),
+        (_skill("skilld-project", "call ada. Deploy build 4712"), ""),
+        (_skill("skilld-project", "you call Ada"), "its skilld-project repeats what you said in a session"),
+        (_skill("skilld-variables", json.dumps([{"name": "a", "x": ["so: box7.example"]}])),
+         "its skilld-variables repeats what you said in a session"),
+    ],
+)  # fmt: skip
+def test_what_a_text_carries_of_a_session_is_told(text: str, why: str) -> None:
+    assert carried(text, SAID) == why
