@@ -24,18 +24,22 @@ class Redacts(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SecretCase:
-    """A text with what a reader said of it. `kind` is the sort of secret it holds or only looks like."""
+    """A text with what a reader said of it. `kind` is the sort of secret it holds or only looks like.
+
+    `parts` are the secrets themselves, where the row has them: none of them may be left.
+    """
 
     id: str
     text: str
     kind: str
     tier: str
     secret: bool
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedText:
-    """A case and whether the redactor changed its text."""
+    """A case and whether the redactor changed its text; of one with parts, whether it left none of them."""
 
     case: SecretCase
     flagged: bool
@@ -44,22 +48,36 @@ class JudgedText:
 def secret_case(row: Mapping[str, Any]) -> SecretCase:
     """Return the case of a row (`sample_b64` holds the text, so that no scanner takes the file for a leak).
 
+    `secrets_b64`, a list, may name the secrets in it.
+
     Raises KeyError, TypeError or ValueError for a row that is none.
     """
     if not isinstance(row["should_redact"], bool):
         raise TypeError("should_redact is neither true nor false")
     return SecretCase(
         id=str(row["id"]),
-        text=base64.b64decode(row["sample_b64"], validate=True).decode("utf-8", "replace"),
+        text=_decoded(row["sample_b64"]),
         kind=str(row["kind"]),
         tier=str(row["tier"]),
         secret=row["should_redact"],
+        parts=tuple(map(_decoded, row.get("secrets_b64", ()))),
     )
+
+
+def _decoded(encoded: str) -> str:
+    return base64.b64decode(encoded, validate=True).decode("utf-8", "replace")
 
 
 def judge(case: SecretCase, redactor: Redacts) -> JudgedText:
     """Put one text through the redactor."""
-    return JudgedText(case, redactor.redact(case.text) != case.text)
+    redacted = redactor.redact(case.text)
+    return JudgedText(case, not _left(case, redacted) if case.parts else redacted != case.text)
+
+
+def _left(case: SecretCase, redacted: str) -> bool:
+    """Whether a secret is left. Of a seed phrase, which has blanks, no single word may be."""
+    words = {word for part in case.parts if case.kind == "seed" for word in part.split()}
+    return any(part in redacted for part in case.parts) or not words.isdisjoint(redacted.split())
 
 
 def figures(judged: list[JudgedText]) -> dict[str, Any]:

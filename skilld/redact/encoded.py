@@ -24,12 +24,12 @@ def find(text: str, detectors: tuple[Detector, ...]) -> Iterator[Finding]:
     parts: list[str] = []
     size = 0
     for run in _RUN.finditer(text):
-        decoded = _decode(run[0])
-        if decoded:
+        text_of = decoded(run[0])
+        if text_of:
             spans.append(run.span())
             starts.append(size)
-            parts.append(decoded)
-            size += len(decoded) + 1
+            parts.append(text_of)
+            size += len(text_of) + 1
     joined = "\n".join(parts)
     hit: set[int] = set()
     for detector in detectors:
@@ -39,12 +39,12 @@ def find(text: str, detectors: tuple[Detector, ...]) -> Iterator[Finding]:
         yield Finding(*spans[index], "base64")
 
 
-def _decode(run: str) -> str:
+def decoded(run: str) -> str:
     """Return the text that `run` encodes, empty if it is no base64 or encodes something else than text."""
     core = run.rstrip("=").translate(_URL_SAFE)
     core = core[: len(core) - (len(core) % 4 == 1)]
     try:
-        decoded = binascii.a2b_base64(core + "=" * (-len(core) % 4))
+        data = binascii.a2b_base64(core + "=" * (-len(core) % 4))
     except binascii.Error:
         return ""
-    return "" if decoded.translate(None, _TEXT_BYTES) else decoded.decode("ascii")
+    return "" if data.translate(None, _TEXT_BYTES) else data.decode("ascii")

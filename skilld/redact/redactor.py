@@ -11,7 +11,22 @@ import hmac
 from collections.abc import Iterator
 
 from skilld.errors import SkilldError
-from skilld.redact import assignments, blocks, encoded, headers, kubernetes, logins, shapes, tokens, urls
+from skilld.redact import (
+    assignments,
+    bare,
+    blocks,
+    broken,
+    commands,
+    encoded,
+    headers,
+    kubernetes,
+    logins,
+    numbers,
+    shapes,
+    spoken,
+    tokens,
+    urls,
+)
 from skilld.redact.findings import Detector, Finding, blank_placeholders, merge, outside_placeholders
 
 KEY_BYTES = 32
@@ -22,9 +37,14 @@ _DETECTORS: tuple[Detector, ...] = (
     urls.find,
     headers.find,
     logins.find,
+    commands.find,
+    numbers.find,
     kubernetes.find,
     assignments.find,
+    spoken.find,
+    bare.find,
 )
+_TOKENS: tuple[Detector, ...] = (tokens.find, shapes.find, urls.find)  # what a line end may break
 _ROUNDS = 8  # a text with secrets needs two: one that finds them, one that finds nothing more
 _GAPS = (0, 32, 256)  # findings nearer than this are made one; the wider ones only if the result is too long
 _SLACK = 256  # characters that a short text may grow by beyond twice its length
@@ -94,12 +114,14 @@ class Redactor:
 
 def _search(text: str) -> list[Finding]:
     blanked = blank_placeholders(text)
-    return merge(outside_placeholders(_detect(blanked), blanked))
+    found = (broken.extended(blanked, finding) for finding in merge(_detect(blanked)))
+    return merge(outside_placeholders(found, blanked))
 
 
 def _detect(text: str) -> Iterator[Finding]:
     for detector in _DETECTORS:
         yield from detector(text)
+    yield from broken.find(text, _TOKENS)
     yield from encoded.find(text, _DETECTORS)
 
 

@@ -71,10 +71,10 @@ def _shape(
 SHAPES = (
     _shape("jwt", "eyJ", r"eyJ[\w-]{8,}+=*+\.[\w-]{8,}+=*+(?:\.[\w-]*+){0,3}=*+", _is_jwt),
     _shape("azure-client-secret", "Q~", r"[\w.~-]{3}\dQ~[\w.~-]{31,34}", before=4, after=40),
-    _shape("telegram", "", r"\d{5,16}+:A[\w-]{34}", inside=True),
+    _shape("telegram", ":A", r"\d{5,16}+:A[\w-]{34}", before=16, after=40, inside=True),
     _shape("discord", "", r"[MNO][\w-]{23,27}+\.[\w-]{6}\.[\w-]{27,40}", inside=True),
     _shape("mailchimp", "-us", r"[0-9a-f]{32}-us\d{1,2}", before=32, after=6),
-    _shape("facebook", "", r"\d{15,16}\|[\w-]{27}"),
+    _shape("facebook", "|", r"\d{15,16}\|[\w-]{27}", before=16, after=32),
     _shape("airtable", "pat", r"pat\w{14}\.[0-9a-f]{64}"),
     _shape("asana", "", r"[012]/\d{15,18}(?:/\d{15,18})?:[0-9a-f]{32}"),
     _shape("terraform", ".atlasv1.", r"\w{14}\.atlasv1\.[\w=-]{50,200}", before=14, after=216),

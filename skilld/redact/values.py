@@ -22,6 +22,8 @@ _TEMPLATE = re.compile(
     """,
 )
 _ELLIPSIS = re.compile(r"\.{3}|…|\*{3}|•{3}|_{4}|-{6}|(?i:x{4})|(?i:\bredacted\b)")
+# A pattern for secrets is none: [A-Za-z0-9]{36}, \\w+
+_PATTERN = re.compile(r"\[\^?(?:[A-Za-z0-9]-[A-Za-z0-9]|\\[wdsS])[^\]\n]{0,32}\](?:[+*?]|\{\d)|\\[wdS](?:[+*]|\{\d)")
 _SEPARATOR = re.compile(r"[-_.:/\s]+")
 _ALPHABET = re.compile(r"(?i)abcdefghijkl|(?:1234567890){2}")
 _FEW, _MOST, _LONG = 2, 0.7, 16  # so few different characters (one more if long), or so large a share of one
@@ -69,7 +71,7 @@ def is_template(value: str) -> bool:
 def is_stand_in(value: str) -> bool:
     """Whether `value` only stands for a secret: a template, `xxxx`, `your_token_here`, the alphabet, all digits."""
     core = value.strip(_QUOTES)
-    if is_template(core) or _ALPHABET.search(core) or not any(char.isalnum() for char in core):
+    if is_template(core) or _PATTERN.search(core) or _ALPHABET.search(core) or not any(char.isalnum() for char in core):
         return True
     counts = Counter(_SEPARATOR.sub("", core.casefold()))
     few = len(counts) <= _FEW + (len(core) >= _LONG) or max(counts.values()) > _MOST * counts.total()

@@ -1,0 +1,94 @@
+"""Find what a machine made and nobody labelled in code: keys in sentences, bare key material, the body of a PEM. Pure.
+
+The value is looked for first, since it is rare; then what stands around it says whether it is a key or only a hash, an
+id, a public key. Sources: RFC 8017 and RFC 5208 (how the DER of a private key begins), OpenSSH's PROTOCOL.key.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from skilld.redact.encoded import decoded
+from skilld.redact.findings import Finding
+from skilld.redact.naming import names_a_key
+from skilld.redact.opacity import is_opaque
+from skilld.redact.values import is_stand_in
+
+_RUN = re.compile(r"[A-Za-z0-9_+/=-]{16,512}+")
+_BEFORE, _AFTER = 90, 24  # characters around a value that may name it
+_NEAR = 48
+# A run is part of a path, an address, an identifier.
+_BEGUN = re.compile(r"[\w/.@#%&?$-]", re.ASCII)
+_GOES_ON = re.compile(r"[\w/@(%$\[*]|\.[\w.]|\u2026", re.ASCII)
+_HASHES = frozenset({40})  # hex digits of a git object
+_PUBLIC_KEYS = ("AAAA", "sha")  # as OpenSSH writes a public key; a hash with its name
+_HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{64}(?:[0-9a-fA-F]{64})?")
+_HASH = re.compile(r"[0-9a-fA-F]{7,512}")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_BASE64 = re.compile(r"[A-Za-z0-9+/]{43}=|[A-Za-z0-9+/]{86}==|(?=[A-Za-z0-9]*+[+/])(?:[A-Za-z0-9+/]{4}){10,32}={0,2}")
+_KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]", "[+/=]")))
+_SWITCH = re.compile(r"(?<=[a-z])(?=[A-Z0-9+/])|(?<=[A-Z])(?=[a-z0-9+/])|(?<=[0-9])(?=[A-Za-z+/])")
+_SHARE = 0.4  # of the places where the sort of character changes; of random base64 0.65
+# Words that tell what is public: hashes, ids, names of commits and images.
+_PUBLIC = re.compile(
+    r"(?i)commit|\bsha-?\d?|hash|digest|checksum|integrity|docker|image|revert|cherry|merge|bisect|uuid|guid|trace|etag|\bids?\b"
+    r"|public|revision|fingerprint|\bpub\b|\btx|transaction|block|\btree\b|\bblob\b|layer|sum\b|\bmd5|cert"
+    r"|коммит|커밋|コミット|提交|کامیت|কমিট|कमिट|哈希|校验|해시|ハッシュ|хеш|хэш"
+)
+# Services whose keys have no prefix: their name with a sign is a label.
+_ISSUER = re.compile(
+    r"(?i)(?:\b|_)(?:adafruit|adobe|airtable|algolia|amplitude|asana|auth0|beamer|bitbucket|bittrex|bugsnag|cloudflare|codecov"
+    r"|cohere|coinbase|confluent|contentful|datadog|deepgram|dropbox|droneci|elevenlabs|etsy|fastly|finicity|finnhub|flickr"
+    r"|freshbooks|freshdesk|gitter|gocardless|hubspot|intercom|jfrog|jira|kraken|kucoin|launchdarkly|linear|linkedin|lob"
+    r"|looker|mailchimp|mailgun|mapbox|mattermost|meraki|messagebird|mistral|netlify|new_?relic|nytimes|okta|opsgenie"
+    r"|pagerduty|pingdom|plaid|postmark|privateai|rapidapi|rollbar|segment|sendbird|sendgrid|sentry|sidekiq|snyk|sonarqube"
+    r"|sourcegraph|splunk|spotify|squarespace|sumo_?logic|telegram|todoist|travis(?:ci)?|trello|twilio|twitch|twitter"
+    r"|typeform|vonage|yandex|zendesk)\w{0,24}[\"']?\s{0,3}(?:[:=,]|=>|:=|->)\s{0,3}[\"'`]?$"
+)
+# An RSA or PKCS#8 key in DER begins with a sequence and the version 0; an OpenSSH one with its magic.
+_PEM = re.compile(
+    r"(?:MII[A-Za-z0-9+/]{3}IBA[A-D]|b3BlbnNzaC1rZXktdjE|MC4CAQAwBQYDK2V|M(?:IGH|EE|HE)AgEA|MHcCAQEEI)"
+    r"[A-Za-z0-9+/]{16,256}+={0,2}(?:\s{1,4}[A-Za-z0-9+/]{20,256}+={0,2}){0,256}+"
+)
+
+
+def find(text: str) -> Iterator[Finding]:
+    """Yield every key in `text` that its own look and the words around it give away."""
+    for found in _PEM.finditer(text):
+        yield Finding(*found.span(), "private-key")
+    for found in _RUN.finditer(text):
+        start, end = found.span()
+        value = found[0]
+        if not _KINDS[2].search(value) or _BEGUN.match(text, max(0, start - 1)) or _GOES_ON.match(text, end):
+            continue
+        if is_opaque(value) and _is_key(text, start, end, value):
+            yield Finding(start, end, "secret-value")
+
+
+def _is_key(text: str, start: int, end: int, value: str) -> bool:
+    if is_stand_in(value) or value.startswith(_PUBLIC_KEYS) or decoded(value):
+        return False
+    before, after = text[max(0, start - _BEFORE) : start], text[end : end + _AFTER]
+    if _ISSUER.search(before[-_NEAR:]):
+        return True
+    if _PUBLIC.search(f"{before[-_NEAR:]} {after}"):
+        return False
+    if _is_bare(text, start, value):
+        return True
+    if not (names_a_key(before) or names_a_key(after)):
+        return False
+    if _HASH.fullmatch(value) or _UUID.fullmatch(value):
+        return len(value) not in _HASHES or value != value.lower()
+    return "/" not in value or _is_dense(value)
+
+
+def _is_bare(text: str, start: int, value: str) -> bool:
+    return (_HEX.fullmatch(value) is not None) or (
+        text[start - 1 : start] != ":" and _BASE64.fullmatch(value) is not None and _is_dense(value)
+    )
+
+
+def _is_dense(value: str) -> bool:
+    """Whether a value has every kind of character of base64, and changes between them as chance has it."""
+    return all(kind.search(value) for kind in _KINDS[:3]) and len(_SWITCH.findall(value)) >= _SHARE * len(value)

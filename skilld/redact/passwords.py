@@ -1,0 +1,93 @@
+"""Judge one word of prose by its text alone: could it be a password that a person made up? Pure."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+
+from skilld.redact.opacity import is_opaque
+from skilld.redact.values import is_nominal, is_stand_in
+
+
+class Shape(Enum):
+    """How unlike a word a value is."""
+
+    STRONG = auto()  # nothing but a password looks so: Tr0ub-lampost, legia!1916
+    WEAK = auto()  # a word with digits: hunter77
+    POOR = auto()  # the same, but so many things are called so that it takes a sign: step2, admin123
+    HOST = auto()  # machines, versions and algorithms are called so: server01, python3
+
+
+_LETTER, _DIGIT = re.compile(r"[^\W\d_]"), re.compile(r"\d")
+_SYMBOL = re.compile(r"(?<=\w)[!@#$%^&*+?~§€£](?=\w)|[!$#%&](?=$)|(?<=^)[!@#$%&*](?=\w)")
+_INNER = re.compile(r"[^\W\d_]\d+[^\W\d_]")
+_CODE = re.compile(r"[()\[\]{}<>\\;|,\"`]|://|::|->|=>|==|&&|\.\.\.|…|\*{3}|•{3}")
+_MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+(?:\.[\w-]+)+|[a-z]{2,}\d{0,2}|[\w-]+(?=:))(?::\S*)?")
+_NUMBER = re.compile(r"[#v€$£~<>+-]?\d[\d.,:/xX%-]*[^\W\d_]{0,4}(?:/[a-z]{1,5})?")
+_ID = re.compile(r"(?i)(?:0x)?[0-9a-f]{7,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Z]{1,6}-\d+|sha\d.*|h1:.*")
+_FILE = re.compile(
+    r"(?i)[\w.@/~-]*\.(?:[a-z]{1,4}|json|html|yaml|toml|lock|[a-z]{2}[a-z\d]\d?)(?::\d+)*|(?:\.{0,2}/|~/).*|[\w.-]+/[\w./-]+"
+)
+_IDENTIFIER = re.compile(r"[a-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*|[A-Z][A-Z0-9_]+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+")
+_ASSIGNED = re.compile(r"[\w.-]+=.*|--?\w[\w-]*")
+_WEAK = re.compile(r"[^\W\d_]+(?:[._-][^\W\d_]+)*[._-]?\d{1,6}")
+_TECH = re.compile(
+    r"(?i)(?:o?auth|sha|md|utf|base|bcrypt|scrypt|argon|pbkdf|http|ipv|ip|x|pkcs|web|python|py|java|node|es|ec|s|k|h|v|ver"
+    r"|version|ubuntu|debian|windows|win|centos|postgres|pg|mysql|redis|angular|vue|react|php|ruby|go|rust|gpt|claude|aes"
+    r"|rsa|ed|hs|rs|es|tls|ssl|smb|ntlm|nt|wpa|usb|mp|rfc|iso|log|zip|gzip|b|i|u|int|uint|float|c|d|p|q|t"
+    r"|server|srv|host|box|node|db|app|api|vm|machine|stage|staging|prod|ci|step|case|page|line|row|col|field"
+    r"|team|group|table|schema|module|layer|level|part|chapter|section|item|option|option|build|release|room"
+    r"|port|eth|wlan|cluster|worker|shard|replica|rev|issue|pr|ticket|task|story|sprint|phase|round|day|week|q|col|h|col"
+    r"|zeile|seite|schritt|kapitel|maquina|servidor|serveur|sasl|scram|totp|otp|fa"
+    r"|field|input|button|form|var|val|value|arg|param|func|fn|class|model|branch)[._-]?\d{1,6}"
+)
+_ACCOUNT = re.compile(
+    r"(?i)(?:admin|administrator|root|user|usuario|utilisateur|utente|nutzer|benutzer|kunde|client|test|dev|demo|guest|gast"
+    r"|key|token|secret|password|passwort|pass|pwd|login)[._-]?\d{1,6}"
+)
+_ONE_DIGIT = re.compile(r"[^\W\d_]+\d")
+_SHORTEST, _LONGEST, _LETTERS = 5, 64, 3
+
+
+def shape_of(word: str) -> Shape | None:
+    """Return how unlike a word `word` is; None where it is a word, a number, code, an id, a path or a stand-in."""
+    if not _SHORTEST <= len(word) <= _LONGEST or not _DIGIT.search(word) or not _LETTER.search(word):
+        return None
+    if _is_other(word) or is_stand_in(word) or is_nominal(word):
+        return None
+    if _TECH.fullmatch(word):
+        return Shape.HOST
+    if _ACCOUNT.fullmatch(word) or _ONE_DIGIT.fullmatch(word):
+        return Shape.POOR
+    letters = len(_LETTER.findall(word))
+    if _WEAK.fullmatch(word):
+        has_capitals = any(map(str.isupper, word)) and re.search(r"[._-]", word)
+        return (Shape.STRONG if has_capitals else Shape.WEAK) if letters >= _LETTERS else Shape.HOST
+    if _SYMBOL.search(word):
+        return Shape.STRONG
+    if _IDENTIFIER.fullmatch(word) and not is_opaque(word):
+        return Shape.WEAK if "." not in word and not _INNER.search(word) else Shape.HOST
+    has_both = any(map(str.isupper, word)) and any(map(str.islower, word))
+    if has_both or _INNER.search(word):
+        return Shape.STRONG
+    return Shape.WEAK
+
+
+def is_plain_password(word: str) -> bool:
+    """Whether `word`, given as a password beside the name of a user, may be one though it is a plain word."""
+    if not 4 <= len(word) <= _LONGEST or _is_other(word) or is_stand_in(word) or is_nominal(word):  # noqa: PLR2004
+        return False
+    return not _TYPE.fullmatch(word)
+
+
+_TYPE = re.compile(
+    r"(?i)[a-z]+(?:_[a-z]+)+|str(?:ing)?|text|bytes|required|optional|nullable|any|unknown|varchar|char|hash(?:ed)?|missing|empty|wrong|invalid"
+    r"|valid|correct|incorrect|expired|secret|hidden|input|field|yes|no|same|different"
+)
+
+
+def _is_other(word: str) -> bool:
+    return (
+        any(pattern.fullmatch(word) for pattern in (_MAIL, _NUMBER, _ID, _FILE, _ASSIGNED))
+        or _CODE.search(word) is not None
+    )

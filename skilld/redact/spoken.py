@@ -1,0 +1,240 @@
+"""Find secrets that people tell in plain sentences, in any language of `languages`. Pure.
+
+A name ("das Passwort", "пароль", 密码) is looked for; near it, a value that nobody could take for a word. How near, and
+how little like a word, depends on what the name promises and on what stands between them. Only names in prose count:
+one inside an identifier is `assignments`' business.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from enum import IntEnum
+from itertools import chain
+from typing import NamedTuple
+
+from skilld.redact.findings import Finding
+from skilld.redact.naming import COPULAS, LINKS, Name, Role, names, names_a_user
+from skilld.redact.passwords import Shape, is_plain_password, shape_of
+from skilld.redact.values import is_stand_in
+
+_AFTER, _BEFORE = 90, 48  # characters of a clause around a name
+_NEAR, _NEAR_BEFORE, _NEXT = 6, 3, 2  # words between a name and a value that says more or less of itself
+_CJK = "\u0e00-\u0e7f\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
+# A word; in scripts without blanks a run of them, so that a value in other letters stands by itself.
+_WORD = re.compile(rf"[^\s{_CJK}]{{1,256}}+|[{_CJK}]{{1,64}}+")
+_WHOLE = re.compile(r"[^\s\u3000-\u3002\uff0c\uff1b]{1,256}+")
+_PERHAPS = re.compile(r"[\d\"'`\u201c\u201e\u00ab\u2018\u300c:=\uff1a]")  # without any of these nothing is told
+_SIGN = re.compile(r"[ \t]{0,3}(?:[:=\uff1a]|->|=>|\u2192)[ \t]{0,3}\n?[ \t]{0,8}")
+_QUOTED = re.compile(
+    r"[\"'`\u201c\u201e\u00ab\u2018\u300c]([^\"'`\u201c\u201d\u00ab\u00bb\u2018\u2019\u300c\u300d\n]{4,48})[\"'`\u201c\u201d\u00bb\u2019\u300d]"
+)
+_LEFT, _RIGHT = "\"'`([{<«“„‘*_~", "\"'`)]}>»”“’*,.;:!?…।،؛۔。，！？"
+_PARAGRAPH = re.compile(r"\n\s{0,8}\n|```")
+_RTL_PREFIX = re.compile(r"[\u0590-\u06ff]{1,3}-?(?=[A-Za-z0-9])")
+_SUFFIX = re.compile(r"(?<=\w)['’][^\W\d_]{1,6}$")  # "fener1907'ydi"
+_PAIR = re.compile(r"[\w.@-]{1,64}[/:]([^/:\s]{4,64})")  # user/pass: eve/hunter2
+_BESIDE = 20  # characters behind a password in which its user may be named
+_CODE = re.compile(r"\d{4,8}")
+_SIX_DIGITS = re.compile(r"(?<![\w.,:-])\d{4,8}(?![\w:-]|[.,]\d)", re.ASCII)
+_DIGITS = re.compile(r"\d{6,32}")
+_UNIT = re.compile(
+    r"\s?(?:ms|s|sec|min|px|kb|mb|gb|%|chars?|digits?|bits?|bytes?|stellen|zeichen|знак|символ|cifr|chiffres)\b"
+)
+_SMS = re.compile(r"sms|SMS|Sms")
+_SMS_OTHER = re.compile(
+    r"смс|СМС|סמס|اس ام اس|پیامک|رسالة|短信|簡訊|短訊|ショートメ|문자|एसएमएस|এসএমএস|tin nhắn|ข้อความ"
+)
+_ANY_CODE = re.compile(
+    r"(?i)\b(?:code|kod|kód|codice|código|codigo|cod|код|κωδικ|mã)|קוד|كود|رمز|کد|کوڈ|कोड|কোড|รหัส|验证|驗證|コード|番号|코드|번호"
+)
+_AROUND_SMS = 48
+
+
+_SIGNS = frozenset({":", "=", "：", "->", "=>", "/"})
+
+
+class Lead(IntEnum):
+    """How plainly what stands before a word tells that the word is a value."""
+
+    NONE = 0
+    LINK = 1  # "to"
+    IS = 2
+    SIGN = 3
+
+
+class _Token(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
+def find(text: str) -> Iterator[Finding]:
+    """Yield every value near the name of a secret in the prose of `text`."""
+    found = sorted(names(text), key=lambda name: name.start)
+    stops = dict.fromkeys(Role, len(text))
+    limits = []
+    for name in reversed(found):
+        limits.append(stops[name.role])
+        stops[name.role] = name.start
+    # What lies behind the next name of the same sort is that one's: so no word is looked at twice for one sort.
+    for name, stop in zip(found, reversed(limits), strict=True):
+        yield from _near(text, name, stop)
+    yield from _sent(text)
+
+
+def _near(text: str, name: Name, stop: int) -> Iterator[Finding]:
+    end = min(stop, name.end + _AFTER)
+    if not _PERHAPS.search(text, max(0, name.start - _BEFORE), min(len(text), end + 1)):
+        return
+    paragraph = _PARAGRAPH.search(text, name.end, end)
+    end = paragraph.start() if paragraph else _to_word_end(text, end)
+    sign = _SIGN.match(text, name.end)
+    if sign and (told := _told(text, sign.end(), name)):
+        yield told
+        return
+    at = sign.end() if sign else name.end
+    if name.role is Role.CODE:
+        yield from _codes(text, at, end, signed=sign is not None)
+    else:
+        yield from _before(text, name)
+        yield from _after(text, name, at, end, signed=sign is not None)
+
+
+def _to_word_end(text: str, at: int) -> int:
+    word = _WHOLE.match(text, at)
+    return word.end() if word and at and not text[at - 1].isspace() else at
+
+
+def _told(text: str, at: int, name: Name) -> Finding | None:
+    """Return the value that stands right behind a name and a sign."""
+    quoted = _QUOTED.match(text, at)
+    if quoted and name.role is Role.PASSWORD and not _says_nothing(quoted[1]):
+        return Finding(*quoted.span(1), "password")
+    whole = _WHOLE.match(text, at)
+    if whole is None:
+        return None
+    token = _stripped(whole.start(), whole[0])
+    has_user = _has_user(text, name, token.end)
+    if has_user and (pair := _PAIR.fullmatch(token.text)):
+        token = _Token(token.start + pair.start(1), token.end, pair[1])
+    if name.role is Role.CODE:
+        return _finding(token) if _CODE.fullmatch(token.text) else None
+    if token.text.isdigit():
+        return _finding(token) if len(token.text) >= 6 else None  # noqa: PLR2004 - as for a name in code
+    if shape_of(token.text) or (has_user and is_plain_password(token.text)):
+        return _finding(token)
+    return None
+
+
+def _has_user(text: str, name: Name, end: int) -> bool:
+    """Whether a user is named beside a password that ends at `end`, which then may be any word."""
+    around = f"{text[max(0, name.start - _BEFORE) : name.start]} {text[end : end + _BESIDE]}"
+    return names_a_user(around)
+
+
+def _says_nothing(value: str) -> bool:
+    """Whether a quoted value is a message, a name in code or a stand-in, and no password."""
+    return " " in value.strip() or not (shape_of(value) or is_plain_password(value)) or is_stand_in(value)
+
+
+def _before(text: str, name: Name) -> Iterator[Finding]:
+    """Yield what stands before a name: `Kaas-molen!5 als wachtwoord`."""
+    if name.role is Role.LOGIN:
+        return
+    tokens = _tokens(text, _line_start(text, name.start), name.start)[::-1]
+    for distance, token in enumerate(tokens[: _NEAR_BEFORE + 1]):
+        shape = shape_of(token.text)
+        is_next = distance <= 1 or tokens[distance - 1].text.lower() in LINKS
+        if shape is Shape.STRONG or (shape is Shape.WEAK and is_next and not name.is_short):
+            yield _finding(token)
+
+
+def _after(text: str, name: Name, at: int, end: int, *, signed: bool) -> Iterator[Finding]:
+    """Yield what stands behind a name; `signed` tells that a sign leads to the first word."""
+    lead = Lead.SIGN if signed else Lead.NONE
+    for distance, token in enumerate(_tokens(text, at, end)):
+        is_near = distance <= (_NEXT if name.is_short else _NEAR)
+        if _is_told(token.text, name, lead, is_near=is_near):
+            yield _finding(token)
+        elif lead and is_near and name.role is Role.PASSWORD and "\n" not in text[at : token.start]:
+            quoted = _QUOTED.match(text, token.start - 1)
+            if quoted and not _says_nothing(quoted[1]):
+                yield Finding(*quoted.span(1), "password")
+        lead = _lead(text, token)
+
+
+def _is_told(word: str, name: Name, lead: Lead, *, is_near: bool) -> bool:
+    """Whether a word behind a name is its value: the less it looks like one, the plainer it must be led to."""
+    shape = shape_of(word)
+    if shape is Shape.STRONG:
+        return bool(lead) or is_near or not name.is_short
+    if name.role is Role.LOGIN:
+        return lead is Lead.SIGN and shape in {Shape.WEAK, Shape.POOR}
+    if not is_near:
+        return shape is Shape.WEAK and lead >= Lead.IS
+    if shape is Shape.WEAK:
+        return lead >= Lead.IS or not name.is_short
+    if shape is Shape.POOR:
+        return lead >= (Lead.IS if name.is_short else Lead.LINK)
+    return lead >= Lead.IS and (shape is Shape.HOST or _DIGITS.fullmatch(word) is not None)
+
+
+def _lead(text: str, token: _Token) -> Lead:
+    """Return how plainly a word leads to the value behind it: "to", "is", or a sign."""
+    word = token.text.lower()
+    if word in _SIGNS or text[token.end : token.end + 1] in _SIGNS:
+        return Lead.SIGN
+    if word in COPULAS:
+        return Lead.IS
+    return Lead.LINK if word in LINKS else Lead.NONE
+
+
+def _codes(text: str, at: int, end: int, *, signed: bool) -> Iterator[Finding]:
+    lead = Lead.SIGN if signed else Lead.NONE
+    for distance, token in enumerate(_tokens(text, at, end)):
+        if distance > _NEAR:
+            return
+        if _CODE.fullmatch(token.text) and not _UNIT.match(text, token.end) and (lead or distance <= _NEXT):
+            yield _finding(token)
+            return
+        lead = _lead(text, token)
+
+
+def _sent(text: str) -> Iterator[Finding]:
+    """Yield the codes that came by message: where the message is named, any word for "code" will do."""
+    ascii_only = text.isascii()
+    for sms in chain(_SMS.finditer(text), () if ascii_only else _SMS_OTHER.finditer(text)):
+        start, end = max(0, sms.start() - _AROUND_SMS), min(len(text), sms.end() + _AROUND_SMS)
+        if _ANY_CODE.search(text, start, end):
+            for found in _SIX_DIGITS.finditer(text, start, end):
+                yield Finding(*found.span(), "code")
+
+
+def _tokens(text: str, start: int, end: int) -> list[_Token]:
+    found = (_stripped(word.start(), word[0]) for word in _WORD.finditer(text, start, end))
+    return [token for token in found if token.text]
+
+
+def _stripped(start: int, word: str) -> _Token:
+    core = word.lstrip(_LEFT)
+    start += len(word) - len(core)
+    prefix = _RTL_PREFIX.match(core)
+    if prefix:
+        core = core[prefix.end() :]
+        start += prefix.end()
+    core = core.rstrip(_RIGHT)
+    core = _SUFFIX.sub("", core)
+    return _Token(start, start + len(core), core)
+
+
+def _line_start(text: str, at: int) -> int:
+    start = max(0, at - _BEFORE)
+    start = max(start, text.rfind("\n", start, at) + 1)
+    while start and start < at and not text[start - 1].isspace():
+        start += 1  # not from the middle of a word
+    return start
+
+
+def _finding(token: _Token) -> Finding:
+    return Finding(token.start, token.end, "password" if not token.text.isdigit() else "code")
