@@ -88,7 +88,7 @@ _PIPED = re.compile(
     r"""echo\s{1,4}(?:-n\s{1,4})?["']?(?:[\w.-]{1,64}+:)?(?P<bare>[^\s"'|:]{4,128}+)["']?\s{0,4}\|\s{0,4}(?:sudo\s+-S|sudo\s+chpasswd|chpasswd|passwd)"""
 )
 _NET_USER = re.compile(
-    r"(?i)net\s{1,4}use[r]?\s{1,4}\S{1,128}+\s{1,4}(?:/user:\S{1,64}+\s{1,4})?(?P<bare>[^\s/*|;]{4,128}+)(?=\s|$)"
+    r"(?i)net\s{1,4}user?\s{1,4}(?:[a-z*]:?\s{1,4})?\S{1,256}+\s{1,4}(?:/user:\S{1,64}+\s{1,4})?(?P<bare>[^\s/*|;]{4,128}+)(?=\s|$)"
 )
 _NO_PASSWORD = re.compile(r"[\d,.-]{1,12}|\d{1,5}(?::\d{1,5}){1,2}(?:/\w+)?|-.*|\$.*|%\w+%|<.*")
 _WORDS = re.compile(r"(?i)pass(?:word)?|pwd|stdin|secret|\w{1,3}")

@@ -136,12 +136,13 @@ def _named(field: str) -> re.Pattern[str]:
 LINKS = frozenset(word.rstrip("*") for language in LANGUAGES for word in language.link.split("|") if word)
 """Words that may stand between a name and its value."""
 
-COPULAS = frozenset(
-    "is was are be it's ist lautet war heißt est c'est vaut es era sea è sarà é eh luidt wordt är heter blir er hedder"
-    " bliver jest brzmi je zní znie bude este είναι ειναι ήταν şu olsun это был будет це був є е беше هي هو היא הוא זה است"
-    " هست اینه ہے है hai হল হলো হচ্ছে là thành adalah jadi menjadi ialah ni คือ เป็น 是 为 為 改成 改为 设成 设为 就是 は です"
-    " 은 는 és yra ir".split()  # noqa: SIM905 - a list of 80 words takes 80 lines
+_COPULAS = (
+    "is|was|are|be|it's|ist|lautet|war|heißt|est|c'est|vaut|es|era|sea|è|sarà|é|eh|luidt|wordt|är|heter|blir|er|hedder"
+    "|bliver|jest|brzmi|je|zní|znie|bude|este|είναι|ειναι|ήταν|şu|olsun|это|был|будет|це|був|є|е|беше|هي|هو|היא|הוא|זה"
+    "|است|هست|اینه|ہے|है|hai|হল|হলো|হচ্ছে|là|thành|adalah|jadi|menjadi|ialah|ni|คือ|เป็น|是|为|為|改成|改为|设成|设为"
+    "|就是|は|です|은|는|és|yra|ir"
 )
+COPULAS = frozenset(_COPULAS.split("|"))
 """Those that say "is" and nothing else."""
 
 

@@ -59,18 +59,20 @@ def shape_of(word: str) -> Shape | None:
         return Shape.HOST
     if _ACCOUNT.fullmatch(word) or _ONE_DIGIT.fullmatch(word):
         return Shape.POOR
-    letters = len(_LETTER.findall(word))
     if _WEAK.fullmatch(word):
-        has_capitals = any(map(str.isupper, word)) and re.search(r"[._-]", word)
-        return (Shape.STRONG if has_capitals else Shape.WEAK) if letters >= _LETTERS else Shape.HOST
+        return _of_word_and_number(word)
     if _SYMBOL.search(word):
         return Shape.STRONG
     if _IDENTIFIER.fullmatch(word) and not is_opaque(word):
         return Shape.WEAK if "." not in word and not _INNER.search(word) else Shape.HOST
     has_both = any(map(str.isupper, word)) and any(map(str.islower, word))
-    if has_both or _INNER.search(word):
-        return Shape.STRONG
-    return Shape.WEAK
+    return Shape.STRONG if has_both or _INNER.search(word) else Shape.WEAK
+
+
+def _of_word_and_number(word: str) -> Shape:
+    if len(_LETTER.findall(word)) < _LETTERS:
+        return Shape.HOST
+    return Shape.STRONG if any(map(str.isupper, word)) and re.search(r"[._-]", word) else Shape.WEAK
 
 
 def is_plain_password(word: str) -> bool:

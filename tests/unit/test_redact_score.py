@@ -106,3 +106,26 @@ def test_what_real_people_typed_comes_through_untouched() -> None:
 
 def _half(row_id: str) -> int:
     return hashlib.sha256(row_id.encode()).digest()[0] & 1
+
+
+SENTENCES = Path(__file__).parents[1] / "data/secrets"
+
+
+# The rules were written with the first half in view; the second was scored once, when they were done.
+@pytest.mark.parametrize(("half", "recall", "flagged"), [("dev", 0.99, 0.01), ("held", 0.88, 0.03)])
+def test_s7_the_figures_of_natural_sentences_hold(half: str, recall: float, flagged: float) -> None:
+    text = (SENTENCES / f"sentences.{half}.jsonl").read_text(encoding="utf-8")
+    rows = [json.loads(line) for line in text.splitlines()]
+    scored = figures_of(rows)
+    assert scored["recall_by_tier"]["sentence"] >= recall
+    assert scored["negatives_flagged"] <= flagged
+
+
+def test_no_word_of_a_seed_phrase_may_be_left() -> None:
+    class FirstWord:
+        def redact(self, text: str) -> str:
+            return text.replace("gift", "[x]")
+
+    row = {"id": "r", "kind": "seed", "tier": "sentence", "should_redact": True}
+    row |= {"sample_b64": "Z2lmdCB2aWxsYWdl", "secrets_b64": ["Z2lmdCB2aWxsYWdl"]}  # gift village
+    assert not judge(secret_case(row), FirstWord()).flagged
