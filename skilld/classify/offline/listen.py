@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from skilld.classify.offline.cues import LANGUAGES, Cue, Language
 from skilld.classify.offline.provenance import own_words, without_quotations
@@ -16,6 +17,8 @@ from skilld.classify.offline.weigh import HEARD, Shape, weigh
 from skilld.text import fold
 
 _LONGEST = 500  # characters of one clause: longer ones are pasted or dictated, and no rule
+_MOST_CLAUSES = 300  # of a turn that are listened to: of more the first and the last, as people put a wish at the ends
+_MOST_HEARD = 40  # of a turn: nobody lays down more rules in one breath
 _PLAIN = 120  # characters of a plain command
 _HINTED = 0.45  # how sure the longest turns can make us: kept, not proposed
 _MODEST = 0.6  # how sure a plain command against a line of the skill makes us
@@ -32,7 +35,11 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _LETTERS = re.compile(r"[^\W\d_]+")
+_NO_WORDS = re.compile(r"\W*+")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
+
+
+_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,7 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     much = len(fold(typed)) * (_DENSE if _HAN.search(typed) else 1) > _MANY
     ordered = shape.ordered or much
     heard: list[Heard] = []
-    for clause in said:
+    for clause in _ends(said, _MOST_CLAUSES):
         if len(clause.text) > _LONGEST or _for_once(clause, languages):
             continue
         outright = _hear(clause, text, languages)
@@ -72,17 +79,17 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
             heard.append(replace(outright, strength=min(outright.strength, _HINTED)) if much or listed else outright)
         elif weighed.total >= HEARD and not any(one.retracts.search(clause.text) for one in languages):
             heard.append(_heard(clause, text, language, weighed.cue, weighed.confidence))
-    return heard
+    return _ends(heard, _MOST_HEARD)
 
 
 def commands(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return the plain commands of `text`: nothing lasting by themselves, but a skill may say otherwise."""
     typed = typed_part(text, agent_texts)
     languages = spoken(typed)
-    if any(language.orders.match(typed) for language in languages):
+    if _is_order(typed, languages):
         return []
     out: list[Heard] = []
-    for clause in clauses_of(typed, languages):
+    for clause in _ends([one for one in clauses_of(typed, languages) if len(one.text) <= _LONGEST], _MOST_CLAUSES):
         for language in languages:
             opener = language.openers.match(clause.text)
             begin = opener.end() if opener else 0
@@ -91,7 +98,7 @@ def commands(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
             if len(rest) <= _PLAIN and not unfit and language.commands.match(rest):
                 out.append(_heard(clause, text, language, Cue.CORRECTION, _MODEST))
                 break
-    return out
+    return _ends(out, _MOST_HEARD)
 
 
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
@@ -100,7 +107,7 @@ def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
     languages = spoken(typed)
     return [
         text[clause.start : clause.start + len(clause.text)]
-        for clause in clauses(typed)
+        for clause in _ends([one for one in clauses(typed) if len(one.text) <= _LONGEST], _MOST_CLAUSES)
         if any(language.retracts.search(clause.text) for language in languages)
     ]
 
@@ -156,6 +163,18 @@ def _for_once(clause: Clause, languages: Sequence[Language]) -> bool:
     return bool(lead) and len(lead) <= _LEAD and any(language.vetoes.search(lead) for language in languages)
 
 
+def _is_order(typed: str, languages: Sequence[Language]) -> bool:
+    """Whether the turn begins as one long order."""
+    begin = _NO_WORDS.match(typed)
+    head = typed[begin.end() if begin else 0 :][:_LONGEST]
+    return any(language.orders.match(head) for language in languages)
+
+
+def _ends(found: list[_T], most: int) -> list[_T]:
+    """Return at most so many of what was found, of the beginning and of the end."""
+    return found if len(found) <= most else found[: most // 2] + found[-(most // 2) :]
+
+
 def shape_of(text: str, typed: str, said: Sequence[Clause], languages: Sequence[Language]) -> Shape:
     """Return what the turn `text` as a whole tells of its clauses; `typed` is what of it the person typed."""
     length = len(fold(text))
@@ -163,7 +182,7 @@ def shape_of(text: str, typed: str, said: Sequence[Clause], languages: Sequence[
         length,
         clauses=len(said),
         pasted=len(fold(typed)) < _OWN_SHARE * length,
-        ordered=any(language.orders.match(typed) for language in languages),
+        ordered=_is_order(typed, languages),
     )
 
 
@@ -171,7 +190,9 @@ def clauses_of(typed: str, languages: Sequence[Language]) -> list[Clause]:
     """Return the clauses of `typed`; one that asks without a question mark is a question too."""
     return [
         clause
-        if clause.question or not any(language.unmarked.search(clause.text) for language in languages)
+        if clause.question
+        or len(clause.text) > _LONGEST
+        or not any(language.unmarked.search(clause.text) for language in languages)
         else replace(clause, question=True)
         for clause in clauses(typed)
     ]

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from skilld.text import fold
 
 FILLER = "\u2423"  # stands for each character of an inline quotation, so that no cue is heard inside it
 
 _FENCE = re.compile(r"^[ \t]*(?P<marks>`{3,}|~{3,})[ \t]*(?P<info>.*)$")
-_TAG = re.compile(r"<([a-z][\w:-]*)[^<>\n]*>|<(!--)", re.IGNORECASE)
+_TAG = re.compile(r"<([a-z][\w:-]*+)[^<>\n]*+>|<(!--)", re.IGNORECASE)
 _REPEATED = frozenset(("pasted_content",))  # Claude Code 2.1.330: the end repeats the id, which no paste can know
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)  # of the same length, as `lower` is not
 _HEADING = re.compile(r"^#{1,4} \S")
@@ -22,15 +22,15 @@ _LETTER = re.compile(r"^(?:From|To|Cc|Subject|Sent|Date): \S")
 _PLAIN_LINE = re.compile(r"^\s*[a-zà-ÿа-я]")
 _QUOTED_LINE = re.compile(r"^[\s\u200b-\u200f\u2060\ufeff]*(?:>|＞|[│┃┆┊║▌▍▎▏▐]|\|.*\|\s*$|⏺|⎿|└|├|│)")
 _LOG_LINE = re.compile(
-    r"""^\s*(?:
+    r"""^\s*+(?:
         \[?\d{4}-\d\d-\d\d[T ,]\d\d:\d\d | \[\d\d[:/]\d\d | \d\d:\d\d:\d\d
       | \[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b[\]: ]
       | (?:[A-Za-z_.]+)?(?:Error|Exception|Warning|Panic|panic)\b\s*[:(\[]
       | (?:error|warning|fatal|npm\ ERR!|npm\ WARN|E\d{3,}|FAIL|PASS|FAILED)\b\s*[:!\[(\t ]
-      | Traceback\ \(most | Caused\ by: | File\ ".*",\ line\ \d+ | at\ \S+\ ?\(.*:\d+ | at\ [\w.$]+:\d+
+      | Traceback\ \(most | Caused\ by: | File\ ".*",\ line\ \d+ | at\ \S[^\s(]*+\ ?+\(.*:\d | at\ [\w.$]+:\d+
       | (?:hint|tip|info|success|notice|deprecated|usage)\s*[:!]\s | [✓✔✗✘⚠ℹ]
       | \[?\d{1,2}:\d\d(?:\ ?[AP]M)?\]?\s
-      | (?:\$|❯|➜|%|PS\ [A-Z]:.*>|\S+@\S+[:~].*[$\#])\ \S
+      | (?:\$|❯|➜|%|PS\ [A-Z]:.*>|[^\s@]++@[^\s:~]++[:~].*[$\#])\ \S
       | (?:@@\ |\+\+\+\ |---\ [ab/]|diff\ --git|index\ [0-9a-f]{6,})
       | [+-]\ {2,}\S
       | (?:const|let|var|function|def|class|import|from|public|private|return|export|func|package)
@@ -79,16 +79,22 @@ _OWN_LIST = re.compile(
     r"regeln?|правила?)\b|规则|規則|ルール|규칙|\b[A-Z]+\.md\b|\.mdc\b",
     re.IGNORECASE,
 )
-_INLINE = re.compile(
-    r"""`[^`\n]{30,}` | "[^"\n]{2,}"
-      | “[^”\n]{2,}” | «[^»\n]{2,}» | „[^“”\n]{2,}[“”] | 「[^」\n]{2,}」 | 『[^』\n]{2,}』
-      | (?<![\w])'[^'\n]{2,}?\s[^'\n]*?'(?![\w])""",
-    re.VERBOSE,
-)
+_OPENS = re.compile(r"[`\"“«„「『]|(?<!\w)'")
+# What closes a quotation by what opens it, and the fewest characters between them.
+_QUOTATIONS = {
+    mark: (re.compile(closes), least)
+    for mark, closes, least in (
+        ("`", "[`\n]", 30), ('"', '["\n]', 2), ("'", "'", 3), ("“", "[”\n]", 2), ("«", "[»\n]", 2),
+        ("„", "[“”\n]", 2), ("「", "[」\n]", 2), ("『", "[』\n]", 2),
+    )
+}  # fmt: skip
 _BULLET = re.compile(r"^[ \t]*(?:[-*+•◦▪●]|\d+[.)]|#+)[ \t]+", re.MULTILINE)
 _MARKS = re.compile(r"[*_`]")
 _WORD = re.compile(r"[^\W\d_]{2,}")
+_SPACE = re.compile(r"\s")
+_LETTER_OR_DIGIT = re.compile(r"\w")
 _COPIED = 30  # characters from which a stretch is no accident
+_MOST_COMPARED = 300  # lines of a turn that are looked for in the agent's messages: who typed more of them pasted them
 
 
 def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
@@ -99,6 +105,7 @@ def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
     """
     theirs = [as_shown(agent) for agent in agent_texts]
     kept: list[str] = []
+    compared = 0
     pasted = logged = False
     fences: list[str] = []
     for line in _without_tagged(text).split("\n"):
@@ -106,7 +113,10 @@ def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
         fenced = bool(fences)
         pasted = pasted or bool(_HEADING.match(line) or _LETTER.match(line))
         logged = _is_foreign(line) or (logged and bool(line.strip()) and not _PLAIN_LINE.match(line))
-        foreign = pasted or fenced or fence is not None or logged or _is_copied(line, theirs)
+        foreign = pasted or fenced or fence is not None or logged
+        if theirs and not foreign and len(plain := as_shown(line)) >= _COPIED:
+            compared += 1
+            foreign = compared > _MOST_COMPARED or any(plain in agent for agent in theirs)
         own = 0 if foreign else len(line)
         if not (foreign or _OWN_LIST.search(line)):
             own = _end_of_own(line)
@@ -122,7 +132,41 @@ def without_quotations(text: str, *, least: int = 0) -> str:
 
     A short code span is a name that the person typed ("use `uv run`"). With `least`, so is a quotation of fewer words.
     """
-    return _INLINE.sub(lambda m: FILLER * len(m[0]) if len(_WORD.findall(m[0])) >= least else m[0], text)
+    out: list[str] = []
+    done = 0
+    for begin, end in _quotations(text):
+        if len(_WORD.findall(text, begin, end)) >= least:
+            out += [text[done:begin], FILLER * (end - begin)]
+            done = end
+    return "".join([*out, text[done:]])
+
+
+def _quotations(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the places of inline quotations. Linear: what is not closed in its line is looked for once there."""
+    at = 0
+    unclosed: dict[str, int] = {}  # by the mark, the end of the line in which nothing closes it
+    while opening := _OPENS.search(text, at):
+        at = opening.end()
+        mark = opening[0]
+        if at <= unclosed.get(mark, -1):
+            continue
+        closes, least = _QUOTATIONS[mark]
+        closing = closes.search(text, at)
+        if closing is None or closing[0] == "\n":
+            unclosed[mark] = len(text) if closing is None else closing.start()
+            continue
+        inside = text[at : closing.start()]
+        if len(inside) < least or (mark == "'" and not _is_phrase(inside, text[closing.end() : closing.end() + 1])):
+            continue
+        yield opening.start(), closing.end()
+        at = closing.end()
+
+
+def _is_phrase(inside: str, after: str) -> bool:
+    """Whether apostrophes enclose more than one word, over a line's end at most once, and close no word's own."""
+    breaks = inside.count("\n")
+    space = _SPACE.search(inside, 2) if breaks == 0 else breaks == 1 and inside.find("\n") >= 2  # noqa: PLR2004
+    return bool(space) and not _LETTER_OR_DIGIT.match(after)
 
 
 def as_shown(text: str) -> str:
@@ -171,11 +215,6 @@ def _end_of_own(line: str) -> int:
         return taken_up.end()
     says = _SAYS.search(line)
     return says.end() if says else len(line)
-
-
-def _is_copied(line: str, agent_texts: Iterable[str]) -> bool:
-    plain = as_shown(line)
-    return len(plain) >= _COPIED and any(plain in agent for agent in agent_texts)
 
 
 def _is_foreign(line: str) -> bool:
