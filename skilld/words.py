@@ -57,7 +57,10 @@ _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _UNSPACED = re.compile(
     r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]+"
 )
-_MEASURE = re.compile(r"([^\W\d_]+)?[ -]*(?<![\d.])(\d+)(?![\d.])[ -]*([^\W\d_]+)?")
+_NUMBER = re.compile(r"(?<![\d.])\d++(?![\d.])")
+_UNIT_BEFORE = re.compile(r"([^\W\d_]++)[ -]*+\Z")
+_UNIT_BEHIND = re.compile(r"[ -]*+([^\W\d_]++)?")
+_NEAR = 60  # characters before a number in which its unit is looked for
 _DENIES = re.compile(
     r"\b(?:not|never|no|none|without|avoid|\w+n't|(?:do|does|did|is|are|was|ca|wo|must|should|could|would)nt|cannot|stop|nunca|jam[aá]s|sin|não|jamais|sem|pas|sans|mai|non|senza|"
     r"nicht|nie|niemals|kein\w*|ohne|не|нельзя|никогда|без|хватит|nikdy|bez|nie|nigdy|đừng|không)\b"
@@ -217,10 +220,13 @@ def _in_digits(text: str) -> str:
 def measures(text: str) -> dict[str, str]:
     """Return the numbers of `text` by the word that stands before or behind them: "under" and "characters" for "60"."""
     out: dict[str, str] = {}
-    for before, number, after in _MEASURE.findall(_in_digits(text).lower()):
-        for unit in (before, after):
-            if unit:
-                out[unit] = number
+    text = _in_digits(text).lower()
+    done = 0
+    for number in _NUMBER.finditer(text):
+        before = _UNIT_BEFORE.search(text, max(done, number.start() - _NEAR), number.start())
+        after = _UNIT_BEHIND.match(text, number.end())
+        out |= {unit[1]: number[0] for unit in (before, after) if unit and unit[1]}
+        done = after.end() if after else number.end()
     return out
 
 

@@ -10,11 +10,11 @@ from skilld.words import SPELLED, apart
 _CODE = re.compile(r"`([^`\n]+)`")
 _EXACT = (
     re.compile(r"https?://[^\s)>\]}\"'`]+"),
-    re.compile(r"(?<![\w@])@?[\w.~-]*/[\w./@~-]*\w"),  # paths, scoped packages, owner/name
+    re.compile(r"(?<![\w./~-])@?[\w.~-]*+/(?:[./@~-]*+\w++)++"),  # paths, scoped packages, owner/name
     re.compile(r"(?<!\w)--?[A-Za-z][\w-]*"),  # flags
     re.compile(r"\b\w+(?:[._]\w+)+\b"),  # snake_case, dotted names, file names, versions
     re.compile(r"\b[a-z]+[A-Z]\w*\b|\b[A-Z][a-z]+[A-Z]\w*\b"),  # camelCase
-    re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"),
+    re.compile(r"(?<![\w.+-])[\w.+-]++@[\w-]++(?:\.[\w-]++)++"),
     re.compile(r"\b[A-Z][A-Z0-9]{2,}\b"),  # acronyms, constants
     re.compile(r"\d+"),
 )

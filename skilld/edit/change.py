@@ -60,6 +60,16 @@ class Change:
         return folded("\n".join(self.removed))
 
     @cached_property
+    def said(self) -> str:
+        """The person's words, white space and case folded."""
+        return folded(self.evidence)
+
+    @cached_property
+    def added_folded(self) -> str:
+        """All added lines, white space and case folded."""
+        return folded(self.text)
+
+    @cached_property
     def _old_folded(self) -> str:
         return folded(self.old_text)
 

@@ -15,6 +15,8 @@ from skilld.edit.clauses import is_forbidden
 from skilld.edit.findings import Finding, Severity, flag, refuse
 from skilld.text import folded
 
+_SPACE = re.compile(r"\s{2,}")
+
 
 class Phrase(NamedTuple):
     """One rule. What its pattern finds is let pass where the sentence forbids it.
@@ -64,13 +66,18 @@ def near(first: str, second: str, within: int = 70) -> str:
     return rf"(?:{first})[^.\n]{{0,{within}}}?(?:{second})"
 
 
+def squeezed(text: str) -> str:
+    """Return `text` with every run of white space made one blank, or one line's end: a run can hide nothing."""
+    return _SPACE.sub(lambda run: "\n" if "\n" in run[0] else " ", text)
+
+
 def find(change: Change, phrases: Iterable[Phrase], text: str) -> Iterator[Finding]:
     """Yield what the phrases find in `text`, except what the edit only takes over from a line it replaces."""
     for rule, severity, sentence, pattern in phrases:
         for match in change.matches(pattern, text):
             forbidden = is_forbidden(text, match.start())
             if severity is Severity.REFUSE:
-                wanted = forbidden or folded(match[0]) in folded(change.evidence)
+                wanted = forbidden or folded(match[0]) in change.said
                 yield (flag if wanted else refuse)(rule, sentence, match[0])
             elif not forbidden:
                 yield flag(rule, sentence, match[0])

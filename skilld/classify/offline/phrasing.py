@@ -18,6 +18,7 @@ from skilld.text import fold
 from skilld.words import denies, stems
 
 _LONGEST = 280  # characters
+_MOST = 1000  # characters of what was heard that are looked at
 _FEWEST = 2  # stems: "always do it" is no rule
 _TURNS = 3  # "please make sure you don't": openings behind each other
 
@@ -46,7 +47,7 @@ class Phrase:
 
 def phrase(heard: Heard) -> Phrase:
     """Return the instruction in `heard`; not clear when it leans on other sentences or cannot be made a command."""
-    said = fold(heard.said).rstrip("?？ ")
+    said = fold(heard.said)[:_MOST].rstrip("?？ ")
     for remark in _REMARKS:
         said = remark.sub("", said).strip()
     carried = _carried(said)

@@ -23,6 +23,7 @@ _PLAIN_VERBS = stems("use write put make keep do add give take have be set")
 _MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
 _FEWEST = 2  # stems: a single one that is no choice stands in many a rule
 _LONGEST = 400  # characters: a longer block is no single rule
+_LONGEST_CHANGE = 2000  # characters: a longer change is no instruction, and is compared with nothing
 
 
 def says_already(change: str, text: str, *, covered: float = _COVERED, whole: bool = False) -> bool:
@@ -31,6 +32,8 @@ def says_already(change: str, text: str, *, covered: float = _COVERED, whole: bo
     Verbs that any rule can do without do not count: "never use X" is said by "no X". `covered` is the share of the
     change's words that the line must have. With `whole` it must turn down what the change does, too: "X instead of Y".
     """
+    if len(change) > _LONGEST_CHANGE:
+        return False
     asked = change if whole else chosen_part(change)
     if len(stems(asked) - _PLAIN_VERBS) < _FEWEST and not choices(asked):
         asked = change  # "one file instead of three" is not said by whatever speaks of files
@@ -50,6 +53,8 @@ def contradicted(change: str, text: str) -> Lines | None:
     Contradicted is a rule about the same thing with another number, another of two choices, or yes where it says no.
     """
     best: tuple[float, Lines] | None = None
+    if len(change) > _LONGEST_CHANGE:
+        return None
     for section in sections(text):
         for block in section.blocks:
             if block.kind is Block.OTHER or len(block.text) > _LONGEST:
@@ -62,7 +67,7 @@ def contradicted(change: str, text: str) -> Lines | None:
 
 def opposed(change: str, other: str) -> bool:
     """Whether two instructions are about the same thing and cannot both hold."""
-    if _likeness(change, other) < _SAME_TOPIC:
+    if max(len(change), len(other)) > _LONGEST_CHANGE or _likeness(change, other) < _SAME_TOPIC:
         return False
     if opposed_outright(change, other):
         return True
@@ -72,6 +77,8 @@ def opposed(change: str, other: str) -> bool:
 
 def opposed_outright(change: str, other: str) -> bool:
     """Whether two texts name other members of one choice, or give one measure ("under 60") different numbers."""
+    if max(len(change), len(other)) > _LONGEST_CHANGE:
+        return False
     mine, theirs = measures(change), measures(other)
     chosen = changed_choice(change, other) and not denies(chosen_part(change)) and not denies(other)
     return chosen or any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
@@ -79,12 +86,15 @@ def opposed_outright(change: str, other: str) -> bool:
 
 def renumbered(change: str, line: str) -> str:
     """Return `line` with the numbers of `change` in place of its own, measure by measure."""
+    if max(len(change), len(line)) > _LONGEST_CHANGE:
+        return line
     mine, theirs = measures(change), measures(line)
     for unit in mine.keys() & theirs.keys():
         line = re.sub(rf"(?<![\d.]){theirs[unit]}(?![\d.])", mine[unit], line)
     return line
 
 
+@lru_cache(maxsize=4096)
 def topic(text: str) -> frozenset[str]:
     """Return the stems of `text` without numbers, with all members of a choice made one."""
     made_one = choices(text)

@@ -32,15 +32,18 @@ _HEDGES = re.compile(
     re.IGNORECASE,
 )
 _SAME = 0.5  # share of characters from which a new line counts as the old one reworded
+_MOST_LINES, _LONGEST = 40, 400  # lines, and characters of one, among which a reworded one is looked for
 
 
 def check(change: Change) -> Iterator[Finding]:
     """Flag every instruction that goes away, and every rule that comes back weaker."""
+    looked_for = 0
     for line in change.removed:
         text = line.strip()
-        if not re.search(r"\w", text) or folded(text) in folded(change.text):
+        if not re.search(r"\w", text) or folded(text) in change.added_folded:
             continue
-        heir = _heir(text, change.added)
+        looked_for += 1
+        heir = _heir(text, change.added) if looked_for <= _MOST_LINES else None
         guards = bool(_FORBIDS.search(text) or _DEMANDS.search(text))
         if heir is None:
             rule, what = ("guard-removed", "a safeguard") if guards else ("instruction-removed", "an instruction")
@@ -51,7 +54,10 @@ def check(change: Change) -> Iterator[Finding]:
 
 def _heir(text: str, added: tuple[str, ...]) -> str | None:
     """Return the added line that most likely takes the place of a removed one."""
-    ratios = [(SequenceMatcher(None, text.casefold(), line.strip().casefold()).ratio(), line) for line in added]
+    old = text.casefold()[:_LONGEST]
+    ratios = [
+        (SequenceMatcher(None, old, line.strip().casefold()[:_LONGEST]).ratio(), line) for line in added[:_MOST_LINES]
+    ]
     ratio, line = max(ratios, default=(0.0, ""))
     return line if ratio >= _SAME else None
 

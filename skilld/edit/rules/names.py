@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from skilld.edit.change import Change
 from skilld.edit.findings import Finding, flag, refuse
 
-_CLIMB = re.compile(r"(?:\.\.[/\\]){2,}\S*|(?<![\w.])[\w.-]+[/\\]\.\.[/\\]\S*")
+_CLIMB = re.compile(r"(?:\.\.[/\\]){2,}\S*|(?<![\w.-])[\w.-]++[/\\]\.\.[/\\]\S*")
 _HIDDEN_CLIMB = re.compile(r"(?:%2e){2}(?:%2f|%5c|[/\\])|\.\.(?:%2f|%5c)|%252e|\.{2}\u2215|\uff0e{2}", re.IGNORECASE)
 _GIT = re.compile(r"(?<!\w)(?:\.git[/\\](?:hooks|config|info|modules)\b|git~1\b)\S*", re.IGNORECASE)
 _ALIAS = re.compile(r"(?<!\w)/proc/(?:self|\d+)/\S*|/dev/(?:tcp|udp|mem|sd[a-z]|nvme)\S*|\\\\[.?]\\\S*", re.IGNORECASE)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 
 from skilld.edit.change import Change
 from skilld.edit.findings import Finding, Severity
-from skilld.edit.phrases import SET_ASIDE, find, near, nouns, phrase, verbs
+from skilld.edit.phrases import SET_ASIDE, find, near, nouns, phrase, squeezed, verbs
 
 _FLAG = Severity.FLAG
 _OTHERS = r"\b(?:previous|prior|above|earlier|preceding|other|existing|your|these|system|all)\b"
 _ORDERS = nouns("instruction directive rule prompt guideline command policy order constraint safeguard restriction")
-_BEGINS = r"(?:^|[.!?:\n]\s*)[-*+>\s]*(?:(?:please|now|just|actually|ok(?:ay)?|so|and|but),?\s+)*"
+_BEGINS = r"(?:^|[.!?:\n])[-*+>\s]{0,20}+(?:(?:please|now|just|actually|ok(?:ay)?|so|and|but),?\s+)*"
 _I_AM = r"\b(?:I['’]?m|I am|we are|we['’]re|this is|you are|you['’]re)\s+(?:(?:now|actually|really|only|in fact)\s+)*"
 _SECRETS = nouns(
     "password passphrase passcode PIN credential secret api_?key token social_security private_key login card_number"
@@ -107,4 +107,4 @@ _PHRASES = (
 
 def check(change: Change) -> Iterator[Finding]:
     """Flag what would make an agent listen to somebody else."""
-    yield from find(change, _PHRASES, change.text)
+    yield from find(change, _PHRASES, squeezed(change.text))
