@@ -20,7 +20,7 @@ from skilld.types import Kind, Message, SkillDoc, Update
 from skilld.words import count_words
 
 _PLACEHOLDER = "[REDACTED:"
-_ENDS = re.compile(r"[.!?\n]+(?:\s|$)|\n")
+_ENDS = re.compile(r"(?<![.!?]{2})[.!?]++(?:\s|$)|\n")
 _TELLING = 4  # words by which a quote tells its turn, whatever number the model gave it
 _SENTENCE_WORDS = 4  # with fewer a quotation is a term or a command
 _LONGEST_QUOTE = 600  # characters kept of one

@@ -69,7 +69,8 @@ def kind(value: Any) -> Kind | None:  # noqa: ANN401 - JSON is Any
 def skill(value: Any, skills: int, names: Sequence[str]) -> int | None:  # noqa: ANN401 - JSON is Any
     """Return the number, from 1, of the skill that a number or a name means; where there is one, none need be named."""
     if isinstance(value, str):
-        named = [i for i, name in enumerate(names, 1) if name.lower() == value.strip().strip("`\"'").lower()]
+        wanted = value.strip().strip("`\"'").lower()
+        named = [i for i, name in enumerate(names, 1) if name.lower() == wanted]
         if len(named) == 1:
             return named[0]
     number = whole(value)

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from skilld.mine.windows import Estimate
 
 _DAY = 86400.0
+_LOOK = 0.5  # seconds between looks at whether who started us is still there
+_never = threading.Event()
 
 
 def add(verbs: common.Verbs) -> None:
@@ -65,6 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("That is no number to mine with", "--limit, --min-turns and --since are greater than 0")
     if arguments.nightly:
         return _unasked(arguments)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it is meant to go on alone
+        threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
     if arguments.interactive:
         return _step_by_step(arguments)
     report = _mined(arguments)
@@ -227,6 +231,13 @@ def _ids(given: list[str] | None) -> frozenset[str] | None:
     if given == ["-"]:
         return frozenset(sys.stdin.read().split())
     return frozenset(part for one in given for part in common.as_text(one).split(",") if part)
+
+
+def _end_with(parent: int) -> None:
+    """End this process when the one that started it is gone, however that ended."""
+    while os.getppid() == parent:
+        _never.wait(_LOOK)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _end_with_the_daemon() -> None:

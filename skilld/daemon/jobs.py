@@ -51,6 +51,7 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
         "sources": where_they_are(store, batch),
         "umask": around.umask,
         "memory_mb": settings.worker.memory_mb,
+        "processor_seconds": settings.worker.processor_seconds,
         "closed_at": batch.created_at,
         "backend": asdict(choice_of(settings, around.environment).spec),
         "auto": auto(settings),

@@ -1,7 +1,8 @@
 """Workers: one child process per job. JSON in on stdin, lines of JSON out, the last of them the result.
 
-The child has a process group of its own, which is killed when its time is up or the daemon stops. It also ends itself
-when its stdin closes, so that it does not outlive a daemon that was killed.
+The child has a process group of its own, which is killed when its time is up or the daemon stops. A guard kills it when
+we end without having done so (kill -9): a shell that waits for the closing of a pipe which only we hold. The child does
+so as well, but one that is inside a long regular expression has no thread left to notice it.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ _LONGEST_LINE = 4 << 20
 _OWN_MACHINE = ("localhost", "127.0.0.1", "::1")
 _NO_THREAD = "this machine has no thread left for it"
 _PLAN = b'{"type": "plan"'
+# POSIX sh. The first line is the process group, there is no second one: `read` returns when our end is closed.
+_GUARD = "trap '' TERM INT HUP; read -r group || exit 0; read -r _; kill -s KILL -- \"-$group\""
 
 Keep = Callable[[dict[str, Any]], None]
 
@@ -49,7 +52,9 @@ class Worker:
         self._job = json.dumps(job).encode() + b"\n"
         self._late = False
         self._process: subprocess.Popen[bytes] | None = None
+        self._guard: subprocess.Popen[bytes] | None = None
         with suppress(OSError):  # no memory, no process to be had: told as the result
+            self._guard = _guard()
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", *self._program],
                 stdin=subprocess.PIPE,
@@ -59,6 +64,8 @@ class Worker:
                 cwd="/",
                 start_new_session=True,
             )
+            if self._guard.stdin is not None:
+                _send(self._guard.stdin, b"%d\n" % self._process.pid)
 
     def result(self, keep: Keep) -> dict[str, Any]:
         """Wait for the end and return the result; whatever went wrong becomes one.
@@ -67,6 +74,7 @@ class Worker:
         """
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
+            self._dismiss()
             return _failed(Outcome.RETRY, "the worker could not be started")
         # Ends reading and writing alike: a child that hangs before it reads its job blocks us in writing it.
         timer = threading.Timer(self._seconds, self._time_is_up)
@@ -104,10 +112,20 @@ class Worker:
 
     def kill(self) -> None:
         """End the worker and everything it started."""
+        self._dismiss()
         if self._process is not None:
             with suppress(ProcessLookupError, PermissionError):  # macOS forbids it where only zombies are left
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
+
+    def _dismiss(self) -> None:
+        """End the guard, before the number of the group that it guards can become another's."""
+        if self._guard is not None:
+            self._guard.kill()
+            self._guard.wait()
+            if self._guard.stdin is not None:
+                with suppress(BrokenPipeError):
+                    self._guard.stdin.close()
 
     @staticmethod
     def _environment(environment: Mapping[str, str]) -> dict[str, str]:
@@ -126,6 +144,19 @@ class Errand(Worker):
     @staticmethod
     def _environment(environment: Mapping[str, str]) -> dict[str, str]:
         return {**environment, "SKILLD_CHILD": "1"}
+
+
+def _guard() -> subprocess.Popen[bytes]:
+    """Start what kills a worker's process group when we are gone."""
+    return subprocess.Popen(
+        ["/bin/sh", "-c", _GUARD, "skilld-guard"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={"PATH": os.defpath},
+        cwd="/",
+        start_new_session=True,
+    )
 
 
 def _started(thread: threading.Thread) -> bool:
@@ -162,6 +193,8 @@ def _parse(line: bytes, code: int | None) -> dict[str, Any]:
             return dict(result)
     except (ValueError, KeyError, TypeError):
         pass
+    if code == -signal.SIGXCPU:
+        return _failed(Outcome.RETRY, "it used more processor time than worker.processor_seconds allows and was ended")
     return _failed(Outcome.RETRY, f"the worker ended without a result (exit {code})")
 
 

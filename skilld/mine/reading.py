@@ -14,6 +14,7 @@ from skilld.errors import SkilldError
 from skilld.mine.log import Ending
 from skilld.mine.sessions import Reader, Session, Transcript
 from skilld.worker.documents import why_session_left_alone
+from skilld.worker.limits import USUAL_SECONDS, ProcessorTimeError, processor_time
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,13 @@ def read(
     reader = Reader(redact)
     reading = Reading()
     for transcript in transcripts:
-        for session in reader.sessions(transcript):
+        try:
+            with processor_time(USUAL_SECONDS):
+                sessions = list(reader.sessions(transcript))
+        except ProcessorTimeError:  # it costs the other transcripts nothing
+            reader.unreadable += 1
+            continue
+        for session in sessions:
             if len(reading.sessions) < wanted.limit and _is_wanted(session, wanted, rates, reading):
                 reading.sessions.append(session)
                 reading.where[session.id] = transcript

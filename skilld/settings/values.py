@@ -59,6 +59,7 @@ class Worker(_Section):
     seconds: float = Field(300, ge=1, le=3600, description="wall-clock limit of one job")
     attempts: int = Field(4, ge=1, le=20, description="tries before a batch is parked")
     memory_mb: int = Field(2048, ge=0, le=1_000_000, description="memory of one job; 0 switches the limit off")
+    processor_seconds: float = Field(120, ge=0, le=3600, description="processor time of one job; 0: no limit")
 
 
 class Budget(_Section):

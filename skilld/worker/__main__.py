@@ -57,14 +57,22 @@ def _write(message: dict[str, Any]) -> None:
 
 
 def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
+    from skilld.worker import limits
+
     try:
         from skilld.git.environment import scrub_environment
-        from skilld.worker import limits
 
         scrub_environment()
         limits.lower(job.get("memory_mb", limits.USUAL))
         os.umask(job["umask"])  # objects and refs are written as the person's own git would write them
-        return _about_no_words(job) or _about_words(job, daemon)
+        # Windows of mining have a limit each, and as many of them together.
+        with limits.processor_time(job.get("processor_seconds", limits.USUAL_SECONDS) * len(job.get("windows", "1"))):
+            return _about_no_words(job) or _about_words(job, daemon)
+    except limits.ProcessorTimeError:
+        return {
+            "outcome": Outcome.RETRY.value,
+            "detail": "it used more processor time than worker.processor_seconds allows",
+        }
     except SkilldError as error:
         passing = isinstance(error, RetryError) or isinstance(error.__cause__, OSError)
         return {"outcome": (Outcome.RETRY if passing else Outcome.FAILED).value, "detail": str(error)}

@@ -18,6 +18,7 @@ from skilld.errors import RetryError, SkilldError
 from skilld.types import How, Message, Outcome, SkillDoc, SkillRef, Update, Usage
 from skilld.worker.documents import Loaded
 from skilld.worker.judge import Judge, Redact
+from skilld.worker.limits import USUAL_SECONDS, ProcessorTimeError, processor_time
 
 Keep = Callable[[dict[str, Any]], None]
 
@@ -29,7 +30,10 @@ def distil(job: Mapping[str, Any], redact: Redact, keep: Keep) -> dict[str, Any]
     for window in job["windows"]:
         before = backend.usage
         try:
-            told = _about(backend, job["skill"], messages_of(window["messages"]), redact)
+            with processor_time(job.get("processor_seconds", USUAL_SECONDS)):
+                told = _about(backend, job["skill"], messages_of(window["messages"]), redact)
+        except ProcessorTimeError:  # it costs the other windows nothing
+            told = {"unusable": "judging it used more processor time than one job may"}
         except SkilldError as error:
             spent = asdict(backend.usage - before)
             if isinstance(error, RetryError):

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import resource
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from skilld.worker.limits import ProcessorTimeError, processor_time
 
 ROOT = Path(__file__).parents[2]
 ASK = """
@@ -46,3 +51,77 @@ def test_memory_has_an_end_unless_it_is_switched_off() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="asks by system calls of Linux")
 def test_it_is_nice_and_its_disk_class_is_idle() -> None:
     assert ask(0, "rank") == [min(os.nice(0) + 5, 19), 3]
+
+
+def _endless() -> None:
+    """Search with a pattern that doubles with every letter: years."""
+    re.match("(a+)+$", "a" * 60 + "b")
+
+
+def test_s2_a_job_that_used_up_its_processor_time_ends_and_the_next_has_its_own() -> None:
+    ended = 0
+    before = resource.getrlimit(resource.RLIMIT_CPU), signal.getsignal(signal.SIGPROF)
+    for _ in range(3):
+        with pytest.raises(ProcessorTimeError), processor_time(0.05):
+            try:
+                _endless()
+            except Exception:  # noqa: BLE001, S110 - a job's own handler must not take it for an error of its own
+                pass
+        ended += 1
+    with processor_time(10):
+        assert sum(range(1000)) == 499500
+    assert ended == 3
+    assert (resource.getrlimit(resource.RLIMIT_CPU), signal.getsignal(signal.SIGPROF)) == before
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+
+
+def test_s2_a_limit_inside_another_takes_nothing_away_from_it() -> None:
+    with pytest.raises(ProcessorTimeError), processor_time(0.2):
+        with pytest.raises(ProcessorTimeError), processor_time(0.05):
+            _endless()
+        _endless()
+
+
+STUBBORN = """
+import sys
+from skilld.worker.limits import ProcessorTimeError, processor_time
+from skilld.worker import limits
+limits._GRACE = 0
+with processor_time(0.2):
+    while True:
+        try:
+            while True:
+                pass
+        except ProcessorTimeError:
+            pass
+"""
+
+
+def test_s2_what_does_not_listen_is_ended_by_the_kernel() -> None:
+    done = subprocess.run([sys.executable, "-c", STUBBORN], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == -signal.SIGXCPU
+
+
+WORKER = """
+import re, sys
+from skilld.worker import observe
+def stuck(job):
+    re.match("(a+)+$", "a" * 60 + "b")
+observe.observe = stuck
+from skilld.worker.__main__ import main
+main()
+"""
+
+
+def test_s2_a_job_without_an_end_is_one_to_be_tried_again() -> None:
+    job = json.dumps({"kind": "observe", "umask": 0o077, "processor_seconds": 0.3}) + "\n"
+    with subprocess.Popen(
+        [sys.executable, "-c", WORKER], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
+    ) as worker:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        worker.stdin.write(job.encode())
+        worker.stdin.flush()
+        told = json.loads(worker.stdout.readline())
+    assert told["outcome"] == "retry"
+    assert "worker.processor_seconds" in told["detail"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -181,6 +183,47 @@ def test_the_real_worker_ends_when_its_daemon_is_gone(tmp_path: Path) -> None:
     process.stdin.close()
     assert process.wait(LIMIT) != 0
     worker.kill()
+
+
+# A worker that is deep in a regular expression, which gives no other thread its turn, and has a child of its own.
+DEEP = """
+import re, threading
+def listen():
+    sys.stdin.buffer.read()
+    os.killpg(0, signal.SIGKILL)
+sys.stdin.buffer.readline()
+child = subprocess.Popen(['sleep', '1000'], stdout=subprocess.DEVNULL)
+threading.Thread(target=listen, daemon=True).start()
+with open(PIDS + '.new', 'w') as file:
+    file.write(f'{os.getpid()} {child.pid}')
+os.rename(PIDS + '.new', PIDS)
+re.match('(a+)+$', 'a' * 60 + 'b')
+"""
+DAEMON = """
+import sys
+from skilld.daemon.spawn import start
+import os
+environment = {"PATH": os.environ["PATH"], "PYTHONPATH": sys.argv[1], "HOME": sys.argv[1]}
+start({"kind": sys.argv[2]}, environment, 1000).result(print)
+"""
+
+
+@pytest.mark.parametrize("kind", ["analyse", "mine"])
+def test_s2_nothing_outlives_a_daemon_that_is_killed(bench: Bench, tmp_path: Path, kind: str) -> None:
+    pids = tmp_path / "pids"
+    program = f"import os, signal, subprocess, sys\nPIDS = {str(pids)!r}\n{DEEP}"
+    (tmp_path / "skilld/worker/__main__.py").write_text(program)
+    (tmp_path / "skilld/__main__.py").write_text(program)  # of mining
+    environment = {**os.environ, "PYTHONPATH": str(_REPOSITORY), "HOME": str(tmp_path)}
+    with subprocess.Popen([sys.executable, "-c", DAEMON, str(tmp_path), kind], env=environment, cwd="/") as daemon:
+        wait_for("the worker to be at work", pids.exists)
+        daemon.kill()
+    wait_for("the worker and its child to be gone", lambda: not any(map(_runs, map(int, pids.read_text().split()))))
+    wait_for("the guard to be gone", lambda: not processes_of(tmp_path))
+
+
+def test_s2_a_worker_ended_by_the_kernel_says_so(bench: Bench) -> None:
+    assert "more processor time" in _detail(bench.run("os.kill(os.getpid(), signal.SIGXCPU)"))
 
 
 def test_a_worker_knows_nothing_of_git_of_agents_and_of_other_secrets() -> None:
