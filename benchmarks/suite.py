@@ -10,7 +10,20 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from benchmarks import catch_up, chain, commands, gate, git_time, idle, latency, prompt, start, store, worker
+from benchmarks import (
+    catch_up,
+    chain,
+    commands,
+    exhaustion,
+    gate,
+    git_time,
+    idle,
+    latency,
+    prompt,
+    start,
+    store,
+    worker,
+)
 from benchmarks.kit.figures import Figure, Scale
 
 BENCHMARKS: dict[str, Callable[[Scale], dict[str, Figure]]] = {
@@ -22,6 +35,7 @@ BENCHMARKS: dict[str, Callable[[Scale], dict[str, Figure]]] = {
     "chain": chain.measure,
     "gate": gate.measure,
     "worker": worker.measure,
+    "exhaustion": exhaustion.measure,
     "git": git_time.measure,
     "prompt": prompt.measure,
     "store": store.measure,

@@ -67,6 +67,8 @@ def safe_text(text: str, *, newlines: bool = False) -> str:
     `\u202e`); tabs become blanks; newlines stay only where `newlines` is true. Emoji joiners (U+200D, U+FE0F) are kept
     between symbols, where they join and hide nothing.
     """
+    if text.isprintable() and not _INVISIBLE.search(text):
+        return text
     out: list[str] = []
     for i, char in enumerate(text):
         if char == "\n" and newlines:

@@ -17,6 +17,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from types import FrameType
 from typing import Any
 
+_MOST = 5.0  # seconds of processor time after which a call is ended
 _LETTERS = "abcdefghijklmnopqrst"
 
 
@@ -128,7 +129,7 @@ def _too_slow(_number: int, _frame: FrameType | None) -> None:
 _OF_THE_PROGRAM = (Exception, builtins.SystemExit)
 
 
-def cost(call: Callable[[], object], seconds: float = 5.0) -> float:
+def cost(call: Callable[[], object], seconds: float = _MOST) -> float:
     """Return the processor seconds of a call, whatever it raises; `TooSlowError` where it is ended."""
     begun = time.thread_time()
     try:
@@ -143,23 +144,27 @@ def cost(call: Callable[[], object], seconds: float = 5.0) -> float:
 
 
 def grows_too_fast(
-    prepare: Callable[[int], Callable[[], object]], shortest: int, longest: int, *, floor: float = 0.02
+    prepare: Callable[[int], Callable[[], object]], shortest: int, longest: int, *, seconds: float, floor: float = 0.01
 ) -> str:
     """Return how a call grows faster than its text from `shortest` to `longest`, doubling; nothing where it does not.
 
-    `prepare` makes the call for a length. Where the longest costs no more than `floor` seconds, or in proportion to the
-    shortest, the lengths between need not be looked at.
+    `prepare` makes the call for a length. A call that would take more than about `seconds` for the longest text though
+    it is linear is looked at with shorter ones, of four times `shortest` at least. Where the longest costs no more than
+    `floor` seconds, or in proportion to the shortest, the lengths between need not be looked at.
     """
     try:
-        first, last = cost(prepare(shortest)), cost(prepare(longest))
+        first = cost(prepare(shortest))
+        while longest > 4 * shortest and first * longest / shortest > seconds:
+            longest //= 2
+        last = cost(prepare(longest))
     except TooSlowError:
-        return _where(prepare, shortest, longest) or f"{longest:,} characters take more than 5 s"
-    if last <= max(floor, 3 * first * longest / shortest):
+        return _where(prepare, shortest, longest, floor) or f"{longest:,} characters take more than {_MOST:g} s"
+    if last <= max(floor, 2 * first * longest / shortest):
         return ""
     return _where(prepare, shortest, longest, floor)
 
 
-def _where(prepare: Callable[[int], Callable[[], object]], shortest: int, longest: int, floor: float = 0.02) -> str:
+def _where(prepare: Callable[[int], Callable[[], object]], shortest: int, longest: int, floor: float) -> str:
     length = shortest
     before = _best(prepare, length)
     while length < longest:
@@ -179,4 +184,4 @@ def _best(prepare: Callable[[int], Callable[[], object]], length: int) -> float:
     try:
         return min(cost(call) for _ in range(2))
     except TooSlowError:
-        return 5.0
+        return _MOST
