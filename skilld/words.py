@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 
@@ -50,6 +52,7 @@ _LONGEST_ENDING = 3
 _FEW_WORDS = 4
 _HALF = 0.5
 _WORD_LENGTH = 2  # characters of a word in a script without blanks
+_LONGEST_WORD = 64  # of a longer one no other form is looked for
 _LEAST_MISTYPED = 5  # of shorter words too many differ in one
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
@@ -200,11 +203,64 @@ def share_held(words: frozenset[str], ground: frozenset[str], *, slips: bool = F
 
     With `slips` a word of the ground may be mistyped.
     """
+    forms = _forms(ground)
+    return sum(word in ground or forms.hold(word, slips=slips) for word in words) / len(words) if words else 0.0
 
-    def held(word: str) -> bool:
-        return any(same_stem(word, other) or (slips and mistyped(word, other)) for other in ground)
 
-    return sum(map(held, words)) / len(words) if words else 0.0
+@dataclass(frozen=True, slots=True)
+class _Forms:
+    """What words may look like that are one of a set in another form: `same_stem` and `mistyped`, all at once.
+
+    `stems` are those words, `begun` what begins one of them and is one stem with it, `alike` the beginnings that two
+    words of languages that inflect more must share, `shortened` each word without one of its letters.
+    """
+
+    stems: frozenset[str]
+    begun: frozenset[str]
+    alike: frozenset[str]
+    shortened: frozenset[str]
+
+    def hold(self, word: str, *, slips: bool) -> bool:
+        """Whether a word is one of them in another form, or with `slips` mistyped."""
+        length = len(word)
+        if length > _LONGEST_WORD:
+            return False
+        if word in self.begun or any(word[:k] in self.stems for k in range(_half(length), length)):
+            return True
+        if not (word.isascii() or _UNSPACED.search(word)) and any(one in self.alike for one in _alike(word)):
+            return True
+        if not slips or length < _LEAST_MISTYPED:
+            return False
+        swapped = (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(1, length - 1))
+        return (
+            word in self.shortened
+            or any(one in self.stems for one in swapped)
+            or (length > _LEAST_MISTYPED and any(one in self.stems for one in _shortened(word)))
+        )
+
+
+@lru_cache(maxsize=64)
+def _forms(words: frozenset[str]) -> _Forms:
+    known = [word for word in words if len(word) <= _LONGEST_WORD]
+    return _Forms(
+        frozenset(known),
+        frozenset(word[:k] for word in known for k in range(_half(len(word)), len(word))),
+        frozenset(one for word in known if not word.isascii() for one in _alike(word)),
+        frozenset(one for word in known for one in _shortened(word)),
+    )
+
+
+def _half(length: int) -> int:
+    """Return the least length of a stem that is one with a longer word, of so many letters, that it begins."""
+    return max(_COMMON_STEM, (length + 1) // 2)
+
+
+def _alike(word: str) -> list[str]:
+    return [word[:k] for k in range(max(_COMMON_STEM, len(word) - _LONGEST_ENDING), len(word) + 1)]
+
+
+def _shortened(word: str) -> list[str]:
+    return [word[:i] + word[i + 1 :] for i in range(1, len(word))]
 
 
 def numbers(text: str) -> frozenset[str]:

@@ -17,9 +17,9 @@ _LASTING = re.compile(
     re.IGNORECASE,
 )
 _WRITES_DOWN = re.compile(
-    r"\b(?:add|put|save|write|note|record|keep|store|include|update|change|modify|adjust)\b.*"
+    r"^(?>.*?\b(?:add|put|save|write|note|record|keep|store|include|update|change|modify|adjust)\b).*"
     r"\b(?:skills?|rules?|memory|instructions|guidelines|conventions|(?:claude|agents)\.md)\b",
-    re.IGNORECASE,
+    re.IGNORECASE | re.MULTILINE,
 )
 _YES = re.compile(
     r"(?:\W*\b(?:yes|yeah|yep|yup|sure|please|do|that|it|so|exactly|definitely|absolutely|ok|okay|sí|si|claro|sim|"

@@ -11,7 +11,7 @@ import unicodedata
 
 from skilld.text import fold
 
-_GAP = re.compile(r"\s*(?:\[?(?:\.{3,}|\u2026)\]?|\n)\s*")
+_GAP = re.compile(r"(?<!\s)(?:\s*+\[?(?:\.{3,}+|\u2026)\]?\s*+|[^\S\n]*+\n\s*+)")
 _MARKS = "\"'\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb\u2039\u203a`*_"
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2212"
 _PUNCTUATION = ",;:.!?()[]\u3001\u3002\uff0c\uff1b\uff1a\uff01\uff1f\uff08\uff09"

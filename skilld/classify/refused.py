@@ -51,7 +51,7 @@ _TURNS_DOWN = re.compile(
 # Who keeps something for themselves does not want it done: "deploying is on me", "die Tags setze ich selbst".
 _KEEPS = re.compile(
     r"\b(?:let\s+me|leave\s+(?:\w+\s+){1,4}to\s+me|(?:is|are|stays?|remains?)\s+(?:on\s+me|up\s+to\s+me|mine|my\s+(?:part|job))|"
-    r"i(?:['\u2019]ll|\s+will|['\u2019]m\s+(?:the\s+one|the\s+only))?\b[^.!?\n]*\b(?:myself|who)|mach(?:e)?\s+ich|ich\b[^.!?\n]*\bselbst|"
+    r"i(?:['\u2019]ll|\s+will|['\u2019]m\s+(?:the\s+one|the\s+only))?\b[^.!?\n]{0,200}\b(?:myself|who)|mach(?:e)?\s+ich|ich\b[^.!?\n]{0,200}\bselbst|"
     r"selber|yo\s+(?:mismo|misma)|(?:lo|la|los|las)\s+\w+\s+yo|eu\s+(?:mesm[oa]|que)|moi-m[eê]me|c['\u2019]est\s+moi\s+qui|"
     r"(?:я|мы)\s+сам\w*|сам\w*\s+\w+|io\s+stess[oa]|(?:já|to)\s+sám|sám)\b"
     r"|我自己|我来|我來|自分で|(?:私|僕|俺)が|내가|제가|직접",

@@ -104,7 +104,7 @@ def _value_at(statement: str) -> int:
 
 def _remark(statement: str) -> str:
     """Return the comment behind the value, with the blanks before it."""
-    for mark in re.finditer(r"[ \t]*#", statement):
+    for mark in re.finditer(r"(?<![ \t])[ \t]*+#", statement):
         try:
             tomllib.loads(statement[: mark.start()])
         except tomllib.TOMLDecodeError:

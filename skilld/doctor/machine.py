@@ -9,7 +9,7 @@ from skilld.text import counted
 from skilld.times import seconds
 
 OLDEST_GIT = (2, 36)
-_VERSION = re.compile(r"(\d+)\.(\d+)")
+_VERSION = re.compile(r"(?<!\d)(\d++)\.(\d+)")
 _LEAST_FREE = 100 << 20  # bytes
 _WRITTEN = seconds("2026-11-01T00:00:00Z") or 0.0  # no clock that is right shows an earlier time than this line
 _SKEW = 120.0

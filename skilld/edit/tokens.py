@@ -63,7 +63,7 @@ _SHELL_SIGN = re.compile(r"(?:^|\s)--?[A-Za-z][\w-]*|\|\||&&|[|;<>]|\$\(|^\$\s|^
 PROMPT = re.compile(r"^\s*(?:[$>#]\s+)?")
 _FLAG = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 _RUN = re.compile(r"\b(?:run|runs|running|execute|executing|invoke|call|type|use)\s+([\w.-]+)", re.IGNORECASE)
-_EDGES = re.compile(r"^[`'\"()\[\]{},;:!?*]+|[`'\"()\[\]{},;:!?*.]+$")
+_EDGES = "`'\"()[]{},;:!?*"
 _ALSO_WORDS = frozenset(
     {"act", "age", "bat", "cat", "code", "composer", "cut", "du", "find", "fly", "go", "helm", "just", "kill", "make"}
     | {"mount", "node", "ps", "python", "rake", "ruby", "source", "sort", "tail", "tee", "touch", "vault", "zip"}
@@ -119,4 +119,4 @@ def words(texts: Iterable[str]) -> set[str]:
 
 
 def _bare(word: str) -> str:
-    return _EDGES.sub("", word)
+    return word.lstrip(_EDGES).rstrip(_EDGES + ".")

@@ -23,7 +23,7 @@ _KEYS = frozenset({"name", "description", "license", "compatibility", "metadata"
 _NO_PLAIN = tuple("[]{}&*!|>%@`,\"'#")  # what no plain scalar starts with (YAML 1.2, 5.3)
 _NO_ITEM = re.compile(r"[-?:](?:\s|$)")
 _QUOTED = re.compile(r"""(?:'(?:[^']|'')*'|"(?:[^"\\]|\\["\\/abefnrtv0 N_LP]|\\x[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4})*")""")
-_REMARK = re.compile(r"\s+#.*$")
+_REMARK = re.compile(r"(?<!\s)\s++#.*$")
 _CONTROL = re.compile(r"[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 _BLOCK = re.compile(r"[|>](?:[-+]?[1-9]?|[1-9][-+])(?:\s+#.*)?")
 

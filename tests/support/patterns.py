@@ -116,4 +116,5 @@ def _written_out(path: Path) -> Iterator[tuple[AnyPattern, str]]:
             flags = re.RegexFlag(0)
             for name in names & {"IGNORECASE", "DOTALL", "MULTILINE", "VERBOSE", "ASCII"}:
                 flags |= re.RegexFlag[name]
-            yield re.compile(node.args[0].value, flags), f"{path.relative_to(ROOT.parent)}:{node.lineno}"
+            source: Any = node.args[0].value
+            yield re.compile(source, flags), f"{path.relative_to(ROOT.parent)}:{node.lineno}.{node.func.attr}"

@@ -5,8 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from re import _constants as c, _parser
 from typing import Any
+
+# Python's own reader of patterns: nobody else reads possessive ones and atomic groups.
+_parser: Any = re._parser  # type: ignore[attr-defined]
+c: Any = re._constants  # type: ignore[attr-defined]
 
 # One of each sort: of a class those are taken that it holds.
 _ALPHABET = " \n\ta0.-(<\"'\\/,:_#*`=@A[{|é漢я\u3000"

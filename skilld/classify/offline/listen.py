@@ -72,12 +72,13 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
         if len(clause.text) > _LONGEST or _for_once(clause, languages):
             continue
         outright = _hear(clause, text, languages)
-        readings = [(language, weigh(clause, language, shape)) for language in languages]
+        tight = replace(clause, text=fold(clause.text))  # runs of blanks would cost each expression their square
+        readings = [(language, weigh(tight, language, shape)) for language in languages]
         language, weighed = max(readings, key=lambda reading: reading[1].total)
         described = any(one.of_the_product for _, one in readings)
         if outright and (outright.cue in _EXPLICIT or not (ordered or described)):
             heard.append(replace(outright, strength=min(outright.strength, _HINTED)) if much or listed else outright)
-        elif weighed.total >= HEARD and not any(one.retracts.search(clause.text) for one in languages):
+        elif weighed.total >= HEARD and not any(one.retracts.search(tight.text) for one in languages):
             heard.append(_heard(clause, text, language, weighed.cue, weighed.confidence))
     return _ends(heard, _MOST_HEARD)
 
@@ -129,7 +130,7 @@ def spoken(text: str) -> list[Language]:
 
 
 def _hear(clause: Clause, text: str, languages: Sequence[Language]) -> Heard | None:
-    bare = clause.text
+    bare = fold(clause.text)
     best: Heard | None = None
     for language in languages:
         opener = language.openers.match(bare)

@@ -18,7 +18,7 @@ _LINK = re.compile(r"\]\(\s*<?(?P<to>[^)>]*)|<(?P<auto>[a-z][a-z0-9+.-]*:[^>\s]*
 _ACTIVE = re.compile(r"(?:javascript|vbscript|data|file|blob)\s*:", re.IGNORECASE)
 _ACTIVE_TEXT = re.compile(r"\b(?:java|vb)script:(?=\S)|\bdata:\w+/[\w.+-]+[;,]", re.IGNORECASE)
 _USER = re.compile(r"https?://(?P<user>[^\s/@]+)@(?P<host>[^\s/:?#`\"')>]+)", re.IGNORECASE)
-_FILLED = re.compile(r"[\[{<]\s*[A-Za-z_ .-]{2,}\s*[\]}>]|\$[({]?\w|%s\b|%7B|%5B", re.IGNORECASE)
+_FILLED = re.compile(r"[\[{<][A-Za-z_.-]{2,}+[\]}>]|\$[({]?\w|%s\b|%7B|%5B", re.IGNORECASE)
 _BLANK_LENGTH = 40  # characters behind an address in which a blank to fill may close
 _BLANKS = re.compile(r"[\s\x00-\x1f]+")
 

@@ -1,0 +1,136 @@
+"""S2: no regular expression of the program takes time that grows faster than its text. Part of `make check`.
+
+What to feed a pattern is read from its own syntax tree (support/pumps.py): each thing that it repeats, over and over,
+behind what it wants before, and then broken off. Measured as processor time, n beside 2n. Why no library judges the
+patterns instead: docs/decisions/0001-dependencies.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import re
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from skilld.text import fold
+from support.growth import TooSlowError, harmless
+from support.patterns import AnyPattern, patterns
+from support.pumps import Pump, pumps
+
+N = 2000  # characters
+CHEAP = 0.003  # seconds that no search of so few characters takes unless it grows
+# What sees only so many characters at a time: one clause, its white space folded (skilld/classify/offline/listen.py), what
+# stands near a number, one added line (skilld/edit/lint.py).
+BOUNDED = {
+    "skilld.classify.offline.cues": 500,
+    "skilld.classify.offline.phrasing": 1000,
+    "skilld.classify.offline.weigh": 500,
+    "skilld.words._UNIT_BEFORE": 60,
+    "skilld.edit.rules": 4000,
+}
+FOLDED = ("skilld.classify.offline",)
+# Only ever matched at the beginning of a text, though they stand in a table.
+AT_THE_START = ("skilld.intake.agents.claude_wrappers._ALWAYS", "skilld.intake.agents.claude_wrappers._UNSIGNED")
+DEAREST = 0.25  # seconds for one of them on the worst there is
+SHARDS = 4
+
+
+def anchored(where: str) -> bool:
+    """Whether a pattern is only ever matched at one place: a private name on which nothing but `match` is called."""
+    module, _, name = where.rpartition(".")
+    if name in {"match", "fullmatch"}:  # written out in the call
+        return True
+    return name in _only_matched(module)
+
+
+@functools.cache
+def _only_matched(module: str) -> frozenset[str]:
+    source = getattr(sys.modules.get(module), "__file__", None)
+    if source is None:
+        return frozenset()
+    with open(source, encoding="utf-8") as file:  # noqa: PTH123 - a module's own file
+        tree = ast.parse(file.read())
+    called: dict[str, set[str]] = {}
+    loaded: dict[str, int] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            called.setdefault(node.value.id, set()).add(node.attr)
+            loaded[node.value.id] = loaded.get(node.value.id, 0) - 1
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            loaded[node.id] = loaded.get(node.id, 0) + 1
+    return frozenset(
+        name
+        for name, methods in called.items()
+        if name.startswith("_") and methods <= {"match", "fullmatch"} and loaded.get(name) == 0
+    )
+
+
+def uses(pattern: AnyPattern, where: str) -> list[Callable[[Any], object]]:
+    if anchored(where) or where.startswith(AT_THE_START):
+        return [pattern.match, pattern.fullmatch]
+    return [lambda text: sum(1 for _ in pattern.finditer(text))]
+
+
+def pumped(pattern: AnyPattern, pump: Pump, length: int) -> str | bytes:
+    before, unit, after = pump
+    text = before + unit * (length // len(unit)) + after
+    return text if isinstance(pattern.pattern, str) else text.encode()
+
+
+def seconds(use: Callable[[Any], object], text: str | bytes, times: int = 1) -> float:
+    """Return the least processor time of some uses; 1 where one takes that long."""
+    best = 1.0
+    for _ in range(times):
+        try:
+            with harmless(1.0):
+                begun = time.thread_time()
+                use(text)
+                best = min(best, time.thread_time() - begun)
+        except TooSlowError:
+            return 1.0
+    return best
+
+
+def growth(pattern: AnyPattern, where: str, limit: int | None) -> str:
+    """Return how a pattern grows too fast; nothing where it does not."""
+    for pump in pumps(pattern):
+        for use in uses(pattern, where):
+            if limit:
+                text = str(pumped(pattern, pump, limit))[:limit]
+                spent = seconds(use, fold(text) if where.startswith(FOLDED) else text)
+                if spent > DEAREST:
+                    return f"{spent:.4f} s for {limit} characters of {pump!r}"
+            elif seconds(use, pumped(pattern, pump, N)) > CHEAP:
+                one, two = (seconds(use, pumped(pattern, pump, size), 3) for size in (N, 2 * N))
+                if one > CHEAP and (two > 3 * one or one >= 1.0):
+                    return f"{one:.4f} s for {N} characters of {pump!r}, {two:.4f} s for {2 * N}"
+    return ""
+
+
+@pytest.mark.parametrize("shard", range(SHARDS))
+def test_s2_no_pattern_grows_faster_than_its_text(shard: int) -> None:
+    found = sorted(patterns().items(), key=lambda item: (item[1], item[0].flags, str(item[0].pattern)))
+    assert len(found) > 500, "the patterns were not found"
+    slow = []
+    for pattern, where in found[shard::SHARDS]:
+        limit = next((length for name, length in BOUNDED.items() if where.startswith(name)), None)
+        if told := growth(pattern, where, limit):
+            slow.append(f"{where}: {told}\n    {str(pattern.pattern)[:100]!r}")
+    assert not slow, "\n".join(slow)
+
+
+@pytest.mark.parametrize(
+    "source", [r"\s*(?:ever\s+)?x", r"(?:\s*,)?\s+and", r"(a+)+$", r"\W*(?:please\W+)*b", r"<(\w+)[^>]*>.*</\1>"]
+)
+def test_s2_a_pattern_that_grows_is_found(source: str) -> None:
+    assert growth(re.compile(source), "nowhere", None)
+
+
+@pytest.mark.parametrize("source", [r"(?<!\s)\s++x", r"\bword\s+x", r"[^\s@]++@", r"(?:a|b){0,20}c"])
+def test_s2_a_pattern_that_does_not_is_not(source: str) -> None:
+    assert not growth(re.compile(source), "nowhere", None)
