@@ -18,7 +18,9 @@ from support.text_functions import NotMadeError, TextFunction, text_functions
 
 SHORTEST, LONGEST = 1000, int(os.environ.get("SKILLD_TEST_LONGEST", "64000"))  # characters
 SECONDS = 0.002 if LONGEST <= 64000 else 1.0  # for one call of a linear function
-PACKAGES = sorted({one.name.split(".")[1] for one in text_functions()})
+# Programs that put the stages together and hold handles on the world: what they do with text, they call the others for.
+PROGRAMS = {"cli", "daemon", "demo", "doctor", "evaluate", "mcp", "notify", "review", "service", "store"}
+PACKAGES = sorted({one.name.split(".")[1] for one in text_functions()} - PROGRAMS)
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
 # ones), the items of two skills, the names of files that one question is about. What it costs there is all that counts.
 BOUNDED = {
@@ -33,12 +35,9 @@ REACHED = {"done", "raised", "touched"}
 # Why a function cannot be called with a text alone: it takes a database, a terminal, a model or a repository.
 WORLD = (
     "not made: <class 'sqlite3.Connection'>",
-    "not made: <class 'contextlib.AbstractContextManager'>",
-    "AttributeError: 'types.SimpleNamespace' object",
-    "AttributeError: 'str' object has no attribute",
-    "refused: ",
-    "not made: ",
-    "TypeError: ",
+    "AttributeError: 'types.SimpleNamespace' object",  # a protocol with methods: a model, a repository
+    "AttributeError: 'str' object has no attribute",  # a module that is given as a value
+    "refused: scrub_environment() was not called",  # git
 )
 
 

@@ -82,10 +82,12 @@ class TouchedError(BaseException):
 
 
 _CHANGES = frozenset(
-    "subprocess.Popen os.system os.exec os.fork os.forkpty os.posix_spawn os.remove os.rename os.mkdir os.rmdir os.chmod "
-    "os.chown os.link os.symlink os.truncate os.kill os.killpg os.listdir os.scandir os.chdir os.putenv os.unsetenv os.utime "
-    "shutil.rmtree shutil.move shutil.copyfile sqlite3.connect socket.connect socket.bind socket.__new__ tempfile.mkstemp "
-    "tempfile.mkdtemp pty.spawn".split()  # noqa: SIM905 - a list of names
+    """
+    subprocess.Popen os.system os.exec os.fork os.forkpty os.posix_spawn os.remove os.rename os.mkdir os.rmdir os.chmod
+    os.chown os.link os.symlink os.truncate os.kill os.killpg os.listdir os.scandir os.chdir os.putenv os.unsetenv
+    os.utime shutil.rmtree shutil.move shutil.copyfile sqlite3.connect socket.connect socket.bind socket.__new__
+    tempfile.mkstemp tempfile.mkdtemp pty.spawn
+    """.split()  # noqa: SIM905 - a list of names
 )
 _watching = False
 _hooked = False

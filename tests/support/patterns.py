@@ -45,7 +45,7 @@ def patterns() -> dict[AnyPattern, str]:
     return found
 
 
-def _inside(value: Any, where: str, seen: set[int], deep: int = 0) -> Iterator[tuple[AnyPattern, str]]:  # noqa: ANN401
+def _inside(value: Any, where: str, seen: set[int], deep: int = 0) -> Iterator[tuple[AnyPattern, str]]:
     if isinstance(value, re.Pattern):
         yield value, where
         return
@@ -56,7 +56,7 @@ def _inside(value: Any, where: str, seen: set[int], deep: int = 0) -> Iterator[t
         yield from _inside(part, f"{where}{name}", seen, deep + 1)
 
 
-def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     """Yield what hangs on a value: items, fields, what a function closes over, what a cached one returns."""
     if isinstance(value, Mapping):
         for key, item in value.items():
@@ -84,11 +84,11 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
         yield from ((f".{name}", getattr(value, name)) for name in sorted(names) if hasattr(value, name))
 
 
-def _ours(value: Any) -> bool:  # noqa: ANN401
+def _ours(value: Any) -> bool:
     return str(getattr(value, "__module__", "")).startswith("skilld")
 
 
-def _filled(cell: Any) -> bool:  # noqa: ANN401
+def _filled(cell: Any) -> bool:
     try:
         return bool(cell.cell_contents is not None)
     except ValueError:

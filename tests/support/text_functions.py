@@ -6,7 +6,6 @@ hand: what cannot be called is told with the reason.
 
 from __future__ import annotations
 
-import collections.abc as abc
 import dataclasses
 import enum
 import functools
@@ -15,7 +14,7 @@ import io
 import re
 import types
 import typing
-from collections import Counter
+from collections import Counter, abc
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -129,7 +128,7 @@ def _function(name: str, value: Callable[..., Any], owner: type | None = None) -
         yield TextFunction(name, value, needed, owner)
 
 
-def holds_text(hint: Any, deep: int = 0) -> bool:  # noqa: ANN401
+def holds_text(hint: Any, deep: int = 0) -> bool:
     """Whether values of a type carry text."""
     if hint in (str, bytes, Any, object):
         return hint in (str, bytes)
@@ -144,7 +143,7 @@ def holds_text(hint: Any, deep: int = 0) -> bool:  # noqa: ANN401
     return any(holds_text(one, deep + 1) for one in _fields(hint).values())
 
 
-def make(hint: Any, text: str, deep: int = 0) -> Any:  # noqa: ANN401, C901, PLR0911, PLR0912 - one case a type
+def make(hint: Any, text: str, deep: int = 0) -> Any:  # noqa: C901, PLR0911, PLR0912 - one case a type
     """Return a value of a type, as full of `text` as it can be."""
     if deep > _DEEPEST:
         raise NotMadeError(hint)
@@ -188,7 +187,7 @@ def make(hint: Any, text: str, deep: int = 0) -> Any:  # noqa: ANN401, C901, PLR
     return _instance(hint, text, deep)
 
 
-def _first(hints: tuple[Any, ...], text: str, deep: int) -> Any:  # noqa: ANN401
+def _first(hints: tuple[Any, ...], text: str, deep: int) -> Any:
     """Return a value of the first type of a union that carries text, else of the first that can be made."""
     for hint in sorted(hints, key=lambda one: (not holds_text(one), one is types.NoneType)):
         try:
@@ -198,7 +197,7 @@ def _first(hints: tuple[Any, ...], text: str, deep: int) -> Any:  # noqa: ANN401
     raise NotMadeError(hints)
 
 
-def _several(hint: Any, text: str, deep: int) -> list[Any]:  # noqa: ANN401
+def _several(hint: Any, text: str, deep: int) -> list[Any]:
     """Return the text whole and in its lines: what grows may be one part, or how many there are."""
     if hint in (str, bytes):
         lines = text.split("\n")
@@ -206,7 +205,7 @@ def _several(hint: Any, text: str, deep: int) -> list[Any]:  # noqa: ANN401
     return [make(hint, text, deep + 1)]
 
 
-def _instance(hint: Any, text: str, deep: int) -> Any:  # noqa: ANN401
+def _instance(hint: Any, text: str, deep: int) -> Any:
     if not inspect.isclass(hint):
         raise NotMadeError(hint)
     if issubclass(hint, PurePath):
@@ -227,7 +226,7 @@ def _instance(hint: Any, text: str, deep: int) -> Any:  # noqa: ANN401
     raise NotMadeError(hint)
 
 
-def _fields(hint: Any) -> dict[str, Any]:  # noqa: ANN401
+def _fields(hint: Any) -> dict[str, Any]:
     """Return what a value of a type is made of: a dataclass's fields, a protocol's attributes, a named tuple's."""
     if not inspect.isclass(hint) or not hint.__module__.startswith("skilld"):
         return {}

@@ -17,7 +17,7 @@ from skilld.classify.backends.agent_cli.room import Room
 from skilld.types import Usage
 
 MOST_TOKENS = 4000  # of an answer, where a client can be told
-_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_COMMENT = re.compile(r'("(?:\\.|[^"\\])*")|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _LAST_COMMA = re.compile(r'("(?:\\.|[^"\\])*")|,(?=\s*[}\]])')
 
 
