@@ -47,12 +47,12 @@ soak: ## kills, random files, damaged bytes for MINUTES=20; says how far it came
 	$(install) test
 	@PYTHONPATH=.:tests $(BIN)/python -m tools.soak --minutes $(MINUTES) $(ARGS)
 
-check: ## format, lint, strict types, import rule, docs
+check: ## format, lint, strict types, import rule, patterns, docs
 	$(install) dev
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest -q tests/unit/test_imports.py tests/unit/test_modules.py
+	@$(BIN)/python -m pytest -q tests/unit/test_imports.py tests/unit/test_modules.py tests/security/test_linear_patterns.py
 	@$(BIN)/python -m tools.docs check
 
 bench: ## measurements, as JSON

@@ -23,7 +23,7 @@ from typing import Any
 
 import structlog
 
-from tools import soak_files, soak_fuzz, soak_guided, soak_kills, soak_large
+from tools import soak_files, soak_fuzz, soak_growth, soak_guided, soak_kills, soak_large
 from tools.soak_report import Part, as_json, as_text
 
 
@@ -41,7 +41,8 @@ PARTS = {
     "files": _Kind(0.2, soak_files.run, soak_files.again),
     "fuzz": _Kind(0.1, soak_fuzz.run, soak_fuzz.again),
     "guided": _Kind(0.1, soak_guided.run, soak_guided.again),
-    "large": _Kind(0.1, soak_large.run, soak_large.again),
+    "growth": _Kind(0.05, soak_growth.run, soak_growth.again),
+    "large": _Kind(0.05, soak_large.run, soak_large.again),
 }
 
 

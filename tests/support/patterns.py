@@ -56,7 +56,7 @@ def _inside(value: Any, where: str, seen: set[int], deep: int = 0) -> Iterator[t
         yield from _inside(part, f"{where}{name}", seen, deep + 1)
 
 
-def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: C901 - one case a type
     """Yield what hangs on a value: items, fields, what a function closes over, what a cached one returns."""
     if isinstance(value, Mapping):
         for key, item in value.items():

@@ -1,4 +1,4 @@
-"""Strings that make a regular expression work: what it repeats, repeated, behind what it wants before, and then broken."""
+"""Strings that make a regular expression work: what it repeats, over and over, behind what it wants, then broken."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _samples(tree: Any) -> list[str]:
     return found
 
 
-def _samples_of(code: Any, argument: Any) -> Sequence[str]:
+def _samples_of(code: Any, argument: Any) -> Sequence[str]:  # noqa: PLR0911 - one case a node
     if code is c.LITERAL:
         return [chr(argument)]
     if code is c.NOT_LITERAL:

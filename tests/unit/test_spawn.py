@@ -209,7 +209,8 @@ start({"kind": sys.argv[2]}, environment, 1000).result(print)
 
 
 @pytest.mark.parametrize("kind", ["analyse", "mine"])
-def test_s2_nothing_outlives_a_daemon_that_is_killed(bench: Bench, tmp_path: Path, kind: str) -> None:
+@pytest.mark.usefixtures("bench")
+def test_s2_nothing_outlives_a_daemon_that_is_killed(tmp_path: Path, kind: str) -> None:
     pids = tmp_path / "pids"
     program = f"import os, signal, subprocess, sys\nPIDS = {str(pids)!r}\n{DEEP}"
     (tmp_path / "skilld/worker/__main__.py").write_text(program)

@@ -1,0 +1,47 @@
+"""Public functions that take text, each with runs of one thing up to 1 MB: a part of the soak."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from support.growth import RUNS
+from support.pumping import growth, reached
+from support.text_functions import text_functions
+from tools.soak_report import Part, dice_for, must
+
+_LONGEST = 1_024_000  # characters
+_SECONDS = 1.0  # of processor time for one call
+
+
+def run(seconds: float, seed: int, folder: Path) -> Part:
+    """Give functions their runs, in an order that the seed shuffles, for so long."""
+    del folder
+    part = Part("growth", seconds)
+    names = [one.name for one in text_functions()]
+    dice_for(seed).shuffle(names)
+    for name in names:
+        if not part.goes_on:
+            break
+        _one(part, name)
+    return part
+
+
+def again(case: str, folder: Path) -> Part:
+    """Give one function, by its name, all runs again."""
+    del folder
+    part = Part("growth")
+    _one(part, case)
+    return part
+
+
+def _one(part: Part, name: str) -> None:
+    function = next(one for one in text_functions() if one.name == name)
+    how = reached(function).partition(":")[0]
+    part.count(f"functions {how}")
+    if how not in {"done", "raised"}:
+        return
+    for run in RUNS:
+        part.count("runs")
+        with part.finding(name):
+            told = growth(function, run, _LONGEST, _SECONDS)
+            must(not told, f"{name} with {run}: {told}")
