@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.cli.progress import Progress
-from skilld.errors import Exit
+from skilld.errors import Exit, SkilldError
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from skilld.daemon.engine import Engine
     from skilld.daemon.spawn import Keep
@@ -73,7 +73,9 @@ def run(arguments: argparse.Namespace) -> int:
         first_run.ask(settings, where.settings_file, dict(os.environ))
         origin, settings = _settings(where)
     in_force.keep(store, settings, origin)
-    engine = Engine(store, settings, Surroundings(common.home(), dict(os.environ), umask), time.time())
+    around = Surroundings(common.home(), dict(os.environ), umask)
+    engine = Engine(store, settings, around, time.time(), _redactor())
+    store.words.forget_old(time.time())
     try:
         return _follow(engine, where, arguments, new_here=new_here)
     finally:
@@ -111,6 +113,14 @@ def _settings(where: Places) -> tuple[str, Settings]:
     from skilld.daemon.in_force import origin
 
     return origin(where.settings_file, os.environ), common.settings()
+
+
+def _redactor() -> Callable[[str], str] | None:
+    """Return what takes secrets out of words; None where it cannot be used, which every batch tells then."""
+    try:
+        return common.redactor()
+    except SkilldError:
+        return None
 
 
 def _journald_reads() -> bool:

@@ -6,49 +6,56 @@ Runs on one thread. Spawning, waiting and showing are others' work, so that a te
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import structlog
 
 from skilld.classify.backends import OFFLINE
-from skilld.daemon import jobs, recovery, results
+from skilld.daemon import jobs, recovery, results, tries
 from skilld.daemon.backend import choice_of
 from skilld.daemon.budget import why_spent
 from skilld.daemon.deadlines import Deadlines
 from skilld.daemon.follow import Follower
+from skilld.daemon.obstacles import Obstacles
 from skilld.daemon.roots import Surroundings, roots
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import BUDGET_SPENT, LAST_ERROR
 from skilld.times import day, next_day, rfc3339
-from skilld.types import Outcome, Proposal
+from skilld.types import Cause, Outcome, Proposal
 from skilld.window.window import Closing, close
 
 log = structlog.get_logger()
 
-_BACK_OFF = 30.0  # seconds, doubled with every try
-_BACK_OFF_MOST = 3600.0
 _LOOK_AGAIN = 900.0  # seconds between two looks at whether the budget allows a batch by now
-_ASKED_MOST = 86400.0  # a server may ask for any wait
 _SKEW = 60.0  # a file server's clock may be ahead by so much
 
 
 class Engine:
     """The daemon's decisions over one store."""
 
-    def __init__(self, store: Store, settings: Settings, around: Surroundings, now: float) -> None:
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        around: Surroundings,
+        now: float,
+        redact: Callable[[str], str] | None = None,  # without it no words are kept
+    ) -> None:
         self.store = store
         self.settings = settings
         self.around = replace(around, roots=settings.roots)
         self.roots = roots(around.home, around.environment, settings.roots)
-        self.follower = Follower(store, self.roots, now)
+        self.follower = Follower(store, self.roots, now, redact)
+        self.obstacles = Obstacles(store, self.around)
         self._idle_limit = settings.batch.idle_minutes * 60
         self._deadlines = Deadlines()
         self._closed_at = math.inf
         recovery.reread(store, self.follower, now)
+        self.obstacles.look(now)
 
     def close_due(self, now: float) -> int:
         """Close every batch whose turns are there or whose session is over. Returns how many need a worker."""
@@ -114,6 +121,8 @@ class Engine:
                 )
             else:
                 self.store.batches.add(batch, keys)
+        if closing.chatter:
+            self.store.words.forget(keys)
         log.info("batch closed", batch=batch.id, agent=agent, turns=len(closing.turns), chatter=closing.chatter)
         return not closing.chatter
 
@@ -160,6 +169,7 @@ class Engine:
     def start(self, batch: StoredBatch) -> dict[str, Any]:
         """Mark a batch as running and return the worker's whole job."""
         self.store.batches.start(batch.id)
+        self.obstacles.note(batch)
         return jobs.complete(self.store, self.settings, self.around, batch)
 
     def keep_plan(self, batch: StoredBatch, plan: Mapping[str, Any], now: float) -> None:
@@ -180,16 +190,38 @@ class Engine:
         outcome = Outcome(result["outcome"])
         detail = str(result.get("detail", ""))
         with self.store.transaction():
+            since = now
+            if outcome is Outcome.RETRY:
+                then = tries.again(batch, result, self.settings.worker.attempts, now)
+                since = then.since
+                self.store.batches.count(batch.id, then.tries)
+                if then.wait is None:
+                    outcome, result = _given_up(result)
             new = results.record(self.store, batch, result, now)
-            if outcome is Outcome.RETRY and batch.attempts + 1 < self.settings.worker.attempts:
-                asked = min(float(result.get("retry_after") or 0), _ASKED_MOST)
-                wait = max(asked, min(_BACK_OFF * 2**batch.attempts, _BACK_OFF_MOST))
-                self.store.batches.postpone(batch.id, now + wait, detail)
-            elif outcome in {Outcome.RETRY, Outcome.FAILED}:
-                self.store.batches.park(batch.id, outcome.value, detail)
+            self.obstacles.record(batch, result, since)
+            if outcome is Outcome.RETRY:
+                self.store.batches.postpone(batch.id, now + (then.wait or 0.0), detail)
+            elif outcome is Outcome.FAILED:
+                self.store.batches.park(batch.id, str(result["outcome"]), detail)
             else:
                 self.store.batches.finish(batch.id, outcome.value, detail, rfc3339(now))
-            if detail and outcome in {Outcome.RETRY, Outcome.FAILED, Outcome.REFUSED}:
+            known = batch.obstacle is not None and batch.detail == detail  # it was said when it was new
+            if detail and not known and outcome in {Outcome.RETRY, Outcome.FAILED, Outcome.REFUSED}:
                 self.store.meta.set(LAST_ERROR, {"at": rfc3339(now), "batch": batch.id, "message": detail})
+        if outcome is not Outcome.RETRY and outcome is not Outcome.FAILED:
+            self.store.words.forget(batch.job["turns"])
         log.info("batch done", batch=batch.id, outcome=outcome.value, proposals=len(new))
         return new
+
+
+def _given_up(result: Mapping[str, Any]) -> tuple[Outcome, Mapping[str, Any]]:
+    """Return how a batch ends that is tried no more, and its result, with what is kept of it in that case.
+
+    What stands in the way of a transcript or repository may be gone some day, and is looked at again; all else is
+    parked for the person.
+    """
+    cause = (result.get("cause") or {}).get("what")
+    if cause not in {Cause.TRANSCRIPT, Cause.REPOSITORY}:
+        return Outcome.FAILED, result
+    learnings = [*result.get("learnings", ()), *result.get("if_given_up", ())]
+    return Outcome.REFUSED, {**result, "outcome": Outcome.REFUSED.value, "learnings": learnings}

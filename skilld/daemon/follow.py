@@ -34,13 +34,15 @@ _NO_TEXT = "its name is not UTF-8"
 class Follower:
     """Reads what is new below the roots. `now` is the Unix time, used at the very first start only.
 
-    `passed_over` counts the lines that needed no parsing. `progress` is called again and again while it is at work,
-    however long that takes.
+    `redact` is for the words of turns, which are kept until they are judged; without it none are. `passed_over` counts
+    the lines that needed no parsing. `progress` is called again and again while it is at work, however long that takes.
     """
 
     progress: Callable[[], None] = staticmethod(lambda: None)
 
-    def __init__(self, store: Store, roots: Sequence[Root], now: float) -> None:
+    def __init__(
+        self, store: Store, roots: Sequence[Root], now: float, redact: Callable[[str], str] | None = None
+    ) -> None:
         self._store = store
         self._rows = store.transcripts
         self._roots = roots
@@ -49,7 +51,7 @@ class Follower:
         self._seen = Seen()
         self.unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # files that could not be read, in whatever folder, and their agents
-        self._recording = Recording(self._rows)
+        self._recording = Recording(self._rows, store.words, redact)
         self.passed_over = 0
         self._unsure: set[str] = set()  # files read in a transaction that has not ended
         first_start = store.meta.get(INSTALLED_AT) is None

@@ -18,11 +18,13 @@ from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.text import folded
-from skilld.types import SkillRef, State
+from skilld.types import Cause, SkillRef, State
 from skilld.window.window import Closing
 from skilld.wire import proposal_to_json
 
 VERSION = 1
+# A batch of which nothing could be proposed for want of a skill may have had its worker killed since.
+_SKILLS_ANEW = (Cause.SKILL, Cause.PROCESS)
 _SKILLS = 3  # the newest skills in use that a batch is judged against; each costs its whole text in tokens
 
 
@@ -45,9 +47,16 @@ def analysis(store: Store, around: Surroundings, agent: str, session_id: str, cl
 
 
 def complete(store: Store, settings: Settings, around: Surroundings, batch: StoredBatch) -> dict[str, Any]:
-    """Return the whole job: the fixed part, with the back-end and the proposals that are open now."""
+    """Return the whole job: the fixed part, with the back-end, the proposals that are open now and the words kept.
+
+    Where it was for want of a skill that nothing could be proposed, those are looked for again.
+    """
+    cause = batch.obstacle.cause if batch.obstacle else ""
     return {
         **batch.job,
+        **(skills_now(store, around, batch) if cause in _SKILLS_ANEW and "plan" not in batch.job else {}),
+        "before": cause,
+        "words": [asdict(said) for said in store.words.of(batch.job["turns"])],
         "sources": where_they_are(store, batch),
         "umask": around.umask,
         "memory_mb": settings.worker.memory_mb,
@@ -69,6 +78,12 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
             for proposal in store.proposals.in_states([State.REJECTED, State.REVERTED])
         ],
     }
+
+
+def skills_now(store: Store, around: Surroundings, batch: StoredBatch) -> dict[str, Any]:
+    """Return the part of a batch's job that names its skills, as they are found now."""
+    found, unusable = skills(store, around, batch.agent, batch.session_id, store.batches.places(batch.id) or [0])
+    return {"skills": [asdict(skill) for skill in found], "unusable": [asdict(other) for other in unusable]}
 
 
 def auto(settings: Settings) -> dict[str, Any]:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from skilld.classify.backends.agent_cli.own import is_own
+from skilld.errors import SkilldError
 from skilld.intake.source import Cursor
+from skilld.skills import why_left_alone
 from skilld.store.files import StoredFile
 from skilld.store.transcripts import Transcripts
+from skilld.store.words import LONGEST, Said, Words
 from skilld.times import seconds
 from skilld.types import Event, Ignored, Malformed, Reply, SessionEnd, SkillUse, Turn
 from skilld.window.gate import may_hold_something_lasting
@@ -40,10 +46,16 @@ class Recording:
     """Keeps readings until they are written, many at once: that finds its code in the processor's cache.
 
     `touched` are the sessions (agent, id) of which something was written, `new` is the number of new turns that count.
+    Their words are kept, `redact`ed, until they are judged; without `redact` none are.
     """
 
-    def __init__(self, rows: Transcripts) -> None:
+    def __init__(
+        self, rows: Transcripts, words: Words | None = None, redact: Callable[[str], str] | None = None
+    ) -> None:
         self._rows = rows
+        self._words = words
+        self._redact = redact
+        self._said: list[Turn] = []  # what is new and counts
         self._waiting: list[Reading] = []
         self._text = 0
         self.touched: set[tuple[str, str]] = set()
@@ -71,12 +83,28 @@ class Recording:
                 overlong=reading.overlong,
             )
             self.new += new
+        self._keep_words()
         self.drop()
 
     def drop(self) -> None:
         """Forget what waits: the transaction has failed."""
         self._waiting.clear()
+        self._said.clear()
         self._text = 0
+
+    def _keep_words(self) -> None:
+        if self._words is None or self._redact is None:
+            return
+        said: list[Said] = []
+        wanted: dict[str | None, bool] = {}
+        for turn in self._said:
+            cwd = self._rows.cwd(turn.agent, turn.session_id)
+            if cwd not in wanted:
+                wanted[cwd] = _wanted(cwd)
+            if wanted[cwd] and len(turn.text) <= LONGEST:
+                with suppress(SkilldError):  # what cannot be redacted is not kept
+                    said.append(Said(turn.key, turn.how.value, self._redact(turn.text)))
+        self._words.keep(said, time.time())
 
     def _write(self, reading: Reading) -> int:
         """Store the events of one file; returns how many turns are new and count."""
@@ -103,8 +131,19 @@ class Recording:
             if isinstance(event, Turn):
                 lasting = may_hold_something_lasting(event.text)
                 revives = file.since is not None
-                new += rows.add_turn(event, file.id, counts=_counts(event, file), lasting=lasting, revives=revives)
+                added = rows.add_turn(event, file.id, counts=_counts(event, file), lasting=lasting, revives=revives)
+                new += added
+                self._said += [event] * added
         return new
+
+
+def _wanted(cwd: str | None) -> bool:
+    """Whether the project at a folder that a session names does not ask to be left alone."""
+    folder = Path(cwd) if cwd else None
+    try:
+        return folder is None or not folder.is_absolute() or not why_left_alone(folder)
+    except (SkilldError, OSError, ValueError):
+        return False
 
 
 def _counts(turn: Turn, file: StoredFile) -> bool:

@@ -20,7 +20,7 @@ def record(store: Store, batch: StoredBatch, result: Mapping[str, Any], now: flo
     for item in result.get("learnings", ()):
         store.learnings.add(
             Learning(
-                id=hashlib.sha256(f"{item['turn']}\n{item['quote']}".encode()).hexdigest()[:10],
+                id=_learning_id(item["turn"], item["quote"]),
                 turn_key=item["turn"],
                 quote=item["quote"],
                 change=item["change"],
@@ -41,8 +41,26 @@ def record(store: Store, batch: StoredBatch, result: Mapping[str, Any], now: flo
         store.proposals.support(proposal_id, Evidence(turn, quote))
     proposals = [proposal_from_json(item) for item in result.get("proposals", ())]
     new = [proposal.id for proposal in proposals if store.proposals.add(proposal)]
+    for made in proposals:  # what was only kept until it could be proposed
+        for said in made.evidence:
+            store.learnings.forget(_learning_id(said.turn, said.quote))
     follow(store, result, now)
     return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]
+
+
+def kept_for_now(store: Store, result: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the ids of the learnings of a result that are kept only until what is in the way is gone."""
+    marked = [item for item in result.get("learnings", ()) if item.get("for_now")]
+    return tuple(store.learnings.among(_learning_id(item["turn"], item["quote"]) for item in marked))
+
+
+def learned(result: Mapping[str, Any]) -> list[str]:
+    """Return the ids of all learnings of a result."""
+    return [_learning_id(item["turn"], item["quote"]) for item in result.get("learnings", ())]
+
+
+def _learning_id(turn: str, quote: str) -> str:
+    return hashlib.sha256(f"{turn}\n{quote}".encode()).hexdigest()[:10]
 
 
 def follow(store: Store, result: Mapping[str, Any], now: float) -> None:

@@ -217,6 +217,7 @@ class Service:
                 if self._watching:
                     self._watching.count()
                 keep_copy(self._engine.store, now)
+                self._engine.store.words.forget_old(now)
                 if why := alarm.news(self._engine.store, now):
                     self._notices.trouble("dead", about_dead(why), now)
                 self._say(now)
@@ -242,6 +243,7 @@ class Service:
         if self._settings_file.follow(self._engine, self._notices, now):
             self._say(now)
         self._engine.close_due(now)
+        self._engine.obstacles.look(now)
         self._notices.consider(now)
 
     def _work(self) -> None:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from typing import IO, Any, ClassVar
 
 from skilld.classify.backends.agent_cli.clients import needed
-from skilld.types import Outcome
+from skilld.types import Cause, Outcome
 
 _KEPT = frozenset(
     {"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE"}
@@ -75,13 +75,13 @@ class Worker:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             self._dismiss()
-            return _failed(Outcome.RETRY, "the worker could not be started")
+            return _not_run("the worker could not be started")
         # Ends reading and writing alike: a child that hangs before it reads its job blocks us in writing it.
         timer = threading.Timer(self._seconds, self._time_is_up)
         last = b""
         try:
             if not _started(timer):
-                return _failed(Outcome.RETRY, _NO_THREAD)
+                return _not_run(_NO_THREAD)
             # stdin stays open until the end: its closing tells the child that we are gone.
             _send(process.stdin, self._job)
             while line := process.stdout.readline(_LONGEST_LINE):
@@ -108,7 +108,7 @@ class Worker:
         """Wait for the end on a thread of its own; `done` gets the result, at once where there is no thread."""
         if not _started(threading.Thread(target=lambda: done(self.result(keep)), name="worker", daemon=True)):
             self.kill()
-            done(_failed(Outcome.RETRY, _NO_THREAD))
+            done(_not_run(_NO_THREAD))
 
     def kill(self) -> None:
         """End the worker and everything it started."""
@@ -195,7 +195,13 @@ def _parse(line: bytes, code: int | None) -> dict[str, Any]:
         pass
     if code == -signal.SIGXCPU:
         return _failed(Outcome.RETRY, "it used more processor time than worker.processor_seconds allows and was ended")
-    return _failed(Outcome.RETRY, f"the worker ended without a result (exit {code})")
+    return _not_run(f"the worker ended without a result (exit {code})", code)
+
+
+def _not_run(detail: str, code: int | None = None) -> dict[str, Any]:
+    """Return the result of a process that gave none; `code` is its exit, None where it never ran."""
+    cause = {"what": Cause.PROCESS.value, "place": "", "remedy": ""}
+    return _failed(Outcome.RETRY, detail) | {"cause": cause, "exit": code}
 
 
 def _failed(outcome: Outcome, detail: str) -> dict[str, Any]:

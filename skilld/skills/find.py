@@ -13,7 +13,7 @@ import sys
 import unicodedata
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from skilld.types import SkillRef
@@ -45,10 +45,14 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A skill that was used and cannot be edited; `why` is a clause for the person."""
+    """A skill that was used and cannot be edited; `why` is a clause for the person.
+
+    `path` is its file, where that is known and it is the file that stands in the way, which may change.
+    """
 
     name: str
     why: str
+    path: str = field(default="", compare=False)
 
 
 def find(name: str, path: str | None, cwd: str | None, places: Places) -> SkillRef | Unusable:
@@ -59,7 +63,7 @@ def find(name: str, path: str | None, cwd: str | None, places: Places) -> SkillR
     try:
         return _by_path(name, Path(path), places) if path is not None else _by_name(name, cwd, places)
     except (OSError, ValueError, RuntimeError):  # a folder we may not enter, a path no system takes, a loop of links
-        return Unusable(name, "its SKILL.md cannot be reached")
+        return Unusable(name, "its SKILL.md cannot be reached", path or cwd or "")
 
 
 def _by_path(name: str, claimed: Path, places: Places) -> SkillRef | Unusable:
@@ -79,7 +83,7 @@ def _by_name(name: str, cwd: str | None, places: Places) -> SkillRef | Unusable:
         candidate = folder / name / FILE
         if candidate.is_file():
             return _check(name, candidate, places)
-    return Unusable(name, "its SKILL.md was not found")
+    return Unusable(name, "its SKILL.md was not found", cwd or "")
 
 
 def read(skill: SkillRef) -> bytes:
@@ -125,18 +129,18 @@ def _check(name: str, claimed: Path, places: Places) -> SkillRef | Unusable:
         real = spelled(claimed.resolve(strict=True))
         facts = real.stat()
     except FileNotFoundError:
-        return Unusable(name, "its SKILL.md is gone")
+        return Unusable(name, "its SKILL.md is gone", str(claimed))
     if any(_has_run(part, run) for part in (claimed.parts, real.parts) for run in _NOT_OURS):
         return Unusable(name, "it is a plugin's or the agent's own copy, replaced on update")
     if real.name.casefold() != FILE.casefold():
-        return Unusable(name, "its SKILL.md is a link to something else")
+        return Unusable(name, "its SKILL.md is a link to something else", str(claimed))
     known = replace(places, in_project=(*places.in_project, *places.linked))
     if _skill_folder(real, known) is None and not real.is_relative_to(base.resolve()):
-        return Unusable(name, "its SKILL.md is a link that leads elsewhere")
+        return Unusable(name, "its SKILL.md is a link that leads elsewhere", str(claimed))
     if why := unfit(facts):
-        return Unusable(name, why)
+        return Unusable(name, why, str(real))
     if not os.access(real, os.W_OK):
-        return Unusable(name, "its SKILL.md is read-only")
+        return Unusable(name, "its SKILL.md is read-only", str(real))
     return SkillRef(name, str(real))
 
 

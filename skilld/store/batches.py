@@ -5,15 +5,38 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from skilld.types import ClosedBy
+from skilld.types import Cause, ClosedBy
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """What is in a batch's way: `place` is its path, `since` a Unix time.
+
+    `kept` has the ids of the learnings that are kept until it is gone.
+    """
+
+    cause: Cause
+    place: str
+    remedy: str
+    since: float
+    kept: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """What went wrong with a batch so far: failures of the work, crashes of its worker, kills from outside."""
+
+    failures: int = 0
+    crashes: int = 0
+    kills: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class StoredBatch:
-    """A batch and how far its job has come."""
+    """A batch and how far its job has come. `attempts` counts the workers that had it."""
 
     id: str
     agent: str
@@ -23,6 +46,13 @@ class StoredBatch:
     job: dict[str, Any]
     attempts: int
     created_at: str
+    tries: Tries = field(default=Tries())
+    obstacle: Obstacle | None = None
+    outcome: str = ""
+    detail: str = ""
+
+
+_ANEW = "state = 'pending', not_before = 0, attempts = 0, failures = 0, crashes = 0, kills = 0"
 
 
 class Batches:
@@ -41,7 +71,9 @@ class Batches:
     ) -> None:
         """Keep a closed batch and mark its turns. With an `outcome` it is done already (nothing but chatter)."""
         self._db.execute(
-            "INSERT OR IGNORE INTO batches VALUES (?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?, ?)",
+            """INSERT OR IGNORE INTO batches
+               (id, agent, session_id, closed_by, state, job, outcome, detail, created_at, done_at)
+               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             (
                 batch.id,
                 batch.agent,
@@ -105,6 +137,41 @@ class Batches:
             (outcome, detail, at, batch_id),
         )
 
+    def count(self, batch_id: str, tries: Tries) -> None:
+        """Keep what went wrong with it so far."""
+        self._db.execute(
+            "UPDATE batches SET failures = ?, crashes = ?, kills = ? WHERE id = ?",
+            (tries.failures, tries.crashes, tries.kills, batch_id),
+        )
+
+    def obstruct(self, batch_id: str, obstacle: Obstacle | None) -> None:
+        """Keep what is in its way; None where nothing is any more."""
+        it = obstacle
+        values = (it.cause.value, it.place, it.remedy, it.since, json.dumps(it.kept)) if it else ("", "", "", 0, "[]")
+        self._db.execute(
+            "UPDATE batches SET cause = ?, place = ?, remedy = ?, since = ?, kept = ? WHERE id = ?",
+            (*values, batch_id),
+        )
+
+    def obstructed(self, most: int = -1) -> list[StoredBatch]:
+        """Return the batches that something is in the way of, in whatever state: the newest first, at most `most`."""
+        rows = self._db.execute(
+            "SELECT * FROM batches WHERE cause != '' ORDER BY created_at DESC, rowid DESC LIMIT ?", (most,)
+        )
+        return [_from_row(row) for row in rows]
+
+    def reopen(self, batch_id: str) -> None:
+        """Have one that came to its end, though something was in its way, be done again."""
+        self._db.execute(
+            f"UPDATE batches SET {_ANEW} WHERE id = ? AND state = 'done' AND cause != ''",  # noqa: S608 - fixed
+            (batch_id,),
+        )
+
+    def places(self, batch_id: str) -> list[int]:
+        """Return the places of its turns in their session, in order."""
+        rows = self._db.execute("SELECT seq FROM turns WHERE batch_id = ? ORDER BY seq", (batch_id,))
+        return [row["seq"] for row in rows]
+
     def postpone(self, batch_id: str, not_before: float, detail: str) -> None:
         """Put it back until `not_before` (Unix seconds)."""
         self._db.execute(
@@ -123,10 +190,13 @@ class Batches:
         )
 
     def retry(self) -> int:
-        """Let every batch that is parked, or waits for its next try, be tried at once; return how many."""
+        """Let every batch be tried at once that is parked, waits, or came to an end with something in its way.
+
+        Returns how many.
+        """
         return self._db.execute(
-            "UPDATE batches SET state = 'pending', attempts = 0, not_before = 0"
-            " WHERE state = 'parked' OR (state = 'pending' AND not_before > 0)"
+            f"""UPDATE batches SET {_ANEW}, since = 0 WHERE state = 'parked' OR (state = 'pending' AND not_before > 0)
+                OR (state = 'done' AND cause != '')"""  # noqa: S608 - fixed
         ).rowcount
 
     def recover(self) -> int:
@@ -197,4 +267,15 @@ def _from_row(row: sqlite3.Row) -> StoredBatch:
         job=json.loads(row["job"]),
         attempts=row["attempts"],
         created_at=row["created_at"],
+        tries=Tries(row["failures"], row["crashes"], row["kills"]),
+        obstacle=_obstacle(row),
+        outcome=row["outcome"] or "",
+        detail=row["detail"] or "",
     )
+
+
+def _obstacle(row: sqlite3.Row) -> Obstacle | None:
+    if not row["cause"]:
+        return None
+    kept = tuple(json.loads(row["kept"]))
+    return Obstacle(Cause(row["cause"]), row["place"], row["remedy"], row["since"], kept)

@@ -24,6 +24,7 @@ from skilld.store.rebuilding import Rebuild
 from skilld.store.records import Records
 from skilld.store.transcripts import Transcripts
 from skilld.store.usage import UsageLog
+from skilld.store.words import Words
 from skilld.types import State
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Store:
         self.notices = Notices(db)
         self.overview = Overview(db)
         self.rebuild = Rebuild(db)
+        self.words = Words(path.with_name("words.db"))
 
     @property
     def search(self) -> Search:
@@ -125,6 +127,7 @@ class Store:
 
     def close(self) -> None:
         """Close the database."""
+        self.words.close()
         self._db.close()
 
 

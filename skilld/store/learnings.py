@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
 
@@ -35,6 +36,10 @@ class Learnings:
         self._db.execute(
             "INSERT OR IGNORE INTO learnings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(learning)
         )
+
+    def among(self, ids: Iterable[str]) -> list[str]:
+        """Return those of `ids` that there are."""
+        return [name for name in dict.fromkeys(ids) if self.get(name) is not None]
 
     def all(self) -> list[Learning]:
         """Return all learnings, newest first."""

@@ -222,6 +222,21 @@ def _m0008_feedback_by_path(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE feedback_by_path RENAME TO feedback")
 
 
+def _m0009_causes(db: sqlite3.Connection) -> None:
+    for column in (
+        "failures INTEGER NOT NULL DEFAULT 0",  # of the work: what `worker.attempts` counts
+        "crashes INTEGER NOT NULL DEFAULT 0",  # of the worker, by itself
+        "kills INTEGER NOT NULL DEFAULT 0",  # of the worker, from outside
+        "cause TEXT NOT NULL DEFAULT ''",  # what is in the way (skilld.types.Cause); empty: nothing
+        "place TEXT NOT NULL DEFAULT ''",  # the path of it
+        "remedy TEXT NOT NULL DEFAULT ''",
+        "since REAL NOT NULL DEFAULT 0",  # Unix time since when it is
+        "kept TEXT NOT NULL DEFAULT '[]'",  # JSON: ids of the learnings that are kept because of it
+    ):
+        db.execute(f"ALTER TABLE batches ADD COLUMN {column}")
+    db.execute("CREATE INDEX batches_caused ON batches(cause) WHERE cause != ''")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
@@ -229,4 +244,5 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0004_records", _m0004_records),
     ("0007_mining", _m0007_mining),
     ("0008_feedback_by_path", _m0008_feedback_by_path),
+    ("0009_causes", _m0009_causes),
 )

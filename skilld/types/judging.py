@@ -100,6 +100,16 @@ class Usage:
         return self + Usage(-other.calls, -other.tokens_in, -other.tokens_out, -other.usd)
 
 
+class Cause(StrEnum):
+    """What keeps a batch from its end, or from all that could come of it, and may be gone later."""
+
+    TRANSCRIPT = "transcript"  # its words cannot be read
+    REPOSITORY = "repository"  # the proposal cannot be put there
+    SKILL = "skill"  # the skill in use cannot be edited
+    ANSWER = "answer"  # the model's answer could not be used
+    PROCESS = "process"  # the worker was killed, or could not be started
+
+
 class Outcome(StrEnum):
     """How a worker's job ended. Only RETRY is tried again."""
 

@@ -7,19 +7,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from skilld.classify.answer import BadReplyError
 from skilld.classify.backends import OFFLINE, Backend, Spec, make
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
+from skilld.git.errors import GitMissingError
+from skilld.redact import RedactionError
 from skilld.text import sentences
-from skilld.types import Evidence, Kind, Message, Outcome, Proposal, SkillRef, State, Update, Usage
+from skilld.types import Cause, Evidence, Kind, Message, Outcome, Proposal, SkillRef, State, Update, Usage
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker import conversation, known
-from skilld.worker.documents import Loaded, load_skills, standing_instructions, why_session_left_alone
+from skilld.worker.documents import UNREADABLE, Loaded, load_skills, standing_instructions, why_session_left_alone
 from skilld.worker.edits import Composed, LintError
 from skilld.worker.judge import NO_EDIT, Judge, Redact
 from skilld.worker.staged import Staged
 
 Keep = Callable[[dict[str, Any]], None]
+GONE = "its transcript cannot be read"
+UNREAD = "the model's answer could not be used"
 
 
 def analyse(job: Mapping[str, Any], redact: Redact, keep: Keep) -> dict[str, Any]:
@@ -31,18 +36,24 @@ def analyse(job: Mapping[str, Any], redact: Redact, keep: Keep) -> dict[str, Any
     analysis = Analysis(job, redact, keep)
     try:
         analysis.run()
+    except conversation.AbsentError as error:
+        analysis.keep_words(GONE, job["turns"], unless=Cause.TRANSCRIPT)
+        analysis.blame(Cause.TRANSCRIPT, error.place)
+        return analysis.result() | {"outcome": Outcome.RETRY.value, "detail": str(error)}
     except RetryError as error:
         return analysis.result() | {
             "outcome": Outcome.RETRY.value,
             "detail": str(error),
             "retry_after": error.after,
         }
-    except RefusedError as error:
+    except (RefusedError, RedactionError) as error:
         analysis.refused.append(str(error))
-    except SkilldError as error:
-        # With a remedy it is the set-up (a refused key): tried again when the person says so. Else the answer was bad.
-        outcome = Outcome.FAILED if error.remedy else Outcome.REFUSED
-        return analysis.result() | {"outcome": outcome.value, "detail": str(error)}
+    except BadReplyError as error:
+        analysis.keep_words(UNREAD, job["turns"])
+        analysis.blame(Cause.ANSWER)
+        return analysis.result() | {"outcome": Outcome.FAILED.value, "detail": str(error)}
+    except SkilldError as error:  # the set-up, a refused key: tried again when the person says so
+        return analysis.result() | {"outcome": Outcome.FAILED.value, "detail": str(error)}
     return analysis.result()
 
 
@@ -62,6 +73,8 @@ class Analysis:
         self._told = Usage()  # what the daemon has booked with the plan
         self._learnings: list[dict[str, Any]] = []
         self._supported: list[tuple[str, str, str]] = []  # open proposals that were said again: id, turn, quote
+        self._if_given_up: list[dict[str, Any]] = []  # learnings, where the proposals cannot be written at last
+        self._cause: dict[str, str] | None = None
         self.refused: list[str] = []
         self._dropped: list[str] = []
 
@@ -72,12 +85,13 @@ class Analysis:
             return
         plan = self._job.get("plan")
         proposals = [proposal_from_json(item) for item in plan["proposals"]] if plan else self._judged()
-        for proposal in proposals:
-            self._stage(proposal)
+        trouble = [error for proposal in proposals if (error := self._stage(proposal))]
         if self._staged.made:
             from skilld.worker.auto import apply_allowed
 
             apply_allowed(self._staged, self._standing, self._job["auto"])
+        if trouble:
+            raise trouble[0]
 
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
@@ -85,10 +99,17 @@ class Analysis:
         instructions = standing_instructions(self._job.get("cwd"), self._job.get("instructions", ()))
         judge = Judge(self._backend, self._messages, self._skills, self._redact(instructions), self._redact)
         verdict = judge.verdict()
+        if judge.unusable and not (verdict.proposed or verdict.learned):
+            raise BadReplyError(judge.unusable[0])
         self.refused += judge.unusable
         self.refused += [f"The model's answer was not used: {why}" for why in verdict.faults]
         self._dropped += verdict.dropped
         self._learn(verdict)
+        read = {message.turn_key for message in self._messages}
+        self.keep_words(GONE, [key for key in self._job["turns"] if key not in read])
+        if judge.unusable:
+            heard = {item.update.turn for item in verdict.proposed} | {update.turn for update, _ in verdict.learned}
+            self.keep_words(UNREAD, [m.turn_key for m in self._messages if m.turn_key and m.turn not in heard])
         proposals = []
         for loaded in self._skills:
             mine = self._new([item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded)
@@ -100,14 +121,41 @@ class Analysis:
         return proposals
 
     def _learn(self, verdict: Verdict) -> None:
-        in_the_way = [*((item["name"], item["why"]) for item in self._job.get("unusable", ())), *self._unreadable]
+        unusable = [(item["name"], item["why"], item.get("path", "")) for item in self._job.get("unusable", ())]
+        known = {item["name"]: item["path"] for item in self._job["skills"]}
+        unusable += [(name, why, known[name] if why == UNREADABLE else "") for name, why in self._unreadable]
         names = {loaded.doc.number: loaded.doc.name for loaded in self._skills}
         for update, why in verdict.learned:
-            if not self._skills and in_the_way:
-                name, reason = in_the_way[0]
-                self._keep(update, f"{name} cannot be edited: {reason}", name)
+            if not self._skills and unusable:
+                name, reason, path = next((one for one in unusable if one[2]), unusable[0])
+                self._keep(update, f"{name} cannot be edited: {reason}", name, for_now=bool(path))
             else:
                 self._keep(update, why, names.get(update.skill or 0))
+        # A model that was not asked might have heard more.
+        if not self._skills and (verdict.learned or self._job["backend"]["model"] != OFFLINE):
+            for path in [path for _, _, path in unusable if path][:1]:
+                self.blame(Cause.SKILL, path)
+
+    def keep_words(self, why: str, turns: Sequence[str], unless: str = "") -> None:
+        """Keep what was plainly said in turns as learnings, until all of it can be judged; `why` says what for.
+
+        They are heard without a model, in what was read or else kept of them. With `unless` nothing is done where an
+        earlier try met the same obstacle.
+        """
+        if not turns or (unless and self._job.get("before") == unless):
+            return
+        messages = self._messages
+        if not any(message.turn_key in turns for message in messages):
+            messages = conversation.from_memory(self._job, self._redact)
+        verdict = Judge(make(Spec(OFFLINE)), messages, self._skills, "", self._redact).verdict()
+        heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
+        for update in (update for update in heard if self._key(update.turn) in turns):
+            skill = next((loaded.doc.name for loaded in self._skills if loaded.doc.number == update.skill), None)
+            self._keep(update, why, skill, for_now=True)
+
+    def blame(self, what: Cause, place: str = "", remedy: str = "") -> None:
+        """Say what is in the way: what is met first."""
+        self._cause = self._cause or {"what": what.value, "place": place, "remedy": remedy}
 
     def _new(self, checked: Sequence[Checked], loaded: Loaded) -> list[Checked]:
         new = []
@@ -142,27 +190,29 @@ class Analysis:
             return self._proposal(loaded, composed)
         return None
 
-    def _stage(self, proposal: Proposal) -> None:
+    def _stage(self, proposal: Proposal) -> RetryError | None:
+        """Put a proposal on the branch; returns what should be tried again, which keeps no other from its place."""
         from skilld.worker.staging import stage  # git takes 0.15 s to load, and of most batches nothing comes
 
         try:
             if not stage(proposal, self._standing, self._staged, self._job["closed"], alone=True):
                 self._dropped.append("the skill, or an open proposal, says it already")
-        except RetryError:
-            raise
+        except RetryError as error:
+            return self._put_off(proposal, error)
+        except OSError as error:
+            return self._put_off(proposal, RetryError("The proposal was not written", error.strerror or str(error)))
         except SkilldError as error:
             self.refused.append(str(error))
-            for said in proposal.evidence:
-                self._learnings.append(
-                    _learning(
-                        said,
-                        proposal.summary,
-                        proposal.confidence,
-                        kind=proposal.kind,
-                        skill=proposal.skill,
-                        why=str(error),
-                    )
-                )
+            passing = isinstance(error, RefusedError | GitMissingError)  # else the edit does not fit the skill any more
+            if passing:
+                self.blame(Cause.REPOSITORY, proposal.path, error.remedy)
+            self._learnings += _of_proposal(proposal, str(error), for_now=passing)
+        return None
+
+    def _put_off(self, proposal: Proposal, error: RetryError) -> RetryError:
+        self.blame(Cause.REPOSITORY, proposal.path, error.remedy)
+        self._if_given_up += _of_proposal(proposal, str(error), for_now=True)
+        return error
 
     def _proposal(self, loaded: Loaded, composed: Composed) -> Proposal:
         updates = [item.update for item in composed.checked]
@@ -187,14 +237,14 @@ class Analysis:
             flags=composed.flags,
         )
 
-    def _keep(self, update: Update, why: str, skill: str | None) -> None:
+    def _keep(self, update: Update, why: str, skill: str | None, *, for_now: bool = False) -> None:
         said = Evidence(self._key(update.turn), update.quote)
         self._learnings.append(
-            _learning(said, update.change, update.confidence, kind=update.kind, skill=skill, why=why)
+            _learning(said, update.change, update.confidence, kind=update.kind, skill=skill, why=why, for_now=for_now)
         )
 
     def _key(self, turn: int) -> str:
-        return next((m.turn_key for m in self._messages if m.turn == turn and m.turn_key), "")
+        return str(self._job["turns"][turn - 1])  # as conversation.read numbers them
 
     def result(self) -> dict[str, Any]:
         """Return what the job has come to."""
@@ -211,15 +261,26 @@ class Analysis:
             "usage": asdict(self._backend.usage - self._told),
             "proposals": [proposal_to_json(proposal) for proposal in self._staged.made],
             "learnings": self._learnings,
+            "if_given_up": self._if_given_up,
+            "cause": self._cause,
             "supported": self._supported,
             **self._staged.changes(),
         }
 
 
+def _of_proposal(proposal: Proposal, why: str, *, for_now: bool) -> list[dict[str, Any]]:
+    """Return what a proposal says as learnings."""
+    shared: dict[str, Any] = {"kind": proposal.kind, "skill": proposal.skill, "why": why, "for_now": for_now}
+    return [_learning(said, proposal.summary, proposal.confidence, **shared) for said in proposal.evidence]
+
+
 def _learning(
-    said: Evidence, change: str, confidence: float, *, kind: Kind, skill: str | None, why: str
+    said: Evidence, change: str, confidence: float, *, kind: Kind, skill: str | None, why: str, for_now: bool
 ) -> dict[str, Any]:
-    """Return a lasting thing that is not proposed, as the store is told it, with why it is only kept."""
+    """Return a lasting thing that is not proposed, as the store is told it, with why it is only kept.
+
+    `for_now` says that it goes as soon as its batch can be judged, or its proposal written.
+    """
     return {
         "turn": said.turn,
         "quote": said.quote,
@@ -227,5 +288,6 @@ def _learning(
         "kind": kind.value,
         "skill": skill,
         "why_kept": why,
+        "for_now": for_now,
         "confidence": confidence,
     }

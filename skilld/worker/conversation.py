@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from skilld.errors import SkilldError
+from skilld.errors import RetryError
 from skilld.intake import typed
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.source import source_of
-from skilld.types import Event, Message, RawLine, Reply, Turn
+from skilld.types import Event, How, Message, RawLine, Reply, Turn
 
 # Of one message; a longer one is a paste or a dump, and its middle is no one's words.
 _LONGEST = 64 * 1024
@@ -20,22 +20,51 @@ _SPACE = re.compile(r"\s")
 _SPACE_LAST = re.compile(r"\s\S*\Z")
 
 
+class AbsentError(RetryError):
+    """The words of a batch cannot be read now; `place` is the transcript that would have them."""
+
+    def __init__(self, place: str, why: str) -> None:
+        super().__init__("The transcript cannot be read", f"{place}: {why}")
+        self.place = place
+
+
 def read(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
     """Return the messages since the last batch, in order, up to the batch's last turn.
 
-    Each source is parsed from its start, so that an adapter knows what only the head of a file says. Raises SkilldError
-    where none of the batch's turns can be found again.
+    Each source is parsed from its start, so that an adapter knows what only the head of a file says. Raises AbsentError
+    where none of the batch's turns can be found again, or a part of them is in a file that cannot be read now.
     """
     numbers = {key: number for number, key in enumerate(job["turns"], 1)}
     messages: list[Message] = []
+    trouble: OSError | None = None
     for source in job["sources"]:
         found = {message.turn_key for message in messages if message.by_person}
         wanted = {key: number for key, number in numbers.items() if key not in found}  # a fork has copies of the others
-        messages += _of_source(job["agent"], job["session_id"], source, wanted, redact)
-    if not any(message.by_person for message in messages):
-        raise SkilldError("The words are gone", "the transcript was deleted or rewritten before they were read")
+        try:
+            messages += _of_source(job["agent"], job["session_id"], source, wanted, redact)
+        except OSError as error:
+            trouble = trouble or error
+    found = {message.turn_key for message in messages if message.by_person}
+    if not found or (trouble and len(found) < len(numbers)):
+        place = job["sources"][0]["path"] if job["sources"] else ""
+        why = (trouble.strerror or type(trouble).__name__) if trouble else "it does not hold them any more"
+        raise AbsentError(str(trouble.filename or place) if trouble else place, why)
     last = max(i for i, message in enumerate(messages) if message.by_person)
     return messages[: last + 1]
+
+
+def from_memory(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
+    """Return what was kept of the batch's turns when they were first read, in order: all that is known of them.
+
+    Nothing tells what was said between them.
+    """
+    numbers = {key: number for number, key in enumerate(job["turns"], 1)}
+    kept = {said["key"]: said for said in job.get("words", ())}
+    return [
+        Message(redact(kept[key]["text"]), turn=number, turn_key=key, how=How(kept[key]["how"]))
+        for key, number in numbers.items()
+        if key in kept
+    ]
 
 
 def as_messages(events: Sequence[Turn | Reply], redact: Callable[[str], str]) -> list[Message]:
@@ -72,13 +101,10 @@ def _events(agent: str, session: str, source: Mapping[str, Any], *, forgotten: b
     parser = ADAPTERS[agent].parser(path)
     if not forgotten:
         typed.tell(parser, path, info)
-    try:
-        for item in source_of(info).whole(path, end=source["end"], session=session, own=True):
-            if isinstance(item, RawLine):
-                yield from parser.feed(item)
-        yield from parser.flush()
-    except OSError:
-        return
+    for item in source_of(info).whole(path, end=source["end"], session=session, own=True):
+        if isinstance(item, RawLine):
+            yield from parser.feed(item)
+    yield from parser.flush()
 
 
 def _trim(events: Sequence[Turn | Reply]) -> list[Turn | Reply]:

@@ -13,6 +13,7 @@ from skilld.errors import SkilldError
 from skilld.skills import read, why_left_alone
 from skilld.types import SkillDoc, SkillRef
 
+UNREADABLE = "its SKILL.md cannot be read"
 _MOST = 64 * 1024
 
 
@@ -41,7 +42,7 @@ def load_skills(refs: Sequence[SkillRef]) -> tuple[list[Loaded], list[tuple[str,
             data = read(ref)
             text = data.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError, SkilldError):
-            left_out.append((ref.name, "its SKILL.md cannot be read"))
+            left_out.append((ref.name, UNREADABLE))
             continue
         number = len(loaded) + 1
         loaded.append(Loaded(ref, data, SkillDoc(number, ref.name, ref.path, text, tuple(ref.used))))

@@ -107,7 +107,7 @@ def test_words_that_are_gone_are_told(tmp_path: Path, fate: str) -> None:
         path.symlink_to(write(tmp_path / "elsewhere", typed("t1", "first")))
     elif fate == "a folder":
         path.mkdir()
-    with pytest.raises(SkilldError, match="deleted or rewritten"):
+    with pytest.raises(SkilldError, match="The transcript cannot be read: "):
         read(job, redact)
 
 

@@ -1,0 +1,143 @@
+"""Batches of which more could come but for something in the way: what it is, and when to look whether it is gone.
+
+A refused repository or skill is looked at by stat alone, and its batch is done again where something about it changed,
+once a day, and at every start. Nothing is asked for that: what is to be proposed was kept with the batch.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import structlog
+
+from skilld.daemon import jobs, results
+from skilld.daemon.roots import Surroundings
+from skilld.store import Store
+from skilld.store.batches import Obstacle, StoredBatch
+from skilld.times import seconds
+from skilld.types import Cause, Outcome
+
+log = structlog.get_logger()
+
+_DAILY = 86400.0  # seconds
+_REMEMBERED = 90 * _DAILY  # after it was closed a batch is looked at no more unless the person asks
+_MOST = 200  # batches
+_SKILLS = 30.0  # seconds between two looks for skills that could not be edited
+_ROOM = 1 << 20  # bytes
+# Of a git directory: what tells whose it is, what it is, and whether our refs fit into it.
+_IN_GIT = ("", "HEAD", "config", "config.worktree", "packed-refs", "info/sparse-checkout", "objects", "refs")
+_REFS = ("refs/heads", "refs/heads/skilld", "refs/heads/skilld/staging", "refs/skilld", "refs/skilld/proposals")
+
+Stamp = tuple[tuple[int, ...], ...]
+
+
+class Obstacles:
+    """Remembers how what is in the way looked when it was met."""
+
+    def __init__(self, store: Store, around: Surroundings) -> None:
+        self._store = store
+        self._around = around
+        self._met: dict[str, tuple[Stamp, float]] = {}
+        self._looked_for_skills = -math.inf
+
+    def note(self, batch: StoredBatch) -> None:
+        """Note how the repositories and skills of a batch look before it is worked on."""
+        self._met[batch.id] = self._stamp(batch), -1.0
+
+    def record(self, batch: StoredBatch, result: Mapping[str, Any], since: float) -> None:
+        """Keep what a result says is in the way of its batch, since when; or that nothing is any more.
+
+        Learnings that were kept only until it is gone go with it.
+        """
+        cause = result.get("cause")
+        before = batch.obstacle
+        kept = results.kept_for_now(self._store, result)
+        if before is not None and before.kept:
+            if result["outcome"] == Outcome.RETRY or (cause and cause["what"] == before.cause):
+                kept = tuple(dict.fromkeys((*self._store.learnings.among(before.kept), *kept)))
+            else:
+                for name in set(before.kept).difference(results.learned(result)):
+                    self._store.learnings.forget(name)
+        found = Obstacle(Cause(cause["what"]), cause["place"], cause["remedy"], since, kept) if cause else None
+        self._store.batches.obstruct(batch.id, found)
+        if found is None:
+            self._met.pop(batch.id, None)
+
+    def look(self, now: float) -> int:
+        """Have the batches done again whose obstacle may be gone (Unix time). Returns how many."""
+        skills = not 0 <= now - self._looked_for_skills < _SKILLS
+        if skills:
+            self._looked_for_skills = now
+        found = self._store.batches.obstructed(_MOST)
+        due = [batch for batch in found if self._is_due(batch, now, skills=skills)]
+        for batch in due:
+            self._store.batches.reopen(batch.id)
+            log.info("batch looked at again", batch=batch.id)
+        return len(due)
+
+    def _is_due(self, batch: StoredBatch, now: float, *, skills: bool) -> bool:
+        found = batch.obstacle
+        if batch.state != "done" or found is None or now - (seconds(batch.created_at) or now) > _REMEMBERED:
+            return False
+        if found.cause is Cause.SKILL:
+            return skills and bool(jobs.skills_now(self._store, self._around, batch)["skills"])
+        if found.cause is not Cause.REPOSITORY:
+            return False
+        stamp = self._stamp(batch)
+        met, at = self._met.get(batch.id, ((), 0.0))
+        if met and at < 0:
+            self._met[batch.id] = met, now
+            at = now
+        return stamp != met or not 0 <= now - at < _DAILY
+
+    def _stamp(self, batch: StoredBatch) -> Stamp:
+        """Return what stat says of all that decides whether a proposal of a batch can be made."""
+        paths = [Path(skill["path"]) for skill in batch.job.get("skills", ())]
+        home = self._around.home
+        personal = [home / ".gitconfig", home / ".config/git/config", Path("/etc/gitconfig")]
+        facts = [_facts(path) for one in (*paths, *personal) for path in _about(one)]
+        return (*facts, *((int(_has_room(path.parent)),) for path in paths))
+
+
+def _about(path: Path) -> Iterator[Path]:
+    """Yield a file and what of the repositories around it decides whether they can be written to."""
+    yield path
+    for folder in path.parents:
+        dot_git = folder / ".git"
+        if os.path.lexists(dot_git):
+            yield from (dot_git / name for name in (*_IN_GIT, *_REFS))
+            yield from (_common(dot_git) / name for name in (*_IN_GIT, *_REFS))
+
+
+def _common(dot_git: Path) -> Path:
+    """Return the git directory that a `.git` file names, the same where it is a folder or cannot be read."""
+    try:
+        named = dot_git.read_bytes()[:4096].decode("utf-8", "surrogateescape").removeprefix("gitdir:").strip()
+    except OSError:
+        return dot_git
+    return dot_git.parent / named if named and "\0" not in named else dot_git
+
+
+def _facts(path: Path) -> tuple[int, ...]:
+    try:
+        facts = path.lstat()
+        writable = os.access(path, os.W_OK)
+    except OSError as error:
+        return (-(error.errno or 1),)
+    lasting = facts.st_dev, facts.st_ino, facts.st_mode, facts.st_uid, int(writable)
+    # A folder of refs changes whenever git tries to write there, and it would be looked at for ever.
+    return lasting if stat.S_ISDIR(facts.st_mode) else (*lasting, facts.st_mtime_ns, facts.st_ctime_ns)
+
+
+def _has_room(path: Path) -> bool:
+    """Whether an object or two would fit where a path is."""
+    try:
+        found = os.statvfs(path)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize > _ROOM

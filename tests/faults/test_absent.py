@@ -1,0 +1,190 @@
+"""R2: transcripts that are away for a while, or for good. Absent for now is not gone."""
+
+from __future__ import annotations
+
+import random
+import signal
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from faults import apart
+from faults.clock import Clock
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING, Session
+from support.waiting import pause, wait_for
+
+WORDS = ".local/state/skilld/words.db"
+DAY = 86400.0
+MINUTE = 60.0
+
+
+def _teach(home: Path, project: Project, lasting: str = LASTING) -> Session:
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Let us begin", lasting, "ok", "thanks", "go on")
+    return session
+
+
+def _quotes(program: Program) -> list[str]:
+    return [said["quote"] for proposal in program.json("proposals") for said in proposal["evidence"]]
+
+
+def _learned(program: Program) -> list[str]:
+    return [learning["quote"] for learning in program.json("learnings")]
+
+
+def _read(home: Path, project: Project, program: Program) -> Session:
+    """Have a session read, and its batch wait for a worker."""
+    program.run("run", "--once")
+    program.run("pause")
+    session = _teach(home, project)
+    program.run("run", "--once")
+    assert program.json("status")["batches"]["pending"] == 1
+    program.run("resume")
+    return session
+
+
+@pytest.mark.parametrize("away", ["folder", "file", "unreadable"])
+def test_r2_what_is_away_for_a_while_is_proposed_when_it_is_back(
+    home: Path, project: Project, program: Program, away: str
+) -> None:
+    session = _read(home, project, program)
+    clock = Clock(program)
+    place = session.path if away != "folder" else home / ".claude/projects"
+    aside = place.with_name("aside")
+    place.rename(aside)
+    if away == "unreadable":
+        place.mkdir()
+    for _ in range(8):  # more than the tries of a batch
+        assert program.run("run", "--once").returncode == 0
+        assert _quotes(program) == []
+        clock.pass_by(30 * MINUTE)
+    assert program.json("status")["batches"] == {"pending": 1, "done": 0, "parked": 0}
+    assert _learned(program) == [LASTING], "what was read of it is kept meanwhile"
+    if away == "unreadable":
+        place.rmdir()
+    aside.rename(place)
+    program.run("run", "--once")
+    assert _quotes(program) == [LASTING]
+    assert _learned(program) == [], "what is proposed is not kept besides"
+    assert LASTING.encode() not in (home / WORDS).read_bytes(), "what was judged is kept no longer"
+
+
+@pytest.mark.parametrize("how", ["deleted", "cut", "deleted after a crash"])
+def test_r2_what_was_read_of_a_transcript_that_is_gone_is_kept(
+    home: Path, project: Project, program: Program, how: str
+) -> None:
+    clock = Clock(program)
+    if how == "deleted after a crash":
+        with apart.daemon(program) as daemon:
+            program.run("pause")
+            session = _teach(home, project)
+            wait_for("it to be read", lambda: program.json("status")["turns"]["seen"] == 5)
+            daemon.send_signal(signal.SIGKILL)
+            daemon.wait()
+            program.run("resume")
+    else:
+        session = _read(home, project, program)
+    if how == "cut":
+        session.path.write_bytes(b"")
+    else:
+        session.path.unlink()
+    program.run("run", "--once")
+    assert _learned(program) == [LASTING]
+    clock.pass_by(DAY - MINUTE)
+    program.run("run", "--once")
+    assert program.json("status")["batches"]["pending"] == 1, "it is waited for as long as a day"
+    clock.pass_by(20 * MINUTE)
+    program.run("run", "--once")
+    assert program.json("status")["batches"] == {"pending": 0, "done": 1, "parked": 0}
+    assert _learned(program) == [LASTING]
+    assert _quotes(program) == []
+    said = {check["name"]: check for check in _checks(program)}["transcripts"]
+    assert (said["verdict"], str(session.path) in said["detail"]) == ("warn", True)
+    assert said["remedy"].endswith("skilld retry")
+    assert LASTING.encode() not in (home / WORDS).read_bytes()
+
+
+def test_r2_words_that_come_back_after_the_day_are_judged_by_retry(
+    home: Path, project: Project, program: Program
+) -> None:
+    session = _read(home, project, program)
+    clock = Clock(program)
+    aside = session.path.rename(session.path.with_name("aside"))
+    program.run("run", "--once")
+    clock.pass_by(DAY + MINUTE)
+    program.run("run", "--once")
+    assert program.json("status")["batches"]["done"] == 1
+    aside.rename(session.path)
+    assert "1 batch will be tried again" in program.run("retry").stdout
+    program.run("run", "--once")
+    assert _quotes(program) == [LASTING]
+    assert _learned(program) == []
+
+
+def test_r2_words_are_kept_redacted_for_two_days_and_not_of_projects_that_want_none(
+    home: Path, project: Project, program: Program
+) -> None:
+    secret = "ghp_" + "a1B2c3D4" * 4 + "e5F6"
+    program.run("run", "--once")
+    program.run("pause")
+    clock = Clock(program)
+    _teach(home, project, f"{LASTING} The token is {secret}")
+    program.run("run", "--once")
+    with sqlite3.connect(home / WORDS) as kept:
+        texts = [text for (text,) in kept.execute("SELECT text FROM words")]
+    assert len(texts) == 5
+    assert any(LASTING in text and "[REDACTED:" in text for text in texts)
+    state = home / ".local/state/skilld"
+    files = [path for path in state.rglob("*") if path.is_file()]
+    assert not [path for path in files if secret.encode() in path.read_bytes()]
+    assert [path.name for path in files if LASTING.encode() in path.read_bytes()] == ["words.db"]
+    assert (home / WORDS).stat().st_mode & 0o777 == 0o600
+    clock.pass_by(2 * DAY + MINUTE)
+    program.run("run", "--once")
+    assert LASTING.encode() not in (home / WORDS).read_bytes()
+    (project.root / ".skilld.toml").write_text("enabled = false\n")
+    _teach(home, project)
+    program.run("run", "--once")
+    assert LASTING.encode() not in (home / WORDS).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("seed", "rounds", "longest"),
+    [(1, 3, 6.0), pytest.param(2, 50, 60.0, marks=pytest.mark.slow)],
+)
+def test_r2_a_folder_that_is_away_at_random_moments_costs_nothing(
+    home: Path, project: Project, program: Program, seed: int, rounds: int, longest: float
+) -> None:
+    """The folder goes at some moment of reading and judging, for a while; sometimes the daemon is killed meanwhile."""
+    dice = random.Random(seed)
+    folder = home / ".claude/projects"
+    folder.mkdir(parents=True)
+    aside = folder.with_name("aside")
+    rules = [f"From now on, always put label number {100 + number} first in each entry." for number in range(rounds)]
+    clock = Clock(program)
+    for rule in rules:
+        with apart.daemon(program) as daemon:
+            _teach(home, project, rule)
+            pause(dice.uniform(0, 1.5))
+            folder.rename(aside)
+            if dice.random() < 0.3:
+                daemon.send_signal(signal.SIGKILL)
+                daemon.wait()
+            pause(dice.uniform(min(1.0, longest), longest))
+            aside.rename(folder)
+    clock.pass_by(20 * MINUTE)
+    program.run("run", "--once")
+    proposed = _quotes(program)
+    assert sorted(proposed) == sorted(rules)
+    assert _learned(program) == []
+    assert program.json("status")["batches"] == {"pending": 0, "done": rounds, "parked": 0}
+
+
+def _checks(program: Program) -> list[dict[str, str]]:
+    import json
+
+    return list(json.loads(program.run("doctor", "--json").stdout)["checks"])
