@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.cli.service import the_manager
+from skilld.errors import Exit
 
 if TYPE_CHECKING:
     from skilld.doctor.values import Check
@@ -26,10 +27,13 @@ def add(verbs: common.Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the verb. What is wrong is told by the verdicts; looking for it went well, so the exit code is 0."""
+    """Run the verb. Returns 1 where a check fails; a warning is no failure."""
     checks, reasons = collect(ask=arguments.ask)
+    wrong = sum(check.verdict == "fail" for check in checks)
+    code = Exit.FAILURE if wrong else Exit.OK
     if arguments.json:
-        return common.write_json({"checks": [asdict(check) for check in checks], "why_nothing": reasons})
+        common.write_json({"checks": [asdict(check) for check in checks], "why_nothing": reasons})
+        return code
     absent = [check for check in checks if check.verdict == "skip" and check.name.startswith("agent ")]
     for check in checks:
         if check not in absent:
@@ -41,16 +45,16 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(console.paint("Why nothing was proposed", "bold"))
         for reason in reasons:
             console.line(f"  {console.plain(reason)}")
-    wrong = sum(check.verdict == "fail" for check in checks)
     console.line()
     console.line(f"{wrong} of {len(checks)} failed." if wrong else "Nothing failed.")
-    return 0
+    return code
 
 
 def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     """Return the checks, and why nothing was proposed."""
     from skilld.daemon.roots import Surroundings
     from skilld.doctor import following, judging
+    from skilld.doctor.blocked import blocked
     from skilld.doctor.gather import Here, gather
     from skilld.doctor.machine import machine
     from skilld.doctor.why_nothing import why_nothing
@@ -63,6 +67,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         *machine(facts.machine, facts.daemon.seen_at, newest),
         *following.agents(facts.agents, now),
         *following.daemon(facts.daemon, facts.service, now),
+        *blocked(facts.blocked),
         following.service(facts.service),
         judging.back_end(facts.model),
         judging.budget(facts.spent),

@@ -13,6 +13,7 @@ from skilld.daemon.budget import why_spent
 from skilld.daemon.lock import is_held
 from skilld.daemon.roots import Surroundings
 from skilld.doctor.gather_agents import agents
+from skilld.doctor.gather_blocked import blocked
 from skilld.doctor.gather_machine import database, machine
 from skilld.doctor.gather_model import model
 from skilld.doctor.values import Counts, Daemon, Facts, Service, Trouble
@@ -24,7 +25,7 @@ from skilld.settings import Settings, load
 from skilld.store import Store
 from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL
 from skilld.times import day, rfc3339, seconds
-from skilld.types import State
+from skilld.types import Cause, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
         paused = _paused(store, now)
         said = store.meta.get(DAEMON) if store else None
         return Facts(
-            machine=machine(here.places, found, bad_settings, bad_store, now),
+            machine=machine(here.places, found, bad_settings, bad_store, now, repositories=_repositories(store)),
             agents=tuple(found),
             daemon=Daemon(
                 running=is_held(here.places.lock),
@@ -64,7 +65,17 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             spent=why_spent(store.usage.on(day(now)), settings.budget) if store and settings else "",
             notices=_notices(settings, store, here),
             counts=_counts(store, settings) if store else None if bad_store else Counts(),
+            blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),
         )
+
+
+def _repositories(store: Store | None) -> list[Path]:
+    """Return where open proposals are, and where some could not be written."""
+    if store is None:
+        return []
+    open_ones = [Path(proposal.repo) for proposal in store.proposals.in_states([State.OPEN]) if proposal.repo]
+    met = [one.obstacle for one in store.batches.obstructed() if one.obstacle]
+    return [*open_ones, *(Path(found.place) for found in met if found.cause is Cause.REPOSITORY and found.place)]
 
 
 def _settings(places: Places) -> tuple[Settings | None, Trouble | None]:

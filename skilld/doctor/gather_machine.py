@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from skilld.doctor.values import Agent, Machine, Trouble
+from skilld.doctor.values import Agent, Disk, Machine, Trouble
 from skilld.errors import SkilldError
 from skilld.files import in_shell
 from skilld.git.environment import scrub_environment
@@ -19,9 +18,15 @@ _WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 
 
 def machine(
-    places: Places, agents: Sequence[Agent], settings: Trouble | None, store: Trouble | None, now: float
+    places: Places,
+    agents: Sequence[Agent],
+    settings: Trouble | None,
+    store: Trouble | None,
+    now: float,
+    *,
+    repositories: Sequence[Path] = (),
 ) -> Machine:
-    """Return the facts; what is known of settings and store already is passed in."""
+    """Return the facts; what is known of settings, store and the repositories with proposals is passed in."""
     folders = [folder for agent in agents for folder in agent.folders if folder.is_dir()]
     return Machine(
         now=now,
@@ -29,7 +34,7 @@ def machine(
         permissions=_permissions(places),
         store=store,
         git=_git(),
-        free=_free(places.state),
+        disks=_disks(places, repositories),
         watch_limit=_watch_limit(),
         folders=sum(agent.watched for agent in agents),
         remote=tuple(folder for folder in folders if is_remote(folder)),
@@ -70,12 +75,23 @@ def _git() -> str | Trouble:
         return Trouble(str(error), error.remedy)
 
 
-def _free(folder: Path) -> int | None:
-    there = next(path for path in (folder, *folder.parents) if path.is_dir())
-    try:
-        return shutil.disk_usage(there).free
-    except OSError:
-        return None
+def _disks(places: Places, repositories: Sequence[Path]) -> tuple[Disk, ...]:
+    """Return the disks that are written to, each once; those that cannot be looked at are left out."""
+    written = [(places.state, "its state"), (places.data, "repositories of its own")]
+    found: dict[int, Disk] = {}
+    for folder, what in (*written, *((repository, "proposals") for repository in repositories)):
+        try:
+            there = next(path for path in (folder, *folder.parents) if path.is_dir())
+            found.setdefault(there.stat().st_dev, Disk(there, what, _free(there)))
+        except (OSError, StopIteration):
+            continue
+    return tuple(found.values())
+
+
+def _free(folder: Path) -> int:
+    facts = os.statvfs(folder)
+    # Without a free inode nothing can be written either; a file system that counts none has 0 of 0.
+    return facts.f_bavail * facts.f_frsize if facts.f_favail or not facts.f_files else 0
 
 
 def _watch_limit() -> int | None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from skilld.doctor.values import Check, Machine, Trouble, Verdict
+from skilld.doctor.values import Check, Disk, Machine, Trouble, Verdict
 from skilld.text import counted
 from skilld.times import seconds
 
@@ -23,7 +24,7 @@ def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list
         _trouble("database", facts.store, "it is sound"),
         _git(facts.git),
         _clock(facts.now, seen_at, newest),
-        _disk(facts.free),
+        _disk(facts.disks),
         _watches(facts),
     ]
 
@@ -57,12 +58,14 @@ def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
     return Check("clock", Verdict.OK, "it agrees with what was written before")
 
 
-def _disk(free: int | None) -> Check:
-    if free is None:
+def _disk(disks: Sequence[Disk]) -> Check:
+    if not disks:
         return Check("disk", Verdict.SKIP, "the free space cannot be told")
-    shown = f"{free >> 20} MB are free where skilld keeps its state"
-    if free < _LEAST_FREE:
-        return Check("disk", Verdict.FAIL, shown, "Free some space: nothing is written until then, and nothing lost.")
+    least = min(disks, key=lambda disk: disk.free)
+    shown = f"{least.free >> 20} MB free at {least.folder}, where skilld writes {least.what}"
+    if least.free < _LEAST_FREE:
+        remedy = "Free some space there. Nothing is lost: what could not be written is tried again."
+        return Check("disk", Verdict.FAIL, shown, remedy)
     return Check("disk", Verdict.OK, shown)
 
 

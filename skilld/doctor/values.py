@@ -37,11 +37,38 @@ class Trouble:
 
 
 @dataclass(frozen=True, slots=True)
+class Disk:
+    """What is free, in bytes, where `folder` is; `what` says what skilld writes there."""
+
+    folder: Path
+    what: str
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """What keeps batches from being judged, or proposals from being written.
+
+    `cause` is one of skilld.types.Cause, `place` a path, `waits` whether it is tried again by itself, `kept` how many
+    learnings are kept until it is gone.
+    """
+
+    cause: str
+    place: str
+    detail: str
+    remedy: str
+    waits: bool
+    batches: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
 class Machine:
     """The machine and our own files on it. Sizes in bytes, times in Unix seconds, None where they cannot be told.
 
-    `git` is what `git version` printed. `watch_limit` is the kernel's limit of watched folders, `folders` how many
-    would be watched, `remote` those transcript folders that lie on a network file system.
+    `disks` are those on which skilld writes, each once. `git` is what `git version` printed. `watch_limit` is the
+    kernel's limit of watched folders, `folders` how many would be watched, `remote` those transcript folders that lie
+    on a network file system.
     """
 
     now: float
@@ -49,7 +76,7 @@ class Machine:
     permissions: Trouble | None
     store: Trouble | None
     git: str | Trouble
-    free: int | None
+    disks: tuple[Disk, ...]
     watch_limit: int | None
     folders: int
     remote: tuple[Path, ...] = ()
@@ -158,3 +185,4 @@ class Facts:
     spent: str
     notices: str | None
     counts: Counts | None  # None where the database cannot be read
+    blocked: tuple[Blocked, ...] = ()

@@ -6,6 +6,7 @@ holds, or that are named, are looked at; reading them is all that is done to the
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.git import index, objects, refs, state, tree
+from skilld.git.errors import RepoUnreadableError
 from skilld.git.identity import person_at
 from skilld.git.run import Git
 from skilld.git.workdir import Place
@@ -83,8 +85,10 @@ def _read(root: Path, relpath: str) -> _File | None:
         return None
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
+    except OSError as error:
+        if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}:
+            return None
+        raise RepoUnreadableError(str(path), error.strerror or type(error).__name__) from error
     with os.fdopen(descriptor, "rb") as file:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LIMIT:

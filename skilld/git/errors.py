@@ -33,6 +33,13 @@ class RefLockedError(RetryError):
     """Another program holds the lock of one of our refs, and did not let go in time."""
 
 
+class RepoUnreadableError(RetryError):
+    """A file of a repository is there and cannot be read now: it may be the next moment."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__("The repository cannot be read", f"{path}: {why}", "See who may read it, and its disk.")
+
+
 class RepoRefusedError(RefusedError):
     """The repository is in a state in which we do not write, or that we do not understand."""
 

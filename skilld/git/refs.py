@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
+from skilld.git.leftovers import remove_begun_objects
 from skilld.git.run import Git
 
 BRANCH = "skilld/staging"
@@ -97,7 +98,7 @@ def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") 
         raise RepoRefusedError(
             "The staging branch cannot be made",
             f"a branch stands in the way of {BRANCH}",
-            "rename the branch named skilld, or those below skilld/staging",
+            "rename the branch named skilld, or those below skilld/staging: git branch --move skilld NEWNAME",
         )
     raise GitFailedError("The refs were not moved", result.status, result.err)
 
@@ -125,6 +126,8 @@ def _empty(path: Path) -> bool:
 def remove_stale_locks(common_dir: Path, older_than: float = 0.0) -> list[Path]:
     """Remove locks that a killed worker left on our own refs more than so many seconds ago, and return them.
 
+    What it had begun to write of objects goes too.
+
     Only for a program that knows that no other skilld is at work: with kill -9, 2 of 263 kills left such a lock, which
     blocked every later proposal.
     """
@@ -135,6 +138,7 @@ def remove_stale_locks(common_dir: Path, older_than: float = 0.0) -> list[Path]:
     stale = [lock for lock in locks if _kind(lock) == stat.S_IFREG and lock.stat().st_mtime <= before]
     for lock in stale:
         lock.unlink(missing_ok=True)
+    remove_begun_objects(common_dir / "objects", older_than)
     return stale
 
 
@@ -157,5 +161,7 @@ def _kind(path: Path) -> int:
 def _refuse_link(path: Path) -> None:
     if _kind(path) == stat.S_IFLNK:
         raise RepoRefusedError(
-            "The repository is refused", f"{path} is a symbolic link, so git would write outside the repository"
+            "The repository is refused",
+            f"{path} is a symbolic link, so git would write outside the repository",
+            f"put a folder in the place of {path}",
         )

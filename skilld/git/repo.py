@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from skilld.files import in_shell
 from skilld.git import attributes, objects, refs, state, tree
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError
+from skilld.git.readable import require_unborn
 from skilld.git.run import Git
 from skilld.git.workdir import Place, locate
 
@@ -131,9 +133,12 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
         key for key in settings if key.startswith("extensions.") and key.split(".")[1] not in _KNOWN_EXTENSIONS
     )
     if unknown:
-        raise RepoRefusedError("The repository is refused", f"{place.toplevel} uses {', '.join(unknown)}")
+        # Said in full: nothing but the person knows whether another program needs it.
+        remedy = f"if nothing needs it: git -C {in_shell(place.toplevel)} config --unset {unknown[0]}"
+        raise RepoRefusedError("The repository is refused", f"{place.toplevel} uses {', '.join(unknown)}", remedy)
     head = objects.read(place.git, ["HEAD"])[0]
     if head is None or head.kind != "commit":
+        require_unborn(place.git_dir, place.common_dir, state.head_branch(place.git_dir))
         raise NotTrackedError("no-commit", f"{place.toplevel} has no commit yet")
     return Repo(
         git=place.git,

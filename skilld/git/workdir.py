@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.files import in_shell
-from skilld.git.errors import NotTrackedError, RepoRefusedError
+from skilld.git.errors import NotTrackedError, RepoRefusedError, RepoUnreadableError
+from skilld.git.readable import is_passing, require_absent
 from skilld.git.run import Git
 from skilld.text import fold
 
@@ -47,6 +48,7 @@ def locate(folder: Path) -> Place:
 def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:
     sentence = fold(err).removeprefix("fatal: ")
     if sentence.startswith("not a git repository (or any"):
+        require_absent(folder)
         return NotTrackedError("no-repository", f"{folder} is in no git repository")
     if "dubious ownership" in err:
         return RepoRefusedError(
@@ -58,6 +60,8 @@ def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:
         return RepoRefusedError(
             "The repository is refused", f"{folder} is in a bare repository, which has no work tree"
         )
+    if is_passing(sentence):
+        return RepoUnreadableError(str(folder), sentence)
     return RepoRefusedError("The repository is refused", sentence or f"git cannot say where {folder} belongs")
 
 
@@ -78,7 +82,11 @@ def _check_pointers(toplevel: Path, git_dir: Path, common_dir: Path) -> None:
             _leads_back(git_dir / "gitdir", dot_git) or (common_dir == git_dir and _is_work_tree(git_dir, toplevel))
         )
     if not honest:
-        raise RepoRefusedError("The repository is refused", f"{toplevel} and {git_dir} do not belong to each other")
+        raise RepoRefusedError(
+            "The repository is refused",
+            f"{toplevel} and {git_dir} do not belong to each other",
+            f"if they do: git --git-dir {in_shell(git_dir)} config core.worktree {in_shell(toplevel)}",
+        )
 
 
 def _leads_back(pointer: Path, dot_git: Path) -> bool:

@@ -133,8 +133,9 @@ class Analysis:
                 self._keep(update, why, names.get(update.skill or 0))
         # A model that was not asked might have heard more.
         if not self._skills and (verdict.learned or self._job["backend"]["model"] != OFFLINE):
-            for path in [path for _, _, path in unusable if path][:1]:
+            for name, reason, path in [one for one in unusable if one[2]][:1]:
                 self.blame(Cause.SKILL, path)
+                self._dropped.append(f"{name} cannot be edited: {reason}")
 
     def keep_words(self, why: str, turns: Sequence[str], unless: str = "") -> None:
         """Keep what was plainly said in turns as learnings, until all of it can be judged; `why` says what for.

@@ -9,11 +9,13 @@ import pytest
 
 from skilld.doctor import following, judging
 from skilld.doctor.machine import machine
-from skilld.doctor.values import Agent, Check, Counts, Daemon, Machine, Model, Service, Trouble
+from skilld.doctor.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 from skilld.doctor.why_nothing import why_nothing
 
 NOW = 1_800_000_000.0
-MACHINE = Machine(NOW, None, None, None, "git version 2.39.5 (Apple Git-154)", 1 << 40, 8192, 12)
+MACHINE = Machine(
+    NOW, None, None, None, "git version 2.39.5 (Apple Git-154)", (Disk(Path("/a"), "its state", 1 << 40),), 8192, 12
+)
 AGENT = Agent(
     name="codex",
     title="Codex",
@@ -65,8 +67,14 @@ def test_a_good_machine_gets_no_remedy() -> None:
         (replace(MACHINE, folders=600000), "watches", "warn", "of 8192", "max_user_watches=1200000"),
         (replace(MACHINE, remote=(Path("/nfs"),)), "watches", "warn", "/nfs is polled", ""),
         (replace(MACHINE, watch_limit=None), "watches", "ok", "12 folders", ""),
-        (replace(MACHINE, free=5 << 20), "disk", "fail", "5 MB are free", "Free some space"),
-        (replace(MACHINE, free=None), "disk", "skip", "cannot be told", ""),
+        (
+            replace(MACHINE, disks=(Disk(Path("/a"), "its state", 9 << 30), Disk(Path("/b"), "proposals", 5 << 20))),
+            "disk",
+            "fail",
+            "5 MB free at /b",
+            "Free some space",
+        ),
+        (replace(MACHINE, disks=()), "disk", "skip", "cannot be told", ""),
         (replace(MACHINE, git="git version 2.36.0"), "git", "ok", "2.36.0", ""),
         (replace(MACHINE, git="git version 2.35.9"), "git", "fail", "older than 2.36", "Install git 2.36"),
         (replace(MACHINE, git="git version 3.0.1"), "git", "ok", "3.0.1", ""),

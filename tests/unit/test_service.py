@@ -174,7 +174,7 @@ def test_the_doctor_names_what_the_service_lacks(
 
     def said() -> str:
         capsys.readouterr()
-        assert main(["doctor", "--json"]) == 0
+        assert main(["doctor", "--json"]) in {0, 1}
         (check,) = (check for check in json.loads(capsys.readouterr().out)["checks"] if check["name"] == "service")
         return str(check["detail"])
 

@@ -1,0 +1,229 @@
+"""R3: repositories that cannot be written to for now, in all sorts of ways. Absent for now is not gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from faults import apart
+from faults.clock import Clock
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING, Session
+from support.waiting import wait_for
+
+HOUR = 3600.0
+# Root without the capability to read and write everything is a user like any other.
+KEPT_OUT = ("setpriv", "--bounding-set=-dac_override,-dac_read_search") if os.geteuid() == 0 else ()
+needs_setpriv = pytest.mark.skipif(
+    bool(KEPT_OUT) and shutil.which("setpriv") is None, reason="root needs setpriv to be kept out"
+)
+
+
+@dataclass(frozen=True)
+class State:
+    """A state of the repository, how it is undone, and what the doctor says of it."""
+
+    make: Callable[[Project], None]
+    undo: Callable[[Project], None]
+    detail: str
+    remedy: str
+    check: str = "repositories"
+    kept_out: bool = False
+
+
+def _modes(project: Project, mode: str) -> None:
+    subprocess.run(["chmod", "-R", mode, project.root / ".git"], check=True)
+
+
+def _separate(project: Project) -> None:
+    project.git("init", "--quiet", "--separate-git-dir", str(project.root.with_name("apart.git")))
+
+
+def _joined(project: Project) -> None:
+    apart_dir = project.root.with_name("apart.git")
+    project.git("--git-dir", str(apart_dir), "config", "core.worktree", str(project.root))
+
+
+def _link_refs(project: Project) -> None:
+    refs = project.root / ".git/refs"
+    refs.rename(refs.with_name("real-refs")).parent.joinpath("refs").symlink_to("real-refs")
+
+
+def _unlink_refs(project: Project) -> None:
+    refs = project.root / ".git/refs"
+    refs.unlink()
+    refs.with_name("real-refs").rename(refs)
+
+
+def _exclude(project: Project) -> None:
+    (project.root / "docs").mkdir(exist_ok=True)
+    (project.root / "docs/a.md").write_text("a\n")
+    project.git("add", "docs")
+    project.git("commit", "--quiet", "--message", "Add docs")
+    project.git("sparse-checkout", "set", "docs")
+    assert not project.skill_path.exists()
+
+
+def _move_away(project: Project) -> None:
+    (project.root / ".git/refs").rename(project.root / ".git/no-refs")
+
+
+def _move_back(project: Project) -> None:
+    (project.root / ".git/no-refs").rename(project.root / ".git/refs")
+
+
+STATES = {
+    "an unknown extension": State(
+        lambda project: project.git("config", "extensions.frobnicate", "true") and None,
+        lambda project: project.git("config", "--unset", "extensions.frobnicate") and None,
+        "extensions.frobnicate",
+        "config --unset extensions.frobnicate",
+    ),
+    "a branch named skilld": State(
+        lambda project: project.git("branch", "skilld") and None,
+        lambda project: project.git("branch", "--move", "skilld", "mine") and None,
+        "a branch stands in the way",
+        "git branch --move skilld NEWNAME",
+    ),
+    "linked refs": State(_link_refs, _unlink_refs, "is a symbolic link", "put a folder in the place of"),
+    "a separate git directory": State(_separate, _joined, "do not belong to each other", "config core.worktree"),
+    "a sparse checkout without the skill": State(
+        _exclude,
+        lambda project: project.git("sparse-checkout", "add", ".claude") and None,
+        "its SKILL.md was not found",
+        "It is looked at again",
+        check="skills",
+    ),
+    "a read-only skill": State(
+        lambda project: project.skill_path.chmod(0o444),
+        lambda project: project.skill_path.chmod(0o644),
+        "its SKILL.md is read-only",
+        "chmod u+w",
+        check="skills",
+        kept_out=True,
+    ),
+    "a read-only git directory": State(
+        lambda project: _modes(project, "a-w"),
+        lambda project: _modes(project, "u+w"),
+        "insufficient permission",
+        "",
+        kept_out=True,
+    ),
+    "a broken git directory": State(_move_away, _move_back, "git finds no repository in", "git status"),
+}
+
+
+def _teach(home: Path, project: Project) -> None:
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Let us begin", LASTING, "ok", "thanks", "go on")
+
+
+def _quotes(program: Program) -> list[str]:
+    return [said["quote"] for proposal in program.json("proposals") for said in proposal["evidence"]]
+
+
+def _said(program: Program, check: str) -> dict[str, str]:
+    checks = json.loads(program.run("doctor", "--json").stdout)["checks"]
+    return next(one for one in checks if one["name"] == check)
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=needs_setpriv) for name in STATES])
+def test_r3_a_refused_repository_is_looked_at_again_when_its_cause_is_gone(
+    home: Path, project: Project, program: Program, name: str
+) -> None:
+    state = STATES[name]
+    program.before = KEPT_OUT if state.kept_out else ()
+    clock = Clock(program)
+    program.run("run", "--once")
+    state.make(project)
+    _teach(home, project)
+    for _ in range(6):
+        program.run("run", "--once")
+        clock.pass_by(2 * HOUR)
+    assert _quotes(program) == []
+    assert [learning["quote"] for learning in program.json("learnings")] == [LASTING]
+    said = _said(program, state.check)
+    assert said["verdict"] == "warn"
+    assert state.detail in said["detail"]
+    assert state.remedy in said["remedy"]
+    assert not list((home / ".local/share/skilld").rglob("HEAD")), "skilld's own repository is no place for it"
+    state.undo(project)
+    program.run("run", "--once")
+    (proposal,) = program.json("proposals")
+    assert proposal["repo"] == str(project.root)
+    assert _quotes(program) == [LASTING]
+    assert program.json("learnings") == []
+    assert _said(program, state.check)["verdict"] == "ok"
+
+
+def test_r3_a_running_daemon_notices_that_the_cause_is_gone(home: Path, project: Project, program: Program) -> None:
+    project.git("branch", "skilld")
+    with apart.daemon(program):
+        _teach(home, project)
+        wait_for("the refusal", lambda: program.json("learnings"), every=0.5, context=program.output)
+        project.git("branch", "--move", "skilld", "mine")
+        wait_for("the proposal", lambda: _quotes(program) == [LASTING], every=0.5, context=program.output)
+    assert program.json("learnings") == []
+
+
+def test_r3_retry_takes_up_what_was_refused(home: Path, project: Project, program: Program) -> None:
+    program.run("run", "--once")
+    project.git("branch", "skilld")
+    _teach(home, project)
+    program.run("run", "--once")
+    assert program.json("status")["batches"] == {"pending": 0, "done": 1, "parked": 0}
+    project.git("branch", "--move", "skilld", "mine")
+    assert "1 batch will be tried again" in program.run("retry").stdout
+    program.run("run", "--once")
+    assert _quotes(program) == [LASTING]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a repository to another")
+def test_r3_a_repository_of_somebody_else_is_named_with_what_makes_it_ones_own(
+    home: Path, project: Project, program: Program
+) -> None:
+    program.run("run", "--once")
+    _teach(home, project)
+    for path in (project.root, project.root / ".git"):
+        os.chown(path, 12345, 12345)
+    program.run("run", "--once")
+    said = _said(program, "repositories")
+    assert "belongs to another user" in said["detail"]
+    assert "safe.directory" in said["remedy"]
+    program.environment.pop("GIT_CONFIG_GLOBAL", None)
+    with (home / ".gitconfig").open("a") as file:
+        file.write(f"[safe]\n\tdirectory = {project.root}\n")
+    program.run("run", "--once")
+    assert _quotes(program) == [LASTING]
+
+
+@needs_setpriv
+@pytest.mark.parametrize(
+    "part", [".git", ".git/HEAD", ".git/refs", ".git/refs/heads/main", ".git/config", ".git/objects"]
+)
+def test_r3_a_git_directory_that_cannot_be_read_for_a_moment_is_no_missing_one(
+    home: Path, project: Project, program: Program, part: str
+) -> None:
+    program.before = KEPT_OUT
+    program.run("run", "--once")
+    _teach(home, project)
+    path = project.root / part
+    before = path.stat().st_mode
+    path.chmod(0)
+    program.run("run", "--once")
+    path.chmod(before)
+    assert program.json("proposals", "--state", "all") == []
+    assert not list((home / ".local/share/skilld").rglob("HEAD"))
+    Clock(program).pass_by(HOUR)
+    program.run("run", "--once")
+    (proposal,) = program.json("proposals")
+    assert proposal["repo"] == str(project.root)
