@@ -54,6 +54,48 @@ def test_reading_a_skill_is_no_work() -> None:
     assert work(b'{"file_path": "/w/.agents/skills/x/SKILL.md"}').main_dir("/w") == "/w"
 
 
+CALL = (
+    b'{"type":"assistant","message":{"id":"msg_1","content":'
+    b'[{"type":"tool_use","id":"%s","name":"Read","input":{"file_path":"%s"}}]}}'
+)
+TEMPORARY = "/tmp/project"  # noqa: S108 - a name; nothing is made there
+RESULT = b'{"type":"user","message":{"content":[{"tool_use_id":"%s","type":"tool_result","content":"%s"%s}]}}'
+
+
+def test_u7_a_read_that_failed_is_no_work() -> None:
+    failed = RESULT % (b"toolu_1", b"File does not exist.", b',"is_error":true')
+    assert work(CALL % (b"toolu_1", b"/elsewhere/notes.txt"), failed).main_dir("/w") == "/w"
+    assert work(CALL % (b"toolu_1", b"/tmp/out.txt"), failed).main_dir(TEMPORARY) == TEMPORARY
+    fine = CALL % (b"toolu_2", b"/w/api/a.py"), RESULT % (b"toolu_2", b"print()", b"")
+    assert work(CALL % (b"toolu_1", b"/x/y.txt"), *fine, failed).main_dir("/w") == "/w/api"
+    quoted = RESULT % (b"toolu_2", b'it said \\"is_error\\":true', b"")
+    assert work(fine[0], quoted).main_dir("/w") == "/w/api", "what a result says is nobody's word on it"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        (
+            b'{"toolCalls":[{"id":"r1","args":{"file_path":"/x/a"},"status":"error"},'
+            b'{"id":"r2","args":{"file_path":"/w/api/b"},"status":"success"}]}'
+        ),
+        (
+            b'{"part":{"callID":"c1","state":{"status":"error","input":{"filePath":"/x/a"}}}}\n'
+            b'{"part":{"callID":"c2","state":{"status":"completed","input":{"filePath":"/w/api/b"}}}}'
+        ),
+    ],
+)
+def test_u7_a_call_that_failed_is_told_from_those_beside_it(call: bytes) -> None:
+    assert work(call).main_dir("/w") == "/w/api"
+
+
+def test_u7_temporary_files_are_no_work_unless_it_is_done_among_them() -> None:
+    scratch = CALL % (b"toolu_1", b"/tmp/claude-1000/out.txt")
+    assert work(scratch).main_dir("/w") == "/w"
+    assert work(scratch).main_dir(None) is None
+    assert work(CALL % (b"toolu_1", b"/tmp/project/src/a.py")).main_dir(TEMPORARY) == f"{TEMPORARY}/src"
+
+
 def test_inspect_says_it_beside_where_the_session_was_started(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     with OpenCodeDb(path) as client:
