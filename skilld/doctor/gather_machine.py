@@ -79,6 +79,7 @@ def _disks(places: Places, repositories: Sequence[Path]) -> tuple[Disk, ...]:
     """Return the disks that are written to, each once; those that cannot be looked at are left out."""
     written = [(places.state, "its state"), (places.data, "repositories of its own")]
     found: dict[int, Disk] = {}
+    repositories = [*repositories, *(found for path in repositories if (found := _git_folder(path)) is not None)]
     for folder, what in (*written, *((repository, "proposals") for repository in repositories)):
         try:
             there = next(path for path in (folder, *folder.parents) if path.is_dir())
@@ -86,6 +87,15 @@ def _disks(places: Places, repositories: Sequence[Path]) -> tuple[Disk, ...]:
         except (OSError, StopIteration):
             continue
     return tuple(found.values())
+
+
+def _git_folder(path: Path) -> Path | None:
+    """Return the `.git` folder above a path: it may be on a disk of its own."""
+    found = (folder / ".git" for folder in (path, *path.parents))
+    try:
+        return next((git for git in found if git.is_dir()), None)
+    except OSError:
+        return None
 
 
 def _free(folder: Path) -> int:

@@ -107,7 +107,7 @@ class Analysis:
         self._learn(verdict)
         read = {message.turn_key for message in self._messages}
         self.keep_words(GONE, [key for key in self._job["turns"] if key not in read])
-        if judge.unusable:
+        if judge.unusable or verdict.faults:
             heard = {item.update.turn for item in verdict.proposed} | {update.turn for update, _ in verdict.learned}
             self.keep_words(UNREAD, [m.turn_key for m in self._messages if m.turn_key and m.turn not in heard])
         proposals = []

@@ -2,7 +2,8 @@
 
 Python imports a module of this name at its start, and workers inherit PYTHON* variables: so skilld itself holds no
 line of this. PYTHONFAULTS names a folder. Every step that touches the world is written to `steps` there; before the
-step that `kill` names ("daemon 12": the twelfth of that process) the process kills itself. `clock` holds seconds by
+step that `kill` names ("daemon 12": the twelfth of that process) the process kills itself; before the one that `abort`
+names it ends as a program with a bug does. `clock` holds seconds by
 which the wall clock is off; monotonic time stays.
 """
 
@@ -54,6 +55,8 @@ class _Steps:
         self._numbers = itertools.count(1)
         with suppress(FileNotFoundError):
             self._kill = (FOLDER / "kill").read_text(encoding="utf-8")
+        with suppress(FileNotFoundError):
+            self._abort = (FOLDER / "abort").read_text(encoding="utf-8")
 
     def reach(self, name: str) -> None:
         """Note a step, and end here if it is the one."""
@@ -62,6 +65,8 @@ class _Steps:
             steps.write(f"{step} {name} {os.getpid()}\n")
         if step == getattr(self, "_kill", ""):
             os.kill(os.getpid(), signal.SIGKILL)
+        if step == getattr(self, "_abort", ""):
+            os.abort()
 
     def counted(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         """Return `function` as a step."""

@@ -1,0 +1,167 @@
+"""R5, R7, R8: tries are for failures of the work; what an unusable answer was about is kept; full disks are told of."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from faults import apart
+from faults.clock import Clock
+from faults.disk import MOUNT, PROBE, fill
+from faults.model import CALLS, asking, right, teach
+from support.answers import updates
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING
+from support.stub_model import GARBAGE, Reply, StubModel
+from support.waiting import wait_for
+
+HOUR = 3600.0
+KILLS = 12  # three times the tries of a batch
+
+
+def _quotes(program: Program) -> list[str]:
+    return [said["quote"] for proposal in program.json("proposals") for said in proposal["evidence"]]
+
+
+def _begun(home: Path, project: Project, program: Program) -> Clock:
+    clock = Clock(program)
+    program.run("run", "--once")
+    teach(home, project)
+    return clock
+
+
+def test_r5_a_worker_that_is_killed_costs_its_batch_no_try(home: Path, project: Project, program: Program) -> None:
+    clock = _begun(home, project, program)
+    (clock.folder / "kill").write_text("worker 1")
+    for _ in range(KILLS):
+        assert program.run("run", "--once").returncode == 0
+        assert program.json("status")["batches"] == {"pending": 1, "done": 0, "parked": 0}
+        clock.pass_by(HOUR)
+    (clock.folder / "kill").unlink()
+    program.run("run", "--once")
+    assert _quotes(program) == [LASTING]
+
+
+def test_r5_a_daemon_that_is_killed_costs_its_batch_no_try(home: Path, project: Project, program: Program) -> None:
+    clock = _begun(home, project, program)
+    program.run("pause")
+    program.run("run", "--once")
+    program.run("resume")
+    (clock.folder / "kill").write_text("daemon 6")
+    for _ in range(KILLS // 2):
+        assert program.run("run", "--once").returncode < 0
+    (clock.folder / "kill").unlink()
+    program.run("run", "--once")
+    assert _quotes(program) == [LASTING]
+
+
+@pytest.mark.slow
+def test_r5_a_batch_that_ends_its_worker_every_time_is_parked_all_the_same(
+    home: Path, project: Project, program: Program
+) -> None:
+    program.environment["SKILLD_WORKER__ATTEMPTS"] = "2"
+    clock = _begun(home, project, program)
+    (clock.folder / "abort").write_text("worker 1")
+    states = []
+    for _ in range(6):
+        program.run("run", "--once")
+        states.append(program.json("status")["batches"]["parked"])
+        clock.pass_by(HOUR)
+    assert states == [0, 0, 0, 0, 0, 1], "three times as often as work that fails"
+    (clock.folder / "abort").unlink()
+    program.run("retry")
+    program.run("run", "--once")
+    assert _quotes(program) == [LASTING]
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        ("this is no JSON at all", "nor is this"),
+        (updates(kind="revolution"), updates(kind="revolution")),
+        pytest.param((GARBAGE, GARBAGE), marks=pytest.mark.slow),
+        pytest.param((updates(extra="key"), updates(skill=7)), marks=pytest.mark.slow),
+        pytest.param(("<updates>[{]</updates>", Reply(text="")), marks=pytest.mark.slow),
+    ],
+    ids=["prose", "wrong schema", "bytes", "unknown keys", "cut short"],
+)
+def test_r7_what_an_unusable_answer_was_about_is_kept_and_judged_by_retry(
+    home: Path, project: Project, answers: tuple[Reply | str, Reply | str]
+) -> None:
+    with StubModel(right) as model:
+        program = asking(home, model, SKILLD_WORKER__ATTEMPTS="1")
+        program.run("run", "--once")
+        teach(home, project)
+        model.queue(*answers)
+        program.run("run", "--once")
+        asked = len(model.bodies)
+        assert program.json("status")["batches"] == {"pending": 0, "done": 0, "parked": 1}
+        if answers[0] is not GARBAGE:  # that is the provider's trouble, and the person's word waits in the batch
+            assert [learning["quote"] for learning in program.json("learnings")] == [LASTING]
+        assert asked <= 2
+        model.bodies.clear()
+        model._queue.clear()
+        assert "1 batch will be tried again" in program.run("retry").stdout
+        program.run("run", "--once")
+        assert len(model.bodies) == CALLS
+    assert _quotes(program) == [LASTING]
+    assert program.json("learnings") == [], "what is proposed is not kept besides"
+
+
+@pytest.mark.parametrize("where", ["repository", "data"])
+def test_r8_a_full_disk_is_told_of_and_nothing_is_left_behind(
+    home: Path, project: Project, program: Program, where: str
+) -> None:
+    """Of the repository, and of skilld's own repositories."""
+    apart.needs(PROBE)
+    git = project.root / ".git"
+    folder = git if where == "repository" else home / ".local/share/skilld"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if where == "data":
+        folder.chmod(0o700)
+    clock = Clock(program)
+    mount = f"cp -a {folder} {home}/kept; {MOUNT.format(size='2m', folder=folder)}; cp -a {home}/kept/. {folder}"
+    if where == "data":  # a skill that git does not track
+        (project.root / ".gitignore").write_text(".claude\n")
+        project.git("rm", "--quiet", "-r", "--cached", ".claude")
+        project.git("commit", "--quiet", "--all", "--message", "Track no skill")
+    with apart.place(program, mount) as root:
+        inside = Path(f"{root}{folder}")
+        program.run("run", "--once")
+        filler = fill(inside)
+        teach(home, project)
+        for _ in range(5):
+            program.run("run", "--once")
+            clock.pass_by(2 * HOUR)
+        assert _quotes(program) == []
+        done = program.run("doctor", "--json")
+        disk = next(check for check in json.loads(done.stdout)["checks"] if check["name"] == "disk")
+        assert done.returncode == 1
+        assert (disk["verdict"], disk["remedy"][:15]) == ("fail", "Free some space")
+        assert str(folder) in disk["detail"] or str(project.root) in disk["detail"]
+        filler.unlink()
+        clock.pass_by(2 * HOUR)
+        program.run("run", "--once")
+        assert _quotes(program) == [LASTING]
+        assert list(inside.rglob("tmp_obj_*")) == []
+
+
+def test_r8_doctor_exits_1_where_a_check_fails_and_0_where_none_does(home: Path, program: Program) -> None:
+    (home / ".claude/projects").mkdir(parents=True)
+    program.run("run", "--once")
+    assert program.run("doctor").returncode == 1, "no daemon runs"
+    with program.daemon():
+        done = wait_for(
+            "all to be well", lambda: _fine(program), every=0.5, context=lambda: program.run("doctor").stdout
+        )
+    assert done
+
+
+def _fine(program: Program) -> bool:
+    done = program.run("doctor", "--json")
+    failed = [check["name"] for check in json.loads(done.stdout)["checks"] if check["verdict"] == "fail"]
+    assert done.returncode == (1 if failed else 0)
+    return not failed
