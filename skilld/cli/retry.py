@@ -11,7 +11,9 @@ from skilld.text import counted
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    common.verb(verbs, "retry", run, "try at once what was given up, or waits for its next try")
+    common.verb(
+        verbs, "retry", run, "try at once what was given up, waits for its next try, or had something in its way"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

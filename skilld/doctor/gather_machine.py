@@ -78,9 +78,9 @@ def _git() -> str | Trouble:
 def _disks(places: Places, repositories: Sequence[Path]) -> tuple[Disk, ...]:
     """Return the disks that are written to, each once; those that cannot be looked at are left out."""
     written = [(places.state, "its state"), (places.data, "repositories of its own")]
+    git_folders = [folder for folder in map(_git_folder, repositories) if folder is not None]
     found: dict[int, Disk] = {}
-    repositories = [*repositories, *(found for path in repositories if (found := _git_folder(path)) is not None)]
-    for folder, what in (*written, *((repository, "proposals") for repository in repositories)):
+    for folder, what in (*written, *((repository, "proposals") for repository in (*repositories, *git_folders))):
         try:
             there = next(path for path in (folder, *folder.parents) if path.is_dir())
             found.setdefault(there.stat().st_dev, Disk(there, what, _free(there)))

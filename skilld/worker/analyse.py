@@ -14,12 +14,13 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.redact import RedactionError
 from skilld.text import sentences
-from skilld.types import Cause, Evidence, Kind, Message, Outcome, Proposal, SkillRef, State, Update, Usage
+from skilld.types import Cause, Evidence, Message, Outcome, Proposal, SkillRef, State, Update, Usage
 from skilld.wire import proposal_from_json, proposal_to_json
 from skilld.worker import conversation, known
 from skilld.worker.documents import UNREADABLE, Loaded, load_skills, standing_instructions, why_session_left_alone
 from skilld.worker.edits import Composed, LintError
 from skilld.worker.judge import NO_EDIT, Judge, Redact
+from skilld.worker.kept import learning, of_proposal
 from skilld.worker.staged import Staged
 
 Keep = Callable[[dict[str, Any]], None]
@@ -84,7 +85,7 @@ class Analysis:
             self._dropped.append(unwanted)
             return
         plan = self._job.get("plan")
-        proposals = [proposal_from_json(item) for item in plan["proposals"]] if plan else self._judged()
+        proposals = self._planned(plan["proposals"]) if plan else self._judged()
         trouble = [error for proposal in proposals if (error := self._stage(proposal))]
         if self._staged.made:
             from skilld.worker.auto import apply_allowed
@@ -92,6 +93,14 @@ class Analysis:
             apply_allowed(self._staged, self._standing, self._job["auto"])
         if trouble:
             raise trouble[0]
+
+    def _planned(self, items: Sequence[Mapping[str, Any]]) -> list[Proposal]:
+        """Return what an earlier try was about to stage, but for what the person has seen or decided since."""
+        seen = {*self._job["closed"], *(proposal.id for proposal in self._standing)}
+        planned = (proposal_from_json(item) for item in items)
+        return [
+            one for one in planned if one.id not in seen and not known.was_decided(one, self._job.get("decided", ()))
+        ]
 
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
@@ -207,12 +216,12 @@ class Analysis:
             passing = isinstance(error, RefusedError | GitMissingError)  # else the edit does not fit the skill any more
             if passing:
                 self.blame(Cause.REPOSITORY, proposal.path, error.remedy)
-            self._learnings += _of_proposal(proposal, str(error), for_now=passing)
+            self._learnings += of_proposal(proposal, str(error), for_now=passing)
         return None
 
     def _put_off(self, proposal: Proposal, error: RetryError) -> RetryError:
         self.blame(Cause.REPOSITORY, proposal.path, error.remedy)
-        self._if_given_up += _of_proposal(proposal, str(error), for_now=True)
+        self._if_given_up += of_proposal(proposal, str(error), for_now=True)
         return error
 
     def _proposal(self, loaded: Loaded, composed: Composed) -> Proposal:
@@ -241,7 +250,7 @@ class Analysis:
     def _keep(self, update: Update, why: str, skill: str | None, *, for_now: bool = False) -> None:
         said = Evidence(self._key(update.turn), update.quote)
         self._learnings.append(
-            _learning(said, update.change, update.confidence, kind=update.kind, skill=skill, why=why, for_now=for_now)
+            learning(said, update.change, update.confidence, kind=update.kind, skill=skill, why=why, for_now=for_now)
         )
 
     def _key(self, turn: int) -> str:
@@ -267,28 +276,3 @@ class Analysis:
             "supported": self._supported,
             **self._staged.changes(),
         }
-
-
-def _of_proposal(proposal: Proposal, why: str, *, for_now: bool) -> list[dict[str, Any]]:
-    """Return what a proposal says as learnings."""
-    shared: dict[str, Any] = {"kind": proposal.kind, "skill": proposal.skill, "why": why, "for_now": for_now}
-    return [_learning(said, proposal.summary, proposal.confidence, **shared) for said in proposal.evidence]
-
-
-def _learning(
-    said: Evidence, change: str, confidence: float, *, kind: Kind, skill: str | None, why: str, for_now: bool
-) -> dict[str, Any]:
-    """Return a lasting thing that is not proposed, as the store is told it, with why it is only kept.
-
-    `for_now` says that it goes as soon as its batch can be judged, or its proposal written.
-    """
-    return {
-        "turn": said.turn,
-        "quote": said.quote,
-        "change": change,
-        "kind": kind.value,
-        "skill": skill,
-        "why_kept": why,
-        "for_now": for_now,
-        "confidence": confidence,
-    }

@@ -28,6 +28,14 @@ def why_known(
     return ""
 
 
+def was_decided(proposal: Proposal, decided: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all that a proposal would write was rejected or reverted in another one of the same skill."""
+    texts = {operation.text for operation in proposal.operations if operation.text}
+    return bool(texts) and any(
+        decision["path"] == proposal.path and texts <= set(decision["changes"]) for decision in decided
+    )
+
+
 def said_by(update: Update, path: str, standing: Sequence[Proposal]) -> Proposal | None:
     """Return the open proposal for the skill at `path` that says what an update says, if there is one."""
     same = (proposal for proposal in standing if proposal.path == path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import signal
 import sqlite3
@@ -47,7 +48,10 @@ def _read(home: Path, project: Project, program: Program) -> Session:
     return session
 
 
-@pytest.mark.parametrize("away", ["folder", "file", "unreadable"])
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize("away", ["folder", pytest.param("file", marks=SLOW), pytest.param("unreadable", marks=SLOW)])
 def test_r2_what_is_away_for_a_while_is_proposed_when_it_is_back(
     home: Path, project: Project, program: Program, away: str
 ) -> None:
@@ -73,7 +77,7 @@ def test_r2_what_is_away_for_a_while_is_proposed_when_it_is_back(
     assert LASTING.encode() not in (home / WORDS).read_bytes(), "what was judged is kept no longer"
 
 
-@pytest.mark.parametrize("how", ["deleted", "cut", "deleted after a crash"])
+@pytest.mark.parametrize("how", [pytest.param("deleted", marks=SLOW), "cut", "deleted after a crash"])
 def test_r2_what_was_read_of_a_transcript_that_is_gone_is_kept(
     home: Path, project: Project, program: Program, how: str
 ) -> None:
@@ -185,6 +189,4 @@ def test_r2_a_folder_that_is_away_at_random_moments_costs_nothing(
 
 
 def _checks(program: Program) -> list[dict[str, str]]:
-    import json
-
     return list(json.loads(program.run("doctor", "--json").stdout)["checks"])

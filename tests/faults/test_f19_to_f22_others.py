@@ -27,7 +27,7 @@ def _teach(home: Path, project: Project, lasting: str = LASTING) -> Session:
 
 
 def test_f19_deleted_before_its_batch_was_judged(home: Path, project: Project, program: Program) -> None:
-    # Its words are nowhere else: docs/decisions/0003. It is said, and the others go on.
+    # It is waited for, what was read of it is kept meanwhile, and the others go on: docs/decisions/0034.
     program.run("run", "--once")
     program.run("pause")
     gone, kept = _teach(home, project), _teach(home, project, LASTING_TOO)
@@ -37,9 +37,10 @@ def test_f19_deleted_before_its_batch_was_judged(home: Path, project: Project, p
     program.run("resume")
     assert program.run("run", "--once").returncode == 0
     status = program.json("status")
-    assert status["batches"] == {"pending": 0, "done": 2, "parked": 0}
-    assert "The words are gone" in status["last_error"]["message"]
+    assert status["batches"] == {"pending": 1, "done": 1, "parked": 0}
+    assert "The transcript cannot be read" in status["last_error"]["message"]
     assert kept.path.exists()
+    assert [learning["quote"] for learning in program.json("learnings")] == [LASTING]
 
 
 @pytest.mark.slow

@@ -111,7 +111,7 @@ def test_r7_what_an_unusable_answer_was_about_is_kept_and_judged_by_retry(
     assert program.json("learnings") == [], "what is proposed is not kept besides"
 
 
-@pytest.mark.parametrize("where", ["repository", "data"])
+@pytest.mark.parametrize("where", ["repository", pytest.param("data", marks=pytest.mark.slow)])
 def test_r8_a_full_disk_is_told_of_and_nothing_is_left_behind(
     home: Path, project: Project, program: Program, where: str
 ) -> None:
