@@ -26,8 +26,8 @@ log = structlog.get_logger()
 
 _DAILY = 86400.0  # seconds
 _REMEMBERED = 90 * _DAILY  # after it was closed a batch is looked at no more unless the person asks
-_MOST = 200  # batches
-_SKILLS = 30.0  # seconds between two looks for skills that could not be edited
+_MOST = 100  # batches
+_SKILLS = 120.0  # seconds between two looks for skills that could not be edited
 _ROOM = 1 << 20  # bytes
 # Of a git directory: what tells whose it is, what it is, and whether our refs fit into it.
 _IN_GIT = ("", "HEAD", "config", "config.worktree", "packed-refs", "info/sparse-checkout", "objects", "refs")
