@@ -56,11 +56,13 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.daemon.recovery import open_store
     from skilld.daemon.roots import Surroundings
     from skilld.paths import check_private
+    from skilld.store.damage import make_private
     from skilld.store.meta import INSTALLED_AT
 
     umask = os.umask(0o077)  # for what is ours; in a repository a worker goes back to the person's own
     where = common.places()
     origin, settings = _settings(where)
+    make_private(where.database)
     check_private(where)
     if os.geteuid() == 0:
         sys.stderr.write(_ROOT)

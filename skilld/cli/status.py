@@ -39,7 +39,7 @@ def collect() -> dict[str, Any]:
     from skilld.daemon.alarm import why_dead
     from skilld.daemon.in_force import kept, origin, shown
     from skilld.daemon.lock import is_held
-    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, RESTS_ON, SNOOZED_UNTIL
+    from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
     from skilld.times import rfc3339
     from skilld.types import State
 
@@ -67,6 +67,7 @@ def collect() -> dict[str, Any]:
         "daemon": store.meta.get(DAEMON),
         "notices": store.meta.get(NOTICES),
         "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(SNOOZED_UNTIL, 0.0)) > now else None,
+        "rebuilt": store.meta.get(REBUILT),
         "last_error": store.meta.get(LAST_ERROR),
     }
 
@@ -123,6 +124,9 @@ def _print(shown: dict[str, Any]) -> None:
         console.line(f"notices   {console.plain(shown['notices'])}")
     if shown["snoozed_until"]:
         console.line(f"notices   none until {shown['snoozed_until']} (skilld snooze off)")
+    if rebuilt := shown["rebuilt"]:
+        when = ago(seconds(rebuilt["at"]), now)
+        console.line(f"database  rebuilt {when} from {rebuilt['from']}: {console.plain(rebuilt['why'])}")
     if error := shown["last_error"]:
         when = ago(seconds(error["at"]), now)
         console.line(console.paint(f"last error, {when}: {console.plain(error['message'])}", "yellow"))

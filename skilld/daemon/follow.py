@@ -58,7 +58,7 @@ class Follower:
         if first_start:
             with store.transaction():
                 store.meta.set(INSTALLED_AT, now)
-                self._take_up_from_the_end()
+                self.take_up_from_the_end()
         self._installed_at = float(store.meta.get(INSTALLED_AT))
         for path, read_until, size, mtime in self._rows.positions():
             if read_until >= size:
@@ -69,7 +69,8 @@ class Follower:
         """The sessions (agent and id) of which something new was stored; whoever has looked at them clears it."""
         return self._recording.touched
 
-    def _take_up_from_the_end(self) -> None:
+    def take_up_from_the_end(self) -> None:
+        """Follow every transcript that is not known yet from where it ends now. Call it in a transaction."""
         for agent, path, facts in self._transcripts():
             self._rows.add_file(agent, str(path), facts, baseline=_source(agent).end(path, facts))
 
@@ -127,13 +128,13 @@ class Follower:
         """Read what is new in one file. Returns the number of new turns; trouble is kept in `unreadable`."""
         return self.take_up_all([(agent, path)])
 
-    def backfill(self, days: float, now: float) -> int:
-        """Have files that grew in the last `days` read from their start. Returns how many."""
+    def backfill(self, days: float, now: float, *, known: bool = True) -> int:
+        """Have files that grew in the last `days` read from their start, be they `known` or not. Returns how many."""
         since = now - days * 86400
         count = 0
         with self._store.transaction():
             for agent, path, facts in self._transcripts():
-                if facts.st_mtime >= since:
+                if facts.st_mtime >= since and (known or self._rows.file(str(path)) is None):
                     file = self._rows.file(str(path)) or self._rows.add_file(agent, str(path), facts, baseline=0)
                     self._rows.reread(file.id, since=rfc3339(since))
                     self._forget(str(path))

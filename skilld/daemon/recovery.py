@@ -1,12 +1,15 @@
 """After damage: the database opened whatever has become of it, and what it knew found again.
 
-Rows that can be read are taken over, into the copy of the day or into a new database. What was said in the last day is
-read again, since turn keys make that harmless; what was proposed is looked for in the repositories by a worker
-(skilld/worker/recall.py), and until it is found no batch is judged. docs/decisions/0010-faults.md says why so.
+It is compared with its journal, with the newest copy and with the refs of proposals in git; where it knows less than
+one of them it is put together again from all there is. What was said in the last day is read again, since turn keys
+make that harmless; what was proposed is looked for in the repositories by a worker (skilld/worker/recall.py), and until
+then no batch is judged. docs/decisions/0010-faults.md and 0033-journal.md say why so.
 """
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -18,12 +21,14 @@ import structlog
 from skilld.daemon import jobs
 from skilld.daemon.follow import Follower
 from skilld.daemon.roots import Surroundings
-from skilld.store import Store, damage
-from skilld.store.connection import DamagedError, StoreError
-from skilld.store.meta import LAST_ERROR
+from skilld.store import Store, damage, rebuild
+from skilld.store.connection import DamagedError, StoreError, damaged
+from skilld.store.journal import journal_of, tail
+from skilld.store.meta import INSTALLED_AT, LAST_ERROR, REBUILT
 from skilld.store.rebuilding import Rebuilding
+from skilld.text import counted
 from skilld.times import rfc3339
-from skilld.types import Outcome, State
+from skilld.types import State
 from skilld.wire import proposal_from_json
 
 log = structlog.get_logger()
@@ -31,73 +36,118 @@ log = structlog.get_logger()
 _DAY = 86400.0
 _LAST = 1 << 62  # turn of a session
 _TRIES = 3  # of finding again what was proposed
-_FOUND = "found again in git"
+_PROPOSALS = "refs/skilld/proposals"
+_UNREADABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY}
 
 
 def open_store(path: Path, now: float) -> Store:
-    """Open the database at `path`; a damaged one is moved aside and rebuilt. Only with the daemon's lock held.
+    """Open the database at `path`; one that is damaged, gone or another is rebuilt. Only with the daemon's lock held.
 
     Raises SkilldError where it cannot be opened for another reason.
     """
-    new = damage.rebuilt(path)
-    if new.exists() and not path.exists():  # killed while it took the old one's place
-        new.replace(path)
-    written = damage.last_write(path)
+    ready = damage.rebuilt(path)
+    if ready.exists() and not os.path.lexists(path):  # killed while it took the old one's place
+        ready.replace(path)
     try:
         store = _sound(path)
     except DamagedError as error:
-        store = _rebuild(path, Rebuilding(written - _DAY), now, str(error))
+        store = _rebuilt(path, now, error)
+    there = tail(journal_of(path))
+    if there is None or there.place != store.place:
+        store.compact()
     keep_copy(store, now)
+    if store.rebuild.state is None and _unknown_in_git(store):
+        store.rebuild.note(Rebuilding(now, reread=True, damaged=False))
     return store
 
 
 def keep_copy(store: Store, now: float) -> None:
-    """Keep a copy of the database once a day."""
-    copy = damage.copy_of(store.path)
-    if not copy.exists() or not 0 <= now - copy.stat().st_mtime < _DAY:
-        with suppress(StoreError):  # no room: the next time
-            store.keep_copy()
+    """Keep a copy of the database once a day where it has changed, while it is young whenever it has grown to twice."""
+    copy, here = damage.copy_of(store.path), store.place
+    kept = damage.summary(copy) if copy.exists() else None
+    old = kept is None or not 0 <= now - copy.stat().st_mtime < _DAY
+    if here is None or (kept is not None and kept.place == here):
+        return
+    number = kept.place.number if kept is not None and kept.place else 0
+    if old or here.number >= 2 * number:
+        with suppress(StoreError, OSError):  # no room: the next time
+            store.keep_copy(rotate=old)
 
 
 def _sound(path: Path) -> Store:
-    if path.exists() and not path.stat().st_size and damage.copy_of(path).exists():  # SQLite takes it for a new one
-        raise DamagedError("The database is damaged", "it is empty")
-    return Store.open_sound(path)
-
-
-def _rebuild(path: Path, state: Rebuilding, now: float, why: str) -> Store:
-    # The last of the four takes over nothing, so nothing that it takes over can make it fail.
-    for from_copy, from_damaged in ((True, True), (True, False), (False, True), (False, False)):
-        with suppress(DamagedError):
-            if what := _built(path, state, from_copy=from_copy, from_damaged=from_damaged):
-                break
-    damage.replace(path, rfc3339(now).replace(":", ""))
-    log.warning("database damaged and rebuilt", reason=what)
-    store = Store.open(path)
-    store.meta.set(LAST_ERROR, {"at": rfc3339(now), "message": f"{why}. It was moved aside: {what}."})
+    damage.make_usable(path)
+    try:
+        store = Store.open_sound(path)
+    except DamagedError:
+        raise
+    except StoreError as error:
+        code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
+        if code not in _UNREADABLE or not os.path.lexists(path):
+            raise
+        raise damaged(error.cause) from error
+    kept = next(filter(None, map(damage.summary, damage.copies(path))), None)
+    here = damage.summary(path)
+    if kept is not None and here is not None and kept.knows_more(here):
+        store.close()
+        raise damaged("it knows less than the copy that was kept of it")
     return store
 
 
-def _built(path: Path, state: Rebuilding, *, from_copy: bool, from_damaged: bool) -> str:
-    """Build a new database; returns what of, empty without a copy. Raises DamagedError where it is not sound."""
-    new = damage.begin(path, from_copy=from_copy)
-    if new is None:
-        return ""
-    Store.open(new).close()
-    rows = damage.salvage(path, new) if from_damaged else 0
-    what = f"{rows} rows of it could be read" + ", and there was a copy" * from_copy
-    store = _sound(new)
-    store.rebuild.note(state)
-    store.close()
-    return what
+def _rebuilt(path: Path, now: float, error: DamagedError) -> Store:
+    was_there = os.path.lexists(path)
+    try:
+        built = rebuild.build(path)
+        rebuild.put_in_place(path, rfc3339(now).replace(":", ""), built)
+    except OSError as trouble:
+        raise StoreError("The database could not be rebuilt", f"{trouble.filename}: {trouble.strerror}") from trouble
+    log.warning("database rebuilt", reason=built.what)
+    store = Store.open(path)
+    since = min(built.written, now) - _DAY
+    # What was said before skilld came counts no more than it did; where nobody knows when it came, all of it does.
+    store.rebuild.note(Rebuilding(max(since, store.meta.get(INSTALLED_AT, since)), consistent=built.consistent))
+    store.meta.set(REBUILT, {"at": rfc3339(now), "why": str(error), "from": built.what})
+    done = "moved aside and rebuilt" if was_there else "rebuilt"
+    store.meta.set(LAST_ERROR, {"at": rfc3339(now), "message": f"{error}. It was {done} from {built.what}."})
+    return store
+
+
+def _unknown_in_git(store: Store) -> bool:
+    """Whether a repository has a proposal on a ref of its own that the database does not know of."""
+    return any(
+        store.proposals.get(name) is None
+        for repo in store.proposals.repos()
+        for name in _hung(Path(repo))
+        if not name.endswith(".lock")
+    )
+
+
+def _hung(repo: Path) -> set[str]:
+    """Return the ids of the proposals that hang on refs of a repository, as its files tell; none where it is gone."""
+    found: set[str] = set()
+    git = repo / ".git"
+    with suppress(OSError, UnicodeDecodeError):
+        if git.is_file():
+            git = repo / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+            common = git / "commondir"
+            git = git / common.read_text(encoding="utf-8").strip() if common.is_file() else git
+        elif not git.is_dir():
+            git = repo  # one of skilld's own
+        with suppress(FileNotFoundError):
+            found |= {path.name for path in (git / _PROPOSALS).iterdir()}
+        with (git / "packed-refs").open(encoding="utf-8", errors="replace") as lines:
+            packed = [line.split()[-1] for line in lines if f" {_PROPOSALS}/" in line]
+            found |= {name.removeprefix(f"{_PROPOSALS}/") for name in packed}
+    return found
 
 
 def reread(store: Store, follower: Follower, now: float) -> None:
-    """Have what was said since shortly before the damage read again."""
+    """Have what was said since shortly before the damage read again, and nothing older of unknown transcripts."""
     state = store.rebuild.state
     if state is not None and not state.reread:
-        follower.backfill(max(now - state.since, _DAY) / _DAY, now)
-        store.rebuild.note(replace(state, reread=True))
+        with store.transaction():
+            follower.backfill(max(now - state.since, 0.0) / _DAY, now, known=not state.consistent)
+            follower.take_up_from_the_end()
+            store.rebuild.note(replace(state, reread=True))
 
 
 def job(store: Store, around: Surroundings) -> dict[str, Any] | None:
@@ -119,10 +169,17 @@ def record(store: Store, result: Mapping[str, Any], now: float) -> None:
         store.rebuild.note(replace(state, tries=state.tries + 1))
         return
     waiting = {batch.id for batch in store.batches.waiting()}
+    found = 0
     with store.transaction():
         for item in result.get("recalled", ()):
             proposal = proposal_from_json(item)
-            store.proposals.add(replace(proposal, agent=store.rebuild.agent_of(proposal.session_id)))
-            if proposal.batch_id in waiting:
-                store.batches.finish(proposal.batch_id, Outcome.PROPOSED.value, _FOUND, rfc3339(now))
+            # A batch that is still to be judged finds its own again, and what else it held with it.
+            if proposal.state is not State.OPEN or proposal.batch_id not in waiting:
+                agent = store.rebuild.agent_of(proposal.session_id)
+                found += store.proposals.add(replace(proposal, agent=agent))
+        if found:
+            known = store.meta.get(REBUILT) if state is not None and state.damaged else None
+            why = f"git holds {counted(found, 'proposal')} that the database did not know of"
+            told = {**known, "from": f"{known['from']}, and git"} if known else {"why": why, "from": "git"}
+            store.meta.set(REBUILT, {"at": rfc3339(now), **told})
         store.rebuild.end()

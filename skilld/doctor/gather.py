@@ -14,7 +14,7 @@ from skilld.daemon.lock import is_held
 from skilld.daemon.roots import Surroundings
 from skilld.doctor.gather_agents import agents
 from skilld.doctor.gather_blocked import blocked
-from skilld.doctor.gather_machine import database, machine
+from skilld.doctor.gather_machine import database, machine, rebuilt
 from skilld.doctor.gather_model import model
 from skilld.doctor.values import Counts, Daemon, Facts, Service, Trouble
 from skilld.errors import SkilldError
@@ -49,7 +49,10 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
         paused = _paused(store, now)
         said = store.meta.get(DAEMON) if store else None
         return Facts(
-            machine=machine(here.places, found, bad_settings, bad_store, now, repositories=_repositories(store)),
+            machine=machine(
+                here.places, found, bad_settings, bad_store, now,
+                rebuilt=rebuilt(store, now), repositories=_repositories(store),
+            ),
             agents=tuple(found),
             daemon=Daemon(
                 running=is_held(here.places.lock),

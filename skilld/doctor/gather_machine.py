@@ -12,8 +12,12 @@ from skilld.files import in_shell
 from skilld.git.environment import scrub_environment
 from skilld.paths import Places, check_private
 from skilld.store import Store
+from skilld.store.damage import why_gone
+from skilld.store.meta import REBUILT
 from skilld.store.mounts import is_remote
+from skilld.times import seconds
 
+_LATELY = 7 * 86400.0
 _WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 
 
@@ -24,6 +28,7 @@ def machine(
     store: Trouble | None,
     now: float,
     *,
+    rebuilt: str,
     repositories: Sequence[Path] = (),
 ) -> Machine:
     """Return the facts; what is known of settings, store and the repositories with proposals is passed in."""
@@ -33,6 +38,7 @@ def machine(
         settings=settings,
         permissions=_permissions(places),
         store=store,
+        rebuilt=rebuilt,
         git=_git(),
         disks=_disks(places, repositories),
         watch_limit=_watch_limit(),
@@ -43,12 +49,20 @@ def machine(
 
 def database(places: Places) -> tuple[Store | None, Trouble | None]:
     """Return the open store, or what is wrong with it. Neither where skilld never ran: looking makes none."""
-    if not places.database.exists():
+    if not os.path.lexists(places.database) and not why_gone(places.database):
         return None, None
     try:
         return Store.open_sound(places.database), None
     except SkilldError as error:
         return None, Trouble(str(error), error.remedy)
+
+
+def rebuilt(store: Store | None, now: float) -> str:
+    """Return when the database was put together again, from what and why; empty where that is over a week ago."""
+    known = store.meta.get(REBUILT) if store is not None else None
+    if not known or now - (seconds(known["at"]) or 0.0) > _LATELY:
+        return ""
+    return f"it was rebuilt from {known['from']} at {known['at']}: {known['why']}"
 
 
 def _permissions(places: Places) -> Trouble | None:

@@ -21,7 +21,7 @@ def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list
     return [
         _trouble("settings", facts.settings, "they are understood"),
         _trouble("permissions", facts.permissions, "what skilld keeps is yours alone"),
-        _trouble("database", facts.store, "it is sound"),
+        _database(facts.store, facts.rebuilt),
         _git(facts.git),
         _clock(facts.now, seen_at, newest),
         _disk(facts.disks),
@@ -33,6 +33,12 @@ def _trouble(name: str, trouble: Trouble | None, fine: str) -> Check:
     if trouble is None:
         return Check(name, Verdict.OK, fine)
     return Check(name, Verdict.FAIL, trouble.what, trouble.remedy)
+
+
+def _database(trouble: Trouble | None, rebuilt: str) -> Check:
+    if trouble is None and rebuilt:
+        return Check("database", Verdict.WARN, rebuilt)
+    return _trouble("database", trouble, "it is sound")
 
 
 def _git(found: str | Trouble) -> Check:

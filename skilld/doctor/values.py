@@ -68,7 +68,8 @@ class Machine:
 
     `disks` are those on which skilld writes, each once. `git` is what `git version` printed. `watch_limit` is the
     kernel's limit of watched folders, `folders` how many would be watched, `remote` those transcript folders that lie
-    on a network file system.
+    on a network file system. `rebuilt` says when the database was put together again
+    lately, from what and why.
     """
 
     now: float
@@ -80,6 +81,7 @@ class Machine:
     watch_limit: int | None
     folders: int
     remote: tuple[Path, ...] = ()
+    rebuilt: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from skilld.errors import SkilldError
 
@@ -17,6 +17,9 @@ _REMEDIES = {
     sqlite3.SQLITE_BUSY: "Another program holds it. End that one, then do this again: nothing is lost.",
     sqlite3.SQLITE_READONLY: "See what stands in the way of writing: skilld doctor",
 }
+
+
+_WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})  # the first six letters of statements
 
 
 class StoreError(SkilldError):
@@ -59,38 +62,72 @@ class _Cursor(sqlite3.Cursor):
             return super().__next__()
 
 
+class Journaled(Protocol):
+    """Who is told of the end of each transaction: before it is committed, then whether it was."""
+
+    def write(self) -> None:
+        """Keep what it changed; what this raises keeps it from being committed."""
+
+    def done(self) -> None:
+        """Note that it is committed."""
+
+    def take_back(self) -> None:
+        """Note that it is not."""
+
+
 class Connection(sqlite3.Connection):
-    """A connection whose troubles are StoreErrors. Wrong SQL and broken constraints stay what they are: our bugs."""
+    """A connection whose troubles are StoreErrors. Wrong SQL and broken constraints stay what they are: our bugs.
+
+    With a `journal` every statement that writes is in a transaction, if need be in one of its own.
+    """
+
+    journal: Journaled | None = None
 
     def cursor(self, factory: Any = _Cursor) -> Any:  # noqa: ANN401, D102 - sqlite3's signature
         return super().cursor(factory)
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401, D102 - sqlite3's signature
+        if self._is_alone(arguments[0]):
+            with transaction(self):
+                return self.execute(*arguments)
         with _TOLD:
             return super().execute(*arguments)
 
     def executemany(self, *arguments: Any) -> sqlite3.Cursor:  # noqa: ANN401, D102 - sqlite3's signature
+        if self._is_alone(arguments[0]):
+            with transaction(self):
+                return self.executemany(*arguments)
         with _TOLD:
             return super().executemany(*arguments)
+
+    def _is_alone(self, sql: str) -> bool:
+        return self.journal is not None and not self.in_transaction and sql.lstrip()[:6].upper() in _WRITES
 
 
 @contextmanager
 def transaction(db: sqlite3.Connection) -> Iterator[None]:
     """Make everything inside happen together or not at all. Not for one inside another."""
+    journal = db.journal if isinstance(db, Connection) else None
     db.execute("BEGIN IMMEDIATE")
     try:
         yield
+        if journal is not None:
+            journal.write()
         db.execute("COMMIT")
     except BaseException:
+        if journal is not None:
+            journal.take_back()
         if db.in_transaction:  # where the disk is full SQLite has rolled back by itself
             db.execute("ROLLBACK")
         raise
+    if journal is not None:
+        journal.done()
 
 
-def damaged(cause: str) -> DamagedError:
+def damaged(cause: str, title: str = "The database is damaged") -> DamagedError:
     """Return the error that says why the file is no sound database, and what to do about it."""
     return DamagedError(
-        "The database is damaged",
+        title,
         cause,
         "Start skilld anew: its service, or skilld run. It moves the file away and keeps all that can be read.",
     )

@@ -1,4 +1,4 @@
-"""A damaged database: what is done with its files, and what can still be read of it.
+"""A damaged database: what is done with its files, what can still be read of it, and the copies it is replaced by.
 
 Nothing is deleted. SQLite keeps no checksums, so rows that can be read may be wrong: the caller checks what it took
 over. Only for the holder of the daemon's lock.
@@ -7,29 +7,136 @@ over. Only for the holder of the daemon's lock.
 from __future__ import annotations
 
 import json
-import shutil
+import os
 import sqlite3
+import stat
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
+
+from skilld.store import journaling
+from skilld.store.connection import damaged
+from skilld.store.journal import Journal, Place, journal_of, tail
 
 # Those that others refer to come first.
 _TABLES = (
-    *("meta", "files", "sessions", "turns", "skill_uses", "batches"),
-    *("proposals", "decisions", "learnings", "usage", "notices", "tasks", "feedback"),
+    *("meta", "files", "sessions", "turns", "skill_uses", "batches", "judged"),
+    *("proposals", "decisions", "learnings", "usage", "notices", "tasks", "feedback", "mined"),
 )
+_GENERATIONS = 3  # of copies, each at least a day older than the one before
 _JSON = {"value", "cursor", "parser", "job", "operations", "evidence", "flags", "proposal_ids", "tools", "skills"}
 
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)  # its messages may hold bytes of the file
 
 
-def copy_of(path: Path) -> Path:
-    """Return where the daily copy of a database is kept."""
-    return path.with_name(f"{path.name}.copy")
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """How far a database has come. Rows of these two tables are never deleted."""
+
+    place: Place | None  # none in one of an older skilld
+    proposals: int
+    decisions: int
+
+    def knows_more(self, than: Summary) -> bool:
+        """Whether something must have been lost from the other one since."""
+        ours, theirs = self.place, than.place
+        if ours is None or theirs is None:
+            return self.proposals > than.proposals or self.decisions > than.decisions
+        return ours.database != theirs.database or ours.number > theirs.number
+
+
+def copy_of(path: Path, generation: int = 0) -> Path:
+    """Return where a copy of a database is kept: the newest one, or an older `generation`."""
+    return path.with_name(f"{path.name}.copy" + f"-{generation}" * bool(generation))
+
+
+def copies(path: Path) -> list[Path]:
+    """Return the copies that are there, the newest first."""
+    return [copy for number in range(_GENERATIONS) if (copy := copy_of(path, number)).is_file()]
+
+
+def take_up(path: Path, new: Path, *, rotate: bool) -> None:
+    """Make a file the newest copy; with `rotate` the others become a generation older. Raises OSError."""
+    if rotate:
+        for number in reversed(range(1, _GENERATIONS)):
+            if (younger := copy_of(path, number - 1)).exists():
+                younger.replace(copy_of(path, number))
+    new.replace(copy_of(path))
+
+
+def why_gone(path: Path) -> str:
+    """Return why the database that was at `path` is gone; empty where it is there, or there never was one."""
+    # Before the look at the database: a first start, which may be going on, makes that one first.
+    known = os.path.lexists(journal_of(path)) or bool(copies(path))
+    try:
+        facts = path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return f"{path} is missing" if known else ""
+    except OSError:
+        return ""  # opening it says why
+    if known and not stat.S_ISREG(facts.st_mode):
+        return f"{path} is no file"
+    return f"{path} is empty" if known and not facts.st_size else ""
+
+
+def make_private(path: Path) -> None:
+    """Close what lies in a database's place to others where it is not that database: it will be moved aside.
+
+    The database itself, open to others, is for the person to look at (skilld.paths.check_private).
+    """
+    known = tail(journal_of(path))
+    if known is None and not copies(path):
+        return
+    found = summary(path)  # may leave files beside it, as open as it is
+    if found is not None and (known is None or found.place == known.place):
+        return
+    for suffix in ("", "-wal", "-shm"):
+        with suppress(OSError):
+            file = path.with_name(path.name + suffix)
+            if not file.is_symlink():
+                file.chmod(stat.S_IMODE(file.stat().st_mode) & 0o700)
+
+
+def make_usable(path: Path) -> None:
+    """Give ourselves back the right to read and write a database of ours."""
+    with suppress(OSError):
+        facts = path.lstat()
+        if stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid() and facts.st_mode & 0o600 != 0o600:  # noqa: PLR2004
+            path.chmod(0o600)
+
+
+def summary(path: Path) -> Summary | None:
+    """Return how far a database file has come; None where it cannot be read."""
+    try:
+        with closing(_read_only(path)) as db:
+            (proposals,) = db.execute("SELECT count(*) FROM proposals").fetchone()
+            (decisions,) = db.execute("SELECT count(*) FROM decisions").fetchone()
+            return Summary(journaling.place(db), proposals, decisions)
+    except _TROUBLE:
+        return None
+
+
+def is_sound(path: Path) -> bool:
+    """Whether nothing is wrong with a database file itself."""
+    try:
+        with closing(_read_only(path)) as db:
+            return bool(db.execute("PRAGMA integrity_check(1)").fetchone()[0] == "ok")
+    except _TROUBLE:
+        return False
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+
+
+def begun(path: Path) -> Path:
+    """Return where a database is built; it becomes `rebuilt` when it is whole."""
+    return path.with_name(f"{path.name}.rebuilding")
 
 
 def rebuilt(path: Path) -> Path:
-    """Return where a database is built that will take the place of a damaged one."""
+    """Return where a whole database waits that will take the place of a damaged one."""
     return path.with_name(f"{path.name}.rebuilt")
 
 
@@ -39,16 +146,18 @@ def last_write(path: Path) -> float:
     return max((file.stat().st_mtime for file in files if file.exists()), default=0.0)
 
 
-def begin(path: Path, *, from_copy: bool) -> Path | None:
-    """Start a new database from the daily copy or from nothing; returns where, None where there is no copy."""
-    new = rebuilt(path)
+def begin(path: Path, copy: Path | None) -> Path:
+    """Start a new database from a copy, or from nothing; returns where. Raises DamagedError where the copy is."""
+    new = begun(path)
     for suffix in ("-wal", "-shm", ""):
         new.with_name(new.name + suffix).unlink(missing_ok=True)
-    if from_copy:
-        if not copy_of(path).exists():
-            return None
-        shutil.copyfile(copy_of(path), new)
-        new.chmod(0o600)
+    if copy is not None:
+        os.close(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))  # VACUUM fills an empty one
+        try:
+            with closing(_read_only(copy)) as db:
+                db.execute("VACUUM INTO ?", (str(new),))
+        except _TROUBLE as error:
+            raise damaged(str(error)) from error
     return new
 
 
@@ -58,19 +167,25 @@ def replace(path: Path, mark: str) -> Path:
     Its log goes first: beside another database SQLite would take it for that one's.
     """
     aside = path.with_name(f"{path.name}.damaged-{mark}")
+    number = 1
+    while os.path.lexists(aside):  # twice within a second
+        number += 1
+        aside = path.with_name(f"{path.name}.damaged-{mark}-{number}")
     for suffix in ("-wal", "-shm", ""):
         old = path.with_name(path.name + suffix)
-        if old.exists():
+        if os.path.lexists(old):
             old.replace(aside.with_name(aside.name + suffix))
     rebuilt(path).replace(path)
     return aside
 
 
-def salvage(damaged: Path, into: Path) -> int:
+def salvage(old_file: Path, into: Path) -> int:
     """Take over every row that can be read of a damaged database into one of the newest schema; returns how many."""
     taken = 0
+    if not old_file.is_file() or not os.access(old_file, os.R_OK):
+        return taken
     with (
-        closing(sqlite3.connect(f"{damaged.as_uri()}?mode=ro", uri=True)) as old,
+        closing(_read_only(old_file)) as old,
         closing(sqlite3.connect(into, isolation_level=None)) as new,
     ):
         new.execute("PRAGMA foreign_keys = ON")
@@ -85,6 +200,21 @@ def salvage(damaged: Path, into: Path) -> int:
                     taken += 1
                 except _TROUBLE:  # a row that breaks the schema's rules is none
                     continue
+        new.execute("COMMIT")
+    return taken
+
+
+def replay(journal: Journal, into: Path, *, newest: bool) -> int:
+    """Lay a journal over a database, in whose schema its rows are; returns how many could be taken over.
+
+    The `newest` of what there is decides also what was deleted, if it is whole.
+    """
+    with closing(sqlite3.connect(into, isolation_level=None)) as new:
+        new.execute("PRAGMA foreign_keys = ON")
+        new.execute("BEGIN IMMEDIATE")
+        if newest and journal.whole:
+            journaling.forget_deletable(new)
+        taken = journaling.replay(new, journal.rows)
         new.execute("COMMIT")
     return taken
 

@@ -10,9 +10,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from skilld.store import damage, mounts
+from skilld.files import in_shell
+from skilld.store import damage, journaling, mounts
 from skilld.store.batches import Batches
 from skilld.store.connection import Connection, StoreError, damaged, transaction
+from skilld.store.journal import Place, Tail, journal_of, read, tail, write
 from skilld.store.learnings import Learnings
 from skilld.store.meta import Meta
 from skilld.store.migrate import back_up, migrate
@@ -36,7 +38,7 @@ _PATIENCE = 60.0  # seconds that another process's lock is waited for: on a slow
 class Store:
     """An open database. Use it from the thread that opened it."""
 
-    def __init__(self, db: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, db: Connection, path: Path) -> None:
         self._db = db
         self.path = path
         self.meta = Meta(db)
@@ -60,35 +62,45 @@ class Store:
         return Search(self._db)
 
     @classmethod
-    def open(cls, path: Path) -> Store:
+    def open(cls, path: Path, *, journaled: bool = True) -> Store:
         """Open or create the database at `path` (mode 0600) and bring it up to date.
 
-        Raises SkilldError where it was written by a newer skilld, is damaged, or cannot be opened.
+        One that is being rebuilt is not `journaled`: it is compared with no journal, and what is done to it is in none.
+
+        Raises SkilldError where it was written by a newer skilld, is damaged or gone, or cannot be opened.
         """
+        known = tail(journal_of(path)) if journaled else None  # first of all: what is written meanwhile is in both
+        if journaled and (why := damage.why_gone(path)):
+            raise damaged(why, "The database is gone")
         try:
             _make_private(path)
             db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, factory=Connection)
         except (sqlite3.DatabaseError, OSError) as error:
-            raise StoreError("The database cannot be opened", f"{path}: {error}") from error
+            remedy = f"chmod u+rw {in_shell(path)}" if path.is_file() and not os.access(path, os.R_OK | os.W_OK) else ""
+            raise StoreError("The database cannot be opened", f"{path}: {error}", remedy) from error
         try:
             db.row_factory = sqlite3.Row
+            _compare(db, known)
             db.execute(f"PRAGMA journal_mode = {'DELETE' if mounts.is_remote(path) else 'WAL'}")
             # FULL: with NORMAL the newest transactions of a WAL database may be lost with the power.
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -1024")  # KiB: the system's own cache holds the rest
             migrate(db, path)
+            if journaled and journaling.is_ready(db):
+                db.journal = recorder = journaling.Recorder(db, journal_of(path))
+                _redo(db, recorder, path, known)
         except BaseException:
             db.close()
             raise
         return cls(db, path)
 
     @classmethod
-    def open_sound(cls, path: Path) -> Store:
+    def open_sound(cls, path: Path, *, journaled: bool = True) -> Store:
         """Open a database as `open` does, and look all through it; raises DamagedError where anything is odd."""
         try:
             with ExitStack() as opened:
-                store = cls.open(path)
+                store = cls.open(path, journaled=journaled)
                 opened.callback(store.close)
                 verdict = store._db.execute("PRAGMA integrity_check(1)").fetchone()[0]  # noqa: SLF001 - our own
                 deque(store.transcripts.each(), maxlen=0)
@@ -119,16 +131,55 @@ class Store:
         with transaction(self._db):
             yield
 
-    def keep_copy(self) -> None:
-        """Put a copy beside it, in place of the one before: what a damaged one is replaced by."""
+    @property
+    def place(self) -> Place | None:
+        """How far it has come; None where it does not say."""
+        return journaling.place(self._db)
+
+    def keep_copy(self, *, rotate: bool = True) -> None:
+        """Put a copy beside it, and have the journal begin anew: what a damaged one is replaced by.
+
+        The newest copy so far becomes the second; without `rotate` its place is taken. Raises StoreError, OSError.
+        """
         new = self.path.with_name(f"{self.path.name}.copy-new")
         back_up(self._db, new)
-        new.replace(damage.copy_of(self.path))
+        damage.take_up(self.path, new, rotate=rotate)
+        self.compact()
+
+    def compact(self) -> None:
+        """Write the journal anew, where it does not know more than the database. Raises StoreError."""
+        known = journal_of(self.path)
+        with transaction(self._db):  # whoever writes a line has this lock
+            there, here = tail(known), self.place
+            if here is not None and (there is None or not journaling.why_lost(here, there.place)):
+                write(known, here, journaling.everything(self._db))
 
     def close(self) -> None:
         """Close the database."""
         self.words.close()
         self._db.close()
+
+
+def _compare(db: Connection, known: Tail | None) -> None:
+    """Raise DamagedError where a database cannot be the one that its journal tells of."""
+    if known is not None and (why := journaling.why_lost(journaling.place(db), known.place)):
+        raise damaged(why)
+
+
+def _redo(db: Connection, recorder: journaling.Recorder, path: Path, known: Tail | None) -> None:
+    """Carry out the one transaction that a killed process wrote down and could not commit."""
+    here = journaling.place(db)
+    if known is None or here is None or known.place.number <= here.number:
+        return
+    with transaction(db):  # nobody else is between the two now
+        there, here = read(journal_of(path)), journaling.place(db)
+        if there is None or here is None or there.tail.place.number <= here.number:
+            return
+        if why := journaling.why_lost(here, there.tail.place):
+            raise damaged(why)
+        journaling.replay(db, there.last)
+        journaling.set_place(db, there.tail.place)
+        recorder.done()  # what it noted of this is in the journal
 
 
 def _make_private(path: Path) -> None:

@@ -10,6 +10,7 @@ INSTALLED_AT = "installed_at"  # Unix time of the first start
 PAUSED_UNTIL = "paused_until"  # Unix time or FOREVER; absent: not paused
 FOREVER = "until you resume"
 LAST_ERROR = "last_error"  # when, which batch, what
+REBUILT = "rebuilt"  # when the database was last put together again, why, and from what
 DAEMON = "daemon"  # what the running daemon says of itself
 IN_FORCE = "in_force"  # what is shown of the settings that the daemon checked last
 BUDGET_SPENT = "budget_spent"  # the day, and which limit was reached

@@ -28,8 +28,8 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
         raise SkilldError(
             "The database was written by a newer skilld", f"{path} has {newer[0]}", "Install the newer version again."
         )
-    if not done and db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").fetchone():
-        raise damaged("its migrations are gone")
+    if not done and _is_in_use(db):
+        raise damaged("it has tables, and none of them tells of migrations")
     due = [(name, migration) for name, migration in MIGRATIONS if name not in done]
     if due and done and any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in _PRECIOUS):  # noqa: S608
         kept = path.with_name(f"{path.name}.before-{due[0][0]}")
@@ -41,6 +41,15 @@ def migrate(db: sqlite3.Connection, path: Path) -> None:
             if not db.execute("SELECT 1 FROM migrations WHERE name = ?", (name,)).fetchone():
                 migration(db)
                 db.execute("INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))", (name,))
+
+
+def _is_in_use(db: sqlite3.Connection) -> bool:
+    """Whether tables were made without a migration: by another program, or the record of migrations is gone."""
+    row = db.execute(
+        """SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND name != 'migrations'
+           AND NOT EXISTS (SELECT 1 FROM migrations)"""  # in one statement: another process may be making them
+    ).fetchone()
+    return bool(row[0])
 
 
 def back_up(db: sqlite3.Connection, path: Path) -> None:

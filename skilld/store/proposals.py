@@ -108,9 +108,11 @@ class Proposals:
         if proposal is None or proposal.state is not State.OPEN:
             return
         if evidence.turn not in {known.turn for known in proposal.evidence}:
+            # One that was found again in git does not say which turn it was.
+            others = [known for known in proposal.evidence if (known.turn, known.quote) != ("", evidence.quote)]
             self._db.execute(
                 "UPDATE proposals SET evidence = ? WHERE id = ?",
-                (_to_row("evidence", (*proposal.evidence, evidence)), proposal_id),
+                (_to_row("evidence", (*others, evidence)), proposal_id),
             )
 
     def amend(self, proposal: Proposal) -> None:

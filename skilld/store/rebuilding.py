@@ -14,12 +14,15 @@ _MOST = 1000
 class Rebuilding:
     """How far it has come.
 
-    What was said at `since` (Unix seconds) or later is to be read again; `tries` counts the looks into git.
+    What was said at `since` (Unix seconds) or later is to be read again; `tries` counts the looks into git. What
+    was not `damaged` only lacked a proposal that git holds; one that is `consistent` reads on where it stopped.
     """
 
     since: float
     reread: bool = False
     tries: int = 0
+    damaged: bool = True
+    consistent: bool = False
 
 
 class Rebuild:

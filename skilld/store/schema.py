@@ -237,6 +237,13 @@ def _m0009_causes(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX batches_caused ON batches(cause) WHERE cause != ''")
 
 
+def _m0010_judged(db: sqlite3.Connection) -> None:
+    # Turns that the journal says were judged, of transcripts that a rebuilt database has not read again yet.
+    db.execute("CREATE TABLE judged (key TEXT PRIMARY KEY, batch_id TEXT NOT NULL) STRICT")
+    # The identity of this database, and the number of its last transaction (skilld.store.journaling).
+    db.execute("INSERT INTO meta VALUES ('journal', json_array(lower(hex(randomblob(8))), 0))")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
@@ -245,4 +252,5 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0007_mining", _m0007_mining),
     ("0008_feedback_by_path", _m0008_feedback_by_path),
     ("0009_causes", _m0009_causes),
+    ("0010_judged", _m0010_judged),
 )

@@ -66,7 +66,8 @@ class Transcripts(Files):
         A turn that was first met as one from before skilld stays one in every copy, unless `revives` (backfill).
         """
         added = self._db.execute(
-            """INSERT OR IGNORE INTO turns SELECT ?, agent, session_id, seen + 1, ?, ?, ?, ?, ?, ? FROM sessions
+            """INSERT OR IGNORE INTO turns SELECT ?, agent, session_id, seen + 1, ?, ?, ?, ?, ?,
+               coalesce((SELECT batch_id FROM judged WHERE key = ?), ?) FROM sessions
                WHERE agent = ? AND session_id = ?""",
             (
                 turn.key,
@@ -75,6 +76,7 @@ class Transcripts(Files):
                 turn.span.end,
                 turn.at,
                 int(lasting),
+                turn.key,  # after damage a journal may know that it was judged
                 None if counts else BEFORE,
                 turn.agent,
                 turn.session_id,

@@ -45,7 +45,7 @@ def test_a_checked_task_teaches_and_feedback_moves_the_order(program: Program, f
     shown = program.run("record", "--stats").stdout
     assert "success rate     0.5" in shown
     assert "tools            git 1" in shown
-    assert KEY.encode() not in b"".join(path.read_bytes() for path in program.home.rglob("skilld.db*"))
+    assert KEY.encode() not in b"".join(path.read_bytes() for path in program.home.rglob("skilld.[dj]*"))
 
 
 def test_feedback_is_about_one_skill_of_two_with_its_name(program: Program, folder: str) -> None:

@@ -119,7 +119,7 @@ def test_the_stored_job_holds_no_word_and_no_key(desk: Desk) -> None:
     assert batch.job["turns"] == [f"claude-code:t{number}" for number in range(5)]
     assert batch.job["sources"] == [{"path": str(desk.path), "start": 0, "end": desk.path.stat().st_size}]
     desk.engine.start(batch)
-    kept = b"".join(path.read_bytes() for path in desk.home.glob("skilld.db*"))
+    kept = b"".join(path.read_bytes() for path in desk.home.glob("skilld.*"))
     assert b"sk-secret" not in kept
     assert LASTING.encode() not in kept
 

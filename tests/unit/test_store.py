@@ -74,7 +74,7 @@ def test_the_database_and_what_belongs_to_it_are_private_under_any_umask(tmp_pat
         opened.close()
     finally:
         os.umask(before)
-    assert modes == {"skilld.db": 0o600, "skilld.db-wal": 0o600, "skilld.db-shm": 0o600}
+    assert modes == dict.fromkeys(("skilld.db", "skilld.db-wal", "skilld.db-shm", "skilld.journal"), 0o600)
 
 
 def test_it_is_safe_against_a_power_cut(store: Store) -> None:
@@ -253,7 +253,7 @@ def test_the_words_of_a_turn_are_nowhere_in_the_database(store: Store, tmp_path:
     store.transcripts.see_session("claude-code", "s1", cwd="/p", activity=1.0)
     turn = replace(_turn("t1"), text="the-secret-words")
     store.transcripts.add_turn(turn, file_id, counts=True, lasting=True)
-    kept = b"".join(path.read_bytes() for path in tmp_path.glob("skilld.db*"))
+    kept = b"".join(path.read_bytes() for path in tmp_path.glob("skilld.*"))
     assert b"t1" in kept
     assert b"the-secret-words" not in kept
 

@@ -1,0 +1,122 @@
+"""Building a database from all that is left of one: a copy, the rows of the damaged file, the journal beside them."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.store import damage, journaling
+from skilld.store.connection import DamagedError, damaged
+from skilld.store.damage import Summary
+from skilld.store.database import Store
+from skilld.store.journal import Journal, Place, journal_of, read
+from skilld.text import counted
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A database that was built: of what, in words; until when that knows what was said (Unix seconds).
+
+    `keeps_journal` says that everything in the journal is in it, `consistent` that each transcript it knows was read as
+    far as it says.
+    """
+
+    what: str
+    written: float
+    keeps_journal: bool
+    consistent: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """What is left of a database: sound ones to begin with, whether rows of the file count, its journal."""
+
+    copies: tuple[tuple[Path, Summary], ...]
+    file: Summary | None
+    salvaged: bool
+    journal: Journal | None
+    database: str
+
+
+def build(path: Path) -> Built:
+    """Build a database from what is left of the one at `path`; it waits at `damage.rebuilt`. Raises OSError."""
+    left = _left(path)
+    for copy, salvaged, journal in _plans(left):
+        with suppress(DamagedError):
+            return _built(path, left, copy, salvaged=salvaged, journal=journal)
+    raise damaged("nothing could be built in its place")
+
+
+def put_in_place(path: Path, mark: str, built: Built) -> None:
+    """Put a built database in its place, what lies there aside; a journal it does not hold all of, too."""
+    journal = journal_of(path)
+    if not built.keeps_journal and os.path.lexists(journal):
+        journal.replace(journal.with_name(f"{journal.name}.damaged-{mark}"))
+    damage.replace(path, mark)
+
+
+def _left(path: Path) -> _Left:
+    journal = read(journal_of(path))
+    copies = [(copy, found) for copy in damage.copies(path) if (found := damage.summary(copy))]
+    file = damage.summary(path)
+    ours = file.place.database if file is not None and file.place else ""
+    of_copy = next((found.place.database for _, found in copies if found.place), "")
+    if file is not None and damage.is_sound(path):  # it only is not up to date
+        copies.insert(0, (path, file))
+        copies.sort(key=lambda found: _number(found[1]), reverse=True)
+    of_journal = journal.tail.place.database if journal is not None else ""
+    database = ours if ours and ours in {of_copy, of_journal} else of_journal or of_copy or ours
+    if of_journal != database:
+        journal = None
+    same = [(copy, found) for copy, found in copies if found.place is None or found.place.database == database]
+    return _Left(tuple(same), file, ours in {"", database}, journal, database)
+
+
+def _plans(left: _Left) -> Iterator[tuple[tuple[Path, Summary] | None, bool, Journal | None]]:
+    """Yield what to build of, the best first. The last one takes over nothing, so nothing it holds can make it fail."""
+    for copy in (*left.copies, None):
+        for journal in dict.fromkeys((left.journal is not None, False)):
+            is_whole = copy is not None and _number(copy[1]) >= _number(left.file) > 0
+            for salvaged in dict.fromkeys((left.salvaged and not is_whole, False)):
+                yield copy, salvaged, left.journal if journal else None
+
+
+def _built(
+    path: Path, left: _Left, copy: tuple[Path, Summary] | None, *, salvaged: bool, journal: Journal | None
+) -> Built:
+    numbers = {"copy": _number(copy[1] if copy else None), "file": _number(left.file)}
+    number = journal.tail.place.number if journal is not None else 0
+    new = damage.begin(path, copy[0] if copy else None)
+    Store.open(new, journaled=False).close()
+    rows = replayed = 0
+    if journal is not None and number < numbers["file"]:  # it lost lines: what the file has is newer
+        replayed = damage.replay(journal, new, newest=False)
+    if salvaged:
+        rows = damage.salvage(path, new)
+    if journal is not None and number >= max(numbers.values()):
+        replayed = damage.replay(journal, new, newest=True)
+    with closing(sqlite3.connect(new, isolation_level=None)) as db:
+        place = Place(left.database or journaling.new_place().database, max(number, *numbers.values()) + 1)
+        journaling.set_place(db, place)
+    Store.open_sound(new, journaled=False).close()
+    new.replace(damage.rebuilt(path))
+    sources = [
+        *([f"{counted(rows, 'row')} of it that could be read"] if rows else []),
+        *([] if copy is None else ["what it knew"] if copy[0] == path else ["a copy"]),
+        *(["its journal"] if replayed else []),
+    ]
+    written = damage.last_write(path)
+    if copy is not None and copy[0] != path:
+        written = copy[0].stat().st_mtime
+    if journal is not None:
+        written = journal.tail.at
+    keeps_journal = bool(replayed) and journal is not None and journal.whole
+    return Built(" and ".join(sources) or "nothing", written, keeps_journal, copy is not None and not rows)
+
+
+def _number(summary: Summary | None) -> int:
+    return summary.place.number if summary is not None and summary.place is not None else 0

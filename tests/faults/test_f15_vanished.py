@@ -1,0 +1,167 @@
+"""F-15, R1 (part 6): the database vanishes, or is another one, after kill -9. It is noticed, and nothing is lost."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from faults.damages import DAMAGES, Known, decide, repository_is_sound
+from faults.kills import Moment, kill_at
+from faults.world import DATABASE, World
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING, LASTING_TOO, Session
+from support.waiting import wait_for
+
+LATER = "Never put more than one emoji into a release note."
+QUICK = {"missing", "older", "of_another_person", "missing_with_its_journal"}
+KINDS = [pytest.param(kind, marks=() if kind in QUICK else pytest.mark.slow) for kind in DAMAGES]
+HARMLESS = {"log_gone", "unreadable"}  # where all of it was in the database itself, or its mode is mended
+
+
+@pytest.fixture(scope="module")
+def decided(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Return a machine with an accepted, a rejected and an open proposal, a learning, and turns that wait."""
+    world = World(tmp_path_factory.mktemp("vanished") / "home")
+    decide(world)
+    session = Session(world.home, world.project)
+    session.use_skill()
+    session.type("Let us go on", LATER, "ok", "thanks", "go on")
+    world.keep()
+    return world
+
+
+@pytest.fixture(scope="module")
+def unharmed(decided: World) -> Known:
+    """Return what comes of that machine when nothing happens to it."""
+    decided.reset()
+    decided.finish()
+    known = Known.of(decided)
+    assert sorted(known.states.values()) == ["accepted", "open", "open", "rejected"]
+    assert LATER in known.quotes
+    assert known.learnings
+    return known
+
+
+@pytest.fixture
+def machine(decided: World) -> World:
+    """Return that machine as it was."""
+    decided.reset()
+    return decided
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_r1_nothing_is_lost_nor_doubled(machine: World, unharmed: Known, kind: str) -> None:
+    dice = random.Random(kind)
+    kill_at(machine, Moment("daemon", "daemon", dice.uniform(0.0, 0.4)))
+    DAMAGES[kind](machine.home / DATABASE, dice)
+    machine.later()
+    machine.finish()
+    assert Known.of(machine) == unharmed
+    repository_is_sound(machine)
+    status = machine.program.json("status")
+    if kind not in HARMLESS:
+        assert status["rebuilt"]["from"]
+        assert "database  rebuilt" in machine.program.run("status").stdout
+        assert "it was rebuilt from" in machine.program.run("doctor").stdout
+    assert (machine.home / DATABASE).stat().st_mode & 0o777 == 0o600
+    _say_the_rejected_again(machine)
+    assert Known.of(machine).states == unharmed.states, "what was rejected is not proposed again"
+
+
+def _say_the_rejected_again(machine: World) -> None:
+    for skill, lasting in (("release-notes", LASTING), ("deploy", LASTING_TOO)):
+        session = Session(machine.home, machine.project)
+        session.use_skill(skill)
+        session.type("Let us begin", lasting, "ok, looks good", "thanks", "go on")
+    machine.finish()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("missing", "older"),
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("emptied", "of_another_program", "header")),
+    ],
+)
+def test_r1_a_verb_without_a_daemon_says_so_once_and_changes_nothing(machine: World, kind: str) -> None:
+    database = machine.home / DATABASE
+    DAMAGES[kind](database, random.Random(kind))
+    before = database.read_bytes() if database.exists() else None
+    for verb in ("proposals", "learnings"):
+        done = machine.program.run(verb)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert done.stderr.count("The database is ") == 1
+        assert done.stderr.count("skilld run") == 1
+    assert "The database is " in machine.program.run("doctor").stdout
+    assert (database.read_bytes() if database.exists() else None) == before
+
+
+def test_r1_a_copy_is_not_overwritten_by_one_that_knows_less(machine: World) -> None:
+    database = machine.home / DATABASE
+    machine.finish()
+    copy = database.with_name("skilld.db.copy")
+    for _ in range(3):
+        database.unlink()
+        database.with_name("skilld.journal").unlink()
+        machine.finish()
+        with closing(sqlite3.connect(copy)) as db:
+            assert db.execute("SELECT count(*) FROM proposals WHERE state = 'rejected'").fetchone() == (1,)
+
+
+@pytest.mark.slow
+def test_r1_killed_while_it_is_rebuilt(machine: World, unharmed: Known) -> None:
+    dice = random.Random(8)
+    for kind in ("missing", "emptied", "missing_with_its_copies"):
+        machine.reset()
+        DAMAGES[kind](machine.home / DATABASE, dice)
+        for _ in range(4):
+            kill_at(machine, Moment("daemon", "start", dice.uniform(0.3, 0.9)))
+        machine.later()
+        machine.finish()
+        assert Known.of(machine) == unharmed
+        repository_is_sound(machine)
+
+
+def test_r1_the_log_of_a_young_database_is_gone(home: Path, project: Project, program: Program) -> None:
+    with program.daemon() as process:
+        session = Session(home, project)
+        session.use_skill()
+        session.type("Let us begin", LASTING, "ok", "thanks", "go on")
+        (made,) = wait_for("a proposal", lambda: program.json("proposals"), every=0.2, context=program.output)
+        assert program.run("reject", made["id"]).returncode == 0
+        process.kill()
+        process.wait()
+    for suffix in ("-wal", "-shm"):
+        (home / DATABASE).with_name(f"skilld.db{suffix}").unlink()
+    assert program.run("run", "--once").returncode == 0
+    found = {proposal["id"]: proposal["state"] for proposal in program.json("proposals", "--state", "all")}
+    assert found == {made["id"]: "rejected"}
+
+
+def test_r1_git_holds_a_proposal_that_the_database_and_its_journal_do_not_know(machine: World) -> None:
+    """The folder of skilld's state is put back from a backup: only git tells."""
+    state = (machine.home / DATABASE).parent
+    state.rename(state.with_name("before"))
+    shutil.copytree(state.with_name("before"), state)
+    machine.finish()
+    known = Known.of(machine)
+    shutil.rmtree(state)
+    state.with_name("before").rename(state)
+    machine.finish()
+    assert Known.of(machine).states == known.states
+    repository_is_sound(machine)
+
+
+def test_r1_a_new_installation_is_no_vanished_database(home: Path, project: Project, program: Program) -> None:
+    del project
+    assert program.run("proposals").returncode == 0
+    assert program.run("run", "--once").returncode == 0
+    assert program.json("status")["rebuilt"] is None
+    assert program.json("status")["last_error"] is None
+    assert not [*(home / DATABASE).parent.glob("*.damaged-*")]
