@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from skilld.redact.encoded import decoded
 from skilld.redact.findings import Finding
@@ -37,7 +38,7 @@ _PUBLIC = re.compile(
     r"|коммит|커밋|コミット|提交|کامیت|কমিট|कमिट|哈希|校验|해시|ハッシュ|хеш|хэш"
 )
 # Services whose keys have no prefix: their name with a sign is a label.
-_ISSUER = re.compile(
+_ISSUER = (
     r"(?i)(?:\b|_)(?:adafruit|adobe|airtable|algolia|amplitude|asana|auth0|beamer|bitbucket|bittrex|bugsnag|cloudflare|codecov"
     r"|cohere|coinbase|confluent|contentful|datadog|deepgram|dropbox|droneci|elevenlabs|etsy|fastly|finicity|finnhub|flickr"
     r"|freshbooks|freshdesk|gitter|gocardless|hubspot|intercom|jfrog|jira|kraken|kucoin|launchdarkly|linear|linkedin|lob"
@@ -70,7 +71,7 @@ def _is_key(text: str, start: int, end: int, value: str) -> bool:
     if is_stand_in(value) or value.startswith(_PUBLIC_KEYS) or decoded(value):
         return False
     before, after = text[max(0, start - _BEFORE) : start], text[end : end + _AFTER]
-    if _ISSUER.search(before[-_NEAR:]):
+    if _issuer().search(before[-_NEAR:]):
         return True
     if _PUBLIC.search(f"{before[-_NEAR:]} {after}"):
         return False
@@ -81,6 +82,11 @@ def _is_key(text: str, start: int, end: int, value: str) -> bool:
     if _HASH.fullmatch(value) or _UUID.fullmatch(value):
         return len(value) not in _HASHES or value != value.lower()
     return "/" not in value or _is_dense(value)
+
+
+@cache
+def _issuer() -> re.Pattern[str]:
+    return re.compile(_ISSUER)
 
 
 def _is_bare(text: str, start: int, value: str) -> bool:

@@ -30,6 +30,8 @@ def find(text: str, detectors: tuple[Detector, ...]) -> Iterator[Finding]:
             starts.append(size)
             parts.append(text_of)
             size += len(text_of) + 1
+    if not parts:
+        return
     joined = "\n".join(parts)
     hit: set[int] = set()
     for detector in detectors:
