@@ -109,6 +109,10 @@ def own_words(text: str, agent_texts: Iterable[str] = ()) -> str:
     pasted = logged = False
     fences: list[str] = []
     for line in _without_tagged(text).split("\n"):
+        if not line:
+            logged = False
+            kept.append(line)
+            continue
         fence = _FENCE.match(line)
         fenced = bool(fences)
         pasted = pasted or bool(_HEADING.match(line) or _LETTER.match(line))

@@ -87,8 +87,9 @@ def clauses(text: str) -> Iterator[Clause]:
     joined = _NEXT_LINE.sub(" ", _WRAPPED.sub(" ", text))
     offset = 0
     for line in joined.split("\n"):
-        bullet = _BULLET.match(line)
-        yield from _of_line(line, offset, bullet.end() if bullet else 0)
+        if line:
+            bullet = _BULLET.match(line)
+            yield from _of_line(line, offset, bullet.end() if bullet else 0)
         offset += len(line) + 1
 
 
