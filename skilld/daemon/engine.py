@@ -201,7 +201,7 @@ class Engine:
             self.obstacles.record(batch, result, since)
             if outcome is Outcome.RETRY:
                 self.store.batches.postpone(batch.id, now + (then.wait or 0.0), detail)
-            elif outcome is Outcome.FAILED:
+            elif outcome is Outcome.FAILED and (result.get("cause") or {}).get("what") != Cause.ANSWER:
                 self.store.batches.park(batch.id, str(result["outcome"]), detail)
             else:
                 self.store.batches.finish(batch.id, outcome.value, detail, rfc3339(now))
@@ -217,11 +217,10 @@ class Engine:
 def _given_up(result: Mapping[str, Any]) -> tuple[Outcome, Mapping[str, Any]]:
     """Return how a batch ends that is tried no more, and its result, with what is kept of it in that case.
 
-    What stands in the way of a transcript or repository may be gone some day, and is looked at again; all else is
-    parked for the person.
+    One whose transcript is gone is done; all else is parked, and a repository looked at again all the same.
     """
-    cause = (result.get("cause") or {}).get("what")
-    if cause not in {Cause.TRANSCRIPT, Cause.REPOSITORY}:
-        return Outcome.FAILED, result
     learnings = [*result.get("learnings", ()), *result.get("if_given_up", ())]
-    return Outcome.REFUSED, {**result, "outcome": Outcome.REFUSED.value, "learnings": learnings}
+    result = {**result, "learnings": learnings}
+    if (result.get("cause") or {}).get("what") == Cause.TRANSCRIPT:
+        return Outcome.REFUSED, {**result, "outcome": Outcome.REFUSED.value}
+    return Outcome.FAILED, result

@@ -82,7 +82,11 @@ class Obstacles:
 
     def _is_due(self, batch: StoredBatch, now: float, *, skills: bool) -> bool:
         found = batch.obstacle
-        if batch.state != "done" or found is None or now - (seconds(batch.created_at) or now) > _REMEMBERED:
+        if (
+            batch.state not in {"done", "parked"}
+            or found is None
+            or now - (seconds(batch.created_at) or now) > _REMEMBERED
+        ):
             return False
         if found.cause is Cause.SKILL:
             return skills and bool(jobs.skills_now(self._store, self._around, batch)["skills"])

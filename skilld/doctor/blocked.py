@@ -10,8 +10,13 @@ from skilld.files import in_shell
 from skilld.text import counted
 from skilld.types import Cause
 
-_NAMES = {Cause.TRANSCRIPT: "transcript", Cause.REPOSITORY: "repository", Cause.SKILL: "skill"}
-_PLURAL = {"transcript": "transcripts", "repository": "repositories", "skill": "skills"}
+_NAMES = {
+    Cause.TRANSCRIPT: "transcript",
+    Cause.REPOSITORY: "repository",
+    Cause.SKILL: "skill",
+    Cause.ANSWER: "answer",
+}
+_PLURAL = {"transcript": "transcripts", "repository": "repositories", "skill": "skills", "answer": "answers"}
 _AGAIN = "at once: skilld retry"
 # What a skill's file may be told of (skilld.skills.find), and what to do about it.
 _SKILL_REMEDIES = {
@@ -47,6 +52,8 @@ def _detail(one: Blocked) -> str:
 def _remedy(one: Blocked) -> str:
     if one.cause == Cause.TRANSCRIPT:
         return f"Put it back; it is tried again by itself, {_AGAIN}" if one.waits else "Put it back, then: skilld retry"
+    if one.cause == Cause.ANSWER:
+        return "To have the model asked again: skilld retry"
     if one.remedy:
         return one.remedy
     for words, remedy in _SKILL_REMEDIES.items() if one.cause == Cause.SKILL else ():

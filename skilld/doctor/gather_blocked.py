@@ -9,7 +9,7 @@ from skilld.store.batches import Obstacle, StoredBatch
 from skilld.times import seconds
 from skilld.types import Cause
 
-_TOLD = 30 * 86400.0  # seconds for which a transcript that is gone is told of
+_TOLD = 30 * 86400.0  # seconds for which a transcript that is gone, or an answer of no use, is told of
 
 
 def blocked(batches: Sequence[StoredBatch], now: float) -> Iterator[Blocked]:
@@ -32,10 +32,8 @@ def blocked(batches: Sequence[StoredBatch], now: float) -> Iterator[Blocked]:
 
 
 def _is_told(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
-    if batch.state == "parked":  # told among the batches
-        return False
     if obstacle.cause is Cause.SKILL:  # one of which nothing was kept is nobody's loss
         return bool(obstacle.kept)
-    if obstacle.cause is Cause.TRANSCRIPT:
+    if obstacle.cause in {Cause.TRANSCRIPT, Cause.ANSWER}:
         return now - (seconds(batch.created_at) or now) < _TOLD
     return obstacle.cause is Cause.REPOSITORY

@@ -161,9 +161,9 @@ class Batches:
         return [_from_row(row) for row in rows]
 
     def reopen(self, batch_id: str) -> None:
-        """Have one that came to its end, though something was in its way, be done again."""
+        """Have one that came to its end, or was given up, because something was in its way, be done again."""
         self._db.execute(
-            f"UPDATE batches SET {_ANEW} WHERE id = ? AND state = 'done' AND cause != ''",  # noqa: S608 - fixed
+            f"UPDATE batches SET {_ANEW} WHERE id = ? AND state IN ('done', 'parked') AND cause != ''",  # noqa: S608 - fixed
             (batch_id,),
         )
 

@@ -263,6 +263,6 @@ def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
 def test_what_the_doctor_says_is_fit_for_a_terminal(patient: Patient) -> None:
     patient.set(CLAUDE_CONFIG_DIR=str(patient.home / "go\x1b[31mne"))
     done = patient.program.run("doctor")
-    assert (done.returncode, "\x1b" in done.stdout) == (0, False)
+    assert (done.returncode, "\x1b" in done.stdout) == (1, False)
     assert "go\\x1b[31mne" in done.stdout
     assert "1 of " in done.stdout or "2 of " in done.stdout

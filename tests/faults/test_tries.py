@@ -98,8 +98,9 @@ def test_r7_what_an_unusable_answer_was_about_is_kept_and_judged_by_retry(
         model.queue(*answers)
         program.run("run", "--once")
         asked = len(model.bodies)
-        assert program.json("status")["batches"] == {"pending": 0, "done": 0, "parked": 1}
-        if answers[0] is not GARBAGE:  # that is the provider's trouble, and the person's word waits in the batch
+        unusable = answers[0] is not GARBAGE
+        assert program.json("status")["batches"] == {"pending": 0, "done": unusable, "parked": not unusable}
+        if unusable:  # that is the provider's trouble, and the person's word waits in the batch
             assert [learning["quote"] for learning in program.json("learnings")] == [LASTING]
         assert asked <= 2
         model.bodies.clear()
