@@ -27,14 +27,14 @@ def add(verbs: common.Verbs) -> None:
         "--state",
         metavar="STATE",
         default="open",
-        help="open, accepted, rejected, reverted, superseded, stale, or all; several with commas (default: open)",
+        help="open, dropped, accepted, rejected, reverted, superseded, stale, or all; several with commas; "
+        "default: open",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.proposals.refresh import refresh
-    from skilld.times import ago, seconds
 
     states = _states(arguments.state)
     store = common.store()
@@ -42,20 +42,10 @@ def run(arguments: argparse.Namespace) -> int:
     found = store.proposals.in_states(states)
     if arguments.json:
         return common.write_json([as_json(store, proposal) for proposal in found])
-    now = time.time()
+    if arguments.state == "open":  # what was dropped can still be brought back
+        found += store.proposals.in_states(_states("dropped"))
     for proposal in found:
-        state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
-        head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
-        console.line(f"{head}  {console.plain(proposal.summary)}")
-        for evidence in proposal.evidence:
-            console.line(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
-        more = (
-            f"{len(proposal.flags) - _FLAGS} more in: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
-        )
-        told = (*proposal.flags[:_FLAGS], more)
-        when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
-        remarks = [when, where, proposal.note, _place(store, proposal), *told]
-        console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
+        _print(store, proposal, time.time())
     if not found:
         console.line("Nothing waits for you." if arguments.state == "open" else "None.")
     elif arguments.state == "open":
@@ -65,36 +55,37 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _print(store: Store, proposal: Proposal, now: float) -> None:
+    from skilld.proposals.remarks import standing
+    from skilld.times import ago, seconds
+
+    state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
+    head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
+    console.line(f"{head}  {console.plain(proposal.summary)}")
+    for evidence in proposal.evidence:
+        console.line(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
+    more = f"{len(proposal.flags) - _FLAGS} more in: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
+    told = (*proposal.flags[:_FLAGS], more)
+    when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
+    remarks = [when, where, proposal.note, standing(store, proposal, now), *told]
+    console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
+
+
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
-    """Return the shape that `skilld proposals --json` promises."""
+    """Return the shape that `skilld proposals --json` promises; only what is open stands on a branch."""
+    from skilld.proposals.remarks import rests_on
     from skilld.wire import proposal_to_json
 
-    return proposal_to_json(proposal) | {"rests_on": rests_on(store, proposal)}
-
-
-def rests_on(store: Store, proposal: Proposal) -> str:
-    """Return what to mind before merging the branch that an open proposal is on; empty where there is nothing."""
-    from skilld.store.meta import RESTS_ON
-
-    on_branch = proposal.state.value == "open" and proposal.commit
-    return str(store.meta.get(RESTS_ON, {}).get(proposal.repo, "")) if on_branch else ""
-
-
-def _place(store: Store, proposal: Proposal) -> str:
-    """Return what to mind about where an open proposal stands, or that it does not stand there any more."""
-    if _dropped(store, proposal):
-        return f"no longer on {proposal.branch}: rejected after a day, unless you bring it back"
-    return rests_on(store, proposal)
-
-
-def _dropped(store: Store, proposal: Proposal) -> bool:
-    return proposal.state.value == "open" and bool(store.proposals.missing_since(proposal.id))
+    branch = proposal.branch if proposal.state.value == "open" else ""
+    return proposal_to_json(proposal) | {"branch": branch, "rests_on": rests_on(store, proposal)}
 
 
 def _mergeable(store: Store, proposal: Proposal) -> bool:
     """Whether plain `git merge skilld/staging` in the skill's folder brings it in, and nothing else."""
+    from skilld.proposals.remarks import on_staging, rests_on
+
     own = proposal.repo.startswith(f"{common.places().repositories}/")
-    return bool(proposal.commit) and not own and not rests_on(store, proposal) and not _dropped(store, proposal)
+    return on_staging(proposal) and not own and not rests_on(store, proposal)
 
 
 def _states(text: str) -> Sequence[Any]:

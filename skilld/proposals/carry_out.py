@@ -23,6 +23,8 @@ from skilld.types import Proposal, State
 from skilld.worker.staged import Staged
 from skilld.worker.staging import applier, private_repositories, restage
 
+_ACCEPTABLE = frozenset({State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED, State.STALE})
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -53,12 +55,12 @@ def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision
             raise RefusedError("Not accepted", f"{proposal.id} {proposal.note}", "Or only write the file: --worktree")
         return land(proposal, applier(proposal), removed, private_repositories()).commit
 
-    return Decision(frozenset({State.OPEN, State.REJECTED, State.REVERTED, State.STALE}), State.ACCEPTED, carry_out)
+    return Decision(_ACCEPTABLE, State.ACCEPTED, carry_out)
 
 
 def rejecting(why: str = "") -> Decision:
     """Return the decision to drop a proposal."""
-    return Decision(frozenset({State.OPEN}), State.REJECTED, lambda _: "", why)
+    return Decision(frozenset({State.OPEN, State.DROPPED}), State.REJECTED, lambda _: "", why)
 
 
 def reverting(removed: Mapping[str, str]) -> Decision:

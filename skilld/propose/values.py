@@ -42,7 +42,8 @@ class Request:
     is redacted already. `standing` are the open proposals of the same repository, `dropped` the ids of decided ones
     that may still be on the branch. `share_quote` puts quote and session into the message even where the repository
     has a remote. `private` is the folder of skilld's own repositories, for a skill that git does not track; without it
-    such a skill is refused. `creates` says that the edit makes the skill, of b"".
+    such a skill is refused. `creates` says that the edit makes the skill, of b"". `restored` says that the person took
+    it off the branch and wants it back: that its ref still holds it is no reason to leave it where it is.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Request:
     share_quote: bool = False
     private: Path | None = None
     creates: bool = False
+    restored: bool = False
 
     @property
     def epoch(self) -> int:

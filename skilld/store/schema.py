@@ -222,6 +222,14 @@ def _m0008_feedback_by_path(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE feedback_by_path RENAME TO feedback")
 
 
+def _m0009_dropped(db: sqlite3.Connection) -> None:
+    """Give what was dropped from the staging branch a state of its own; it was open with a time in missing_since."""
+    dropped = "state = 'open' AND missing_since != ''"
+    db.execute(f"""INSERT INTO decisions (proposal_id, before, after, who, at)
+                   SELECT id, 'open', 'dropped', 'git', missing_since FROM proposals WHERE {dropped}""")  # noqa: S608
+    db.execute(f"UPDATE proposals SET state = 'dropped', decided_at = missing_since WHERE {dropped}")  # noqa: S608
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
@@ -229,4 +237,5 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0004_records", _m0004_records),
     ("0007_mining", _m0007_mining),
     ("0008_feedback_by_path", _m0008_feedback_by_path),
+    ("0009_dropped", _m0009_dropped),
 )

@@ -21,11 +21,13 @@ from skilld.worker.homes import at_home
 from skilld.worker.staged import Staged
 from skilld.worker.staging import private_repositories, restage, stage, unlock
 
+_UNDECIDED = frozenset({State.OPEN, State.DROPPED})
+
 
 def observe(job: Mapping[str, Any]) -> dict[str, Any]:
     """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     result: dict[str, Any] = {"outcome": Outcome.NOTHING.value, "detail": "", "decisions": [], "missing": {}}
-    result |= {"moved": [], "committed": [], "rests": {}, "homes": {}}
+    result |= {"moved": [], "committed": [], "branches": [], "rests": {}, "homes": {}}
     known = [proposal_from_json(item) for item in job["proposals"]]
     proposals = [at_home(proposal, job.get("homes", {})) for proposal in known]
     result["rehomed"] = [[now.id, now.repo, now.path] for now, was in zip(proposals, known, strict=True) if now != was]
@@ -41,7 +43,7 @@ def observe(job: Mapping[str, Any]) -> dict[str, Any]:
 
 def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: dict[str, Any]) -> None:
     still_open: list[Proposal] = []
-    decided: list[str] = []
+    undecided: set[str] = set()
     there = False
     committed = [proposal for proposal in proposals if proposal.commit]
     for proposal, seen in zip(committed, look(Path(repo), committed, private_repositories()), strict=True):
@@ -49,14 +51,15 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
         after = settle(proposal, seen, job["missing"].get(proposal.id), job["now"])
         if after.state is not proposal.state or after.note != proposal.note:
             _decide(proposal, after.state, result, commit=after.commit, note=after.note)
-        if after.state is State.OPEN:
+        if after.state in _UNDECIDED:
+            undecided.add(proposal.id)
             result["missing"][proposal.id] = after.missing_since
+        if after.state is State.OPEN:
             still_open.append(proposal)
-        elif proposal.state is State.OPEN:
-            decided.append(proposal.id)
+            result["branches"] += [[proposal.id, seen.branch]] if seen.branch not in {"", proposal.branch} else []
     alone = bool(job.get("alone"))
-    back = {proposal.id for proposal in still_open}
-    closed = [*decided, *(name for name in job.get("closed", ()) if name not in back)]
+    decided = [proposal.id for proposal in committed if proposal.state in _UNDECIDED and proposal.id not in undecided]
+    closed = [*decided, *(name for name in job.get("closed", ()) if name not in undecided)]
     if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
         if alone:
             unlock(repo)

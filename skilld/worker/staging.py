@@ -40,13 +40,14 @@ def stage(
     dropped: Collection[str] = (),
     *,
     alone: bool = False,
+    restored: bool = False,
 ) -> bool:
     """Put one proposal on the staging branch on top of the `standing` ones. False where it is said already.
 
     `dropped` are ids of decided proposals that may still be on the branch. `alone` says that the daemon's lock is held,
-    so that locks of a killed worker may be removed. A proposal that fits only the person's uncommitted SKILL.md is made
-    without a commit and waits for theirs, and so is one for a branch that the person is at work on. Raises SkilldError
-    with the reason where it cannot be staged.
+    so that locks of a killed worker may be removed, `restored` that the person had taken this one off the branch. A
+    proposal that fits only the person's uncommitted SKILL.md is made without a commit and waits for theirs, and so is
+    one for a branch that the person is at work on. Raises SkilldError with the reason where it cannot be staged.
     """
     private = private_repositories()
     proposal = _checked(proposal, (*standing, *staged.made))
@@ -62,7 +63,7 @@ def stage(
         return False
     proposal = anew
     try:
-        outcome = propose(_request(proposal, open_here, dropped, private))
+        outcome = propose(replace(_request(proposal, open_here, dropped, private), restored=restored))
     except StagingBusyError as busy:
         if tracked.repo.branch == refs.STAGING:  # lines of other proposals stand there, on which it may be anchored
             proposal = replace(proposal, base=tracked.repo.head)
