@@ -10,6 +10,10 @@ Apply = Callable[[bytes], bytes]
 """Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""
 
 
+Refit = Callable[[bytes, bytes, bytes], bytes]
+"""A SKILL.md before and after an edit, and another version, to that version edited; else raises SkilldError."""
+
+
 class Way(StrEnum):
     """How a decision was carried out."""
 

@@ -100,6 +100,13 @@ class Proposals:
         """Record that the staging branch was rebuilt and the proposal is another commit now."""
         self._db.execute('UPDATE proposals SET "commit" = ?, base = ? WHERE id = ?', (commit, base, proposal_id))
 
+    def refit(self, proposal_id: str, operations: tuple[Operation, ...], note: str) -> None:
+        """Record that other operations make its edit now; an empty note leaves the one it has."""
+        self._db.execute(
+            "UPDATE proposals SET operations = ?, note = CASE WHEN ? = '' THEN note ELSE ? END WHERE id = ?",
+            (_to_row("operations", operations), note, note, proposal_id),
+        )
+
     def set_branch(self, proposal_id: str, branch: str) -> None:
         """Record the branch on which it stands now."""
         self._db.execute("UPDATE proposals SET branch = ? WHERE id = ?", (branch, proposal_id))

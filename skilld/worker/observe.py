@@ -16,7 +16,7 @@ from skilld.decide.settle import settle
 from skilld.decide.values import Seen
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Outcome, Proposal, State
-from skilld.wire import proposal_from_json, proposal_to_json
+from skilld.wire import operations_from_json, proposal_from_json, proposal_to_json
 from skilld.worker.homes import at_home
 from skilld.worker.staged import Staged
 from skilld.worker.staging import private_repositories, restage, stage, unlock
@@ -27,7 +27,7 @@ _UNDECIDED = frozenset({State.OPEN, State.DROPPED})
 def observe(job: Mapping[str, Any]) -> dict[str, Any]:
     """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     result: dict[str, Any] = {"outcome": Outcome.NOTHING.value, "detail": "", "decisions": [], "missing": {}}
-    result |= {"moved": [], "committed": [], "branches": [], "rests": {}, "homes": {}}
+    result |= {"moved": [], "refitted": [], "committed": [], "branches": [], "rests": {}, "homes": {}}
     known = [proposal_from_json(item) for item in job["proposals"]]
     proposals = [at_home(proposal, job.get("homes", {})) for proposal in known]
     result["rehomed"] = [[now.id, now.repo, now.path] for now, was in zip(proposals, known, strict=True) if now != was]
@@ -75,14 +75,12 @@ def _remake(repo: str, still_open: list[Proposal], dropped: list[str], result: d
     restage(repo, still_open, staged, dropped)
     _merge(staged, result)
     ended = {name for name, *_ in staged.decisions}
-    moved = {name: (commit, base) for name, commit, base in staged.moved}
-    found = [proposal for proposal in still_open if proposal.id not in ended]
-    return [
-        replace(proposal, commit=moved[proposal.id][0], base=moved[proposal.id][1])
-        if proposal.id in moved
-        else proposal
-        for proposal in found
-    ]
+    found = {proposal.id: proposal for proposal in still_open if proposal.id not in ended}
+    for name, commit, base in staged.moved:
+        found[name] = replace(found[name], commit=commit, base=base)
+    for name, rows, _ in staged.refitted:
+        found[name] = replace(found[name], operations=operations_from_json(rows))
+    return [*found.values()]
 
 
 def _try_again(
@@ -115,6 +113,7 @@ def _decide(proposal: Proposal, state: State, result: dict[str, Any], *, commit:
 
 def _merge(staged: Staged, result: dict[str, Any]) -> None:
     result["moved"] += staged.moved
+    result["refitted"] += staged.refitted
     result["decisions"] += staged.decisions
     result["rests"] |= staged.rests
     result["homes"] |= staged.homes
