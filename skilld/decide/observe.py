@@ -144,17 +144,17 @@ def _with_dropped(
     }
     if not waiting:
         return seen
-    on_staging = _naming(repo, [refs.STAGING], since)
+    on_staging = {} if busy else _naming(repo, [refs.STAGING], since)
     on_remotes = {} if busy or waiting.keys() <= on_staging.keys() else _naming(repo, ["--remotes"], since)
 
     def look(found: Observation) -> Observation:
         proposal = waiting.get(found.id)
         if proposal is None:
             return found
-        if found.id in on_staging or (not busy and _says(repo, refs.STAGING, proposal)):
-            return replace(found, branch=refs.BRANCH)
         if busy:
             return replace(found, seen=Seen.BUSY)
+        if found.id in on_staging or _says(repo, refs.STAGING, proposal):
+            return replace(found, branch=refs.BRANCH)
         if found.id in on_remotes:
             return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
         return replace(found, seen=Seen.DROPPED)

@@ -21,6 +21,7 @@ from skilld.library.shelf import Shelved
 from skilld.library.trash import put_aside
 from skilld.proposals import amend, refresh
 from skilld.proposals.carry_out import Decision, Told, accepting, decide, rejecting, reverting
+from skilld.proposals.here import Looking
 from skilld.proposals.parts import Part, parts
 from skilld.proposals.remarks import standing
 from skilld.proposals.versions import versions
@@ -99,7 +100,8 @@ class Sitting:
         said, gone = self._said(proposal)
         with self._store() as store:
             where = standing(store, proposal, time.time())
-        remarks = tuple(remark for remark in (proposal.note, where, *proposal.flags, gone) if remark)
+        unfit = Looking().look(proposal).unfit if proposal.state is State.OPEN else ""
+        remarks = tuple(remark for remark in (proposal.note, where, unfit, *proposal.flags, gone) if remark)
         if found is None:
             return Look((), (), said, (*remarks, "its skill cannot be read any more"), "")
         try:

@@ -17,9 +17,10 @@ from skilld.decide.values import Seen
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Outcome, Proposal, State
 from skilld.wire import operations_from_json, proposal_from_json, proposal_to_json
+from skilld.worker.from_update import made_from_update
 from skilld.worker.homes import at_home
 from skilld.worker.staged import Staged
-from skilld.worker.staging import private_repositories, restage, stage, unlock
+from skilld.worker.staging import head_text, private_repositories, restage, stage, unlock
 
 _UNDECIDED = frozenset({State.OPEN, State.DROPPED})
 
@@ -63,7 +64,8 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
     if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
         if alone:
             unlock(repo)
-        still_open = _remake(repo, still_open, closed, result)
+        was_open, still_open = still_open, _remake(repo, still_open, closed, result)
+        still_open += _from_updates(repo, was_open, still_open, closed, result)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
             still_open += _try_again(waiting, still_open, closed, result, alone=alone)
@@ -81,6 +83,28 @@ def _remake(repo: str, still_open: list[Proposal], dropped: list[str], result: d
     for name, rows, _ in staged.refitted:
         found[name] = replace(found[name], operations=operations_from_json(rows))
     return [*found.values()]
+
+
+def _from_updates(
+    repo: str, was_open: list[Proposal], standing: list[Proposal], dropped: list[str], result: dict[str, Any]
+) -> list[Proposal]:
+    """Make those anew from what was said whose edit has no place any more; returns the ones that are open after all."""
+    stale = {row[0]: row for row in result["decisions"] if row[2] == State.STALE.value}
+    found: list[Proposal] = []
+    for proposal in (one for one in was_open if one.id in stale):
+        text = head_text(repo, proposal.relpath)
+        fresh = made_from_update(proposal, text) if text is not None else None
+        staged = Staged()
+        try:
+            if fresh is None or not stage(fresh, [*standing, *found], staged, dropped) or not staged.made[0].commit:
+                continue
+        except (SkilldError, OSError):
+            continue
+        result["decisions"].remove(stale[proposal.id])
+        result["committed"].append(proposal_to_json(staged.made[0]))
+        _merge(staged, result)
+        found += staged.made
+    return found
 
 
 def _try_again(

@@ -9,6 +9,7 @@ from pathlib import Path
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import refs
 from skilld.git.errors import StagingBusyError
+from skilld.git.objects import read_blob
 from skilld.git.private import open_any, track
 from skilld.paths import places
 from skilld.propose.staging import propose, rebuild
@@ -18,7 +19,7 @@ from skilld.skills.find import FILE
 from skilld.skills.spec import faults
 from skilld.types import Proposal
 from skilld.worker.anew import placed_anew
-from skilld.worker.fitted import ANEW, Edit
+from skilld.worker.fitted import ANEW, REMADE, Edit
 from skilld.worker.staged import Staged
 
 NEW = "new skill: "  # what the summary of a proposal that makes one begins with
@@ -101,7 +102,7 @@ def _take(outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: Staged
         case Proposed():
             staged.follow(repo, outcome.line, edits)
             names = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
-            note = proposal.note if proposal.note == ANEW else ""
+            note = proposal.note if proposal.note in {ANEW, REMADE} else ""
             staged.made.append(replace(proposal, note=note, **names))
             return True
         case Waiting():
@@ -149,6 +150,12 @@ def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Co
 def unlock(repo: str) -> None:
     """Remove locks that a killed worker left on our refs. Only under the daemon's lock: no other worker runs then."""
     refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED)
+
+
+def head_text(repo: str, relpath: str) -> bytes | None:
+    """Return a skill as HEAD of a repository has it, or None where it has none."""
+    opened = open_any(Path(repo), private_repositories())
+    return read_blob(opened.git, opened.head, relpath)
 
 
 def applier(proposal: Proposal) -> Callable[[bytes], bytes]:

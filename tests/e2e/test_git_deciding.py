@@ -248,6 +248,22 @@ def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world
     assert world.lessons.states() == {world.one: "accepted", world.other: "accepted"}
 
 
+def test_a_hand_edit_of_the_neighbouring_line(world: World) -> None:
+    """R6: the proposal follows it, what is offered works, and accepting does."""
+    before = world.shown(world.other)["operations"][0]["anchor"].splitlines()[-1]
+    world.rewrite(before, f"{before} As ever.", "mine")
+    shown = world.program.run("show", world.other).stdout
+    assert "As ever." in shown
+    for row in (row for row in shown.splitlines() if " cherry-pick " in row):
+        world.git("cherry-pick", row.split()[2])
+        world.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert world.program.run("accept", world.other).returncode == 0
+    text = world.skill.read_text()
+    assert f"{before} As ever.\n" in text
+    assert LINES[HOSTS] in text
+    assert world.lessons.states() == {world.one: "open", world.other: "accepted"}
+
+
 def test_what_was_dropped_is_restored_beside_what_was_taught_since(world: World) -> None:
     world.git("branch", "--delete", "--force", "skilld/staging")
     taught = {item["id"] for item in world.lessons.teach(LINKS)}

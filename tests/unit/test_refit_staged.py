@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import random
 from itertools import permutations
 
 import pytest
 
 from skilld.errors import RefusedError
+from skilld.paths import places
 from skilld.proposals.amend import restore
 from skilld.proposals.carry_out import accepting, decide, rejecting
+from skilld.proposals.here import Here, Looking
 from skilld.proposals.refresh import refresh
 from skilld.proposals.staging import put
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
-from skilld.worker.fitted import ANEW
+from skilld.worker.fitted import ANEW, REMADE
 from support.proposals import a_proposal
 from support.repos import AT, SKILL, TEXT, Person
 
@@ -32,6 +35,22 @@ def offer(person: Person, store: Store, name: str, *edit: str, op: Op = Op.INSER
         summary=f"say {name}",
         kind=Kind.PREFERENCE,
         evidence=(Evidence("agent:1", f"always {name}"),),
+        created_at=AT,
+    )
+    put(store, new)
+
+
+def offer_said(person: Person, store: Store, quote: str, *edit: str, op: Op = Op.INSERT_AFTER) -> None:
+    """Offer an edit that says what its summary says, in the words of a person."""
+    places().redaction_key.parent.mkdir(parents=True, exist_ok=True)
+    new = a_proposal(
+        id="p1",
+        skill="release",
+        path=str(person.skill),
+        operations=(Operation(op, *edit),),
+        summary=edit[1].removeprefix("- "),
+        kind=Kind.CHANGE_STEP if op is Op.REPLACE else Kind.PREFERENCE,
+        evidence=(Evidence("agent:1", quote),),
         created_at=AT,
     )
     put(store, new)
@@ -108,6 +127,35 @@ def test_where_its_place_is_gone_it_is_made_anew_and_says_so(person: Person, sto
     assert "- Push the tag.\n- Dry run first.\n" in person.show(ref=STAGING)
     decide(store, get(store, "p1"), accepting({}))
     assert "- Push the tag.\n- Dry run first.\n" in person.skill.read_text()
+
+
+def test_a_change_of_a_line_that_was_edited_is_made_anew_for_the_line_as_it_is_now(
+    person: Person, store: Store
+) -> None:
+    text = TEXT.replace("- Tag the commit.", "- Use tabs for indentation.")
+    person.commit("tabs", {SKILL: text})
+    said = "From now on, use spaces for indentation, not tabs."
+    offer_said(person, store, said, "- Use tabs for indentation.", "- Use spaces for indentation.", op=Op.REPLACE)
+    edited = text.replace("- Use tabs for indentation.", "- Use tabs for indentation in all scripts.")
+    person.commit("mine", {SKILL: edited})
+    assert states(store) == {"p1": "open"}
+    p1 = get(store, "p1")
+    assert p1.note == REMADE
+    assert (p1.commit, person.tip("refs/skilld/proposals/p1")) == (person.tip(STAGING), person.tip(STAGING))
+    shown = person.show(ref=STAGING)
+    assert "tabs" not in shown
+    assert "- Use spaces for indentation" in shown
+    decide(store, p1, accepting({}))
+    assert person.skill.read_text().strip() == shown
+
+
+def test_one_whose_section_is_gone_is_made_anew(person: Person, store: Store) -> None:
+    offer_said(person, store, "Always name the reviewers.", "Keep the changelog short.", "Name the reviewers.")
+    edited = TEXT.partition("## Notes")[0]
+    person.commit("mine", {SKILL: edited})
+    assert states(store) == {"p1": "open"}
+    assert get(store, "p1").note == REMADE
+    assert person.show(ref=STAGING).endswith("- Push the tag.\n- Name the reviewers.")
 
 
 def test_a_change_of_a_line_that_was_edited_is_stale_before_anybody_accepts_it(person: Person, store: Store) -> None:
@@ -226,3 +274,59 @@ def test_lists_of_other_kinds_keep_their_way(person: Person, store: Store, text:
     shown = [line for line in person.show(ref=STAGING).splitlines() if line.endswith(tuple(ADDED.values()))]
     wanted = [f"{number}{ADDED[name]}" for number, name in zip(numbers, ("p1", "p2"), strict=True)]
     assert shown == (wanted if added != "* " else wanted[::-1])
+
+
+def test_what_would_be_refused_on_this_branch_says_so_before(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
+    assert Looking().look(get(store, "p1")) == Here(picks=True, merges=True)
+    person.git("switch", "--quiet", "-c", "feature")
+    person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag the merge commit.")})
+    assert states(store) == {"p1": "open"}  # main is as it was
+    here = Looking().look(get(store, "p1"))
+    assert (here.picks, here.merges) == (False, False)
+    assert here.unfit.endswith("would be refused: a line that it changes was edited or is gone")
+    with pytest.raises(RefusedError, match="a line that it changes was edited or is gone"):
+        decide(store, get(store, "p1"), accepting({}))
+    person.git("switch", "--quiet", "main")
+    assert Looking().look(get(store, "p1")).unfit == ""
+
+
+def test_a_pick_of_one_that_stands_on_another_is_not_offered(person: Person, store: Store) -> None:
+    steps(person, store)
+    found = {name: Looking().look(get(store, name)) for name in ADDED}
+    assert {name: here.picks for name, here in found.items()} == {"p1": True, "p2": False, "p3": False}
+    assert all(here.merges and not here.unfit for here in found.values())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_after_any_edit_by_hand_accepting_does_what_was_shown(person: Person, store: Store, seed: int) -> None:
+    """Whatever the person commits: what is open is accepted as the branch shows it, what is not was refused before."""
+    chance = random.Random(seed)
+    offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
+    offer(person, store, "p2", "- Push the tag.", "- Write the news.")
+    lines = TEXT.splitlines()
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randrange(6, len(lines))
+        match chance.choice(("reword", "delete", "add", "swap")):
+            case "reword" if lines[at]:
+                lines[at] += " Twice, if you can."
+            case "delete":
+                del lines[at]
+            case "add":
+                lines.insert(at, chance.choice(("- Rest a while.", "", "Some words.")))
+            case "swap" if at + 1 < len(lines):
+                lines[at], lines[at + 1] = lines[at + 1], lines[at]
+    person.commit("mine", {SKILL: "\n".join(lines) + "\n"})
+    before = states(store)
+    for name, state in before.items():
+        proposal = get(store, name)
+        if state != "open":
+            assert proposal.note
+            continue
+        shown = set(person.show(ref=proposal.commit).splitlines())
+        assert Looking().look(proposal).unfit == ""
+        decide(store, proposal, accepting({}))
+        assert "Dry run first." in person.skill.read_text() or name == "p2"
+        assert set(person.skill.read_text().splitlines()) <= shown | set(lines)
+        assert person.git("status", "--porcelain") == ""
+    assert person.git("fsck", "--strict", "--no-dangling") == ""
