@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -19,7 +19,12 @@ def proposal_from_json(item: Mapping[str, Any]) -> Proposal:
     values = dict(item)
     values["state"] = State(values["state"])
     values["kind"] = Kind(values["kind"])
-    values["operations"] = tuple(Operation(Op(o["op"]), o["anchor"], o["text"]) for o in values["operations"])
+    values["operations"] = operations_from_json(values["operations"])
     values["evidence"] = tuple(Evidence(e["turn"], e["quote"]) for e in values["evidence"])
     values["flags"] = tuple(values["flags"])
     return Proposal(**values)
+
+
+def operations_from_json(items: Iterable[Mapping[str, str]]) -> tuple[Operation, ...]:
+    """Return the operations of such values. Raises as `proposal_from_json` does."""
+    return tuple(Operation(Op(item["op"]), item["anchor"], item["text"]) for item in items)

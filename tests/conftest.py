@@ -139,6 +139,7 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.clear()
     os.environ.update(environment)
     git_clock.install(GIT_FOLDER)
+    git_clock.restart(GIT_FOLDER, int(time.time()))  # for fixtures of a module, which come before the first test
     sys.addaudithook(FENCE)
 
 

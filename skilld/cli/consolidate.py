@@ -86,7 +86,7 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
         batches.setdefault(pair_of(proposal.batch_id), []).append(proposal)
     states = {batch: {proposal.state for proposal in made} for batch, made in batches.items()}
     open_ = [key for key, seen in states.items() if State.OPEN in seen]
-    rejected = [key for key, seen in states.items() if seen & {State.REJECTED, State.REVERTED}]
+    rejected = [key for key, seen in states.items() if seen & {State.REJECTED, State.REVERTED, State.DROPPED}]
     facts = {key: one.facts for key, one in mine.items()}
     matches = pairs([one.described for one in mine.values()], named)
     known: dict[str, tuple[Fate, str]] = {}

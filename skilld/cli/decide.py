@@ -1,10 +1,12 @@
-"""`skilld accept`, `skilld reject` and `skilld revert`: your decision, carried out with git."""
+"""`skilld accept`, `reject`, `restore` and `revert`: your decision, carried out with git."""
 
 from __future__ import annotations
 
 import argparse
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -12,13 +14,13 @@ from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.proposals.carry_out import Decision
+    from skilld.proposals.carry_out import Decision, Told
     from skilld.store import Store
     from skilld.types import Proposal
 
 
 def add(verbs: common.Verbs) -> None:
-    """Add the three verbs."""
+    """Add the verbs."""
     parser = common.verb(verbs, "accept", accept, "take proposals into the branch that is checked out")
     parser.add_argument("ids", metavar="ID", nargs="*")
     parser.add_argument("--all", action="store_true", help="every open proposal, oldest first")
@@ -26,6 +28,8 @@ def add(verbs: common.Verbs) -> None:
     parser = common.verb(verbs, "reject", reject, "drop proposals; the same is not proposed again")
     parser.add_argument("ids", metavar="ID", nargs="+")
     parser.add_argument("--why", metavar="TEXT", default="", help="kept with the decision")
+    parser = common.verb(verbs, "restore", restore, "put back proposals that were dropped from the staging branch")
+    parser.add_argument("ids", metavar="ID", nargs="+")
     parser = common.verb(verbs, "revert", revert, "take accepted proposals out again")
     parser.add_argument("ids", metavar="ID", nargs="+")
 
@@ -40,7 +44,7 @@ def accept(arguments: argparse.Namespace) -> int:
     if bool(arguments.ids) == arguments.all:
         raise UsageError("Which ones?", "give their ids, or --all", "List them: skilld proposals")
     chosen = store.proposals.in_states([State.OPEN]) if arguments.all else _named(store, arguments.ids)
-    return _each(store, chosen, accepting(removed, worktree=arguments.worktree))
+    return _each(store, chosen, _deciding(store, accepting(removed, worktree=arguments.worktree)))
 
 
 def reject(arguments: argparse.Namespace) -> int:
@@ -49,7 +53,17 @@ def reject(arguments: argparse.Namespace) -> int:
 
     begin()
     store = _store()
-    return _each(store, _named(store, arguments.ids), rejecting(common.redactor()(common.as_text(arguments.why))))
+    decision = rejecting(common.redactor()(common.as_text(arguments.why)))
+    return _each(store, _named(store, arguments.ids), _deciding(store, decision))
+
+
+def restore(arguments: argparse.Namespace) -> int:
+    """Put proposals that were dropped from the staging branch back on it."""
+    from skilld.proposals.amend import restore as put_back
+
+    begin()
+    store = _store()
+    return _each(store, _named(store, arguments.ids), partial(put_back, store))
 
 
 def revert(arguments: argparse.Namespace) -> int:
@@ -58,7 +72,7 @@ def revert(arguments: argparse.Namespace) -> int:
 
     removed = begin()
     store = _store()
-    return _each(store, _named(store, arguments.ids), reverting(removed))
+    return _each(store, _named(store, arguments.ids), _deciding(store, reverting(removed)))
 
 
 def begin(title: str = "Only you can decide on proposals") -> dict[str, str]:
@@ -86,18 +100,22 @@ def _named(store: Store, ids: list[str]) -> list[Proposal]:
     return [common.the_proposal(store, given) for given in ids]
 
 
-def _each(store: Store, chosen: list[Proposal], decision: Decision) -> int:
+def _deciding(store: Store, decision: Decision) -> Callable[[Proposal], Told]:
+    from skilld.proposals.carry_out import decide
+
+    return lambda proposal: decide(store, proposal, decision)
+
+
+def _each(store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], Told]) -> int:
     """Carry a decision out for each proposal, one by one; one that fails keeps none of the others from it.
 
     Returns 0, or the exit code of the first failure; a single failure is raised.
     """
-    from skilld.proposals.carry_out import decide
-
     code = 0
     for proposal in chosen:
         try:
             # As it is now: deciding on another may have moved it.
-            told = decide(store, store.proposals.get(proposal.id) or proposal, decision)
+            told = carry_out(store.proposals.get(proposal.id) or proposal)
         except SkilldError as error:
             if len(chosen) == 1:
                 raise

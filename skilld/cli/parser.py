@@ -23,7 +23,7 @@ VERBS = (
     "show",
     "why",
     "review",
-    "decide",  # accept, reject, revert
+    "decide",  # accept, reject, restore, revert
     "git",
     "skills",
     "consolidate",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ from skilld.cli import common
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
+    from skilld.proposals.here import Here
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -27,14 +28,14 @@ def add(verbs: common.Verbs) -> None:
         "--state",
         metavar="STATE",
         default="open",
-        help="open, accepted, rejected, reverted, superseded, stale, or all; several with commas (default: open)",
+        help="open, dropped, accepted, rejected, reverted, superseded, stale, or all; several with commas; "
+        "default: open",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.proposals.refresh import refresh
-    from skilld.times import ago, seconds
 
     states = _states(arguments.state)
     store = common.store()
@@ -42,59 +43,65 @@ def run(arguments: argparse.Namespace) -> int:
     found = store.proposals.in_states(states)
     if arguments.json:
         return common.write_json([as_json(store, proposal) for proposal in found])
-    now = time.time()
+    if arguments.state == "open":  # what was dropped can still be brought back
+        found += store.proposals.in_states(_states("dropped"))
+    heres = _heres(found)
     for proposal in found:
-        state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
-        head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
-        console.line(f"{head}  {console.plain(proposal.summary)}")
-        for evidence in proposal.evidence:
-            console.line(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
-        more = (
-            f"{len(proposal.flags) - _FLAGS} more in: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
-        )
-        told = (*proposal.flags[:_FLAGS], more)
-        when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
-        remarks = [when, where, proposal.note, _place(store, proposal), *told]
-        console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
+        _print(store, proposal, heres.get(proposal.id))
     if not found:
         console.line("Nothing waits for you." if arguments.state == "open" else "None.")
     elif arguments.state == "open":
         console.line()
-        merge = "; or with git: git merge skilld/staging" if all(_mergeable(store, item) for item in found) else ""
+        merge = "; or with git: git merge skilld/staging" if all(_mergeable(store, one, heres) for one in found) else ""
         console.line(f"skilld show ID, accept ID, reject ID{merge}")
     return 0
 
 
+def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
+    """Return what would come of the open ones on the branch that is checked out."""
+    waiting = [proposal for proposal in found if proposal.state.value == "open" and proposal.commit]
+    if not waiting:
+        return {}
+    from skilld.proposals.here import Looking  # git takes 0.15 s to load
+
+    looking = Looking()
+    return {proposal.id: looking.look(proposal) for proposal in waiting}
+
+
+def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
+    from skilld.proposals.remarks import standing
+    from skilld.times import ago, seconds
+
+    state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
+    head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
+    console.line(f"{head}  {console.plain(proposal.summary)}")
+    for evidence in proposal.evidence:
+        console.line(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
+    more = f"{len(proposal.flags) - _FLAGS} more in: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
+    told = (*proposal.flags[:_FLAGS], more)
+    now = time.time()
+    when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
+    unfit = here.unfit if here is not None else ""
+    remarks = [when, where, proposal.note, standing(store, proposal, now), unfit, *told]
+    console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
+
+
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
-    """Return the shape that `skilld proposals --json` promises."""
+    """Return the shape that `skilld proposals --json` promises; only what is open stands on a branch."""
+    from skilld.proposals.remarks import rests_on
     from skilld.wire import proposal_to_json
 
-    return proposal_to_json(proposal) | {"rests_on": rests_on(store, proposal)}
+    branch = proposal.branch if proposal.state.value == "open" else ""
+    return proposal_to_json(proposal) | {"branch": branch, "rests_on": rests_on(store, proposal)}
 
 
-def rests_on(store: Store, proposal: Proposal) -> str:
-    """Return what to mind before merging the branch that an open proposal is on; empty where there is nothing."""
-    from skilld.store.meta import RESTS_ON
-
-    on_branch = proposal.state.value == "open" and proposal.commit
-    return str(store.meta.get(RESTS_ON, {}).get(proposal.repo, "")) if on_branch else ""
-
-
-def _place(store: Store, proposal: Proposal) -> str:
-    """Return what to mind about where an open proposal stands, or that it does not stand there any more."""
-    if _dropped(store, proposal):
-        return f"no longer on {proposal.branch}: rejected after a day, unless you bring it back"
-    return rests_on(store, proposal)
-
-
-def _dropped(store: Store, proposal: Proposal) -> bool:
-    return proposal.state.value == "open" and bool(store.proposals.missing_since(proposal.id))
-
-
-def _mergeable(store: Store, proposal: Proposal) -> bool:
+def _mergeable(store: Store, proposal: Proposal, heres: Mapping[str, Here]) -> bool:
     """Whether plain `git merge skilld/staging` in the skill's folder brings it in, and nothing else."""
+    from skilld.proposals.remarks import on_staging, rests_on
+
     own = proposal.repo.startswith(f"{common.places().repositories}/")
-    return bool(proposal.commit) and not own and not rests_on(store, proposal) and not _dropped(store, proposal)
+    clean = proposal.id in heres and heres[proposal.id].merges
+    return clean and on_staging(proposal) and not own and not rests_on(store, proposal)
 
 
 def _states(text: str) -> Sequence[Any]:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.proposals import as_json, rests_on
+from skilld.cli.proposals import as_json
 
 if TYPE_CHECKING:
+    from skilld.proposals.here import Here
     from skilld.types import Proposal
 
 
@@ -24,7 +27,9 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.proposals.here import Here, Looking
     from skilld.proposals.refresh import refresh
+    from skilld.proposals.remarks import on_staging, standing
     from skilld.proposals.versions import diff
 
     store = common.store()
@@ -33,12 +38,15 @@ def run(arguments: argparse.Namespace) -> int:
     lines = list(diff(proposal))
     if arguments.json:
         return common.write_json(as_json(store, proposal) | {"diff": "\n".join(lines)})
-    present(proposal, lines, rests_on(store, proposal))
+    remark = standing(store, proposal, time.time())
+    here = Looking().look(proposal) if proposal.state.value == "open" else Here()
+    here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
+    present(proposal, lines, (remark, here.unfit), here)
     return 0
 
 
-def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
-    """Print a proposal for a person; a `warning` says what a merge of its branch would bring besides."""
+def present(proposal: Proposal, lines: list[str], remarks: Iterable[str], here: Here) -> None:
+    """Print a proposal for a person; `remarks` say what to mind about where it stands, `here` which commands work."""
     console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.line(f"  {console.plain(proposal.summary)}")
     if proposal.reason:
@@ -53,12 +61,12 @@ def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
         )
     )
     console.line(console.paint(f"  {console.plain(str(Path(proposal.path).parent))}", "dim"))
-    for remark in (proposal.note, warning, *proposal.flags):
-        if remark:
-            console.line(console.paint(f"  look: {console.plain(remark)}", "yellow"))
+    for said in (proposal.note, *remarks, *proposal.flags):
+        if said:
+            console.line(console.paint(f"  look: {console.plain(said)}", "yellow"))
     console.line()
     console.diff(lines)
-    ways = list(_ways(proposal, warning)) if proposal.commit else []
+    ways = list(_ways(proposal, here)) if proposal.commit else []
     if ways:
         console.line()
         console.table(ways, indent="  ")
@@ -71,11 +79,15 @@ def origin(proposal: Proposal) -> str:
     return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
 
 
-def _ways(proposal: Proposal, warning: str) -> Iterator[tuple[str, str]]:
-    """Yield the commands that decide, and what each does. A merge that would bring in more is not offered."""
+def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
+    """Yield the commands that decide, and what each does; none that would conflict or bring in more."""
     state = proposal.state.value
     if state == "accepted":
         yield f"skilld revert {proposal.id}", "take it out again"
+    elif state == "dropped":
+        yield f"skilld restore {proposal.id}", "put it back on the branch"
+        yield f"skilld accept {proposal.id}", "take it into the branch that is checked out"
+        yield f"skilld reject {proposal.id}", "drop it now, and do not propose it again"
     elif state in {"rejected", "reverted", "stale"}:
         yield f"skilld accept {proposal.id}", "take it in after all"
     if state != "open":
@@ -84,8 +96,10 @@ def _ways(proposal: Proposal, warning: str) -> Iterator[tuple[str, str]]:
     if Path(proposal.repo).parent == common.places().repositories:
         root = proposal.path.removesuffix(f"/{proposal.relpath}")
         git, where = f"skilld git --root {shlex.quote(root)}", "write it into the skill"
-    yield f"skilld accept {proposal.id}", where
+    if not here.unfit:
+        yield f"skilld accept {proposal.id}", where
     yield f"skilld reject {proposal.id}", "drop it, and do not propose it again"
-    yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, in plain git"
-    if not warning:
+    if here.picks:
+        yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, in plain git"
+    if here.merges:
         yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "take everything that is proposed"

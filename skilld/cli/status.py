@@ -39,6 +39,7 @@ def collect() -> dict[str, Any]:
     from skilld.daemon.alarm import why_dead
     from skilld.daemon.in_force import kept, origin, shown
     from skilld.daemon.lock import is_held
+    from skilld.proposals.remarks import hours_left
     from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
     from skilld.times import rfc3339
     from skilld.types import State
@@ -59,6 +60,9 @@ def collect() -> dict[str, Any]:
         "outcomes": store.batches.outcomes(),
         "parked": store.batches.parked(),
         "proposals": {state.value: store.proposals.count(state) for state in State},
+        "dropped": [
+            {"id": one.id, "hours": hours_left(store, one, now)} for one in store.proposals.in_states([State.DROPPED])
+        ],
         "rests_on": store.meta.get(RESTS_ON, {}),
         "learnings": store.learnings.count(),
         "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
@@ -141,6 +145,10 @@ def _print_proposals(shown: dict[str, Any]) -> None:
         f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
         f"{states['reverted']} reverted; {counted(shown['learnings'], 'learning')} kept"
     )
+    for item in shown["dropped"]:
+        left = counted(item["hours"], "hour")
+        ways = f"`skilld reject {item['id']}` now, or `skilld restore {item['id']}` to have it back"
+        console.line(console.paint(f"          {item['id']} dropped, final in {left}: {ways}", "yellow"))
     for repo, warning in shown["rests_on"].items():
         console.line(console.paint(f"          {console.plain(repo)}: skilld/staging {warning}", "yellow"))
         console.line("          do not merge it; skilld accept takes single proposals into any branch")

@@ -75,7 +75,7 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
                 "quotes": [folded(evidence.quote) for evidence in proposal.evidence],
                 "session": proposal.session_id,
             }
-            for proposal in store.proposals.in_states([State.REJECTED, State.REVERTED])
+            for proposal in store.proposals.in_states([State.REJECTED, State.REVERTED, State.DROPPED])
         ],
     }
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.daemon.results import follow
-from skilld.decide.settle import AWAY
+from skilld.decide.settle import is_away
 from skilld.store import Store
 from skilld.store.meta import HOMES
 from skilld.times import rfc3339, seconds
@@ -56,11 +56,11 @@ class Observing:
 
 
 def lately(store: Store, now: float) -> list[Proposal]:
-    """Return the proposals worth a look: open ones, and those decided, or gone with their repository, not long ago."""
+    """Return the proposals worth a look: undecided ones, and those decided, or gone with their repository, lately."""
     decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
-    decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if proposal.note == AWAY]
+    decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_away(proposal)]
     recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED]
-    return store.proposals.in_states([State.OPEN]) + recent
+    return store.proposals.in_states([State.OPEN, State.DROPPED]) + recent
 
 
 def observation(store: Store, proposals: list[Proposal], now: float) -> dict[str, Any]:
@@ -78,13 +78,15 @@ def observation(store: Store, proposals: list[Proposal], now: float) -> dict[str
 
 
 def record(store: Store, result: Mapping[str, Any], now: float) -> None:
-    """Write down what a look found: decisions, commits that moved, proposals gone from the branch."""
+    """Write down what a look found: decisions, commits that moved, since when proposals are off the branch."""
     with store.transaction():
         for proposal_id, repo, path in result.get("rehomed", ()):
             store.proposals.rehome(proposal_id, repo=repo, path=path)
         for item in result.get("committed", ()):  # before it may have moved for the next one
             store.proposals.amend(proposal_from_json(item))
         follow(store, result, now)
+        for proposal_id, branch in result.get("branches", ()):
+            store.proposals.set_branch(proposal_id, branch)
         for proposal_id, since in result.get("missing", {}).items():
             store.proposals.set_missing(proposal_id, "" if since is None else rfc3339(since))
 

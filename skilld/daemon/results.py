@@ -12,7 +12,7 @@ from skilld.store.learnings import Learning
 from skilld.store.meta import HOMES, RESTS_ON
 from skilld.times import day, rfc3339
 from skilld.types import Evidence, Proposal, State, Usage
-from skilld.wire import proposal_from_json
+from skilld.wire import operations_from_json, proposal_from_json
 
 
 def record(store: Store, batch: StoredBatch, result: Mapping[str, Any], now: float) -> list[Proposal]:
@@ -80,6 +80,8 @@ def follow(store: Store, result: Mapping[str, Any], now: float) -> None:
             store.proposals.decide(proposal, State.ACCEPTED, rfc3339(now), who="auto", commit=commit, note=note)
     for proposal_id, commit, base in result.get("moved", ()):
         store.proposals.move(proposal_id, commit=commit, base=base)
+    for proposal_id, operations, note in result.get("refitted", ()):
+        store.proposals.refit(proposal_id, operations_from_json(operations), note)
     if homes := result.get("homes"):
         store.meta.set(HOMES, {**store.meta.get(HOMES, {}), **homes})
     if rests := result.get("rests"):

@@ -7,12 +7,13 @@ and branches checked out in a work tree count. Reads only, except that skilld's 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.decide.history import read_history
 from skilld.decide.judge import Sighting, Subject, View, judge
 from skilld.decide.person import own_commit
+from skilld.decide.settle import is_away
 from skilld.decide.values import Observation, Seen
 from skilld.git import lines, objects, refs, state
 from skilld.git.errors import NotTrackedError
@@ -130,24 +131,44 @@ def _holders(repo: Repo, commit: str) -> set[str]:
 def _with_dropped(
     repo: Repo, proposals: Sequence[Proposal], seen: list[Observation], since: int | None
 ) -> list[Observation]:
-    """Tell the open proposals that are off the staging branch from those that are still on it.
+    """Tell the undecided proposals that are off the staging branch from those that are still on it.
 
-    On it is also one whose commit the person gave a message of their own, as long as the branch says what it says.
+    On it is also one whose commit the person gave a message of their own, as long as the branch says what it says. One
+    that a remote-tracking branch has is not dropped: it is under review there.
     """
+    busy = state.staging_holder(repo.common_dir) is not None
     waiting = {
         found.id: proposal
         for proposal, found in zip(proposals, seen, strict=True)
-        if proposal.state is State.OPEN and found.seen is Seen.NOTHING and proposal.commit
+        if found.seen is Seen.NOTHING and proposal.commit and (_undecided(proposal) or (is_away(proposal) and not busy))
     }
-    busy = state.staging_holder(repo.common_dir) is not None
-    for tips in ([refs.STAGING], ["--remotes"]):
-        if waiting and not busy:
-            for name in _naming(repo, tips, since):
-                waiting.pop(name, None)
-    if not busy:
-        waiting = {name: proposal for name, proposal in waiting.items() if not _says(repo, refs.STAGING, proposal)}
-    verdict = Seen.BUSY if busy else Seen.DROPPED
-    return [Observation(found.id, verdict) if found.id in waiting else found for found in seen]
+    if not waiting:
+        return seen
+    on_staging = {} if busy else _naming(repo, [refs.STAGING], since)
+    on_remotes = {} if busy or waiting.keys() <= on_staging.keys() else _naming(repo, ["--remotes"], since)
+
+    def look(found: Observation) -> Observation:
+        proposal = waiting.get(found.id)
+        if proposal is None:
+            return found
+        if busy:
+            return replace(found, seen=Seen.BUSY)
+        if found.id in on_staging or _says(repo, refs.STAGING, proposal):
+            return replace(found, branch=refs.BRANCH)
+        if found.id in on_remotes:
+            return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
+        return replace(found, seen=Seen.DROPPED)
+
+    return [look(found) for found in seen]
+
+
+def _undecided(proposal: Proposal) -> bool:
+    return proposal.state in {State.OPEN, State.DROPPED}
+
+
+def _remote_branch(repo: Repo, commit: str) -> str:
+    form = f"--contains={commit}", "--count=1", "--format=%(refname:lstrip=2)"
+    return repo.git.run("for-each-ref", *form, "refs/remotes").decode("utf-8", "replace").strip()
 
 
 def _says(repo: Repo, ref: str, proposal: Proposal) -> bool:

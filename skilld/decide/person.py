@@ -10,8 +10,9 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from skilld.decide import files
@@ -20,6 +21,7 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git import lines, objects, refs, state, tree
 from skilld.git.absent import find_absent
 from skilld.git.errors import GitFailedError
+from skilld.git.merging import merges
 from skilld.git.objects import Commit, Ident
 from skilld.git.private import person_git, take_in
 from skilld.git.repo import Repo, Tracked, find, open_repo
@@ -32,13 +34,18 @@ _LOCK = re.compile(r"Unable to create '(.+\.lock)': File exists")
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """A work tree that is ready for one decision, and the command that would make it by hand."""
+    """A work tree that is ready for one decision; `remedy` tells how to make it by hand, and is asked on a refusal."""
 
     title: str
     tracked: Tracked
     path: Path
     person: PersonGit
-    by_hand: str
+    remedy: Callable[[], str]
+
+    @property
+    def by_hand(self) -> str:
+        """How to make the decision by hand."""
+        return self.remedy()
 
     @property
     def repo(self) -> Repo:
@@ -82,13 +89,30 @@ def at_desk(
         if not address.is_dir():
             raise RefusedError(title, f"{address} is not there")
         cause = f"{proposal.relpath} is not in the work tree"
-        raise RefusedError(title, cause, by_hand(open_repo(address), *command))
+        repo = open_repo(address)
+        raise RefusedError(title, cause, _remedy(repo, proposal, command))
     tracked = tracked_by(proposal, private)
     with in_turn(tracked.repo.git_dir):
         if refs.tip(tracked.repo.git, "HEAD") != tracked.repo.head:
             tracked = tracked_by(proposal, private)
-        person, hand = person_git(tracked.repo, removed), by_hand(tracked.repo, *command)
+        person, hand = person_git(tracked.repo, removed), partial(_remedy, tracked.repo, proposal, command)
         yield _ready(Desk(title, tracked, Path(proposal.path), person, hand))
+
+
+def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
+    """Return the git command that does it by hand; where that would conflict, the verb, for when its way is free."""
+    verb, oid = command
+    if not oid:
+        return f"skilld show {proposal.id}"
+    base, other = (f"{oid}^", oid) if verb == "cherry-pick" else (oid, f"{oid}^")
+    names = [f"{commit}:{proposal.relpath}" for commit in (base, repo.head, other)]
+    old, current, new = (item.data if item is not None else None for item in objects.read(repo.git, names))
+    texts = [current]
+    with suppress(OSError):
+        texts += [data] if (data := Path(proposal.path).read_bytes()) != current else []
+    if all(merges(repo.git, old, text, new) for text in texts):
+        return by_hand(repo, *command)
+    return f"skilld {'accept' if verb == 'cherry-pick' else verb} {proposal.id}"
 
 
 def _ready(desk: Desk) -> Desk:

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from skilld.decide.values import Observation, Seen
 from skilld.types import Proposal, State
 
-# Seconds: so long a proposal may be off the staging branch before that is taken for a no: a rebase may be under way.
+# Seconds for which a dropped proposal can be restored before that counts as a rejection: it may have been a slip.
 PATIENCE = 86400.0
 AWAY = "its repository is gone"  # the note of what comes back with it: it may be on a disk that is not mounted
 
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """A proposal's state after a look at git. `missing_since` is a Unix time, or None where it is on the branch."""
+    """A proposal's state after a look at git. `missing_since` is the Unix time at which it was dropped, or None."""
 
     state: State
     commit: str = ""
@@ -28,18 +28,30 @@ def settle(proposal: Proposal, seen: Observation, missing_since: float | None, n
     match seen.seen:
         case Seen.LANDED if proposal.state is not State.ACCEPTED:
             return Settled(State.ACCEPTED, seen.commit, seen.note)
-        case Seen.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN}:
+        case Seen.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
             return Settled(State.REVERTED, "", seen.note)
         case Seen.GONE if proposal.state is State.OPEN and proposal.commit:
             return Settled(State.STALE, "", seen.note or AWAY)
-        case Seen.NOTHING if proposal.state is State.STALE and proposal.note == AWAY:
-            return Settled(State.OPEN, "", "its repository is back")
-        case Seen.DROPPED if proposal.state is State.OPEN:
-            since = now if missing_since is None else missing_since
-            if now - since >= PATIENCE:
-                return Settled(State.REJECTED, "", "dropped from the staging branch")
-            return Settled(State.OPEN, note=note, missing_since=since)
-        case Seen.BUSY:
-            return Settled(proposal.state, note=note, missing_since=missing_since)
-        case _:
-            return Settled(proposal.state, note=note)
+        case Seen.NOTHING | Seen.DROPPED if is_away(proposal):
+            found = State.OPEN if seen.seen is Seen.NOTHING else State.DROPPED
+            return Settled(found, note="its repository is back", missing_since=now if found is State.DROPPED else None)
+        case Seen.DROPPED if proposal.state in {State.OPEN, State.DROPPED}:
+            return _dropped(proposal, missing_since, now)
+        case Seen.GONE if proposal.state is State.DROPPED and seen.note:  # the repository is there, its commit is not
+            return _dropped(proposal, missing_since, now)
+        case Seen.NOTHING if proposal.state is State.DROPPED:
+            return Settled(State.OPEN, note=note)
+    waits = seen.seen is Seen.BUSY or proposal.state is State.DROPPED
+    return Settled(proposal.state, note=note, missing_since=missing_since if waits else None)
+
+
+def is_away(proposal: Proposal) -> bool:
+    """Whether a proposal is stale only for as long as its repository cannot be found."""
+    return proposal.state is State.STALE and proposal.note == AWAY
+
+
+def _dropped(proposal: Proposal, missing_since: float | None, now: float) -> Settled:
+    since = now if missing_since is None else missing_since
+    if now - since >= PATIENCE:
+        return Settled(State.REJECTED, note="dropped from the staging branch")
+    return Settled(State.DROPPED, note=proposal.note, missing_since=since)

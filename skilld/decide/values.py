@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 Apply = Callable[[bytes], bytes]
 """Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""
+
+
+Refit = Callable[[bytes, bytes, bytes], bytes]
+"""A SKILL.md before and after an edit, and another version, to that version edited; else raises SkilldError."""
 
 
 class Way(StrEnum):
@@ -32,17 +36,21 @@ class Seen(StrEnum):
     NOTHING = "nothing"
     LANDED = "landed"
     REVERTED = "reverted"
-    DROPPED = "dropped"  # off the staging branch; a rejection once it has been so for a day
+    DROPPED = "dropped"  # off the staging branch, and on no remote-tracking one
     BUSY = "busy"  # the person is at work on the staging branch: not judged
     GONE = "gone"  # the repository, or the proposal's commit in it
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was seen of one proposal: the commit that shows it, how it was told, and a remark for the person."""
+    """What was seen of one proposal: the commit that shows it, how it was told, and a remark for the person.
+
+    `branch` is the short name of the branch that an undecided proposal stands on; empty where that is not known.
+    """
 
     id: str
     seen: Seen
     commit: str = ""
     how: str = ""
     note: str = ""
+    branch: str = field(default="", compare=False)

@@ -16,8 +16,9 @@ from pathlib import Path
 from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
 from skilld.git.leftovers import remove_begun_objects
 from skilld.git.run import Git
+from skilld.types import STAGING_BRANCH
 
-BRANCH = "skilld/staging"
+BRANCH = STAGING_BRANCH
 STAGING = f"refs/heads/{BRANCH}"
 PROPOSALS = "refs/skilld/proposals/"
 SHARES = "refs/heads/skilld/share/"

@@ -65,6 +65,7 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "ls-files": ("-z", "--stage"),
     "ls-tree": (),
     "merge-base": (),
+    "merge-file": ("-p",),
     "mktree": (),
     "rev-list": (),
     "rev-parse": (),

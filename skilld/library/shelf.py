@@ -16,7 +16,7 @@ EVOLVING = "evolving"
 GROUPS = (EVOLVING, *Source)
 PLAIN = "skill"  # the kind of a skill that names none
 _LATELY = 30 * 86400.0
-_CORRECTIONS = frozenset({State.OPEN, State.ACCEPTED, State.REJECTED, State.REVERTED, State.STALE})
+_CORRECTIONS = frozenset({State.OPEN, State.DROPPED, State.ACCEPTED, State.REJECTED, State.REVERTED, State.STALE})
 _ELSEWHERE = ("codex",)  # agents whose skills are called by a dollar sign
 
 

@@ -19,12 +19,13 @@ from skilld.words import content_stems
 _SAYS = {
     State.OPEN: "new words: the open proposal {id} says it",
     State.ACCEPTED: "new words: you accepted it as {id}",
+    State.DROPPED: "new words: you dropped it as {id}",
     State.REJECTED: "new words: you rejected it as {id}",
     State.REVERTED: "new words: you took it out again as {id}",
     State.STALE: "new words: it was proposed as {id}",
     State.SUPERSEDED: "new words: it was proposed as {id}",
 }
-_DECIDED_AGAINST = frozenset({State.REJECTED, State.REVERTED})
+_DECIDED_AGAINST = frozenset({State.REJECTED, State.REVERTED, State.DROPPED})
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 - `carry_out`: accept, reject, revert: git first, then the store, then the staging branch.
 - `amend`: another text for an open proposal, single parts of it, a rejected one back.
 - `versions`: a proposal's skill before and after, and its diff.
-- `refresh`: what was decided with plain git since the last look.
+- `remarks`: what to mind about where a proposal stands. `refresh`: what was decided with plain git since the last look.
 
 Takes a store and proposals, gives sentences to tell. Knows no terminal and no argument of a command line.
 """

@@ -1,4 +1,4 @@
-"""Another text for an open proposal, single parts of it, and a rejected one back on the staging branch.
+"""Another text for an open proposal, single parts of it, and a rejected or dropped one back on the staging branch.
 
 The proposal itself changes, in the store and on the branch, before it is accepted: what git shows of it later is then
 judged against what the person chose.
@@ -73,6 +73,27 @@ def reopen(store: Store, proposal: Proposal) -> Told:
     with store.transaction():
         store.proposals.decide(current, State.OPEN, rfc3339(time.time()), who="command", why="undone")
     return Told((f"{proposal.id} is open again: {proposal.summary}",))
+
+
+def restore(store: Store, proposal: Proposal) -> Told:
+    """Put a proposal that was dropped from the staging branch back on it, open again.
+
+    Raises SkilldError, with everything as it was, where that cannot be.
+    """
+    title = f"{proposal.id} was not restored"
+    if proposal.state is State.OPEN:
+        return Told((f"{proposal.id} is open already: {proposal.summary}",))
+    if proposal.state is not State.DROPPED:
+        remedy = f"To take it in after all: skilld accept {proposal.id}"
+        raise SkilldError(title, f"it is {proposal.state.value}", "" if proposal.state is State.ACCEPTED else remedy)
+    made, staged = staged_on(store, replace(proposal, state=State.OPEN), restored=True)
+    if not made.commit:
+        raise RefusedError(title, made.note, f"Then: skilld restore {proposal.id}")
+    with store.transaction():
+        store.proposals.decide(proposal, State.OPEN, rfc3339(time.time()), who="command", why="restored")
+        store.proposals.amend(made)
+        follow(store, staged.changes(), time.time())
+    return Told((f"{proposal.id} is on {made.branch} again: {proposal.summary}",))
 
 
 def _accept_instead(store: Store, proposal: Proposal, changed: Proposal, removed: Mapping[str, str]) -> Told:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from skilld.daemon.results import follow
@@ -20,8 +21,11 @@ from skilld.proposals.versions import versions
 from skilld.store import Store
 from skilld.times import rfc3339
 from skilld.types import Proposal, State
+from skilld.worker.fitted import Edit
 from skilld.worker.staged import Staged
-from skilld.worker.staging import applier, private_repositories, restage
+from skilld.worker.staging import private_repositories, restage
+
+_ACCEPTABLE = frozenset({State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED, State.STALE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,19 +50,21 @@ def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision
     """Return the decision to take a proposal into the branch that is checked out, or only into the file."""
 
     def carry_out(proposal: Proposal) -> str:
+        edit = Edit(proposal)
         if worktree:
-            accept_worktree(proposal, applier(proposal))
+            found = versions(proposal) if proposal.commit else None
+            accept_worktree(proposal, partial(edit.certain, *found) if found is not None else edit)
             return ""
         if not proposal.commit:
             raise RefusedError("Not accepted", f"{proposal.id} {proposal.note}", "Or only write the file: --worktree")
-        return land(proposal, applier(proposal), removed, private_repositories()).commit
+        return land(proposal, edit, removed, private_repositories(), edit.certain).commit
 
-    return Decision(frozenset({State.OPEN, State.REJECTED, State.REVERTED, State.STALE}), State.ACCEPTED, carry_out)
+    return Decision(_ACCEPTABLE, State.ACCEPTED, carry_out)
 
 
 def rejecting(why: str = "") -> Decision:
     """Return the decision to drop a proposal."""
-    return Decision(frozenset({State.OPEN}), State.REJECTED, lambda _: "", why)
+    return Decision(frozenset({State.OPEN, State.DROPPED}), State.REJECTED, lambda _: "", why)
 
 
 def reverting(removed: Mapping[str, str]) -> Decision:

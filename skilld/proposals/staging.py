@@ -28,15 +28,16 @@ def put(store: Store, proposal: Proposal) -> Proposal:
     return made
 
 
-def staged_on(store: Store, proposal: Proposal) -> tuple[Proposal, Staged]:
+def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tuple[Proposal, Staged]:
     """Put a proposal on the staging branch, on top of the open ones; what became of those is for the store to follow.
 
-    All open ones are given, since which repository a new skill is in is only known when it is staged.
+    All open ones are given, since which repository a new skill is in is only known when it is staged. `restored` is as
+    in `stage`.
     """
     others = [other for other in store.proposals.in_states([State.OPEN]) if other.id != proposal.id]
     closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
     staged = Staged()
-    if not stage(proposal, others, staged, closed):
+    if not stage(proposal, others, staged, closed, restored=restored):
         raise SkilldError("It was not proposed", "the skill, or an open proposal, says it already")
     (made,) = staged.made
     return replace(made, note=made.note or proposal.note), staged

@@ -18,7 +18,7 @@ _MARGIN = 86400  # seconds: clocks of two machines
 def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed | None:
     """Return the proposal where an earlier try made it: on its ref, on the branch, or merged already."""
     repo, relpath = tracked.repo, tracked.relpath
-    oid = branch.proposals.get(request.id)
+    oid = branch.proposals.get(request.id) if not request.restored else None
     commit = objects.read_commit(repo.git, oid) if oid else None
     if commit is None:
         commit = next((item for item in branch.line or () if _is_same(repo, request, item, relpath)), None)

@@ -138,7 +138,10 @@ def _from_operations(repo: Repo, commit: Commit, proposal: Standing, remade: Rem
         said.append(proposal.id)
         return None
     try:
-        edited = proposal.apply(current)
+        if proposal.refit is None or before is None or after is None:
+            edited = proposal.apply(current)
+        else:
+            edited = proposal.refit(before, after, current)
     except SkilldError as error:
         remade.stale[proposal.id] = str(error)
         return None

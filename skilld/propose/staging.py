@@ -6,7 +6,8 @@ race starts over. Nothing in the work tree, the index or HEAD is ever written.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError
@@ -99,7 +100,9 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     if before is None and request.creates:
         before = b""
     try:
-        after = request.apply(before) if before is not None else None
+        after = (
+            _edited(request, objects.read_blob(repo.git, repo.head, relpath), before) if before is not None else None
+        )
     except SkilldError as error:
         return Contradiction(_opponents(request, repo, remade, rest, relpath), str(error))
     if before is None or after is None or after == before:
@@ -117,6 +120,14 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     refs.move(repo.git, repo.common_dir, moves)
     line = _line(commit, rest, remade, held)
     return Proposed(request.id, commit, rest.commit, refs.BRANCH, str(repo.address), relpath, line)
+
+
+def _edited(request: Request, seen: bytes | None, below: bytes) -> bytes:
+    """Return the skill as it stands on the branch with the edit, which was made for HEAD's version, `seen`."""
+    if request.refit is not None and seen is not None and seen != below:
+        with suppress(SkilldError):
+            return request.refit(seen, request.apply(seen), below)
+    return request.apply(below)
 
 
 def _rebuild(repo: Repo, standing: Sequence[Standing], dropped: Collection[str]) -> Line:
@@ -165,22 +176,38 @@ def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remad
 def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], dropped: Collection[str]) -> Rest:
     """Return where a rebuilt branch rests: where it does now, unless its skills moved on meanwhile.
 
-    They have where no branch that has the base has its version of them any more; that another branch is checked out
-    now, which never had it, does not count.
+    They have where neither the default branch nor the one that is checked out has the base's version of them any more;
+    a branch that never had it does not count.
     """
     base = branch.base or repo.head
     waiting = [path for path, made in branch.files(standing, dropped).items() if made and not _in_head(repo, path)]
     files = sorted(set(branch.files(standing, dropped)).difference(waiting))
-    moved_on = files and not any(same_files(repo, base, tip, files) for tip in _tips_over(repo, base))
-    if moved_on and all(_in_head(repo, path) for path in files):
+    if files and _moved_on(repo, base, files) and all(_in_head(repo, path) for path in files):
         return find_base(repo, files, waiting)
     return describe(repo, base)
 
 
-def _tips_over(repo: Repo, base: str) -> Iterator[str]:
-    """Yield the tips of the default branch, then, where asked for, those of the other branches that have `base`."""
-    yield from repo.default.tips if repo.default else (repo.head,)
-    yield from branches_over(repo, base).values()
+def _moved_on(repo: Repo, base: str, files: Sequence[str]) -> bool:
+    if all(same_files(repo, base, tip, files) for tip in {repo.head, *(repo.default.tips if repo.default else ())}):
+        return False
+    return not any(same_files(repo, base, tip, files) for tip in _tips_that_count(repo, base))
+
+
+def _tips_that_count(repo: Repo, base: str) -> Sequence[str]:
+    """Return the tips of the default branch and of HEAD that have `base`; where none has, those of the other branches.
+
+    Of the default branch's two tips the one that is behind the other says nothing of its own.
+    """
+    tips = list(dict.fromkeys((*(repo.default.tips if repo.default else ()), repo.head)))
+    over = [tip for tip in tips if repo.git.call("merge-base", "--is-ancestor", base, tip).status == 0]
+    defaults = [tip for tip in over if repo.default and tip in repo.default.tips]
+    behind = {
+        tip
+        for tip in defaults
+        for other in defaults
+        if tip not in {other, repo.head} and repo.git.call("merge-base", "--is-ancestor", tip, other).status == 0
+    }
+    return [tip for tip in over if tip not in behind] or [*branches_over(repo, base).values()]
 
 
 def _in_head(repo: Repo, relpath: str) -> bool:

@@ -14,12 +14,17 @@ Apply = Callable[[bytes], bytes]
 """Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""
 
 
+Refit = Callable[[bytes, bytes, bytes], bytes]
+"""A SKILL.md before and after an edit, and another version, to that version edited; else raises SkilldError."""
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """An open proposal of the repository, as the store has it: what a rebuild applies again.
 
     `base` is the commit its branch rested on when it was made, `commit` its own as far as the store knows: where it is
-    another one by now, the word of that was lost and is given again. `creates` says that it makes the skill.
+    another one by now, the word of that was lost and is given again. `creates` says that it makes the skill. `refit`
+    makes the same edit in another version than the one it was made in; without it, `apply` does.
     """
 
     id: str
@@ -28,6 +33,7 @@ class Standing:
     apply: Apply
     commit: str = ""
     creates: bool = False
+    refit: Refit | None = None
 
     def news(self, commit: str) -> dict[str, str]:
         """Return where it stands now, by its id; nothing where that is known."""
@@ -42,7 +48,9 @@ class Request:
     is redacted already. `standing` are the open proposals of the same repository, `dropped` the ids of decided ones
     that may still be on the branch. `share_quote` puts quote and session into the message even where the repository
     has a remote. `private` is the folder of skilld's own repositories, for a skill that git does not track; without it
-    such a skill is refused. `creates` says that the edit makes the skill, of b"".
+    such a skill is refused. `creates` says that the edit makes the skill, of b"". `restored` says that the person took
+    it off the branch and wants it back: that its ref still holds it is no reason to leave it where it is. `refit` is as
+    in `Standing`.
     """
 
     id: str
@@ -63,6 +71,8 @@ class Request:
     share_quote: bool = False
     private: Path | None = None
     creates: bool = False
+    restored: bool = False
+    refit: Refit | None = None
 
     @property
     def epoch(self) -> int:

@@ -21,13 +21,14 @@ from skilld.library.shelf import Shelved
 from skilld.library.trash import put_aside
 from skilld.proposals import amend, refresh
 from skilld.proposals.carry_out import Decision, Told, accepting, decide, rejecting, reverting
+from skilld.proposals.here import Looking
 from skilld.proposals.parts import Part, parts
+from skilld.proposals.remarks import standing
 from skilld.proposals.versions import versions
 from skilld.redact import Redactor
 from skilld.review import context, marks
 from skilld.skills import Skill
 from skilld.store import Store
-from skilld.store.meta import RESTS_ON
 from skilld.store.overview import LiveSession
 from skilld.types import Message, Proposal, State
 from skilld.worker import conversation
@@ -80,9 +81,9 @@ class Sitting:
         return self._around.home
 
     def proposals(self) -> list[Proposal]:
-        """Return what is open, newest first."""
+        """Return what is open, newest first, and below that what was dropped but can still be restored."""
         with self._store() as store:
-            return store.proposals.in_states([State.OPEN])[::-1]
+            return [one for state in (State.OPEN, State.DROPPED) for one in store.proposals.in_states([state])[::-1]]
 
     def take_in(self) -> None:
         """Take in what was decided with plain git since the last look; slow where many are open."""
@@ -98,8 +99,9 @@ class Sitting:
         found = versions(proposal)
         said, gone = self._said(proposal)
         with self._store() as store:
-            rests = str(store.meta.get(RESTS_ON, {}).get(proposal.repo, "")) if proposal.commit else ""
-        remarks = tuple(remark for remark in (proposal.note, rests, *proposal.flags, gone) if remark)
+            where = standing(store, proposal, time.time())
+        unfit = Looking().look(proposal).unfit if proposal.state is State.OPEN else ""
+        remarks = tuple(remark for remark in (proposal.note, where, unfit, *proposal.flags, gone) if remark)
         if found is None:
             return Look((), (), said, (*remarks, "its skill cannot be read any more"), "")
         try:

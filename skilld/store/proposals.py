@@ -57,8 +57,10 @@ class Proposals:
         return [row["id"] for row in rows]
 
     def closed_ids(self) -> list[str]:
-        """Return the ids of the newest proposals that are not open."""
-        rows = self._db.execute("SELECT id FROM proposals WHERE state != 'open' ORDER BY decided_at DESC LIMIT 500")
+        """Return the ids of the newest proposals that are decided: git need not hold their commits any longer."""
+        rows = self._db.execute(
+            "SELECT id FROM proposals WHERE state NOT IN ('open', 'dropped') ORDER BY decided_at DESC LIMIT 500"
+        )
         return [row["id"] for row in rows]
 
     def count(self, state: State) -> int:
@@ -98,6 +100,17 @@ class Proposals:
         """Record that the staging branch was rebuilt and the proposal is another commit now."""
         self._db.execute('UPDATE proposals SET "commit" = ?, base = ? WHERE id = ?', (commit, base, proposal_id))
 
+    def refit(self, proposal_id: str, operations: tuple[Operation, ...], note: str) -> None:
+        """Record that other operations make its edit now; an empty note leaves the one it has."""
+        self._db.execute(
+            "UPDATE proposals SET operations = ?, note = CASE WHEN ? = '' THEN note ELSE ? END WHERE id = ?",
+            (_to_row("operations", operations), note, note, proposal_id),
+        )
+
+    def set_branch(self, proposal_id: str, branch: str) -> None:
+        """Record the branch on which it stands now."""
+        self._db.execute("UPDATE proposals SET branch = ? WHERE id = ?", (branch, proposal_id))
+
     def rehome(self, proposal_id: str, *, repo: str, path: str) -> None:
         """Record that it is in another work tree of its repository now, since its own was removed."""
         self._db.execute("UPDATE proposals SET repo = ?, path = ? WHERE id = ?", (repo, path, proposal_id))
@@ -123,7 +136,7 @@ class Proposals:
         self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names
 
     def missing_since(self, proposal_id: str) -> str:
-        """Return since when an open proposal has been gone from the staging branch; empty: it is not."""
+        """Return since when a proposal has been dropped from the staging branch; empty: it is not."""
         row = self._db.execute("SELECT missing_since FROM proposals WHERE id = ?", (proposal_id,)).fetchone()
         return "" if row is None else str(row["missing_since"])
 

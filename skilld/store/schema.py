@@ -244,6 +244,14 @@ def _m0010_judged(db: sqlite3.Connection) -> None:
     db.execute("INSERT INTO meta VALUES ('journal', json_array(lower(hex(randomblob(8))), 0))")
 
 
+def _m0011_dropped(db: sqlite3.Connection) -> None:
+    """Give what was dropped from the staging branch a state of its own; it was open with a time in missing_since."""
+    dropped = "state = 'open' AND missing_since != ''"
+    db.execute(f"""INSERT INTO decisions (proposal_id, before, after, who, at)
+                   SELECT id, 'open', 'dropped', 'git', missing_since FROM proposals WHERE {dropped}""")  # noqa: S608
+    db.execute(f"UPDATE proposals SET state = 'dropped', decided_at = missing_since WHERE {dropped}")  # noqa: S608
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
@@ -253,4 +261,5 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0008_feedback_by_path", _m0008_feedback_by_path),
     ("0009_causes", _m0009_causes),
     ("0010_judged", _m0010_judged),
+    ("0011_dropped", _m0011_dropped),
 )

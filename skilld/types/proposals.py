@@ -35,10 +35,14 @@ class Operation:
     text: str = ""
 
 
+STAGING_BRANCH = "skilld/staging"
+
+
 class State(StrEnum):
     """Where a proposal stands."""
 
     OPEN = "open"
+    DROPPED = "dropped"  # taken off the staging branch by the person: a rejection after a day, unless it is restored
     ACCEPTED = "accepted"
     REJECTED = "rejected"
     REVERTED = "reverted"

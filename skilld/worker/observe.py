@@ -16,16 +16,19 @@ from skilld.decide.settle import settle
 from skilld.decide.values import Seen
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.types import Outcome, Proposal, State
-from skilld.wire import proposal_from_json, proposal_to_json
+from skilld.wire import operations_from_json, proposal_from_json, proposal_to_json
+from skilld.worker.from_update import made_from_update
 from skilld.worker.homes import at_home
 from skilld.worker.staged import Staged
-from skilld.worker.staging import private_repositories, restage, stage, unlock
+from skilld.worker.staging import head_text, private_repositories, restage, stage, unlock
+
+_UNDECIDED = frozenset({State.OPEN, State.DROPPED})
 
 
 def observe(job: Mapping[str, Any]) -> dict[str, Any]:
     """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     result: dict[str, Any] = {"outcome": Outcome.NOTHING.value, "detail": "", "decisions": [], "missing": {}}
-    result |= {"moved": [], "committed": [], "rests": {}, "homes": {}}
+    result |= {"moved": [], "refitted": [], "committed": [], "branches": [], "rests": {}, "homes": {}}
     known = [proposal_from_json(item) for item in job["proposals"]]
     proposals = [at_home(proposal, job.get("homes", {})) for proposal in known]
     result["rehomed"] = [[now.id, now.repo, now.path] for now, was in zip(proposals, known, strict=True) if now != was]
@@ -41,7 +44,7 @@ def observe(job: Mapping[str, Any]) -> dict[str, Any]:
 
 def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: dict[str, Any]) -> None:
     still_open: list[Proposal] = []
-    decided: list[str] = []
+    undecided: set[str] = set()
     there = False
     committed = [proposal for proposal in proposals if proposal.commit]
     for proposal, seen in zip(committed, look(Path(repo), committed, private_repositories()), strict=True):
@@ -49,18 +52,20 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
         after = settle(proposal, seen, job["missing"].get(proposal.id), job["now"])
         if after.state is not proposal.state or after.note != proposal.note:
             _decide(proposal, after.state, result, commit=after.commit, note=after.note)
-        if after.state is State.OPEN:
+        if after.state in _UNDECIDED:
+            undecided.add(proposal.id)
             result["missing"][proposal.id] = after.missing_since
+        if after.state is State.OPEN:
             still_open.append(proposal)
-        elif proposal.state is State.OPEN:
-            decided.append(proposal.id)
+            result["branches"] += [[proposal.id, seen.branch]] if seen.branch not in {"", proposal.branch} else []
     alone = bool(job.get("alone"))
-    back = {proposal.id for proposal in still_open}
-    closed = [*decided, *(name for name in job.get("closed", ()) if name not in back)]
+    decided = [proposal.id for proposal in committed if proposal.state in _UNDECIDED and proposal.id not in undecided]
+    closed = [*decided, *(name for name in job.get("closed", ()) if name not in undecided)]
     if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
         if alone:
             unlock(repo)
-        still_open = _remake(repo, still_open, closed, result)
+        was_open, still_open = still_open, _remake(repo, still_open, closed, result)
+        still_open += _from_updates(repo, was_open, still_open, closed, result)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
             still_open += _try_again(waiting, still_open, closed, result, alone=alone)
@@ -72,14 +77,34 @@ def _remake(repo: str, still_open: list[Proposal], dropped: list[str], result: d
     restage(repo, still_open, staged, dropped)
     _merge(staged, result)
     ended = {name for name, *_ in staged.decisions}
-    moved = {name: (commit, base) for name, commit, base in staged.moved}
-    found = [proposal for proposal in still_open if proposal.id not in ended]
-    return [
-        replace(proposal, commit=moved[proposal.id][0], base=moved[proposal.id][1])
-        if proposal.id in moved
-        else proposal
-        for proposal in found
-    ]
+    found = {proposal.id: proposal for proposal in still_open if proposal.id not in ended}
+    for name, commit, base in staged.moved:
+        found[name] = replace(found[name], commit=commit, base=base)
+    for name, rows, _ in staged.refitted:
+        found[name] = replace(found[name], operations=operations_from_json(rows))
+    return [*found.values()]
+
+
+def _from_updates(
+    repo: str, was_open: list[Proposal], standing: list[Proposal], dropped: list[str], result: dict[str, Any]
+) -> list[Proposal]:
+    """Make those anew from what was said whose edit has no place any more; returns the ones that are open after all."""
+    stale = {row[0]: row for row in result["decisions"] if row[2] == State.STALE.value}
+    found: list[Proposal] = []
+    for proposal in (one for one in was_open if one.id in stale):
+        text = head_text(repo, proposal.relpath)
+        fresh = made_from_update(proposal, text) if text is not None else None
+        staged = Staged()
+        try:
+            if fresh is None or not stage(fresh, [*standing, *found], staged, dropped) or not staged.made[0].commit:
+                continue
+        except (SkilldError, OSError):
+            continue
+        result["decisions"].remove(stale[proposal.id])
+        result["committed"].append(proposal_to_json(staged.made[0]))
+        _merge(staged, result)
+        found += staged.made
+    return found
 
 
 def _try_again(
@@ -112,6 +137,7 @@ def _decide(proposal: Proposal, state: State, result: dict[str, Any], *, commit:
 
 def _merge(staged: Staged, result: dict[str, Any]) -> None:
     result["moved"] += staged.moved
+    result["refitted"] += staged.refitted
     result["decisions"] += staged.decisions
     result["rests"] |= staged.rests
     result["homes"] |= staged.homes

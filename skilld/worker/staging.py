@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
-from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import refs
 from skilld.git.errors import StagingBusyError
+from skilld.git.objects import read_blob
 from skilld.git.private import open_any, track
 from skilld.paths import places
 from skilld.propose.staging import propose, rebuild
@@ -20,6 +19,7 @@ from skilld.skills.find import FILE
 from skilld.skills.spec import faults
 from skilld.types import Proposal
 from skilld.worker.anew import placed_anew
+from skilld.worker.fitted import ANEW, REMADE, Edit
 from skilld.worker.staged import Staged
 
 NEW = "new skill: "  # what the summary of a proposal that makes one begins with
@@ -40,13 +40,14 @@ def stage(
     dropped: Collection[str] = (),
     *,
     alone: bool = False,
+    restored: bool = False,
 ) -> bool:
     """Put one proposal on the staging branch on top of the `standing` ones. False where it is said already.
 
     `dropped` are ids of decided proposals that may still be on the branch. `alone` says that the daemon's lock is held,
-    so that locks of a killed worker may be removed. A proposal that fits only the person's uncommitted SKILL.md is made
-    without a commit and waits for theirs, and so is one for a branch that the person is at work on. Raises SkilldError
-    with the reason where it cannot be staged.
+    so that locks of a killed worker may be removed, `restored` that the person had taken this one off the branch. A
+    proposal that fits only the person's uncommitted SKILL.md is made without a commit and waits for theirs, and so is
+    one for a branch that the person is at work on. Raises SkilldError with the reason where it cannot be staged.
     """
     private = private_repositories()
     proposal = _checked(proposal, (*standing, *staged.made))
@@ -57,26 +58,30 @@ def stage(
     if tracked.repo.git_dir != tracked.repo.common_dir:
         staged.homes[repo] = str(tracked.repo.common_dir)
     open_here = [other for other in (*standing, *staged.made) if other.repo == repo and other.commit]
-    anew = placed_anew(proposal, applier(proposal), tracked)
+    anew = placed_anew(proposal, tracked)
     if anew is None:
         return False
     proposal = anew
+    edits = {other.id: Edit(other) for other in open_here}
     try:
-        outcome = propose(_request(proposal, open_here, dropped, private))
+        request = replace(_request(proposal, dropped, private), restored=restored)
+        outcome = propose(replace(request, standing=tuple(standing_of(other, edits[other.id]) for other in open_here)))
     except StagingBusyError as busy:
         if tracked.repo.branch == refs.STAGING:  # lines of other proposals stand there, on which it may be anchored
             proposal = replace(proposal, base=tracked.repo.head)
         outcome = Waiting(f"waits: {busy.cause}")
-    return _take(outcome, proposal, repo, staged)
+    return _take(outcome, proposal, repo, staged, edits)
 
 
-def _request(proposal: Proposal, standing: Iterable[Proposal], dropped: Collection[str], private: Path) -> Request:
+def _request(proposal: Proposal, dropped: Collection[str], private: Path) -> Request:
+    edit = Edit(proposal)
     return Request(
         id=proposal.id,
         batch_id=proposal.batch_id,
         path=Path(proposal.path),
         skill=proposal.skill,
-        apply=applier(proposal),
+        apply=edit,
+        refit=edit.certain,
         summary=proposal.summary,
         reason=proposal.reason,
         quote=proposal.evidence[0].quote if proposal.evidence else "",  # a merge quotes nobody
@@ -86,19 +91,19 @@ def _request(proposal: Proposal, standing: Iterable[Proposal], dropped: Collecti
         model=proposal.model,
         at=proposal.created_at,
         dropped=frozenset(dropped),
-        standing=tuple(standing_of(other) for other in standing),
         private=private,
         creates=proposal.creates,
     )
 
 
-def _take(outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: Staged) -> bool:
+def _take(outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: Staged, edits: Mapping[str, Edit]) -> bool:
     """Put what git made of a proposal into `staged`. Returns and raises as `stage` does."""
     match outcome:
         case Proposed():
-            staged.follow(repo, outcome.line)
+            staged.follow(repo, outcome.line, edits)
             names = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
-            staged.made.append(replace(proposal, note="", **names))
+            note = proposal.note if proposal.note in {ANEW, REMADE} else ""
+            staged.made.append(replace(proposal, note=note, **names))
             return True
         case Waiting():
             staged.made.append(replace(proposal, repo=repo, commit="", note=outcome.reason))
@@ -134,9 +139,11 @@ def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Co
 
     Returns why it was left as it is, or nothing. Raises SkilldError where the repository cannot be used.
     """
-    committed = [standing_of(proposal) for proposal in standing if proposal.repo == repo and proposal.commit]
+    here = [proposal for proposal in standing if proposal.repo == repo and proposal.commit]
+    edits = {proposal.id: Edit(proposal) for proposal in here}
+    committed = [standing_of(proposal, edits[proposal.id]) for proposal in here]
     line = rebuild(Path(repo), committed, dropped, private_repositories())
-    staged.follow(repo, line)
+    staged.follow(repo, line, edits)
     return line.held
 
 
@@ -145,13 +152,18 @@ def unlock(repo: str) -> None:
     refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED)
 
 
+def head_text(repo: str, relpath: str) -> bytes | None:
+    """Return a skill as HEAD of a repository has it, or None where it has none."""
+    opened = open_any(Path(repo), private_repositories())
+    return read_blob(opened.git, opened.head, relpath)
+
+
 def applier(proposal: Proposal) -> Callable[[bytes], bytes]:
     """Return the proposal's edit as a function of the file's bytes."""
-    return partial(apply, operations=proposal.operations)
+    return Edit(proposal)
 
 
-def standing_of(proposal: Proposal) -> Standing:
+def standing_of(proposal: Proposal, edit: Edit) -> Standing:
     """Return an open proposal as a rebuild of the branch needs it."""
-    return Standing(
-        proposal.id, proposal.relpath, proposal.base, applier(proposal), proposal.commit, creates=proposal.creates
-    )
+    creates = proposal.creates
+    return Standing(proposal.id, proposal.relpath, proposal.base, edit, proposal.commit, creates, edit.anew)

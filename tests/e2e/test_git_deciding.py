@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from conftest import furnish
-from support.lessons import HOSTS, LINES, TICKETS, Lessons
+from support.lessons import HOSTS, LINES, LINKS, TICKETS, Lessons
 from support.live_project import Project
 from support.program import Program
 from support.repos import snapshot
@@ -221,7 +221,7 @@ def dropped_by_reset(world: World) -> None:
 @pytest.mark.parametrize("way", [dropped_by_rebase, dropped_by_reset], ids=lambda way: way.__name__)
 def test_dropped_is_rejected_after_a_day(world: World, way: Callable[[World], None]) -> None:
     way(world)
-    assert world.lessons.states() == {world.one: "open", world.other: "open"}
+    assert world.lessons.states() == {world.one: "dropped", world.other: "open"}
     a_day_passes(world)
     assert world.lessons.states() == {world.one: "rejected", world.other: "open"}
     assert len(world.git("rev-list", "skilld/staging", "^main").splitlines()) == 1
@@ -230,14 +230,53 @@ def test_dropped_is_rejected_after_a_day(world: World, way: Callable[[World], No
 def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world: World) -> None:
     world.git("branch", "review", "skilld/staging")
     world.git("branch", "--delete", "--force", "skilld/staging")
-    assert world.lessons.states() == {world.one: "open", world.other: "open"}
+    assert world.program.json("proposals") == []
+    dropped = world.program.json("proposals", "--state", "dropped")
+    assert [(item["state"], item["branch"]) for item in dropped] == [("dropped", "")] * 2
     listed = world.program.run("proposals").stdout
-    assert "no longer on skilld/staging" in listed
-    assert "git merge" not in listed
+    way = (
+        f"dropped, final in 24 hours: `skilld reject {world.one}` now, or `skilld restore {world.one}` to have it back"
+    )
+    assert way in listed
+    assert "skilld/staging" not in listed
+    assert way in world.program.run("show", world.one).stdout
+    assert f"{world.one} {way}" in world.program.run("status").stdout
+    assert world.program.json("status")["proposals"]["dropped"] == 2
     a_day_passes(world)
     assert world.lessons.states() == {world.one: "rejected", world.other: "rejected"}
     world.git("merge", "--quiet", "--no-edit", "review")
     assert world.lessons.states() == {world.one: "accepted", world.other: "accepted"}
+
+
+def test_a_hand_edit_of_the_neighbouring_line(world: World) -> None:
+    """R6: the proposal follows it, what is offered works, and accepting does."""
+    before = world.shown(world.other)["operations"][0]["anchor"].splitlines()[-1]
+    world.rewrite(before, f"{before} As ever.", "mine")
+    shown = world.program.run("show", world.other).stdout
+    assert "As ever." in shown
+    for row in (row for row in shown.splitlines() if " cherry-pick " in row):
+        world.git("cherry-pick", row.split()[2])
+        world.git("reset", "--quiet", "--hard", "HEAD~1")
+    assert world.program.run("accept", world.other).returncode == 0
+    text = world.skill.read_text()
+    assert f"{before} As ever.\n" in text
+    assert LINES[HOSTS] in text
+    assert world.lessons.states() == {world.one: "open", world.other: "accepted"}
+
+
+def test_what_was_dropped_is_restored_beside_what_was_taught_since(world: World) -> None:
+    world.git("branch", "--delete", "--force", "skilld/staging")
+    taught = {item["id"] for item in world.lessons.teach(LINKS)}
+    assert len(taught) == 1
+    assert world.one not in taught
+    assert world.lessons.states().pop(world.one) == "dropped"
+    before = snapshot(world.project.root)
+    done = world.program.run("restore", world.one)
+    assert (done.returncode, done.stdout.split(":")[0]) == (0, f"{world.one} is on skilld/staging again")
+    states = world.lessons.states()
+    assert (states[world.one], states[world.other]) == ("open", "dropped")
+    assert len(world.git("rev-list", "skilld/staging", "^main").splitlines()) == 2
+    assert snapshot(world.project.root) == before
 
 
 def test_a_branch_that_a_remote_holds_is_not_dropped(world: World) -> None:

@@ -28,9 +28,14 @@ def proposal(state: State, commit: str = "c1") -> Proposal:
         (State.REJECTED, Seen.REVERTED, None, Settled(State.REJECTED, note="edited")),
         (State.OPEN, Seen.GONE, None, Settled(State.STALE, note="edited")),
         (State.ACCEPTED, Seen.GONE, None, Settled(State.ACCEPTED, note="edited")),
-        (State.OPEN, Seen.DROPPED, None, Settled(State.OPEN, note="known", missing_since=NOW)),
-        (State.OPEN, Seen.DROPPED, LONG_AGO + 1, Settled(State.OPEN, note="known", missing_since=LONG_AGO + 1)),
-        (State.OPEN, Seen.DROPPED, LONG_AGO, Settled(State.REJECTED, note="dropped from the staging branch")),
+        (State.OPEN, Seen.DROPPED, None, Settled(State.DROPPED, note="known", missing_since=NOW)),
+        (State.DROPPED, Seen.DROPPED, LONG_AGO + 1, Settled(State.DROPPED, note="known", missing_since=LONG_AGO + 1)),
+        (State.DROPPED, Seen.DROPPED, LONG_AGO, Settled(State.REJECTED, note="dropped from the staging branch")),
+        (State.DROPPED, Seen.BUSY, LONG_AGO, Settled(State.DROPPED, note="known", missing_since=LONG_AGO)),
+        (State.DROPPED, Seen.NOTHING, LONG_AGO, Settled(State.OPEN, note="known")),
+        (State.DROPPED, Seen.LANDED, LONG_AGO, Settled(State.ACCEPTED, "c9", "edited")),
+        (State.DROPPED, Seen.REVERTED, LONG_AGO, Settled(State.REVERTED, note="edited")),
+        (State.DROPPED, Seen.GONE, LONG_AGO, Settled(State.REJECTED, note="dropped from the staging branch")),
         (State.OPEN, Seen.BUSY, LONG_AGO, Settled(State.OPEN, note="known", missing_since=LONG_AGO)),
     ],
 )
@@ -50,3 +55,14 @@ def test_what_went_with_its_repository_comes_back_with_it() -> None:
 def test_a_proposal_that_waits_for_its_commit_is_not_gone() -> None:
     waiting = proposal(State.OPEN, commit="")
     assert settle(waiting, Observation("p1", Seen.GONE), None, NOW).state is State.OPEN
+
+
+def test_the_day_of_a_dropped_one_does_not_end_while_its_repository_is_out_of_reach() -> None:
+    waits = settle(proposal(State.DROPPED), Observation("p1", Seen.GONE), LONG_AGO, NOW)
+    assert waits == Settled(State.DROPPED, note="known", missing_since=LONG_AGO)
+
+
+def test_what_was_dropped_while_its_repository_was_out_of_reach_has_a_day_from_its_return() -> None:
+    away = a_proposal(id="p1", state=State.STALE, commit="c1", note="its repository is gone")
+    found = settle(away, Observation("p1", Seen.DROPPED), LONG_AGO, NOW)
+    assert found == Settled(State.DROPPED, note="its repository is back", missing_since=NOW)

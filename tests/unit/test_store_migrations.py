@@ -10,6 +10,8 @@ import pytest
 from skilld.errors import SkilldError
 from skilld.store import Store, migrate
 from skilld.store.schema import MIGRATIONS
+from skilld.types import State
+from support.proposals import a_proposal
 
 
 def _add_column(db: sqlite3.Connection) -> None:
@@ -106,4 +108,24 @@ def test_ratings_of_an_old_database_stay_with_the_name(tmp_path: Path, monkeypat
     assert new.records.feedback_by_session("notes", "/a/SKILL.md") == {"s1": True, "s2": True}
     assert new.records.feedback_by_session("notes", "/b/SKILL.md") == {"s1": True, "s2": False}
     assert [row["note"] for row in new._db.execute("SELECT note FROM feedback ORDER BY at")] == ["well done", "", ""]
+    new.close()
+
+
+def test_what_was_dropped_in_an_old_database_is_dropped_since_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "skilld.db"
+    known = [name for name, _ in MIGRATIONS]
+    monkeypatch.setattr(migrate, "MIGRATIONS", MIGRATIONS[: known.index("0011_dropped")])
+    old = Store.open(path)
+    for name in ("p1", "p2"):
+        old.proposals.add(a_proposal(id=name))
+    old.proposals.set_missing("p1", "2026-03-02T11:00:00Z")
+    old.close()
+    monkeypatch.undo()
+    new = Store.open(path)
+    assert {one.id: one.state.value for one in new.proposals.in_states([*State])} == {"p1": "dropped", "p2": "open"}
+    assert new.proposals.missing_since("p1") == "2026-03-02T11:00:00Z"
+    rows = [tuple(row) for row in new._db.execute("SELECT proposal_id, before, after, who, at FROM decisions")]
+    assert rows == [("p1", "open", "dropped", "git", "2026-03-02T11:00:00Z")]
     new.close()

@@ -1,0 +1,63 @@
+"""A proposal's edit as a function of bytes, made again in a version of the skill that was edited by hand meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from skilld.edit.operations import apply
+from skilld.edit.refit import NoPlaceError, refit, refit_in_section
+from skilld.errors import SkilldError
+from skilld.types import BODY_OPS, Operation, Proposal
+
+ANEW = "placed anew: the lines around its place were edited, so it stands at the end of its section"
+REMADE = "made anew from your words: the lines that it was made for were edited"
+
+
+class Edit:
+    """The edit of one proposal.
+
+    `operations` are replaced when those it was `given` do not make it any more; `note` then has a remark for the
+    person, or is empty where the place is certain.
+    """
+
+    def __init__(self, proposal: Proposal) -> None:
+        self.given = proposal.operations
+        self.operations = proposal.operations
+        self.note = ""
+
+    def __call__(self, data: bytes) -> bytes:
+        """Return the edited bytes. Raises SkilldError where an anchor is gone."""
+        return apply(data, self.operations)
+
+    def certain(self, before: bytes, after: bytes, current: bytes) -> bytes:
+        """Return `current` with the change from `before` to `after` made where it certainly goes, else SkilldError."""
+        if not self._refits:
+            return self(current)
+        return self._keep(refit(before, after, current), current, "")
+
+    def anew(self, before: bytes, after: bytes, current: bytes) -> bytes:
+        """Return what `certain` does, else with what is added at the end of its section. Raises SkilldError."""
+        try:
+            return self.certain(before, after, current)
+        except NoPlaceError as uncertain:
+            try:
+                operations = refit_in_section(before, after, current)
+            except NoPlaceError:
+                raise uncertain from None
+            return self._keep(operations, current, ANEW)
+
+    @property
+    def _refits(self) -> bool:
+        return all(operation.op in BODY_OPS for operation in self.operations)
+
+    def _keep(self, operations: Sequence[Operation], current: bytes, note: str) -> bytes:
+        if not operations:
+            return current
+        done = apply(current, operations)
+        try:
+            is_same = self(current) == done
+        except SkilldError:
+            is_same = False
+        if not is_same:
+            self.operations, self.note = tuple(operations), note
+        return done

@@ -1,0 +1,262 @@
+"""R4: what a person took off the staging branch with plain git is shown as dropped at once, and can be restored."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from skilld.errors import RefusedError, SkilldError
+from skilld.proposals.amend import restore
+from skilld.proposals.carry_out import accepting, decide, rejecting
+from skilld.proposals.refresh import refresh
+from skilld.proposals.remarks import hours_left, on_staging, standing
+from skilld.proposals.staging import put
+from skilld.store import Store
+from skilld.times import seconds
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.worker import staging
+from support.proposals import a_proposal
+from support.repos import AT, SKILL, TEXT, Person, snapshot
+
+STAGING = "refs/heads/skilld/staging"
+EDITS = {
+    "p1": ("- Run the tests.", "- Dry run first."),
+    "p2": ("- Push the tag.", "- Write the news."),
+    "p3": ("Keep the changelog short.", "One line each."),
+    "p4": ("- Tag the commit.", "- Sign the tag."),
+}
+
+
+def offer(person: Person, store: Store, *names: str) -> None:
+    for name in names:
+        anchor, text = EDITS[name]
+        new = a_proposal(
+            id=name,
+            batch_id=f"batch-{name}",
+            skill="release",
+            path=str(person.skill),
+            operations=(Operation(Op.INSERT_AFTER, anchor, text),),
+            summary=f"say {name}",
+            kind=Kind.PREFERENCE,
+            evidence=(Evidence("agent:1", f"always {name}"),),
+            created_at=AT,
+        )
+        put(store, new)
+
+
+def states(store: Store) -> dict[str, str]:
+    refresh(store)
+    return {one.id: one.state.value for one in store.proposals.in_states([*State])}
+
+
+def get(store: Store, name: str) -> Proposal:
+    found = store.proposals.get(name)
+    assert found is not None
+    return found
+
+
+def days_pass(store: Store, name: str, hours: float) -> None:
+    since = (seconds(store.proposals.missing_since(name)) or 0.0) - hours * 3600
+    from skilld.times import rfc3339
+
+    store.proposals.set_missing(name, rfc3339(since))
+
+
+def on_branch(person: Person) -> list[str]:
+    return [line.rpartition(" ")[2] for line in person.log("--reverse", STAGING, "^main")]
+
+
+def test_a_deleted_branch_drops_all_at_once_and_each_can_be_decided_or_restored(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "p2", "p3")
+    before = snapshot(person.root)
+    person.git("branch", "-D", "skilld/staging")
+    assert states(store) == {"p1": "dropped", "p2": "dropped", "p3": "dropped"}
+    p1, now = get(store, "p1"), seconds(store.proposals.missing_since("p1")) or 0.0
+    said = "dropped, final in 24 hours: `skilld reject p1` now, or `skilld restore p1` to have it back"
+    assert standing(store, p1, now) == said
+    assert hours_left(store, p1, now + 23.5 * 3600) == 1
+    decide(store, p1, rejecting())
+    restore(store, get(store, "p3"))
+    assert states(store) == {"p1": "rejected", "p2": "dropped", "p3": "open"}
+    assert on_branch(person) == ["p3"]
+    assert on_staging(get(store, "p3"))
+    assert decide(store, get(store, "p2"), accepting({})).lines == ("p2 accepted: say p2",)
+    assert states(store) == {"p1": "rejected", "p2": "accepted", "p3": "open"}
+    after = snapshot(person.root)
+    assert {name for name in before if before[name] != after.get(name)} <= {
+        *(name for name in before if name.startswith(".git/")),
+        SKILL,
+    }
+
+
+@pytest.mark.parametrize("to", ["p1", "main"])
+def test_reset_drops_what_is_above_it_and_the_next_proposal_keeps_to_that(
+    person: Person, store: Store, to: str
+) -> None:
+    offer(person, store, "p1", "p2", "p3")
+    person.git("branch", "-f", "skilld/staging", get(store, "p1").commit if to == "p1" else "main")
+    first = "open" if to == "p1" else "dropped"
+    assert states(store) == {"p1": first, "p2": "dropped", "p3": "dropped"}
+    offer(person, store, "p4")
+    assert states(store) == {"p1": first, "p2": "dropped", "p3": "dropped", "p4": "open"}
+    assert on_branch(person) == (["p1", "p4"] if to == "p1" else ["p4"])
+    # Dropped, not forgotten: what is needed to restore them is still held.
+    assert [person.tip(f"refs/skilld/proposals/{name}") for name in ("p2", "p3")] == [
+        get(store, name).commit for name in ("p2", "p3")
+    ]
+
+
+def test_the_next_proposal_made_before_anybody_looked_brings_nothing_back(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "p2")
+    person.git("branch", "-D", "skilld/staging")
+    offer(person, store, "p3")
+    assert states(store) == {"p1": "dropped", "p2": "dropped", "p3": "open"}
+    assert on_branch(person) == ["p3"]
+
+
+def test_one_that_waits_is_not_dropped_with_the_branch(person: Person, store: Store) -> None:
+    offer(person, store, "p1")
+    person.git("switch", "--quiet", "skilld/staging")
+    offer(person, store, "p2")
+    assert get(store, "p2").commit == ""
+    person.git("switch", "--quiet", "main")
+    person.git("branch", "-D", "skilld/staging")
+    assert states(store) == {"p1": "dropped", "p2": "open"}
+    assert on_branch(person) == ["p2"]
+
+
+def test_one_that_a_rebase_left_out(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "p2", "p3")
+    person.git("switch", "--quiet", "skilld/staging")
+    person.git("rebase", "--quiet", "--interactive", "main", GIT_SEQUENCE_EDITOR="sed -i -e 2d")
+    assert states(store) == {"p1": "open", "p2": "open", "p3": "open"}  # the branch is in use: not judged
+    person.git("switch", "--quiet", "main")
+    assert states(store) == {"p1": "open", "p2": "dropped", "p3": "open"}
+    restore(store, get(store, "p2"))
+    assert states(store) == {"p1": "open", "p2": "open", "p3": "open"}
+    assert on_branch(person) == ["p1", "p3", "p2"]
+
+
+def test_a_clean_up_after_a_merge_is_no_drop(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "p2")
+    person.git("merge", "--quiet", "skilld/staging")
+    person.git("branch", "-d", "skilld/staging")
+    assert states(store) == {"p1": "accepted", "p2": "accepted"}
+
+
+def test_a_branch_that_comes_back_opens_them_again(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "p2")
+    tip = person.tip(STAGING)
+    person.git("branch", "-D", "skilld/staging")
+    assert states(store) == {"p1": "dropped", "p2": "dropped"}
+    person.git("branch", "skilld/staging", tip)
+    assert states(store) == {"p1": "open", "p2": "open"}
+    assert (person.tip(STAGING), store.proposals.missing_since("p1")) == (tip, "")
+
+
+def test_what_was_merged_after_it_was_dropped_is_accepted(person: Person, store: Store) -> None:
+    offer(person, store, "p1")
+    tip = person.tip(STAGING)
+    person.git("branch", "-D", "skilld/staging")
+    assert states(store) == {"p1": "dropped"}
+    person.git("merge", "--quiet", tip)
+    assert states(store) == {"p1": "accepted"}
+
+
+def test_final_after_a_day(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "p2")
+    person.git("branch", "-f", "skilld/staging", get(store, "p1").commit)
+    states(store)
+    days_pass(store, "p2", 23)
+    assert states(store) == {"p1": "open", "p2": "dropped"}
+    days_pass(store, "p2", 2)
+    assert states(store) == {"p1": "open", "p2": "rejected"}
+    assert person.tip("refs/skilld/proposals/p2") == ""
+    with pytest.raises(SkilldError, match="it is rejected") as caught:
+        restore(store, get(store, "p2"))
+    assert "skilld accept p2" in caught.value.remedy
+
+
+def test_deleted_while_the_repository_was_out_of_reach(person: Person, store: Store, tmp_path: Path) -> None:
+    offer(person, store, "p1")
+    person.root.rename(tmp_path / "away")
+    assert states(store) == {"p1": "stale"}
+    Person(tmp_path / "away").git("branch", "-D", "skilld/staging")
+    (tmp_path / "away").rename(person.root)
+    assert states(store) == {"p1": "dropped"}
+    person.root.rename(tmp_path / "away")
+    days_pass(store, "p1", 48)
+    assert states(store) == {"p1": "dropped"}  # nobody can tell
+    (tmp_path / "away").rename(person.root)
+    assert states(store) == {"p1": "rejected"}
+
+
+def test_what_a_remote_holds_stays_open_and_is_named_with_that_branch(person: Person, store: Store) -> None:
+    offer(person, store, "p1")
+    person.git("init", "--quiet", "--bare", "../hub.git")
+    person.git("remote", "add", "origin", "../hub.git")
+    person.git("push", "--quiet", "origin", "skilld/staging:refs/heads/review")
+    person.git("branch", "-D", "skilld/staging")
+    assert states(store) == {"p1": "open"}
+    p1 = get(store, "p1")
+    assert (p1.branch, on_staging(p1), standing(store, p1, 0.0)) == ("origin/review", False, "only on origin/review")
+    person.git("branch", "skilld/staging", "origin/review")
+    assert states(store) == {"p1": "open"}
+    assert on_staging(get(store, "p1"))
+
+
+def test_restoring_while_the_branch_is_in_use_changes_nothing(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "p2")
+    person.git("branch", "-f", "skilld/staging", get(store, "p1").commit)
+    assert states(store) == {"p1": "open", "p2": "dropped"}
+    person.git("switch", "--quiet", "skilld/staging")
+    before = person.git("for-each-ref"), person.git("status", "--porcelain")
+    with pytest.raises(RefusedError, match="is checked out") as caught:
+        restore(store, get(store, "p2"))
+    assert caught.value.remedy == "Then: skilld restore p2"
+    assert (person.git("for-each-ref"), person.git("status", "--porcelain")) == before
+    assert states(store) == {"p1": "open", "p2": "dropped"}
+
+
+def test_a_restore_that_is_killed_between_git_and_the_store_is_seen(
+    person: Person, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    offer(person, store, "p1")
+    person.git("branch", "-D", "skilld/staging")
+    assert states(store) == {"p1": "dropped"}
+    monkeypatch.setattr("skilld.proposals.amend.follow", _killed)
+    with pytest.raises(KeyboardInterrupt):
+        restore(store, get(store, "p1"))
+    assert get(store, "p1").state is State.DROPPED
+    assert states(store) == {"p1": "open"}
+    assert on_branch(person) == ["p1"]
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_restoring_what_the_skill_says_by_now(person: Person, store: Store) -> None:
+    offer(person, store, "p1")
+    person.git("branch", "-D", "skilld/staging")
+    states(store)
+    person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Dry run first.\n- Tag")})
+    assert states(store) == {"p1": "accepted"}
+
+
+def test_a_dropped_proposal_of_a_private_repository(tmp_path: Path, store: Store, person: Person) -> None:
+    loose = tmp_path / "home" / "skills" / "notes" / "SKILL.md"
+    loose.parent.mkdir(parents=True)
+    loose.write_text(TEXT)
+    new = a_proposal(
+        id="p9", path=str(loose), operations=(Operation(Op.INSERT_AFTER, "- Run the tests.", "- Dry."),), created_at=AT
+    )
+    made = put(store, new)
+    assert Path(made.repo).parent == staging.private_repositories()
+    git_dir = Person(Path(made.repo))
+    git_dir.git("--git-dir", made.repo, "update-ref", "-d", STAGING)
+    assert states(store) == {"p9": "dropped"}
+    restore(store, get(store, "p9"))
+    assert states(store) == {"p9": "open"}
+    assert person.tip(STAGING) == ""

@@ -1,0 +1,220 @@
+"""R6: an edit finds its place again after an edit by hand, or it is refused; never does it go to a wrong place."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+
+import pytest
+
+from skilld.edit.operations import apply
+from skilld.edit.refit import NoPlaceError, refit, refit_in_section
+from skilld.types import Op, Operation
+from support.repos import TEXT
+
+NEW = "- Weigh each parcel twice."
+WORDS = (
+    *("anchor", "barrel", "candle", "dragon", "ember", "fiddle", "garden", "hammer", "island", "jacket"),
+    *("kettle", "ladder", "mirror", "needle", "orchid", "pepper", "quiver", "ribbon", "saddle", "teapot"),
+    *("urchin", "velvet", "walnut", "yonder", "zephyr", "banner", "copper", "dapple", "falcon", "goblet"),
+)
+
+
+def made_again(before: str, operation: Operation, current: str) -> str:
+    after = apply(before.encode(), [operation])
+    return apply(current.encode(), refit(before.encode(), after, current.encode())).decode()
+
+
+def below(anchor: str, text: str) -> Operation:
+    return Operation(Op.INSERT_AFTER, anchor, text)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("- Run the tests.", "- Run all of the tests."),
+        ("- Run the tests.", "- Ask Robin whether it is a good day."),
+        ("- Tag the commit.", "- Sign and tag the commit."),
+        ("- Run the tests.", "- Be patient.\n- Run the tests."),
+        ("# Release", "# How to publish"),
+        ("- Push the tag.\n", ""),
+    ],
+    ids=["reworded", "rewritten", "reworded below", "another above", "renamed", "one gone"],
+)
+def test_a_bullet_is_put_where_it_was_meant(old: str, new: str) -> None:
+    current = TEXT.replace(old, new)
+    found = made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
+    lines = found.splitlines()
+    assert [line for line in lines if line != "- Dry run first."] == current.splitlines()
+    assert lines[lines.index("- Dry run first.") - 1] == (
+        "- Run the tests." if "Run" not in old else new.rsplit("\n", maxsplit=1)[-1]
+    )
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\r"])
+def test_line_endings_and_a_missing_last_one_stay(ending: str) -> None:
+    current = TEXT.replace("- Run the tests.", "- Run the tests twice.").rstrip("\n").replace("\n", ending)
+    found = made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
+    assert found == current.replace(f"twice.{ending}", f"twice.{ending}- Dry run first.{ending}")
+
+
+@pytest.mark.parametrize(
+    "current",
+    [
+        TEXT.replace("- Run the tests.\n", "").replace("Keep", "- Run the tests.\n\nKeep"),
+        TEXT.replace(
+            "- Run the tests.\n- Tag the commit.\n- Push the tag.\n", "- Push.\n- Something else.\n- Wait.\n\nNow."
+        ),
+        TEXT.replace("- Run the tests.\n- Tag the commit.", "- Tag the commit.\n- Run the tests."),
+        TEXT.replace("- Run the tests.\n", "```\n- Run the tests.\n").replace(
+            "- Push the tag.\n", "- Push the tag.\n```\n"
+        ),
+    ],
+    ids=["in another section", "all rewritten", "swapped", "in code now"],
+)
+def test_what_has_no_certain_place_is_refused(current: str) -> None:
+    with pytest.raises(NoPlaceError):
+        made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
+
+
+def test_between_two_equal_lines_there_is_no_choice() -> None:
+    current = TEXT.replace("- Run the tests.\n", "- Run the tests now.\n- Run the tests once.\n- Wait.\n")
+    found = made_again(TEXT, below("- Run the tests.", "- Dry run first."), current)
+    assert "- Wait.\n- Dry run first.\n- Tag the commit." in found  # above the line that stayed
+
+
+@pytest.mark.parametrize("op", [Op.REPLACE, Op.DELETE])
+def test_a_line_that_was_edited_is_neither_replaced_nor_deleted(op: Op) -> None:
+    change = Operation(op, "- Tag the commit.", "- Tag it." if op is Op.REPLACE else "")
+    with pytest.raises(NoPlaceError, match="a line that it changes was edited or is gone"):
+        made_again(TEXT, change, TEXT.replace("- Tag the commit.", "- Tag the commit, please."))
+    moved = TEXT.replace("- Run the tests.", "- Run them.").replace("- Push the tag.", "- Push.")
+    assert made_again(TEXT, change, moved) == apply(moved.encode(), [change]).decode()
+
+
+def test_at_the_end_of_its_section_where_there_is_no_certain_place() -> None:
+    after = apply(TEXT.encode(), [below("- Run the tests.", "- Dry run first.")])
+    current = TEXT.replace("- Run the tests.\n- Tag the commit.", "- Tag the commit.\n- Run the tests.").encode()
+    found = apply(current, refit_in_section(TEXT.encode(), after, current)).decode()
+    assert found == current.decode().replace("- Push the tag.\n", "- Push the tag.\n- Dry run first.\n")
+    with pytest.raises(NoPlaceError, match="its section is gone"):
+        refit_in_section(TEXT.encode(), after, TEXT.partition("# Release")[0].encode() + b"# Other\n\nNothing.\n")
+
+
+def test_long_and_equal_lines_take_no_long_time() -> None:
+    old = "# A\n\n" + "- " + "a" * 20000 + "\n- b\n"
+    current = old.replace("- b\n", "") + "".join(f"- {'a' * 400}{n}\n" for n in range(40))
+    with pytest.raises(NoPlaceError):
+        made_again(old, Operation(Op.REPLACE, "- b", "- c"), current)
+
+
+@dataclass(frozen=True)
+class Item:
+    id: int
+    text: str
+    moved: bool = False
+
+
+@dataclass
+class Part:
+    id: int
+    title: str
+    items: list[Item] = field(default_factory=list)
+
+
+def skill(parts: list[Part]) -> str:
+    return "\n".join(f"## {part.title}\n\n" + "".join(f"- {item.text}\n" for item in part.items) for part in parts)
+
+
+def sentence(chance: random.Random) -> str:
+    return " ".join(chance.sample(WORDS, chance.randint(3, 6))).capitalize() + "."
+
+
+def edited_by_hand(parts: list[Part], chance: random.Random) -> list[Part]:
+    """Return the parts as a person may have edited them: lines and sections keep their ids."""
+    parts = [replace(part, items=[*part.items]) for part in parts]
+    fresh = 1000
+    for _ in range(chance.randint(1, 4)):
+        part = chance.choice(parts)
+        at = chance.randrange(len(part.items)) if part.items else None
+        match chance.choice(("reword", "rewrite", "delete", "add", "rename", "move", "move part", "copy")):
+            case "reword" if at is not None:
+                words = part.items[at].text.split()
+                words[chance.randrange(len(words))] = chance.choice(WORDS)
+                part.items[at] = replace(part.items[at], text=" ".join(words))
+            case "rewrite" if at is not None:
+                fresh += 1  # nothing is left of the line
+                part.items[at] = Item(fresh, sentence(chance))
+            case "delete" if at is not None:
+                del part.items[at]
+            case "add":
+                fresh += 1
+                part.items.insert(chance.randint(0, len(part.items)), Item(fresh, sentence(chance)))
+            case "copy" if at is not None:
+                fresh += 1
+                item = Item(fresh, chance.choice(parts[0].items or [Item(0, sentence(chance))]).text)
+                part.items.insert(chance.randint(0, len(part.items)), item)
+            case "rename":
+                part.title = " ".join(chance.sample(WORDS, 2)).title()
+            case "move" if at is not None:
+                other = chance.choice(parts)
+                item = part.items.pop(at)
+                other.items.insert(chance.randint(0, len(other.items)), replace(item, moved=True))
+            case "move part":
+                parts.remove(part)
+                parts.insert(chance.randint(0, len(parts)), part)
+    return parts
+
+
+def why_wrong(found: str, now: list[Part], home: int, before: set[int], after: set[int]) -> str:
+    """Return why the new line is not where a person would put it; `before` and `after` are its old company."""
+    part, row = None, -1
+    passed: list[int] = []
+    to_come: list[int] = []
+    sections = [part.title for part in now]
+    texts = [item.text for part in now for item in part.items]
+    told = {item.id for part in now for item in part.items if not item.moved and texts.count(item.text) == 1}
+    for line in found.splitlines():
+        if line.startswith("## "):
+            row += 1
+            assert line[3:] == sections[row]
+            number = 0
+        elif line == NEW:
+            part = now[row]
+            passed = [item.id for item in part.items[:number] if item.id in told]
+            to_come = [item.id for item in part.items[number:] if item.id in told]
+        elif line.startswith("- "):
+            number += 1
+    if part is None or part.id != home:
+        return f"in section {part and part.title}"
+    if after & set(passed) or before & set(to_come):
+        return "among other lines"
+    return ""
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_edit_by_hand_leads_it_to_a_wrong_place(seed: int) -> None:
+    chance = random.Random(seed)
+    placed = 0
+    for _ in range(25):
+        titles = [" ".join(chance.sample(WORDS, 2)).title() for _ in range(3)]
+        parts = [Part(n, title) for n, title in enumerate(titles)]
+        for number in range(chance.randint(4, 12)):
+            chance.choice(parts).items.append(Item(number, sentence(chance)))
+        part = chance.choice([part for part in parts if part.items])
+        at = chance.randrange(len(part.items))
+        before = skill(parts)
+        if before.count(f"- {part.items[at].text}\n") != 1:
+            continue
+        operation = below(f"- {part.items[at].text}", NEW)
+        now = edited_by_hand(parts, chance)
+        current = skill(now)
+        company = {item.id for item in part.items[: at + 1]}, {item.id for item in part.items[at + 1 :]}
+        try:
+            found = made_again(before, operation, current)
+        except NoPlaceError:
+            continue
+        placed += 1
+        assert [line for line in found.splitlines() if line != NEW] == current.splitlines()
+        assert not why_wrong(found, now, part.id, *company), f"{before}\n---\n{current}\n---\n{found}"
+    assert placed >= 8  # one that refuses all of them is never wrong either

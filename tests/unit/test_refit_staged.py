@@ -1,0 +1,332 @@
+"""R6 and R8 in a repository: open proposals follow an edit by hand, and added steps get the next number."""
+
+from __future__ import annotations
+
+import random
+from itertools import permutations
+
+import pytest
+
+from skilld.errors import RefusedError
+from skilld.paths import places
+from skilld.proposals.amend import restore
+from skilld.proposals.carry_out import accepting, decide, rejecting
+from skilld.proposals.here import Here, Looking
+from skilld.proposals.refresh import refresh
+from skilld.proposals.staging import put
+from skilld.store import Store
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.worker.fitted import ANEW, REMADE
+from support.proposals import a_proposal
+from support.repos import AT, SKILL, TEXT, Person
+
+STAGING = "refs/heads/skilld/staging"
+STEPS = TEXT.replace("- Run", "1. Run").replace("- Tag", "2. Tag").replace("- Push", "3. Push")
+ADDED = {"p1": "Write the news.", "p2": "Tell the team.", "p3": "Close the milestone."}
+
+
+def offer(person: Person, store: Store, name: str, *edit: str, op: Op = Op.INSERT_AFTER) -> None:
+    new = a_proposal(
+        id=name,
+        batch_id=f"batch-{name}",
+        skill="release",
+        path=str(person.skill),
+        operations=(Operation(op, *edit),),
+        summary=f"say {name}",
+        kind=Kind.PREFERENCE,
+        evidence=(Evidence("agent:1", f"always {name}"),),
+        created_at=AT,
+    )
+    put(store, new)
+
+
+def offer_said(person: Person, store: Store, quote: str, *edit: str, op: Op = Op.INSERT_AFTER) -> None:
+    """Offer an edit that says what its summary says, in the words of a person."""
+    places().redaction_key.parent.mkdir(parents=True, exist_ok=True)
+    new = a_proposal(
+        id="p1",
+        skill="release",
+        path=str(person.skill),
+        operations=(Operation(op, *edit),),
+        summary=edit[1].removeprefix("- "),
+        kind=Kind.CHANGE_STEP if op is Op.REPLACE else Kind.PREFERENCE,
+        evidence=(Evidence("agent:1", quote),),
+        created_at=AT,
+    )
+    put(store, new)
+
+
+def get(store: Store, name: str) -> Proposal:
+    found = store.proposals.get(name)
+    assert found is not None
+    return found
+
+
+def states(store: Store) -> dict[str, str]:
+    refresh(store)
+    return {one.id: one.state.value for one in store.proposals.in_states([*State])}
+
+
+def numbered(text: str) -> list[str]:
+    return [line for line in text.splitlines() if line[:1].isdigit()]
+
+
+def test_the_neighbour_was_edited_by_hand(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
+    edited = TEXT.replace("- Run the tests.", "- Run all of the tests twice.")
+    person.commit("mine", {SKILL: edited})
+    assert states(store) == {"p1": "open"}
+    wanted = edited.replace("twice.\n", "twice.\n- Dry run first.\n")
+    assert person.show(ref=STAGING) == wanted.strip()
+    p1 = get(store, "p1")
+    assert (p1.operations, p1.note) == (
+        (Operation(Op.INSERT_AFTER, "- Run all of the tests twice.", "- Dry run first."),),
+        "",
+    )
+    assert decide(store, p1, accepting({})).lines == ("p1 accepted: say p1",)
+    assert person.skill.read_text() == wanted
+    assert person.git("status", "--porcelain") == ""
+
+
+def test_two_that_stand_on_each_other_follow_it(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
+    offer(person, store, "p2", "- Tag the commit.", "- Sign the tag.")
+    edited = TEXT.replace("- Run the tests.", "- Run the tests, all of them.").replace("- Tag the commit.", "- Tag it.")
+    person.commit("mine", {SKILL: edited})
+    assert states(store) == {"p1": "open", "p2": "open"}
+    between = "them.\n- Dry run first.\n- Tag it.\n- Sign the tag.\n- Push"
+    assert between in person.show(ref=STAGING)
+    for name in ("p2", "p1"):
+        decide(store, get(store, name), accepting({}))
+    assert between in person.skill.read_text()
+
+
+@pytest.mark.parametrize("behind", [True, False])
+def test_a_branch_that_is_behind_does_not_keep_it_on_the_old_version(
+    person: Person, store: Store, *, behind: bool
+) -> None:
+    """A work branch, or the host's copy of main, still has the version that the proposal was made for."""
+    offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
+    if behind:
+        person.git("init", "--quiet", "--bare", "../hub.git")
+        person.git("remote", "add", "origin", "../hub.git")
+        person.git("push", "--quiet", "--set-upstream", "origin", "main")
+    else:
+        person.git("branch", "old-work")
+    person.commit("mine", {SKILL: TEXT.replace("- Run the tests.", "- Run the tests now.")})
+    assert states(store) == {"p1": "open"}
+    assert "- Run the tests now.\n- Dry run first.\n" in person.show(ref=STAGING)
+
+
+def test_where_its_place_is_gone_it_is_made_anew_and_says_so(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
+    edited = TEXT.replace("- Run the tests.\n- Tag the commit.\n", "- Tag the commit.\n- Run the tests.\n")
+    person.commit("mine", {SKILL: edited})
+    assert states(store) == {"p1": "open"}
+    assert get(store, "p1").note == ANEW
+    assert "- Push the tag.\n- Dry run first.\n" in person.show(ref=STAGING)
+    decide(store, get(store, "p1"), accepting({}))
+    assert "- Push the tag.\n- Dry run first.\n" in person.skill.read_text()
+
+
+def test_a_change_of_a_line_that_was_edited_is_made_anew_for_the_line_as_it_is_now(
+    person: Person, store: Store
+) -> None:
+    text = TEXT.replace("- Tag the commit.", "- Use tabs for indentation.")
+    person.commit("tabs", {SKILL: text})
+    said = "From now on, use spaces for indentation, not tabs."
+    offer_said(person, store, said, "- Use tabs for indentation.", "- Use spaces for indentation.", op=Op.REPLACE)
+    edited = text.replace("- Use tabs for indentation.", "- Use tabs for indentation in all scripts.")
+    person.commit("mine", {SKILL: edited})
+    assert states(store) == {"p1": "open"}
+    p1 = get(store, "p1")
+    assert p1.note == REMADE
+    assert (p1.commit, person.tip("refs/skilld/proposals/p1")) == (person.tip(STAGING), person.tip(STAGING))
+    shown = person.show(ref=STAGING)
+    assert "tabs" not in shown
+    assert "- Use spaces for indentation" in shown
+    decide(store, p1, accepting({}))
+    assert person.skill.read_text().strip() == shown
+
+
+def test_one_whose_section_is_gone_is_made_anew(person: Person, store: Store) -> None:
+    offer_said(person, store, "Always name the reviewers.", "Keep the changelog short.", "Name the reviewers.")
+    edited = TEXT.partition("## Notes")[0]
+    person.commit("mine", {SKILL: edited})
+    assert states(store) == {"p1": "open"}
+    assert get(store, "p1").note == REMADE
+    assert person.show(ref=STAGING).endswith("- Push the tag.\n- Name the reviewers.")
+
+
+def test_a_change_of_a_line_that_was_edited_is_stale_before_anybody_accepts_it(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
+    person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag the merge commit.")})
+    assert states(store) == {"p1": "stale"}
+    assert get(store, "p1").note.endswith("a line that it changes was edited or is gone")
+    before = person.git("for-each-ref"), person.skill.read_bytes()
+    with pytest.raises(RefusedError) as caught:
+        decide(store, get(store, "p1"), accepting({}))
+    assert "cherry-pick" not in caught.value.remedy
+    assert (person.git("for-each-ref"), person.skill.read_bytes()) == before
+
+
+def test_no_remedy_that_conflicts_is_told_for_a_skill_with_uncommitted_changes(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
+    for text, pick in (
+        (TEXT.replace("- Run the tests.", "- Run all the tests."), False),
+        (TEXT.replace("Keep the", "Keep a"), True),
+    ):
+        person.write(SKILL, text)
+        with pytest.raises(RefusedError) as caught:
+            decide(store, get(store, "p1"), accepting({}))
+        assert caught.value.remedy.startswith("Commit or stash it, then: ")
+        assert ("cherry-pick" in caught.value.remedy) is pick
+        assert caught.value.remedy.endswith(get(store, "p1").commit if pick else "skilld accept p1")
+        person.commit("mine", {})
+        picked = person.git("cherry-pick", get(store, "p1").commit, check=False)
+        assert ("say p1" in picked) is pick
+        assert person.git("status", "--porcelain") == ("" if pick else f"UU {SKILL}")
+        person.git("cherry-pick", "--abort", check=False)
+        person.git("reset", "--quiet", "--hard", "HEAD~2" if pick else "HEAD~1")
+
+
+def test_a_dropped_one_finds_its_place_when_it_is_restored(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
+    person.git("branch", "-D", "skilld/staging")
+    assert states(store) == {"p1": "dropped"}
+    person.commit("mine", {SKILL: TEXT.replace("- Run the tests.", "- Run the tests twice.")})
+    restore(store, get(store, "p1"))
+    assert states(store) == {"p1": "open"}
+    assert "- Run the tests twice.\n- Dry run first.\n" in person.show(ref=STAGING)
+
+
+def steps(person: Person, store: Store) -> None:
+    person.commit("steps", {SKILL: STEPS})
+    for name, text in ADDED.items():
+        offer(person, store, name, "3. Push the tag.", f"4. {text}")
+
+
+def test_several_that_wait_are_counted_on(person: Person, store: Store) -> None:
+    steps(person, store)
+    wanted = ["1. Run the tests.", "2. Tag the commit.", "3. Push the tag."]
+    assert numbered(person.show(ref=STAGING)) == [
+        *wanted,
+        "4. Write the news.",
+        "5. Tell the team.",
+        "6. Close the milestone.",
+    ]
+    person.git("merge", "--quiet", "skilld/staging")
+    assert len(numbered(person.skill.read_text())) == 6
+    assert states(store) == dict.fromkeys(ADDED, "accepted")
+
+
+@pytest.mark.parametrize("order", [*permutations(ADDED)], ids="".join)
+def test_accepted_in_any_order_they_are_counted_on(person: Person, store: Store, order: tuple[str, ...]) -> None:
+    steps(person, store)
+    for count, name in enumerate(order, 1):
+        decide(store, get(store, name), accepting({}))
+        taken = [f"{n}. {ADDED[one]}" for n, one in enumerate(order[:count], 4)]
+        assert numbered(person.skill.read_text())[3:] == taken
+        waits = [one for one in ADDED if one not in order[:count]]
+        if waits:
+            left = [f"{n}. {ADDED[one]}" for n, one in enumerate(waits, 4 + count)]
+            assert numbered(person.show(ref=STAGING))[3:] == [*taken, *left]
+    assert states(store) == dict.fromkeys(ADDED, "accepted")
+    assert person.git("status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("gone", ADDED)
+def test_the_others_are_counted_on_without_one_that_was_rejected(person: Person, store: Store, gone: str) -> None:
+    steps(person, store)
+    decide(store, get(store, gone), rejecting())
+    left = [text for name, text in ADDED.items() if name != gone]
+    assert numbered(person.show(ref=STAGING))[3:] == [f"{n}. {text}" for n, text in enumerate(left, 4)]
+
+
+def test_a_step_of_the_persons_own_meanwhile_keeps_its_number(person: Person, store: Store) -> None:
+    steps(person, store)
+    person.commit("mine", {SKILL: STEPS.replace("3. Push the tag.", "3. Push the tag.\n4. Rest.")})
+    assert states(store) == dict.fromkeys(ADDED, "open")
+    assert numbered(person.show(ref=STAGING))[3:] == [
+        "4. Rest.",
+        *(f"{n}. {text}" for n, text in enumerate(ADDED.values(), 5)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "added"),
+    [
+        (STEPS.replace("2.", "1.").replace("3.", "1."), "1. "),
+        (STEPS.replace("1.", "1)").replace("2.", "2)").replace("3.", "3)"), "4) "),
+        (STEPS.replace(".\n2", ".\n\n2").replace(".\n3", ".\n\n3"), "4. "),
+        (STEPS.replace("Push the tag.", "Push the tag.\n   Wait for it."), "4. "),
+        (TEXT.replace("- ", "* "), "* "),
+    ],
+    ids=["all ones", "brackets", "loose", "with more lines", "bullets"],
+)
+def test_lists_of_other_kinds_keep_their_way(person: Person, store: Store, text: str, added: str) -> None:
+    person.commit("steps", {SKILL: text})
+    anchor = next(line for line in reversed(text.splitlines()) if "Wait" in line or "Push" in line)
+    gap = "\n" if "\n\n2" in text else ""
+    for name in ("p1", "p2"):
+        offer(person, store, name, anchor, f"{gap}{added}{ADDED[name]}")
+    numbers = {"4. ": ("4. ", "5. "), "4) ": ("4) ", "5) ")}.get(added, (added, added))
+    shown = [line for line in person.show(ref=STAGING).splitlines() if line.endswith(tuple(ADDED.values()))]
+    wanted = [f"{number}{ADDED[name]}" for number, name in zip(numbers, ("p1", "p2"), strict=True)]
+    assert shown == (wanted if added != "* " else wanted[::-1])
+
+
+def test_what_would_be_refused_on_this_branch_says_so_before(person: Person, store: Store) -> None:
+    offer(person, store, "p1", "- Tag the commit.", "- Sign and tag the commit.", op=Op.REPLACE)
+    assert Looking().look(get(store, "p1")) == Here(picks=True, merges=True)
+    person.git("switch", "--quiet", "-c", "feature")
+    person.commit("mine", {SKILL: TEXT.replace("- Tag the commit.", "- Tag the merge commit.")})
+    assert states(store) == {"p1": "open"}  # main is as it was
+    here = Looking().look(get(store, "p1"))
+    assert (here.picks, here.merges) == (False, False)
+    assert here.unfit.endswith("would be refused: a line that it changes was edited or is gone")
+    with pytest.raises(RefusedError, match="a line that it changes was edited or is gone"):
+        decide(store, get(store, "p1"), accepting({}))
+    person.git("switch", "--quiet", "main")
+    assert Looking().look(get(store, "p1")).unfit == ""
+
+
+def test_a_pick_of_one_that_stands_on_another_is_not_offered(person: Person, store: Store) -> None:
+    steps(person, store)
+    found = {name: Looking().look(get(store, name)) for name in ADDED}
+    assert {name: here.picks for name, here in found.items()} == {"p1": True, "p2": False, "p3": False}
+    assert all(here.merges and not here.unfit for here in found.values())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_after_any_edit_by_hand_accepting_does_what_was_shown(person: Person, store: Store, seed: int) -> None:
+    """Whatever the person commits: what is open is accepted as the branch shows it, what is not was refused before."""
+    chance = random.Random(seed)
+    offer(person, store, "p1", "- Run the tests.", "- Dry run first.")
+    offer(person, store, "p2", "- Push the tag.", "- Write the news.")
+    lines = TEXT.splitlines()
+    for _ in range(chance.randint(1, 3)):
+        at = chance.randrange(6, len(lines))
+        match chance.choice(("reword", "delete", "add", "swap")):
+            case "reword" if lines[at]:
+                lines[at] += " Twice, if you can."
+            case "delete":
+                del lines[at]
+            case "add":
+                lines.insert(at, chance.choice(("- Rest a while.", "", "Some words.")))
+            case "swap" if at + 1 < len(lines):
+                lines[at], lines[at + 1] = lines[at + 1], lines[at]
+    person.commit("mine", {SKILL: "\n".join(lines) + "\n"})
+    before = states(store)
+    for name, state in before.items():
+        proposal = get(store, name)
+        if state != "open":
+            assert proposal.note
+            continue
+        shown = set(person.show(ref=proposal.commit).splitlines())
+        assert Looking().look(proposal).unfit == ""
+        decide(store, proposal, accepting({}))
+        assert "Dry run first." in person.skill.read_text() or name == "p2"
+        assert set(person.skill.read_text().splitlines()) <= shown | set(lines)
+        assert person.git("status", "--porcelain") == ""
+    assert person.git("fsck", "--strict", "--no-dangling") == ""
