@@ -33,6 +33,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.proposals.doubtful import doubt
     from skilld.proposals.refresh import refresh
     from skilld.times import ago, seconds
 
@@ -54,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         told = (*proposal.flags[:_FLAGS], more)
         when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
-        remarks = [when, where, proposal.note, _place(store, proposal), *told]
+        remarks = [when, where, doubt(store, proposal), proposal.note, _place(store, proposal), *told]
         console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
     if not found:
         console.line("Nothing waits for you." if arguments.state == "open" else "None.")
@@ -69,7 +70,10 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     """Return the shape that `skilld proposals --json` promises."""
     from skilld.wire import proposal_to_json
 
-    return proposal_to_json(proposal) | {"rests_on": rests_on(store, proposal)}
+    return proposal_to_json(proposal) | {
+        "rests_on": rests_on(store, proposal),
+        "decided_by": store.proposals.decided_by(proposal.id),
+    }
 
 
 def rests_on(store: Store, proposal: Proposal) -> str:

@@ -24,6 +24,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.proposals.doubtful import doubt
     from skilld.proposals.refresh import refresh
     from skilld.proposals.versions import diff
 
@@ -33,12 +34,15 @@ def run(arguments: argparse.Namespace) -> int:
     lines = list(diff(proposal))
     if arguments.json:
         return common.write_json(as_json(store, proposal) | {"diff": "\n".join(lines)})
-    present(proposal, lines, rests_on(store, proposal))
+    present(proposal, lines, rests_on(store, proposal), doubt(store, proposal))
     return 0
 
 
-def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
-    """Print a proposal for a person; a `warning` says what a merge of its branch would bring besides."""
+def present(proposal: Proposal, lines: list[str], warning: str = "", doubt: str = "") -> None:
+    """Print a proposal for a person; a `warning` says what a merge of its branch would bring besides.
+
+    A `doubt` says who else may have decided on it.
+    """
     console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
     console.line(f"  {console.plain(proposal.summary)}")
     if proposal.reason:
@@ -53,7 +57,7 @@ def present(proposal: Proposal, lines: list[str], warning: str = "") -> None:
         )
     )
     console.line(console.paint(f"  {console.plain(str(Path(proposal.path).parent))}", "dim"))
-    for remark in (proposal.note, warning, *proposal.flags):
+    for remark in (doubt, proposal.note, warning, *proposal.flags):
         if remark:
             console.line(console.paint(f"  look: {console.plain(remark)}", "yellow"))
     console.line()

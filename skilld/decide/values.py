@@ -39,10 +39,14 @@ class Seen(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What was seen of one proposal: the commit that shows it, how it was told, and a remark for the person."""
+    """What was seen of one proposal: the commit that shows it, how it was told, and a remark for the person.
+
+    `at` is when it was decided, as a Unix time, 0 where that is not known: a commit may have any date.
+    """
 
     id: str
     seen: Seen
     commit: str = ""
     how: str = ""
     note: str = ""
+    at: float = 0.0
