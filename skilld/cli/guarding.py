@@ -66,7 +66,7 @@ READ_ONLY: Mapping[str, When] = {
     "skills restore": lambda arguments: arguments.name is None,
     "skills share": _dry,
     "skills show": _always,
-    "skills summary": _always,
+    "skills profile": _always,
     "skills test": _always,
     "skills use": _always,
     "status": _always,

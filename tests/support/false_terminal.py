@@ -28,7 +28,7 @@ def main(command: list[str]) -> int:
     os.close(tells)
     os.close(alive)
     os.waitpid(middle, 0)
-    with open(told, "rb") as file:
+    with os.fdopen(told, "rb") as file:
         code = int(file.read() or b"1")
     if code < 0:
         if -code != signal.SIGKILL:
@@ -48,7 +48,7 @@ def terminal(command: list[str], tells: int, alive: int) -> int:
         for one in (master, slave, tells, alive):
             os.close(one)
         try:
-            os.execvp(command[0], command)
+            os.execvp(command[0], command)  # noqa: S606 - the command as it was given
         except OSError as error:
             os.write(2, f"{command[0]}: {error.strerror}\n".encode())
             os._exit(127)

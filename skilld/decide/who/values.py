@@ -12,7 +12,8 @@ _INTERPRETERS = pattern(
 )
 _WITH_VALUE = frozenset({"-r", "--require", "--import", "--loader", "--experimental-loader", "-W", "-X", "-C"})
 _INLINE = frozenset({"-c", "-e", "-p", "--eval", "--print"})  # what follows is a program, not the name of one
-_RUNS = frozenset({"exec", "run", "x", "dlx", "tool"})  # words of theirs that stand before the script
+# What stands before the script: words of theirs, and programs that run others.
+_RUNS = frozenset({"exec", "run", "x", "dlx", "tool", "npm", "npx", "npm-cli.js", "npx-cli.js", "pnpm", "yarn"})
 _COMM = 15  # bytes of a program's name that Linux keeps
 
 
@@ -58,7 +59,7 @@ class Process:
             if word.startswith("-") or option in _WITH_VALUE:
                 continue
             found.append(word)
-            if word not in _RUNS:
+            if PurePath(word).name not in _RUNS:
                 break
         return tuple(found)
 
