@@ -88,8 +88,6 @@ def refuse_others(arguments: argparse.Namespace) -> None:
 
     if arguments.dry_run or person.doubt() is None:
         return
-    if arguments.nightly:
-        raise RefusedError("Only the daemon mines by night", "it did not start this", "By day: skilld mine")
     places = _agents_places()
     strange = [path for path in arguments.paths if not any(place.holds(path) for place in places)]
     if arguments.interactive or strange or _moved():
@@ -214,7 +212,8 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
 
     def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         progress.clear()
-        agreed = arguments.yes or arguments.nightly  # the setting that has it run by night is the person's word
+        # The setting that has it run by night is the person's word.
+        agreed = arguments.yes or (arguments.nightly and common.settings().mine.nightly)
         usd = None if agreed else dollars()
         money = "" if agreed else ", at a price that is not known" if usd is None else f", about ${usd:.2f}"
         sys.stderr.write(f"To be asked: {expected.told()}{money}.\n")

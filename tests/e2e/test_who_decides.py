@@ -130,7 +130,8 @@ def test_s4_a_variable_names_no_agents_folder_for_somebody_else(home: Path, proj
     nobody.typed_in = ()
     assert nobody.run("mine").returncode == 5
     assert nobody.run("proposals", "--json").stdout.strip() == "[]"
-    assert nobody.run("mine", "--nightly").returncode == 5
+    nightly = nobody.run("mine", "--nightly")
+    assert nightly.returncode == 5, nightly.stdout
 
 
 def test_s3_what_plain_git_decides_beside_an_agent_is_marked(project: Project, program: Program, taught: str) -> None:

@@ -17,22 +17,24 @@ from pathlib import Path
 
 from skilld.decide.who.values import Process, Tree
 
+_PYTHON = Path(sys.executable)
 _SCRIPT = Path(__file__).with_name("false_terminal.py")
 
 
 @cache
-def a_program_called(name: str) -> Path:
+def a_program_called(name: str, python: Path = _PYTHON) -> Path:
     """Return a Python that goes by another name; it takes its libraries from the real one."""
     folder = Path(tempfile.mkdtemp(prefix="skilld-called-"))
+    folder.chmod(0o755)  # for tests that go on as another user
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     path = folder / name
-    path.symlink_to(Path(sys.executable).resolve())
+    path.symlink_to(python.resolve())
     return path
 
 
-def at_a_terminal(name: str = "xterm") -> tuple[str, ...]:
+def at_a_terminal(name: str = "xterm", python: Path = _PYTHON) -> tuple[str, ...]:
     """Return the words to put before a command to have it typed in a terminal; its exit code is the command's."""
-    return (str(a_program_called(name)), "-IS", str(_SCRIPT))
+    return (str(a_program_called(name, python)), "-IS", str(_SCRIPT))
 
 
 def a_persons_tree() -> Tree:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -40,15 +41,11 @@ def tree(*above: str, terminal: str = TTY, first: str = "systemd") -> Tree:
             )
         )
     if first:
-        chain[-1] = Process(**{**_fields(chain[-1]), "parent": 1})
+        chain[-1] = replace(chain[-1], parent=1)
         chain.append(Process(1, 0, session=1, comm=first, argv=(f"/sbin/{first}",)))
     else:
-        chain[-1] = Process(**{**_fields(chain[-1]), "parent": 0})
+        chain[-1] = replace(chain[-1], parent=0)
     return Tree(tuple(chain))
-
-
-def _fields(process: Process) -> dict[str, object]:
-    return {name: getattr(process, name) for name in Process.__slots__}
 
 
 PEOPLE = {
@@ -283,4 +280,5 @@ def test_every_command_is_the_persons_unless_it_is_declared() -> None:
 )
 def test_what_only_reads_is_told_by_its_arguments(words: str, reads: bool) -> None:  # noqa: FBT001 - a column
     given = build_parser().parse_args(words.split())
-    assert guarding.READ_ONLY.get(guarding.name_of(given), lambda _: False)(given) is reads
+    when = guarding.READ_ONLY.get(guarding.name_of(given))
+    assert (when is not None and when(given)) is reads
