@@ -28,6 +28,12 @@ pytestmark = pytest.mark.live
 SKILLD = (sys.executable, "-m", "skilld")
 
 
+class CodexInAnothersProject(Codex):
+    """Codex in a project whose skill somebody taught with Claude Code."""
+
+    project_skills = ClaudeCode.project_skills
+
+
 class Case(NamedTuple):
     """One agent: how it is told to run a command, and to ask nobody first."""
 
@@ -45,7 +51,7 @@ CASES = {
         "--dangerously-skip-permissions",
     ),
     "codex": Case(
-        Codex,
+        CodexInAnothersProject,
         CODEX,
         lambda command: Call("exec_command", {"cmd": command, "yield_time_ms": 30_000}),
         "--dangerously-bypass-approvals-and-sandbox",
