@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 import sys
@@ -38,10 +39,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: Sequence[str]) -> int:
+    from skilld.cli.guarding import check
     from skilld.cli.parser import build_parser
 
     try:
-        arguments = build_parser(*given[:1]).parse_args(given)
+        arguments = build_parser(*given[:1]).parse_args(given, argparse.Namespace(words=tuple(given)))
+        check(arguments)
         return int(arguments.run(arguments))
     finally:
         sys.stdout.flush()  # here, where what goes wrong is told, not when Python ends

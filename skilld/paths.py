@@ -77,6 +77,13 @@ def places() -> Places:
     )
 
 
+def moved() -> bool:
+    """Whether variables put the settings, the state or the data elsewhere than the person's home has them."""
+    home = Path(os.environ.get("HOME") or Path.home())
+    usual = {"XDG_CONFIG_HOME": ".config", "XDG_STATE_HOME": ".local/state", "XDG_DATA_HOME": ".local/share"}
+    return any(os.environ.get(name, str(home / below)) not in {"", str(home / below)} for name, below in usual.items())
+
+
 def _xdg(variable: str, default: str) -> Path:
     base = os.environ.get(variable, "")
     return Path(base) / _APP if Path(base).is_absolute() else Path(default)

@@ -23,6 +23,7 @@ import hypothesis
 import pytest
 
 from support import git_clock
+from support.person import a_persons_tree
 
 ROOT = Path(__file__).resolve().parents[1]
 GIT_FOLDER = Path(tempfile.gettempdir()) / f"skilld-git-{os.getpid()}"
@@ -157,6 +158,12 @@ def home(
     git_clock.restart(GIT_FOLDER, int(time.time()) - (MONTH if "unit" in request.path.parts else 0))
     yield place
     assert not FENCE.reached, f"the test touched the real home or the network: {FENCE.reached}"
+
+
+@pytest.fixture(autouse=True)
+def typed_by_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have what is called in this process be called by a person: who runs the tests, an agent perhaps, is no part."""
+    monkeypatch.setattr("skilld.cli.person.tree", a_persons_tree)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -36,10 +35,11 @@ def add(verbs: common.Verbs) -> None:
 
 def accept(arguments: argparse.Namespace) -> int:
     """Take proposals into the branch that is checked out where each skill lives, or only into the files."""
+    from skilld.git.environment import scrub_environment
     from skilld.proposals.carry_out import accepting
     from skilld.types import State
 
-    removed = begin()
+    removed = scrub_environment()
     store = _store()
     if bool(arguments.ids) == arguments.all:
         raise UsageError("Which ones?", "give their ids, or --all", "List them: skilld proposals")
@@ -49,9 +49,10 @@ def accept(arguments: argparse.Namespace) -> int:
 
 def reject(arguments: argparse.Namespace) -> int:
     """Drop open proposals, with the reason if one is given; what they say is not proposed again."""
+    from skilld.git.environment import scrub_environment
     from skilld.proposals.carry_out import rejecting
 
-    begin()
+    scrub_environment()
     store = _store()
     decision = rejecting(common.redactor()(common.as_text(arguments.why)))
     return _each(store, _named(store, arguments.ids), _deciding(store, decision))
@@ -59,32 +60,22 @@ def reject(arguments: argparse.Namespace) -> int:
 
 def restore(arguments: argparse.Namespace) -> int:
     """Put proposals that were dropped from the staging branch back on it."""
+    from skilld.git.environment import scrub_environment
     from skilld.proposals.amend import restore as put_back
 
-    begin()
+    scrub_environment()
     store = _store()
     return _each(store, _named(store, arguments.ids), partial(put_back, store))
 
 
 def revert(arguments: argparse.Namespace) -> int:
     """Take accepted proposals out of the branch that is checked out where each skill lives."""
+    from skilld.git.environment import scrub_environment
     from skilld.proposals.carry_out import reverting
 
-    removed = begin()
+    removed = scrub_environment()
     store = _store()
     return _each(store, _named(store, arguments.ids), _deciding(store, reverting(removed)))
-
-
-def begin(title: str = "Only you can decide on proposals") -> dict[str, str]:
-    """Refuse with `title` an agent that decides by itself; return what was taken out of the environment for git."""
-    from skilld.decide.guard import agents_marker, refuse_agent
-    from skilld.git.environment import scrub_environment
-
-    a_person = sys.stdin.isatty()
-    # Settings take 0.3 s to be read, and a person need not wait for what holds for agents.
-    by_agents = bool(agents_marker(os.environ, stdin_is_tty=a_person)) and common.settings().accept.by_agents
-    refuse_agent(os.environ, stdin_is_tty=a_person, allowed=by_agents, title=title)
-    return scrub_environment()
 
 
 def _store() -> Store:

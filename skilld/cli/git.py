@@ -14,8 +14,9 @@ from skilld.errors import SkilldError, UsageError
 if TYPE_CHECKING:
     from skilld.git.repo import Repo
 
-_READING = {"blame", "cat-file", "diff", "for-each-ref", "fsck", "grep", "log", "ls-files", "ls-tree", "reflog"}
+_READING = {"blame", "cat-file", "diff", "for-each-ref", "grep", "log", "ls-files", "ls-tree"}
 _READING |= {"rev-list", "rev-parse", "shortlog", "show", "status"}
+_MOSTLY_READING = {"fsck", "reflog"}  # `reflog expire` and `fsck --lost-found` write
 # Each moves refs or the text of the skills; none makes files beside them or goes to the network.
 _WRITING = {"add", "branch", "cherry-pick", "commit", "merge", "rebase", "reset", "restore", "revert", "switch"}
 
@@ -30,23 +31,35 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb: git takes the place of this process."""
-    from skilld.cli.decide import begin
     from skilld.git.environment import scrub_environment
     from skilld.git.private import open_any, person_git, roots
     from skilld.worker.staging import private_repositories
 
-    given = arguments.args[1:] if arguments.args[:1] == ["--"] else arguments.args
+    given = _words(arguments)
     if not given:
         raise UsageError("Which git command?", "none was given", "For example: skilld git log")
     command = given[0]
-    removed = begin() if command not in _READING else scrub_environment()
+    removed = scrub_environment()
     folder = private_repositories()
     root, git_dir = _choose(arguments.root, roots(folder))
-    if command not in _READING | _WRITING:
+    if command not in _READING | _MOSTLY_READING | _WRITING:
         plain = shlex.join(["git", f"--git-dir={git_dir}", f"--work-tree={root}", *given])
         raise UsageError("skilld git does not run that", command, f"If you mean it: {plain}")
     repo: Repo = open_any(git_dir, folder)
     person_git(repo, removed).become(*given)
+
+
+def reads(arguments: argparse.Namespace) -> bool:
+    """Whether the git command that is asked for only reads, or is none at all."""
+    given = _words(arguments)
+    # Options can be shortened: --output writes a file, --open-files-in-pager starts a program.
+    writes = [word for word in given[1:] if word.startswith("--o") and word != "--oneline"]
+    return not given or (given[0] in _READING and not writes)
+
+
+def _words(arguments: argparse.Namespace) -> list[str]:
+    given: list[str] = arguments.args
+    return given[1:] if given[:1] == ["--"] else given
 
 
 def _choose(given: Path | None, roots: Mapping[Path, Path]) -> tuple[Path, Path]:

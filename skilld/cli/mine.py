@@ -10,15 +10,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld.cli import common, inventory, terminal
 from skilld.cli.progress import Progress
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import RefusedError, SkilldError, UsageError
 from skilld.times import rfc3339
 
 if TYPE_CHECKING:
+    from skilld.daemon.roots import Root
     from skilld.mine.considering import Report
     from skilld.mine.options import Hooks, Options, World
     from skilld.mine.sessions import Transcript
@@ -65,6 +67,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     if arguments.limit < 1 or arguments.min_turns < 1 or arguments.since <= 0 or (arguments.min_cost or 0) < 0:
         raise UsageError("That is no number to mine with", "--limit, --min-turns and --since are greater than 0")
+    refuse_others(arguments)
     if arguments.nightly:
         return _unasked(arguments)
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it is meant to go on alone
@@ -78,6 +81,41 @@ def run(arguments: argparse.Namespace) -> int:
         return common.write_json(as_json(report))
     show(report)
     return 0
+
+
+def refuse_others(arguments: argparse.Namespace) -> None:
+    """Raise RefusedError where somebody else would have words read as the person's that no agent recorded.
+
+    A timer may have the agents' own folders mined, an agent nothing.
+    """
+    from skilld.cli import guarding, person
+
+    if arguments.dry_run or person.doubt() is None:
+        return
+    places = _agents_places()
+    strange = [path for path in arguments.paths if not any(place.holds(path) for place in places)]
+    if arguments.interactive or strange or _moved():
+        what = f"{strange[0]} lies in no agent's folder" if strange else "what is read is the caller's choice"
+        guarding.refuse_others(f"Only you can have that mined ({common.as_text(what)})", arguments.words)
+    if agent := person.an_agent():
+        raise RefusedError("Only you can run skilld mine", agent.words, guarding.remedy(agent, arguments.words))
+
+
+def _moved() -> bool:
+    """Whether variables have other folders read than the person's home and settings file name."""
+    from skilld import paths
+    from skilld.daemon.roots import roots
+
+    home, configured = common.home(), common.settings().roots
+    by_variable = any(name.upper().startswith("SKILLD_ROOTS") for name in os.environ)
+    return by_variable or paths.moved() or roots(home, os.environ, configured) != roots(home, {}, configured)
+
+
+def _agents_places() -> list[Root]:
+    """Return the folders in which agents keep their transcripts."""
+    from skilld.daemon.roots import roots
+
+    return roots(common.home(), os.environ, common.settings().roots)
 
 
 def _step_by_step(arguments: argparse.Namespace) -> int:
@@ -178,12 +216,16 @@ def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
 
     def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         progress.clear()
-        asks = sys.stdin.isatty() and not arguments.yes
-        usd = dollars() if asks else None
-        money = "" if not asks else ", at a price that is not known" if usd is None else f", about ${usd:.2f}"
+        # The setting that has it run by night is the person's word.
+        agreed = arguments.yes or (arguments.nightly and common.settings().mine.nightly)
+        usd = None if agreed else dollars()
+        money = "" if agreed else ", at a price that is not known" if usd is None else f", about ${usd:.2f}"
         sys.stderr.write(f"To be asked: {expected.told()}{money}.\n")
-        if not asks:  # where nobody can be asked, the model that was configured and the day's budget are their word
+        if agreed or (usd == 0 and not sys.stdin.isatty()):
             return True
+        if not sys.stdin.isatty():
+            sys.stderr.write("Not asked: there is no terminal to ask you on. If you mean it: --yes\n")
+            return False
         return terminal.says_yes("Ask? [y/N] ", sys.stderr)
 
     def edited(text: str) -> str:
@@ -221,7 +263,9 @@ def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
     if arguments.paths:
         if missing := [path for path in arguments.paths if not path.exists()]:
             raise SkilldError("No such file or folder", str(missing[0]))
-        return [found for path in arguments.paths for found in below(path, since)]
+        places = _agents_places()
+        found = [one for path in arguments.paths for one in below(path, since)]
+        return [replace(one, by_hand=not any(place.holds(one.path) for place in places)) for one in found]
     return past(Surroundings(common.home(), os.environ, roots=common.settings().roots), since)
 
 

@@ -10,10 +10,12 @@ from skilld import console
 from skilld.mine.considering import Report
 from skilld.mine.domains import Made
 from skilld.mine.proposing import Became
+from skilld.mine.reading import Reading
 from skilld.mine.values import REPEATABLE, Proof
 from skilld.text import counted
 
 _NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"
+_BY_HAND = ", from a file given by hand"
 _NEXT = "\nNothing is live yet. Look at them: skilld review"
 
 
@@ -22,6 +24,7 @@ def as_json(report: Report) -> dict[str, Any]:
     judged = report.judgement
     return {
         "sessions": len(report.reading.sessions),
+        "by_hand": sorted(one.id for one in report.reading.sessions if one.by_hand),
         "candidates": [_candidate(one) for one in report.became],
         "rejected": [{"topic": one.topic, "missed": one.missed} for one in judged.rejected],
         "docs": [{"project": one.project, "text": one.text, "evidence": _proofs(one.evidence)} for one in judged.docs],
@@ -61,7 +64,7 @@ def show(report: Report) -> None:
     if report.asked.stopped:
         console.line(console.paint(f"  stopped: {console.plain(report.asked.stopped)}", "yellow"))
     for one in report.became:
-        _show(one)
+        _show(one, reading)
     for made in report.gathered:
         what = f"{'gather' if made.action == 'create' else made.action} {console.plain(made.name)}"
         console.line(f"\n{console.paint(what, 'bold')} {console.plain(str(made.project))}")
@@ -88,7 +91,7 @@ def brief(became: Iterable[Became]) -> None:
         console.line(_NEXT)
 
 
-def _show(one: Became) -> None:
+def _show(one: Became, reading: Reading) -> None:
     candidate = one.candidate
     kind = f" ({candidate.kind.value})" if candidate.kind else ""
     target = f" {console.plain(candidate.target)}" if candidate.target else ""
@@ -97,7 +100,8 @@ def _show(one: Became) -> None:
     for part in candidate.parts:
         console.line(f"  - {console.plain(part.text)}")
         for proof in part.proofs:
-            console.line(f"    you, in {console.plain(proof.session)}: \u201c{console.plain(proof.quote)}\u201d")
+            where = f"{console.plain(proof.session)}{_BY_HAND if reading.is_by_hand(proof.session) else ''}"
+            console.line(f"    you, in {where}: \u201c{console.plain(proof.quote)}\u201d")
     _outcome(one)
 
 

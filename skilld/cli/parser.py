@@ -81,7 +81,7 @@ def build_parser(verb: str = "") -> argparse.ArgumentParser:
         "5 refused for safety, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=f"skilld {__version__}")
-    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
     for name in VERBS if verb not in VERBS or verb in _NO_VERBS else (verb,):
         import_module(f"skilld.cli.{name}").add(verbs)
     return parser

@@ -69,6 +69,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 
 
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
+    from skilld.proposals.doubtful import doubt
     from skilld.proposals.remarks import standing
     from skilld.times import ago, seconds
 
@@ -82,7 +83,7 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     now = time.time()
     when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
     unfit = here.unfit if here is not None else ""
-    remarks = [when, where, proposal.note, standing(store, proposal, now), unfit, *told]
+    remarks = [when, where, doubt(store, proposal), proposal.note, standing(store, proposal, now), unfit, *told]
     console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
 
 
@@ -92,7 +93,11 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     from skilld.wire import proposal_to_json
 
     branch = proposal.branch if proposal.state.value == "open" else ""
-    return proposal_to_json(proposal) | {"branch": branch, "rests_on": rests_on(store, proposal)}
+    return proposal_to_json(proposal) | {
+        "branch": branch,
+        "rests_on": rests_on(store, proposal),
+        "decided_by": store.proposals.decided_by(proposal.id),
+    }
 
 
 def _mergeable(store: Store, proposal: Proposal, heres: Mapping[str, Here]) -> bool:

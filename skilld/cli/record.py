@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
-import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
@@ -49,7 +47,7 @@ def add(verbs: common.Verbs) -> None:
 
 def record(arguments: argparse.Namespace) -> int:
     """Keep a task, or show what tasks have in common."""
-    from skilld.decide.guard import agents_marker
+    from skilld.cli import person
 
     store = common.store()
     if arguments.stats:
@@ -57,17 +55,17 @@ def record(arguments: argparse.Namespace) -> int:
     if not (arguments.prompt or "").strip():
         raise UsageError("Which task?", "its text is missing", 'skilld record "fix the login" --qa-passed')
     # What an agent says came of a task is nobody's word, and learnings are shown to agents again.
-    agent = agents_marker(os.environ, stdin_is_tty=sys.stdin.isatty())
+    doubt = person.doubt() if arguments.result else None
     task = _task(arguments)
     with store.transaction():
         store.records.add_task(task)
-        learned = bool(task.qa and task.result and not agent)
+        learned = bool(task.qa and task.result and not doubt)
         if learned:
             store.learnings.add(_learning(task, store.records.tasks()))
     if arguments.json:
         return common.write_json(asdict(task))
     kept = "; what came of it is kept as a learning." if learned else "."
-    kept = f", and nothing learned from it: {agent} says that an agent tells it." if agent and task.result else kept
+    kept = f", and nothing learned from it: {doubt.words}." if doubt else kept
     console.line(f"{task.id} recorded{kept}")
     return 0
 

@@ -28,11 +28,11 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.cli.decide import begin
+    from skilld.git.environment import scrub_environment
     from skilld.library.trash import trash_of
     from skilld.review.sitting import Sitting, Surroundings
 
-    removed = begin()
+    removed = scrub_environment()
     where = common.places()
     store = common.store()
     ids = [common.the_proposal(store, given).id for given in arguments.ids]

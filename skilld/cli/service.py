@@ -24,7 +24,7 @@ _LINGER = "It ends when you log out. To have it run always: loginctl enable-ling
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "service", status, "skilld whenever you are logged in: systemd, or launchd on macOS")
-    actions = parser.add_subparsers(title="actions", metavar="ACTION")
+    actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
     made = actions.add_parser("install", help="install it and start it; again: bring it up to date")
     made.add_argument("--dry-run", action="store_true", help="show the files, write nothing")
     made.add_argument(

@@ -27,6 +27,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.proposals.doubtful import doubt
     from skilld.proposals.here import Here, Looking
     from skilld.proposals.refresh import refresh
     from skilld.proposals.remarks import on_staging, standing
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     remark = standing(store, proposal, time.time())
     here = Looking().look(proposal) if proposal.state.value == "open" else Here()
     here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
-    present(proposal, lines, (remark, here.unfit), here)
+    present(proposal, lines, (doubt(store, proposal), remark, here.unfit), here)
     return 0
 
 

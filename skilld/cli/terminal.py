@@ -1,4 +1,4 @@
-"""The person at the terminal: asked in a line, given their editor or a screen, and told apart from an agent."""
+"""The person at the terminal: asked in a line, given their editor or a screen."""
 
 from __future__ import annotations
 
@@ -26,13 +26,6 @@ def says_yes(question: str, where: TextIO) -> bool:
     where.write(question)
     where.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
-
-
-def refuse_agent(title: str) -> None:
-    """Raise RefusedError with `title` where a coding agent gave the command, whatever the settings allow it."""
-    from skilld.decide import guard
-
-    guard.refuse_agent(os.environ, stdin_is_tty=sys.stdin.isatty(), allowed=False, title=title)
 
 
 def has_screen() -> bool:

@@ -33,7 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
     _list(parts + last, [*troubles, *archived()])
     if arguments.dry_run or not parts + last:
         return 0
-    terminal.refuse_agent("Only you can uninstall skilld")
     if not arguments.yes and not terminal.confirmed("Remove all of it? [y/N] ", "Nothing was removed"):
         console.line("Nothing was removed.")
         return Exit.FAILURE

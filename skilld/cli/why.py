@@ -102,10 +102,13 @@ def _as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
         "decided_at": proposal.decided_at,
         "accepted_at": store.proposals.accepted_at(proposal.id),
         "landed": proposal.landed,
+        "decided_by": store.proposals.decided_by(proposal.id),
     }
 
 
 def _present(store: Store, proposal: Proposal) -> None:
+    from skilld.proposals.doubtful import doubt
+
     accepted = store.proposals.accepted_at(proposal.id)
     when = f"accepted {accepted}" if accepted else f"made {proposal.created_at}"
     console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
@@ -114,3 +117,5 @@ def _present(store: Store, proposal: Proposal) -> None:
         console.line(f"  you: “{console.plain(evidence.quote)}”")
     who = f"{origin(proposal)}, {when}, by {console.plain(proposal.model)}"
     console.line(console.paint(f"  {who}", "dim"))
+    if maybe := doubt(store, proposal):
+        console.line(console.paint(f"  look: {console.plain(maybe)}", "yellow"))

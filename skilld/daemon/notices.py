@@ -15,7 +15,7 @@ from functools import partial
 import structlog
 
 from skilld.daemon.messages import Noticed
-from skilld.decide.guard import MARKERS
+from skilld.intake.agents.programs import MARKS
 from skilld.notify import press, words
 from skilld.notify.desktop import Desktop
 from skilld.notify.digest import Digest, Rules, Shown, due
@@ -50,7 +50,7 @@ class Notices:
         self._desktop = desktop
         self._post = post
         # A person pressed the button, whoever started the daemon.
-        self._environment = {name: value for name, value in environment.items() if name not in MARKERS}
+        self._environment = {name: value for name, value in environment.items() if name not in MARKS}
         self._applied: dict[str, Proposal] = {}
         self._troubles: dict[str, tuple[str, str]] = {}  # cause -> the day, what to say
         self._shown = [Shown(at, frozenset(ids), frozenset(causes)) for at, ids, causes in store.notices.all()]

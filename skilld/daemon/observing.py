@@ -13,7 +13,7 @@ from typing import Any
 from skilld.daemon.results import follow
 from skilld.decide.settle import is_away
 from skilld.store import Store
-from skilld.store.meta import HOMES
+from skilld.store.meta import HOMES, LOOKED_AT
 from skilld.times import rfc3339, seconds
 from skilld.types import Proposal, State
 from skilld.wire import proposal_from_json, proposal_to_json
@@ -89,6 +89,7 @@ def record(store: Store, result: Mapping[str, Any], now: float) -> None:
             store.proposals.set_branch(proposal_id, branch)
         for proposal_id, since in result.get("missing", {}).items():
             store.proposals.set_missing(proposal_id, "" if since is None else rfc3339(since))
+        store.meta.set(LOOKED_AT, now)
 
 
 def _stamp(repo: Path, skills: Iterable[str]) -> Stamp:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
+from skilld.daemon.at_work import who_decided
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.learnings import Learning
@@ -13,6 +14,8 @@ from skilld.store.meta import HOMES, RESTS_ON
 from skilld.times import day, rfc3339
 from skilld.types import Evidence, Proposal, State, Usage
 from skilld.wire import operations_from_json, proposal_from_json
+
+_DECIDED = frozenset({State.ACCEPTED, State.REJECTED, State.REVERTED})
 
 
 def record(store: Store, batch: StoredBatch, result: Mapping[str, Any], now: float) -> list[Proposal]:
@@ -72,7 +75,9 @@ def follow(store: Store, result: Mapping[str, Any], now: float) -> None:
     for proposal_id, before, after, commit, note in result.get("decisions", ()):
         proposal = store.proposals.get(proposal_id)
         if proposal is not None and proposal.state is State(before):
-            store.proposals.decide(proposal, State(after), rfc3339(now), who="git", commit=commit, note=note)
+            at = float(result.get("at", {}).get(proposal_id, 0.0))
+            who = who_decided(store, proposal, at, now) if State(after) in _DECIDED else "git"
+            store.proposals.decide(proposal, State(after), rfc3339(now), who=who, commit=commit, note=note)
     for proposal_id, commit in result.get("applied", ()):
         proposal = store.proposals.get(proposal_id)
         if proposal is not None and proposal.state is State.OPEN:

@@ -46,6 +46,10 @@ class Root:
         """Whether its transcripts are databases, of which each look asks anew."""
         return bool(ADAPTERS[self.agent].INFO.queries)
 
+    def holds(self, path: Path) -> bool:
+        """Whether a file or folder lies here in truth, links followed."""
+        return path.resolve().is_relative_to((self.folder / self.file).resolve())
+
     def transcript(self, changed: Path) -> Path | None:
         """Return the transcript of this root that a file which has changed belongs to, if it does."""
         adapter = ADAPTERS[self.agent]

@@ -1,6 +1,6 @@
 """Deciding: a proposal comes in, is taken back, or is seen to have been, by whatever way the person chose.
 
-- `guard.refuse_agent`: no coding agent decides on its own proposals (pure).
+- `who`: whether a person gave a command, told by the tree of processes.
 - `accept.accept`, `accept.accept_worktree`, `revert.revert`: in the person's name, all or nothing.
 - `whole`: a new skill's file made or removed where git's own command would not do it.
 - `auto.apply_unasked`: auto mode's commit, where nothing of the person's is in the way.

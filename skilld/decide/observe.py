@@ -7,6 +7,7 @@ and branches checked out in a work tree count. Reads only, except that skilld's 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,8 +56,21 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
             if key not in histories:
                 histories[key] = read_history(repo, *key, since)
         views = {branch.ref: histories[branch.tip, proposal.relpath] for branch in branches}
-        seen.append(_observe(repo, proposal, branches, views, since))
+        seen.append(_dated(repo, proposal, _observe(repo, proposal, branches, views, since)))
     return _with_dropped(repo, proposals, seen, since)
+
+
+def _dated(repo: Repo, proposal: Proposal, found: Observation) -> Observation:
+    """Add when it was decided, where that is news. A proposal's own commit is older: then it is HEAD's last move."""
+    news = {Seen.LANDED: State.ACCEPTED, Seen.REVERTED: State.REVERTED}.get(found.seen, proposal.state)
+    if news is proposal.state:
+        return found
+    if found.commit in {"", proposal.commit}:
+        with suppress(OSError):
+            return replace(found, at=(repo.git_dir / "logs" / "HEAD").stat().st_mtime)
+        return found
+    commit = objects.read_commit(repo.git, found.commit)
+    return replace(found, at=float(commit.committer.seconds)) if commit else found
 
 
 def _open(address: Path, private: Path | None) -> Repo | None:

@@ -46,6 +46,7 @@ class Observation:
     """What was seen of one proposal: the commit that shows it, how it was told, and a remark for the person.
 
     `branch` is the short name of the branch that an undecided proposal stands on; empty where that is not known.
+    `at` is when it was decided, as a Unix time, 0 where that is not known: a commit may have any date.
     """
 
     id: str
@@ -54,3 +55,4 @@ class Observation:
     how: str = ""
     note: str = ""
     branch: str = field(default="", compare=False)
+    at: float = 0.0

@@ -50,8 +50,13 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
         said = store.meta.get(DAEMON) if store else None
         return Facts(
             machine=machine(
-                here.places, found, bad_settings, bad_store, now,
-                rebuilt=rebuilt(store, now), repositories=_repositories(store),
+                here.places,
+                found,
+                bad_settings,
+                bad_store,
+                now,
+                rebuilt=rebuilt(store, now),
+                repositories=_repositories(store),
             ),
             agents=tuple(found),
             daemon=Daemon(

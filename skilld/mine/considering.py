@@ -134,7 +134,7 @@ def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> Asked:
         return price.of(expected.tokens_in, expected.tokens_out) if price else None
 
     if not hooks.agree(expected, dollars):
-        return Asked(stopped="you did not want it to")
+        return Asked(stopped="nobody agreed to it")
     asking = Asking(world.store, world.terms, lambda done: hooks.progress("questions", done, len(new)))
     return asking.about(new)
 

@@ -33,6 +33,7 @@ from skilld.text import counted, cut, sentences
 from skilld.times import day, rfc3339
 from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, State, Usage
 
+BY_HAND = "The words are from a file given by hand"
 _SUMMARY = 300
 
 
@@ -134,7 +135,7 @@ def creation(written: Written, path: Path, run: Run) -> Proposal:
         operations=(Operation(Op.CREATE, "", skill.text),),
         summary=cut(skill.description, _SUMMARY),
         kind=Kind.FACT if candidate.kind is SkillKind.KNOWLEDGE else Kind.ADD_STEP,
-        flags=written.flags,
+        flags=(*_origin(candidate, run), *written.flags),
     )
 
 
@@ -165,7 +166,13 @@ def extension(candidate: Candidate, run: Run) -> Proposal:
     operations = tuple(Operation(Op(o["op"]), o["anchor"], o["text"]) for o in result["operations"])
     blank = _proposal(candidate, said, Path(candidate.target), run)
     summary = cut(sentences(result["changes"]), _SUMMARY)
-    return replace(blank, operations=operations, summary=summary, flags=tuple(result["flags"]))
+    return replace(blank, operations=operations, summary=summary, flags=(*_origin(candidate, run), *result["flags"]))
+
+
+def _origin(candidate: Candidate, run: Run) -> tuple[str, ...]:
+    """Return what to say of words that no agent's own folder holds: nothing shows that the person typed them."""
+    heard = [run.transcripts.find(proof) for proof in candidate.evidence]
+    return (BY_HAND,) if any(one is not None and one.session.by_hand for one in heard) else ()
 
 
 def _proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: Run) -> Proposal:

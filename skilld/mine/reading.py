@@ -40,6 +40,10 @@ class Reading:
     unknown_end: int = 0
     left_alone: int = 0
 
+    def is_by_hand(self, session: str) -> bool:
+        """Whether a session was read from a file that somebody named, outside the agents' folders."""
+        return session in self.where and self.where[session].by_hand
+
 
 def read(
     transcripts: Iterable[Transcript],

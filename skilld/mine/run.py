@@ -15,7 +15,7 @@ from skilld.mine.considering import Prices, Report, consider
 from skilld.mine.known import Proposed
 from skilld.mine.options import Hooks, Options, Progress, World
 from skilld.mine.proposing import become
-from skilld.mine.reading import read
+from skilld.mine.reading import Reading, read
 from skilld.mine.sessions import Transcript
 from skilld.mine.values import Candidate
 from skilld.skills.spec import NAME
@@ -31,7 +31,7 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     considered = consider(reading, options, world, hooks)
     report, run = considered.report, considered.run
     if not options.dry_run:
-        support(considered.proposed, world.store)
+        support(considered.proposed, world.store, report.reading)
     for number, candidate in enumerate(_named(report.judgement.candidates, options.name), 1):
         hooks.progress("proposals", number, len(report.judgement.candidates))
         report.became.append(become(candidate, run, world.around, hooks.edit, dry_run=options.dry_run))
@@ -51,10 +51,12 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     return report
 
 
-def support(proposed: Proposed, store: Store) -> None:
-    """Keep what was said again of open proposals as evidence of theirs."""
+def support(proposed: Proposed, store: Store, reading: Reading) -> None:
+    """Keep what was said again of open proposals as evidence of theirs, but for words from a file given by hand."""
+    by_hand = {turn.turn_key for one in reading.sessions if reading.is_by_hand(one.id) for turn in one.turns}
     for (proposal, _), evidence in proposed.supported.items():
-        store.proposals.support(proposal, evidence)
+        if evidence.turn not in by_hand:
+            store.proposals.support(proposal, evidence)
 
 
 def counted(transcripts: Sequence[Transcript], progress: Progress) -> Iterator[Transcript]:

@@ -20,11 +20,12 @@ from skilld.worker.conversation import as_messages
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
-    """A transcript to be read; `changed` is a Unix time."""
+    """A transcript to be read; `changed` is a Unix time. `by_hand`: it lies in no agent's folder, somebody named it."""
 
     agent: str
     path: Path
     changed: float
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,7 @@ class Session:
 
     `cwd` is where it was started, `main_dir` the folder in which most of its work was done, `project` the top of that
     one's repository, or `cwd` where it is not on this machine; `log` is what its own log tells of its cost and its end.
+    `by_hand` as of its transcript.
     """
 
     agent: str
@@ -45,6 +47,7 @@ class Session:
     uses: tuple[SkillUse, ...]
     log: Log = field(default_factory=Log)
     project: str = ""
+    by_hand: bool = False
 
     @property
     def turns(self) -> list[Message]:
@@ -151,6 +154,7 @@ class Reader:
             uses=tuple(read.uses),
             log=read.log,
             project=str(project_of(main_dir) or cwd or main_dir),
+            by_hand=transcript.by_hand,
         )
 
 

@@ -38,6 +38,8 @@ class Plain:
 
     def run(self, ids: Collection[str] = ()) -> None:
         """Go through what is open (or the proposals with these ids) until it is decided or the person ends it."""
+        for doubt in self._sitting.doubts():
+            self._say(f"look: {doubt}")
         seen: set[str] = set()
         while proposal := self._next(ids, seen):
             seen.add(proposal.id)

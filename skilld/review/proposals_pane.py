@@ -139,6 +139,8 @@ class ProposalsPane(Pane):
         except SkilldError as error:
             self.app.call_from_thread(self._refused, error)
         self.app.call_from_thread(self.fill)
+        for doubt in self._sitting.doubts():
+            self.app.call_from_thread(partial(self.notify, doubt, severity="warning", timeout=15, markup=False))
 
     def action_accept(self) -> None:
         """Accept the chosen one."""

@@ -21,6 +21,7 @@ from skilld.library.shelf import Shelved
 from skilld.library.trash import put_aside
 from skilld.proposals import amend, refresh
 from skilld.proposals.carry_out import Decision, Told, accepting, decide, rejecting, reverting
+from skilld.proposals.doubtful import doubts
 from skilld.proposals.here import Looking
 from skilld.proposals.parts import Part, parts
 from skilld.proposals.remarks import standing
@@ -93,6 +94,11 @@ class Sitting:
             result = read()
             with self._one_at_a_time, self._store() as store:
                 record(store, result, time.time())
+
+    def doubts(self) -> list[str]:
+        """Return which decisions of late an agent may have made with plain git, each with the step back."""
+        with self._store() as store:
+            return doubts(store, time.time())
 
     def look(self, proposal: Proposal) -> Look:
         """Return what there is to see of a proposal. Reads git and the transcripts."""

@@ -59,7 +59,7 @@ def read_file(path: Path) -> dict[str, Any]:
 
 def from_text(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
     """Return what a person typed for `key` (one of `keys`) as a value of that key's type; as typed where it is none."""
-    if key.startswith("roots.") or key in {"auto.skills", "mine.auto_domain_skill"}:
+    if key.startswith("roots.") or key in {"accept.terminals", "auto.skills", "mine.auto_domain_skill"}:
         return [part.strip() for part in text.split(",")]
     section, _, name = key.rpartition(".")
     inner = Settings.model_fields[section].annotation if section else Settings

@@ -6,10 +6,10 @@ import difflib
 import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
-from pydantic_settings import BaseSettings, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
 from skilld.errors import UsageError
 from skilld.intake.agents import ADAPTERS
@@ -71,9 +71,14 @@ class Budget(_Section):
 
 
 class Accept(_Section):
-    """Who may decide."""
+    """Who may decide. Counts in the settings file alone: a variable is as easily set by an agent."""
 
-    by_agents: bool = Field(default=False, description="let an agent's own shell run accept, reject and revert")
+    by_agents: bool = Field(
+        default=False, description="let agents, and scripts without a terminal, run accept, reject and revert"
+    )
+    terminals: list[str] = Field(
+        default_factory=list, description="programs that you type in, where skilld does not know them as terminals"
+    )
 
 
 def _names(value: object) -> object:
@@ -187,8 +192,16 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """Leave out .env files and secret folders: a project folder must not configure us."""
-        del settings_cls, dotenv_settings, file_secret_settings
-        return (env_settings, init_settings)
+        del env_settings, dotenv_settings, file_secret_settings
+        return (_WithoutAccept(settings_cls), init_settings)
+
+
+class _WithoutAccept(EnvSettingsSource):
+    """The variables, but for those about who may decide."""
+
+    def __call__(self) -> dict[str, Any]:
+        """Return what the variables set."""
+        return {name: value for name, value in super().__call__().items() if name != "accept"}
 
 
 def _absolute(folder: Path) -> Path:

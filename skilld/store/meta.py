@@ -17,6 +17,7 @@ BUDGET_SPENT = "budget_spent"  # the day, and which limit was reached
 LEARNING_DEAD = "learning_dead"  # whether it was told that nothing could be judged for a day
 RESTS_ON = "rests_on"  # what to mind before merging the staging branch, by the address of its repository
 HOMES = "homes"  # the common git directory of each linked work tree that had a proposal, by the tree's address
+LOOKED_AT = "looked_at"  # Unix time of the last look at what plain git decided
 SNOOZED_UNTIL = "snoozed_until"  # Unix time; no notice before it
 SYNCED = "synced"  # project folders whose instruction files got a managed block
 SHARED = "shared"  # commits made for sharing, by the address of their repository

@@ -9,6 +9,8 @@ from dataclasses import fields
 
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 
+MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
+
 _COLUMNS = tuple(field.name for field in fields(Proposal))
 _NAMES = ", ".join(f'"{name}"' for name in _COLUMNS)
 
@@ -79,7 +81,7 @@ class Proposals:
         commit: str = "",
         note: str = "",
     ) -> None:
-        """Record that `proposal` is in state `after` since `at`, by `who` (command or git).
+        """Record that `proposal` is in state `after` since `at`, by `who` (command, git, or `MAYBE` and agents).
 
         `commit` is the one that shows it; where it was accepted, by that it came in.
         """
@@ -155,6 +157,13 @@ class Proposals:
             (proposal_id,),
         ).fetchone()
         return "" if row is None else str(row["at"])
+
+    def decided_by(self, proposal_id: str) -> str:
+        """Return who made the newest decision; empty where there is none."""
+        row = self._db.execute(
+            "SELECT who FROM decisions WHERE proposal_id = ? ORDER BY id DESC LIMIT 1", (proposal_id,)
+        ).fetchone()
+        return "" if row is None else str(row["who"])
 
     def why(self, proposal_id: str) -> str:
         """Return the reason the person gave with the newest decision, if any."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilld.store.files import Files
+from skilld.times import seconds
 from skilld.types import SkillUse, Turn
 
 # In place of a batch: said before skilld was there, so it counts for nothing but recognising copies.
@@ -34,6 +35,15 @@ class StoredUse:
     path: str | None
     cwd: str | None
     after_seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Active:
+    """A session that was at work in a folder, as it says itself; `since` is the time of its first turn (Unix time)."""
+
+    agent: str
+    cwd: str
+    since: float
 
 
 class Transcripts(Files):
@@ -115,6 +125,16 @@ class Transcripts(Files):
             "SELECT last_activity, ended FROM sessions WHERE agent = ? AND session_id = ?", (agent, session_id)
         ).fetchone()
         return (0.0, False) if row is None else (row["last_activity"], bool(row["ended"]))
+
+    def active(self, since: float) -> list[Active]:
+        """Return the sessions with a folder whose transcript grew after `since` (Unix time)."""
+        rows = self._db.execute(
+            """SELECT agent, cwd, last_activity, (SELECT min(at) FROM turns WHERE turns.agent = sessions.agent
+               AND turns.session_id = sessions.session_id) AS first FROM sessions
+               WHERE last_activity >= ? AND cwd IS NOT NULL""",
+            (since,),
+        )
+        return [Active(row["agent"], row["cwd"], seconds(row["first"]) or row["last_activity"]) for row in rows]
 
     def newest_activity(self) -> float:
         """Return when any transcript last grew (Unix time), 0 where none is known."""

@@ -28,7 +28,7 @@ _UNDECIDED = frozenset({State.OPEN, State.DROPPED})
 def observe(job: Mapping[str, Any]) -> dict[str, Any]:
     """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     result: dict[str, Any] = {"outcome": Outcome.NOTHING.value, "detail": "", "decisions": [], "missing": {}}
-    result |= {"moved": [], "refitted": [], "committed": [], "branches": [], "rests": {}, "homes": {}}
+    result |= {"moved": [], "refitted": [], "committed": [], "branches": [], "rests": {}, "homes": {}, "at": {}}
     known = [proposal_from_json(item) for item in job["proposals"]]
     proposals = [at_home(proposal, job.get("homes", {})) for proposal in known]
     result["rehomed"] = [[now.id, now.repo, now.path] for now, was in zip(proposals, known, strict=True) if now != was]
@@ -52,6 +52,7 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
         after = settle(proposal, seen, job["missing"].get(proposal.id), job["now"])
         if after.state is not proposal.state or after.note != proposal.note:
             _decide(proposal, after.state, result, commit=after.commit, note=after.note)
+            result["at"][proposal.id] = seen.at or job["missing"].get(proposal.id, 0.0)
         if after.state in _UNDECIDED:
             undecided.add(proposal.id)
             result["missing"][proposal.id] = after.missing_since

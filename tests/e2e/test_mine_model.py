@@ -59,12 +59,12 @@ def test_past_sessions_become_a_few_sound_proposals_and_none_twice(home: Path, p
     before = project.fingerprint()
     with StubModel(answer) as model:
         program = _program(home, model)
-        dry = program.json("mine", "--dry-run")
+        dry = program.json("mine", "--yes", "--dry-run")
         asked = len(model.bodies)
-        first = program.json("mine")
+        first = program.json("mine", "--yes")
         proposals = program.json("proposals")
         edited = len(model.bodies) - asked
-        second = program.json("mine")
+        second = program.json("mine", "--yes")
         assert len(model.bodies) == asked + edited
     assert [one["proposal"] for one in dry["candidates"]] == [None] * len(dry["candidates"])
     assert dry["calls"] == asked > 0
@@ -112,14 +112,14 @@ def test_a_model_names_new_skills_in_words_that_were_said_once_and_within_the_bu
     _talk(home, project, "please rebase onto main, then squash the fixup commits")
     _talk(home, project, "paint the shed", IN_TESTS[0])
     with StubModel(_naming) as model:
-        spent = _program(home, model, SKILLD_BUDGET__CALLS="1").json("mine", "--dry-run")
+        spent = _program(home, model, SKILLD_BUDGET__CALLS="1").json("mine", "--yes", "--dry-run")
         program = _program(home, model)
         unasked = len(model.bodies)
-        dry = program.json("mine", "--dry-run")
+        dry = program.json("mine", "--yes", "--dry-run")
         asked = model.bodies[unasked:]
         assert dry["calls"] == len(asked)
         assert ["<new_skill number=" in said(body) for body in asked] == [False] * (len(asked) - 1) + [True]
-        (made,) = program.json("mine")["candidates"]
+        (made,) = program.json("mine", "--yes")["candidates"]
         assert len(model.bodies) == unasked + len(asked)
     assert [one["name"] for one in spent["candidates"]] == ["rebase-main-squash-fixup"]
     assert "budget is spent" in spent["stopped"]
@@ -133,7 +133,7 @@ def test_names_that_nobody_said_leave_the_drafted_ones(home: Path, project: Proj
     for rule in IN_TESTS:
         _talk(home, project, "add tests for the basket", rule)
     with StubModel(_naming) as model:
-        found = _program(home, model).json("mine", "--dry-run")["candidates"]
+        found = _program(home, model).json("mine", "--yes", "--dry-run")["candidates"]
     (made,) = (one for one in found if set(one["changes"]) == set(IN_TESTS))
     assert made["name"] == "project-testing"
     assert "evil" not in made["text"]
@@ -145,11 +145,11 @@ def test_what_was_decided_is_not_proposed_again_in_other_words(home: Path, proje
     _talk(home, project, "rebase onto main and squash the fixup commits")
     _talk(home, project, "please rebase onto main, then squash the fixup commits")
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    (made,) = program.json("mine", "--name", "squash")["candidates"]
+    (made,) = program.json("mine", "--yes", "--name", "squash")["candidates"]
     assert (made["name"], "skilld-sessions" in made["text"]) == ("squash", True)  # nobody else sees this repository
     assert program.run(decision, made["proposal"]).returncode == 0
     _talk(home, project, "squash the fixup commits, but rebase onto main before")
-    again = program.json("mine")
+    again = program.json("mine", "--yes")
     told = {one["missed"] for one in again["rejected"]}
     if decision == "accept":
         assert (again["candidates"], told) == ([], {"squash is a skill for it already"})
@@ -161,22 +161,22 @@ def test_what_was_rejected_stays_so_while_nobody_says_it_again(home: Path, proje
     _talk(home, project, "rebase onto main and squash the fixup commits")
     _talk(home, project, "please rebase onto main, then squash the fixup commits")
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    (made,) = program.json("mine")["candidates"]
+    (made,) = program.json("mine", "--yes")["candidates"]
     assert program.run("reject", made["proposal"]).returncode == 0
-    again = program.json("mine")
+    again = program.json("mine", "--yes")
     assert again["candidates"] == []
     assert {one["missed"] for one in again["rejected"]} == {f"new words: you rejected it as {made['proposal']}"}
-    assert f"  (you rejected it as {made['proposal']})\n" in program.run("mine", "--dry-run").stdout
+    assert f"  (you rejected it as {made['proposal']})\n" in program.run("mine", "--yes", "--dry-run").stdout
 
 
 def test_what_is_new_for_a_skill_that_is_still_proposed_waits(home: Path, project: Project) -> None:
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     for rule in IN_TESTS:
         _talk(home, project, "add tests for the basket", rule)
-    (first,) = (one for one in program.json("mine")["candidates"] if one["name"] == "project-testing")
+    (first,) = (one for one in program.json("mine", "--yes")["candidates"] if one["name"] == "project-testing")
     for rule in ("Always start the emulator before the browser tests.", "Never use the live mail server in tests."):
         _talk(home, project, "add tests for the basket", rule)
-    (second,) = (one for one in program.json("mine")["candidates"] if one["name"] == "project-testing")
+    (second,) = (one for one in program.json("mine", "--yes")["candidates"] if one["name"] == "project-testing")
     assert second["proposal"] is None
     assert f"{first['proposal']} proposes a skill of that name" in second["why_not"]
 
@@ -186,7 +186,7 @@ def test_what_comes_from_a_project_that_is_gone_goes_to_the_persons_own_skills(h
         _talk(home, project, text)
     shutil.rmtree(project.root)
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    (made,) = program.json("mine")["candidates"]
+    (made,) = program.json("mine", "--yes")["candidates"]
     (proposal,) = program.json("proposals")
     assert proposal["id"] == made["proposal"]
     assert Path(proposal["path"]) == home / ".claude/skills/tag-release-push/SKILL.md"
@@ -200,9 +200,9 @@ def test_a_repository_that_others_see_gets_no_session_ids_and_no_quotes(home: Pa
         for text in ("tag the release and push the tag", "tag the release, then push that tag")
     ]
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    (made,) = program.json("mine")["candidates"]
+    (made,) = program.json("mine", "--yes")["candidates"]
     sessions.append(_talk(home, project, "tag that release and push the tag, please"))
-    assert program.json("mine")["candidates"] == []
+    assert program.json("mine", "--yes")["candidates"] == []
     (proposal,) = program.json("proposals")
     assert len(proposal["evidence"]) == 3  # what was said again counts for the one that is open
     commit = project.git("show", "skilld/staging")
@@ -216,11 +216,11 @@ def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home:
     with StubModel(answer) as model:
         model.queue(Reply(status=429, retry_after=0.1))
         poor = _program(home, model, SKILLD_BUDGET__CALLS="3")
-        stopped = poor.json("mine", "--dry-run")
+        stopped = poor.json("mine", "--yes", "--dry-run")
         assert (stopped["calls"], stopped["unread"], len(model.bodies)) == (3, 1, 3)
         assert stopped["stopped"] == "today's budget is spent: 3 of 3 model calls were made today"
-        assert poor.json("mine", "--dry-run")["calls"] == 0
-        assert _program(home, model).json("mine", "--dry-run")["calls"] == 2  # the last session, and the name
+        assert poor.json("mine", "--yes", "--dry-run")["calls"] == 0
+        assert _program(home, model).json("mine", "--yes", "--dry-run")["calls"] == 2  # the last session, and the name
         (row,) = poor.json("cost")["days"]
         assert (row["skill"], row["calls"]) == ("(mining)", 5)
 
@@ -228,7 +228,7 @@ def test_a_model_is_given_time_the_budget_ends_it_and_the_next_run_goes_on(home:
 def test_a_refused_key_is_told_with_its_remedy(home: Path, project: Project) -> None:
     _talk(home, project, "add tests for the basket", IN_TESTS[0])
     with StubModel(lambda _: Reply(status=401)) as model:
-        done = _program(home, model).run("mine")
+        done = _program(home, model).run("mine", "--yes")
     assert done.returncode == 1
     assert "refused the key" in done.stderr
     assert "skilld config show" in done.stderr
@@ -245,12 +245,12 @@ def test_interrupting_keeps_what_was_answered(home: Path, project: Project) -> N
 
     with StubModel(late) as model:
         program = _program(home, model)
-        started = _start(program, "mine", "--dry-run")
+        started = _start(program, "mine", "--yes", "--dry-run")
         model.wait_for_requests(2)
         started.send_signal(signal.SIGINT)
         assert started.wait(LIMIT) == 130
         model.decide = answer
-        assert program.json("mine", "--dry-run")["calls"] == 2  # the one that was under way, and the name
+        assert program.json("mine", "--yes", "--dry-run")["calls"] == 2  # the one that was under way, and the name
 
 
 @pytest.mark.parametrize(("text", "kept"), [("# Mine\n\nAlways look twice.\n", True), ("{{bad\u202e", False)])
@@ -265,7 +265,7 @@ def test_a_draft_is_seen_in_the_editor_and_checked_again(home: Path, project: Pr
     editor.chmod(0o755)
     program = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"})
     program.environment["EDITOR"] = str(editor)
-    (made,) = program.json("mine", "--edit")["candidates"]
+    (made,) = program.json("mine", "--yes", "--edit")["candidates"]
     assert bool(made["proposal"]) is kept, made
     if kept:
         assert "Always look twice." in project.git("show", f"skilld/staging:.claude/skills/{made['name']}/SKILL.md")
@@ -293,3 +293,15 @@ def _start(program: Program, *arguments: str) -> subprocess.Popen[Any]:
     return subprocess.Popen(
         command, cwd=program.home, env=program.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
     )
+
+
+def test_s8_without_a_terminal_no_paid_model_is_asked_unless_it_is_said(home: Path, project: Project) -> None:
+    _two_weeks(home, project)
+    with StubModel(answer) as model:
+        program = _program(home, model)
+        done = program.run("mine", "--dry-run")
+        assert (done.returncode, len(model.bodies)) == (0, 0), done.stderr
+        assert "Not asked: there is no terminal to ask you on. If you mean it: --yes" in done.stderr
+        assert program.json("mine", "--dry-run")["stopped"] == "nobody agreed to it"
+        assert model.bodies == []
+        assert program.json("mine", "--dry-run", "--yes")["calls"] == len(model.bodies) > 0

@@ -126,7 +126,7 @@ def test_a_snoozed_notice_comes_when_the_snooze_is_over_with_words_where_they_we
     with _running(home, SKILLD_NOTIFY__WORDS="true") as (server, program):
         _teach(home, project, program)
         assert server.shown == []
-        assert program.run("snooze", "off").returncode == 0
+        assert Program(home).run("snooze", "off").returncode == 0  # from a shell that no agent has opened
         assert server.wait(1)["body"] == (
             f"{TEXT}\nAlways put the ticket number first in each entry. \u2014 you: \u201c{LASTING}\u201d"
         )

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.claude_lines import typed
+from support.person import at_a_terminal
 from support.user_manager import ROOT, USER, UserManager, user_manager, why_not
 from support.waiting import wait_for
 
@@ -47,7 +48,9 @@ def test_a_plain_user_installs_starts_stops_and_removes_it(manager: UserManager,
     path = f"{manager.home}/{ODD}/bin:/{QUOTED}:/usr/local/bin:/usr/bin:/bin"
 
     def skilld(*arguments: str) -> str:
-        done = manager.run(str(python), "-P", "-m", "skilld", *arguments, env={"PATH": path})
+        done = manager.run(
+            *at_a_terminal(python=PYTHON), str(python), "-P", "-m", "skilld", *arguments, env={"PATH": path}
+        )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -82,7 +85,7 @@ def test_a_plain_user_installs_starts_stops_and_removes_it(manager: UserManager,
 
 def test_a_variable_that_only_the_shell_has_is_refused_or_kept_with_consent(manager: UserManager, python: Path) -> None:
     shell = {"HTTPS_PROXY": "http://ada:p$a\"s\\s%h@proxy.example:8080/ '"}
-    command = (str(python), "-P", "-m", "skilld", "service", "install")
+    command = (*at_a_terminal(python=PYTHON), str(python), "-P", "-m", "skilld", "service", "install")
     refused = manager.run(*command, env=shell)
     assert (refused.returncode, "HTTPS_PROXY" in refused.stderr) == (5, True)
     assert "ada" not in refused.stderr
@@ -109,7 +112,7 @@ def test_a_frozen_stage_is_noticed_and_the_daemon_started_again(manager: UserMan
         "[Service]\nWatchdogSec=4\nRestartSec=1\n"
         f"Environment=PYTHONPATH={Path(__file__).parent / 'freeze'} PYTHONFROZEN={frozen}\n",
     )
-    installed = manager.run(str(PYTHON), "-P", "-m", "skilld", "service", "install")
+    installed = manager.run(*at_a_terminal(python=PYTHON), str(PYTHON), "-P", "-m", "skilld", "service", "install")
     assert installed.returncode == 0, installed.stderr
     before = manager.shown(UNIT, "MainPID", "NRestarts")
     assert before["NRestarts"] == "0"

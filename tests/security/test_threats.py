@@ -96,7 +96,8 @@ THREATS: dict[str, tuple[str, ...]] = {
     ),
     "T-24": (
         "security/test_decisions.py::test_t24_*",
-        "unit/test_decide_guard.py",
+        "unit/test_who.py",
+        "e2e/test_who_decides.py",
         "e2e/test_review.py::test_an_agent_is_not_let_in",
         "e2e/test_notices.py::test_reject_on_the_notice_rejects_whatever_another_program_says_was_pressed",
     ),

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from support.person import at_a_terminal
 from support.processes import processes_of
 from support.waiting import LIMIT, wait_for
 
@@ -34,6 +35,7 @@ class Program:
             "SKILLD_MODEL": "offline",
             **(settings or {}),
         }
+        self.typed_in = at_a_terminal()  # what stands between a verb and whoever runs the tests
         self.before: tuple[str, ...] = ()  # a command that runs the one behind it, somewhere else
         self._output = home / "skilld-run.log"
 
@@ -52,7 +54,7 @@ class Program:
         self, arguments: Sequence[str], typed: str, variables: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [*self.before, *_SKILLD, *arguments],
+            [*self.typed_in, *self.before, *_SKILLD, *arguments],
             cwd=self.home,
             env={**self.environment, **variables},
             input=typed,

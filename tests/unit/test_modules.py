@@ -24,6 +24,7 @@ OUTPUT = {
 PROGRAMS = {
     "skilld.git": "the one door to git",
     "skilld.daemon.spawn": "starts workers",
+    "skilld.decide.who.tree": "ps, where there is no /proc",
     "skilld.demo": "starts the daemon, and git as a person would",
     "skilld.cli": "a pager, an editor, journalctl",
     "skilld.service": "systemctl, launchctl",

@@ -77,6 +77,9 @@ def test_a_terminal_that_cannot_start_is_told_by_its_command(tmp_path: Path) -> 
 
 def test_a_decision_that_fails_gives_its_own_reason(home: Path) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": os.pathsep.join(sys.path)}
+    settings = home / ".config/skilld/config.toml"  # this is no daemon, whose decision is the person's
+    settings.parent.mkdir(parents=True)
+    settings.write_text("accept.by_agents = true\n", encoding="utf-8")
     why = press.decide("accept", "0123abcd", environment)
     assert why == "No such proposal: nothing has the id 0123abcd List them: skilld proposals --state all"
 

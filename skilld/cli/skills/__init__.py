@@ -42,7 +42,7 @@ def add(verbs: common.Verbs) -> None:
     """Add the group."""
     text = "your library of skills: list, show, use, test them"
     actions = verbs.add_parser("skills", help=text, description=text).add_subparsers(
-        title="actions", metavar="ACTION", required=True
+        title="actions", metavar="ACTION", dest="action", required=True
     )
     for module in VERBS:
         module.add(actions)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.decide import begin
 from skilld.cli.skills import library
 from skilld.cli.skills.moving import refuse_to_move
 from skilld.errors import SkilldError, UsageError
@@ -32,11 +31,12 @@ def add(verbs: common.Verbs) -> None:
 
 def archive(arguments: argparse.Namespace) -> int:
     """Move a skill's folder out of every agent's sight; open proposals for it are named."""
+    from skilld.git.environment import scrub_environment
     from skilld.library.archive import archive as put_aside
     from skilld.library.archive import sweep
     from skilld.types import State
 
-    removed = begin(_TITLE)
+    removed = scrub_environment()
     store = common.store()
     row = library.the_skill(store, arguments.name)
     refuse_to_move(store, row, removed, _TITLE)
@@ -59,7 +59,6 @@ def restore(arguments: argparse.Namespace) -> int:
     there = archived(_archive())
     if arguments.name is None:
         return _list(there, as_json=arguments.json)
-    begin("The skill was not restored")
     sweep(_archive(), time.time())
     one = _chosen(there, common.as_text(arguments.name))
     folder = put_back(one)

@@ -8,7 +8,6 @@ import sys
 
 from skilld import console
 from skilld.cli import common, terminal
-from skilld.cli.decide import begin
 from skilld.cli.skills import library
 from skilld.cli.skills.moving import refuse_to_move
 from skilld.errors import Exit
@@ -25,10 +24,11 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.git.environment import scrub_environment
     from skilld.library.trash import put_aside, trash_of
     from skilld.types import State
 
-    removed = begin(_TITLE)
+    removed = scrub_environment()
     store = common.store()
     row = library.the_skill(store, arguments.name)
     refuse_to_move(store, row, removed, _TITLE)

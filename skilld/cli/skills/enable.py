@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from skilld import console
-from skilld.cli import common, terminal
+from skilld.cli import common
 from skilld.cli.skills import library
 from skilld.errors import UsageError
 
@@ -29,7 +29,6 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
     from skilld.library.serving import switch
 
-    terminal.refuse_agent("Only you can choose your skills")
     if bool(arguments.names) + arguments.all + arguments.custom != 1:
         raise UsageError("Which skills?", "give their names, or --all, or --custom", "List them: skilld skills list")
     store = common.store()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common, inventory, terminal
+from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
@@ -58,7 +58,6 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.exchange.sources import find
     from skilld.git.environment import scrub_environment
 
-    terminal.refuse_agent("Only you can import skills")
     removed = scrub_environment()
     found = find(arguments.source, removed, common.as_text(arguments.branch))  # a path need not be UTF-8
     if arguments.only:

@@ -6,7 +6,7 @@ import argparse
 from functools import partial
 
 from skilld import console
-from skilld.cli import common, terminal
+from skilld.cli import common
 from skilld.cli.skills import library
 
 
@@ -22,7 +22,6 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
     from skilld.library.pins import pin
 
-    terminal.refuse_agent("Only you can pin your skills")
     store = common.store()
     row = library.the_skill(store, arguments.name)
     changed = pin(store, row.path, on=on)

@@ -56,7 +56,6 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.git.environment import scrub_environment
     from skilld.git.remote import push
 
-    terminal.refuse_agent("Only you can share your skills")
     removed = scrub_environment()
     remote = common.as_text(arguments.to)
     if not is_address(remote) and remote.startswith("-"):

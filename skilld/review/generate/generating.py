@@ -121,7 +121,7 @@ class Generating:
         with self._world() as world:
             run = replace(result.considered.run, store=world.store)
             if not self.dry_run:
-                support(result.considered.proposed, world.store)
+                support(result.considered.proposed, world.store, self._reading)
             for number, one in enumerate(kept, 1):
                 progress("proposals", number, len(kept))
                 candidate = replace(one.candidate, name=one.name)

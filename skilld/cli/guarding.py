@@ -1,0 +1,141 @@
+"""Who may give which command: what is not listed here is the person's alone, also what is added later.
+
+A command is named as it is typed: verb, or verb and action.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from skilld.errors import RefusedError
+
+if TYPE_CHECKING:
+    from skilld.decide.who.judge import Doubt
+
+When = Callable[[argparse.Namespace], bool]
+
+
+def _always(_: argparse.Namespace) -> bool:
+    return True
+
+
+def _never(_: argparse.Namespace) -> bool:
+    return False
+
+
+def _dry(arguments: argparse.Namespace) -> bool:
+    return bool(arguments.dry_run)
+
+
+def _git_reads(arguments: argparse.Namespace) -> bool:
+    from skilld.cli.git import reads
+
+    return reads(arguments)
+
+
+# What only reads, or does with these arguments.
+READ_ONLY: Mapping[str, When] = {
+    "config": _always,
+    "config path": _always,
+    "config show": _always,
+    "consolidate": _dry,
+    "cost": _always,
+    "demo": _always,  # works in a home that it makes and removes
+    "doctor": _always,
+    "eval": _always,
+    "git": _git_reads,
+    "inspect": _always,
+    "learnings": lambda arguments: not arguments.forget,
+    "logs": _always,
+    "mcp": _always,
+    "mine": _dry,
+    "proposals": _always,
+    "recommend": _always,
+    "record": lambda arguments: bool(arguments.stats),
+    "service": _always,
+    "service install": _dry,
+    "service status": _always,
+    "show": _always,
+    "skills diff": _always,
+    "skills export": lambda arguments: arguments.out is None,
+    "skills history": _always,
+    "skills list": _always,
+    "skills restore": lambda arguments: arguments.name is None,
+    "skills share": _dry,
+    "skills show": _always,
+    "skills profile": _always,
+    "skills test": _always,
+    "skills use": _always,
+    "status": _always,
+    "suggest": _always,
+    "sync": _dry,
+    "uninstall": _dry,
+    "unsync": _dry,
+    "why": _always,
+}
+
+# What is started where nobody is at a terminal, and why it may be.
+UNATTENDED: Mapping[str, str] = {
+    "run": "the service manager starts it; it proposes, and decides nothing",
+    "record": "tools tell of their tasks with it; only what the person tells is learned from",
+    "mine": "a timer may start it; see `skilld.cli.mine.refuse_others` for what an agent may not have it read",
+}
+
+# What `accept.by_agents` in the settings file leaves to agents.
+DECISIONS = frozenset({"accept", "git", "reject", "revert", "review"})
+
+_TITLES: Mapping[str, str] = {
+    **dict.fromkeys(DECISIONS, "Only you can decide on proposals"),
+    "config set": "Only you can change the settings",
+    "config unset": "Only you can change the settings",
+    "uninstall": "Only you can uninstall skilld",
+}
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raise RefusedError where the command is the person's and somebody else gave it."""
+    command = name_of(arguments)
+    if command in UNATTENDED or READ_ONLY.get(command, _never)(arguments):
+        return
+    title = _TITLES.get(command, f"Only you can run skilld {command}")
+    refuse_others(title, arguments.words, by_agents=command in DECISIONS)
+
+
+def name_of(arguments: argparse.Namespace) -> str:
+    """Return the command as it was typed."""
+    return " ".join(part for part in (arguments.command, getattr(arguments, "action", None)) if part)
+
+
+def refuse_others(title: str, words: Sequence[str], *, by_agents: bool = False) -> None:
+    """Raise RefusedError with `title` where the person did not give this command; `words` are those it consists of."""
+    from skilld import paths
+    from skilld.cli import common, person
+
+    doubt = person.doubt()
+    # Whoever moves the settings by a variable could name a file of their own.
+    if doubt is None or (by_agents and not paths.moved() and common.settings().accept.by_agents):
+        return
+    raise RefusedError(title, doubt.words, remedy(doubt, words))
+
+
+def remedy(doubt: Doubt, given: Sequence[str]) -> str:
+    """Return what the person can do instead."""
+    from skilld.cli import common
+    from skilld.decide.who.judge import Why
+
+    words = common.as_text(shlex.join(["skilld", *given]))
+    match doubt.why:
+        case Why.AGENT:
+            return f"What is typed inside an agent comes from the agent. Type it in a terminal of your own: {words}"
+        case Why.MARK:
+            return f"Type it in a terminal that no agent has opened: {words}"
+        case Why.NO_TERMINAL:
+            return f"Type it in a terminal: {words}"
+        case _:
+            return (
+                f"Type it in a terminal: {words}. If this is one that skilld does not know, write its program's name "
+                f"into accept.terminals in {common.places().settings_file}"
+            )

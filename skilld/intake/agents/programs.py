@@ -1,0 +1,85 @@
+"""The programs of coding agents, and the variables they set for the commands they run: one line for each agent.
+
+The agents whose transcripts skilld follows come first, then others that people use beside them. `names` are names of
+programs as `ps` shows them, also with a platform behind (`codex-x86_64-unknown-linux-musl`); `packages` are parts of
+the path of a program, or of the script that an interpreter runs; `marks` are variables set on commands that the agent
+runs and not in a person's own shell (checked 2026-11 in each client's documentation or source; AGENT and AI_AGENT:
+https://github.com/agentsmd/agents.md/issues/136). An editor's own agent runs its commands in the editor's terminal, as
+the person does: only its marks tell.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class AgentProgram:
+    """How one agent is recognised among processes. Names and packages are in small letters."""
+
+    title: str
+    names: tuple[str, ...]
+    packages: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+
+
+PROGRAMS: tuple[AgentProgram, ...] = (
+    AgentProgram(
+        "Claude Code",
+        ("claude", "claude-code", "claude.exe"),
+        ("@anthropic-ai/claude-", "anthropic.claude-code", "/claude/versions/", "claude_agent_sdk"),
+        ("CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"),
+    ),
+    AgentProgram(
+        "Codex",
+        ("codex", "codex-cli", "codex-exec", "codex-tui", "codex-linux-sandbox", "codex-app-server"),
+        ("@openai/codex", "openai.chatgpt"),
+        (
+            "CODEX_CI",
+            "CODEX_SANDBOX",
+            "CODEX_SANDBOX_NETWORK_DISABLED",
+            "CODEX_THREAD_ID",
+        ),
+    ),
+    AgentProgram("opencode", ("opencode",), ("node_modules/opencode-",), ("OPENCODE", "OPENCODE_CLIENT")),
+    AgentProgram("Gemini CLI", ("gemini", "gemini-cli"), ("@google/gemini-cli",), ("GEMINI_CLI",)),
+    AgentProgram("Copilot CLI", ("copilot", "copilot-agent"), ("@github/copilot",), ("COPILOT_CLI",)),
+    AgentProgram("Pi", ("pi", "pi-coding-agent"), ("/pi-coding-agent",), ("PI_CODING_AGENT",)),
+    AgentProgram("Qwen Code", ("qwen", "qwen-code"), ("@qwen-code/",), ("QWEN_CODE",)),
+    AgentProgram("Cursor", ("cursor-agent",), ("/cursor-agent/versions/",), ("CURSOR_AGENT",)),
+    AgentProgram("TraeX", ("traex", "trae-cli", "trae-agent"), ("/site-packages/trae_agent/",)),
+    AgentProgram("Aider", ("aider",), ("/site-packages/aider/",)),
+    AgentProgram("Amazon Q", ("q", "qchat", "kiro-cli", "kiro-cli-chat")),
+    AgentProgram("Amp", ("amp",), ("@sourcegraph/amp",)),
+    AgentProgram("Auggie", ("auggie",), ("@augmentcode/auggie",), ("AUGMENT_AGENT",)),
+    AgentProgram(
+        "Cline", ("cline", "cline-core"), ("node_modules/cline/", "saoudrizwan.claude-dev"), ("CLINE_ACTIVE",)
+    ),
+    AgentProgram("Codebuff", ("codebuff",), ("node_modules/codebuff/",)),
+    AgentProgram("Continue", ("cn",), ("@continuedev/cli",)),
+    AgentProgram("Crush", ("crush",), ("@charmland/crush",)),
+    AgentProgram("Devin", ("devin",)),
+    AgentProgram("Droid", ("droid",), ("@factory/cli",)),
+    AgentProgram("Forge", ("forge", "forgecode"), ("node_modules/forgecode/",)),
+    AgentProgram("Goose", ("goose", "goosed"), (), ("GOOSE_TERMINAL",)),
+    AgentProgram("gptme", ("gptme",), ("/site-packages/gptme/",)),
+    AgentProgram("Grok", ("grok", "grok-cli"), ("@vibe-kit/grok-cli",)),
+    AgentProgram("Hermes", ("hermes", "hermes-agent")),
+    AgentProgram("iFlow", ("iflow",), ("@iflow-ai/",)),
+    AgentProgram("Jules", ("jules",), ("@google/jules",)),
+    AgentProgram("Kilo Code", ("kilo", "kilocode"), ("@kilocode/cli", "kilocode.kilo-code")),
+    AgentProgram("Kimi", ("kimi", "kimi-cli"), ("/site-packages/kimi_cli/",)),
+    AgentProgram("Letta", ("letta", "letta-code"), ("@letta-ai/letta-code",)),
+    AgentProgram("LLxprt", ("llxprt", "llxprt-code"), ("@vybestack/llxprt-code",)),
+    AgentProgram("Mistral Vibe", ("vibe", "vibe-acp", "mistral-vibe")),
+    AgentProgram("nanocoder", ("nanocoder",), ("@motesoftware/nanocoder",)),
+    AgentProgram("Open Interpreter", ("interpreter", "open-interpreter"), ("/site-packages/interpreter/",)),
+    AgentProgram("OpenClaw", ("openclaw", "clawdbot"), ("node_modules/openclaw/", "node_modules/clawdbot/")),
+    AgentProgram("OpenHands", ("openhands",), ("/site-packages/openhands/",)),
+    AgentProgram("Plandex", ("plandex", "pdx")),
+    AgentProgram("Roo Code", ("roo", "roo-code"), ("rooveterinaryinc.roo-cline",)),
+    AgentProgram("Rovo Dev", ("rovodev", "acli")),
+    AgentProgram("a coding agent", (), (), ("AGENT", "AI_AGENT")),
+)
+
+MARKS = frozenset(mark for program in PROGRAMS for mark in program.marks)

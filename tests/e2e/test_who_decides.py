@@ -1,0 +1,149 @@
+"""Who decides, with real processes: an agent in any disguise does not, a person in any honest place does (S3, S4)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import disguises
+from support.honest_places import CAN_ENTER, PLACES
+from support.lessons import LINES, TICKETS, Lessons
+from support.live_project import Project
+from support.person import a_program_called, at_a_terminal
+from support.program import Program
+from support.session import LASTING_TOO, Session
+from support.waiting import LIMIT, wait_for
+
+SKILLD = (sys.executable, "-m", "skilld")
+# An agent's client as far as the kernel goes: it starts a shell in a session of its own, without a terminal.
+AGENT = "import subprocess, sys; subprocess.run(['bash', '-c', sys.argv[1]], start_new_session=True)"
+
+
+@pytest.fixture
+def taught(home: Path, project: Project, program: Program) -> str:
+    (proposal,) = Lessons(home, project, program).teach(TICKETS)
+    return str(proposal["id"])
+
+
+def forged(home: Path, project: Project) -> Path:
+    """Write a transcript that no agent has written, where none keeps its own."""
+    session = Session(home / "nobody", project)
+    session.use_skill()
+    session.type("Write the release notes for 2.4.0", LASTING_TOO, "ok", "thanks", "go on")
+    path = home / "forged.jsonl"
+    path.write_bytes(session.path.read_bytes())
+    shutil.rmtree(home / "nobody")
+    return path
+
+
+def commands(home: Path, project: Project, proposal: str) -> dict[str, str]:
+    return {
+        "accept": f"accept {proposal}",
+        "reject": f"reject {proposal}",
+        "revert": f"revert {proposal}",
+        "config set": "config set accept.by_agents true",
+        "mine FILE": f"mine {forged(home, project)} --yes",
+        "pause": "pause 1h",
+    }
+
+
+@pytest.mark.skipif(shutil.which("script") is None, reason="no script(1) on this machine")
+def test_s3_s4_no_disguise_of_an_agent_lets_it_decide(program: Program, project: Project, taught: str) -> None:
+    before, folder = project.fingerprint(), program.home / "tries"
+    folder.mkdir()
+    given = commands(program.home, project, taught)
+    all_of_them = disguises.script(folder, " ".join(SKILLD), given, program.environment)
+    # A terminal is above the agent, as a person's is; no variable tells of it.
+    subprocess.run(
+        [*at_a_terminal(), str(a_program_called("claude")), "-c", AGENT, f"sh {all_of_them}"],
+        cwd=program.home, env=program.environment, stdin=subprocess.DEVNULL, check=True, timeout=10 * LIMIT,
+    )  # fmt: skip
+    wait_for("all of them to end", lambda: disguises.has_ended(folder), 5 * LIMIT)
+    tried = disguises.attempts(folder, given)
+    assert {one: found for one, found in tried.items() if found.code != disguises.REFUSED} == {}
+    assert "(process" in tried["none", "accept"].said
+    assert f"skilld accept {taught}" in tried["none", "accept"].said
+    assert project.fingerprint() == before
+    assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["open"]
+    assert program.json("status")["paused"] is False
+    assert not (program.home / ".config/skilld/config.toml").exists()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_a_person_decides_in_every_honest_place(program: Program, taught: str, place: str) -> None:
+    if place == "tmux" and shutil.which("tmux") is None:
+        pytest.skip("no tmux on this machine")
+    if place == "a container shell" and not CAN_ENTER:
+        pytest.skip("a process namespace takes root, unshare and nsenter")
+    for words in (("accept", taught), ("revert", taught), ("pause", "1h"), ("config", "set", "batch.turns", "4")):
+        assert PLACES[place]([*SKILLD, *words], program.home, program.environment) == 0, words
+    assert [item["state"] for item in program.json("proposals", "--state", "all")] == ["reverted"]
+
+
+def test_s3_the_setting_counts_in_its_file_alone(program: Program, project: Project, taught: str) -> None:
+    agent = Program(program.home, {"CLAUDECODE": "1", "SKILLD_ACCEPT__BY_AGENTS": "true"})
+    done = agent.run("accept", taught)
+    assert done.returncode == 5
+    assert "CLAUDECODE says that a coding agent runs this command" in done.stderr
+    assert program.run("config", "set", "accept.by_agents", "true").returncode == 0
+    for words in (("config", "unset", "accept.by_agents"), ("pause",), ("uninstall", "--yes")):
+        assert agent.run(*words).returncode == 5, words
+    assert agent.run("accept", taught).returncode == 0
+    assert LINES[TICKETS] in project.skill_path.read_text()
+
+
+def test_where_nobody_is_only_what_reads_is_done(program: Program, taught: str) -> None:
+    program.typed_in = ()  # as cron starts it
+    assert [item["id"] for item in program.json("proposals")] == [taught]
+    assert program.run("mine", "--dry-run").returncode == 0
+    assert program.run("mine").returncode == 0
+    assert program.run("run", "--once").returncode == 0
+    done = program.run("reject", taught)
+    assert done.returncode == 5
+    assert f"Type it in a terminal: skilld reject {taught}" in done.stderr
+
+
+def test_s4_what_a_file_given_by_hand_holds_says_so(program: Program, project: Project, home: Path) -> None:
+    done = program.run("mine", str(forged(home, project)), "--min-turns", "1")
+    assert done.returncode == 0, done.stderr
+    proposals = program.json("proposals", "--state", "all")
+    assert proposals, done.stdout
+    assert "from a file given by hand" in done.stdout
+    for proposal in proposals:
+        assert "The words are from a file given by hand" in proposal["flags"]
+        assert "from a file given by hand" in program.run("show", proposal["id"]).stdout
+
+
+@pytest.mark.parametrize("moved", ["CLAUDE_CONFIG_DIR", "SKILLD_ROOTS"])
+def test_s4_a_variable_names_no_agents_folder_for_somebody_else(home: Path, project: Project, moved: str) -> None:
+    path = forged(home, project)
+    own = home / "own/projects/-x"
+    own.mkdir(parents=True)
+    shutil.copy(path, own / "5e55105e-0000-4000-8000-000000000001.jsonl")
+    value = json.dumps({"claude-code": str(home / "own")}) if moved == "SKILLD_ROOTS" else str(home / "own")
+    nobody = Program(home, {moved: value})
+    nobody.typed_in = ()
+    assert nobody.run("mine").returncode == 5
+    assert nobody.run("proposals", "--json").stdout.strip() == "[]"
+    nightly = nobody.run("mine", "--nightly")
+    assert nightly.returncode == 5, nightly.stdout
+
+
+def test_s3_what_plain_git_decides_beside_an_agent_is_marked(project: Project, program: Program, taught: str) -> None:
+    (proposal,) = program.json("proposals")
+    assert proposal["id"] == taught
+    project.git("cherry-pick", proposal["commit"])
+    (found,) = program.json("proposals", "--state", "all")
+    assert (found["state"], found["decided_by"]) == ("accepted", "git, maybe claude-code")
+    line = project.skill_path.read_text().splitlines().index(LINES[TICKETS]) + 1
+    for words in (("show", proposal["id"]), ("why", f"{project.skill_path}:{line}"), ("review", "--plain")):
+        said = program.run(*words).stdout
+        assert "by git, maybe by an agent (claude-code was at work there)" in said, words
+        assert f"undo: skilld revert {proposal['id']}" in said, words
+    assert program.run("revert", proposal["id"]).returncode == 0
+    assert "maybe by an agent" not in program.run("show", proposal["id"]).stdout

@@ -1,0 +1,111 @@
+"""Real clients run skilld's commands as their own tool: refused in every disguise (part 3, findings S3 and S4).
+
+The client sits in a terminal (tmux), as a person's does, so that only what stands between tells the two apart.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pytest
+
+from support import disguises
+from support.honest_places import CAN_ENTER, PLACES
+from support.live_agent import LiveAgent
+from support.live_bench import Bench
+from support.live_claude_code import ClaudeCode
+from support.live_codex import Codex
+from support.session import LASTING, Session
+from support.stub_agents import Call, Rule, Say
+from support.terminal import Terminal
+from support.waiting import LIMIT, wait_for
+from tools.live_clients import CLAUDE_CODE, CODEX, Client
+
+pytestmark = pytest.mark.live
+
+SKILLD = (sys.executable, "-m", "skilld")
+
+
+class CodexInAnothersProject(Codex):
+    """Codex in a project whose skill somebody taught with Claude Code."""
+
+    project_skills = ClaudeCode.project_skills
+
+
+class Case(NamedTuple):
+    """One agent: how it is told to run a command, and to ask nobody first."""
+
+    agent: type[LiveAgent]
+    client: Client
+    tool: Callable[[str], Call]
+    unasked: str
+
+
+CASES = {
+    "claude": Case(
+        ClaudeCode,
+        CLAUDE_CODE,
+        lambda command: Call("Bash", {"command": command, "timeout": 600_000}),
+        "--dangerously-skip-permissions",
+    ),
+    "codex": Case(
+        CodexInAnothersProject,
+        CODEX,
+        lambda command: Call("exec_command", {"cmd": command, "yield_time_ms": 30_000}),
+        "--dangerously-bypass-approvals-and-sandbox",
+    ),
+}
+
+
+def _proposal(bench: Bench) -> dict[str, Any]:
+    session = Session(bench.agent.home, bench.project)
+    session.use_skill()
+    session.type("Write the release notes for 2.4.0", LASTING, "ok, looks good", "thanks", "go on")
+    assert bench.skilld.run("run", "--once", "--backfill", "1").returncode == 0
+    (proposal,) = bench.skilld.json("proposals")
+    return dict(proposal)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_real_client_decides_in_no_disguise(
+    make_bench: Callable[[type[LiveAgent], Client], Bench], name: str
+) -> None:
+    case = CASES[name]
+    bench = make_bench(case.agent, case.client)
+    proposal = _proposal(bench)
+    forged = bench.project.root.parent / "forged.jsonl"
+    (genuine,) = bench.agent.home.glob(".claude/projects/-x-project/*.jsonl")
+    forged.write_bytes(genuine.read_bytes())
+    commands = {
+        "accept": f"accept {proposal['id']}",
+        "reject": f"reject {proposal['id']}",
+        "revert": f"revert {proposal['id']}",
+        "config set": "config set accept.by_agents true",
+        "mine FILE": f"mine {forged} --yes",
+        "pause": "pause 1h",
+    }
+    folder = bench.project.root.parent / "tries"
+    folder.mkdir()
+    run = disguises.script(folder, " ".join(SKILLD), commands, bench.skilld.environment)
+    # skilld's own variables: the client passes its environment on to its shell.
+    environment = {**bench.skilld.environment, **bench.agent.environment, "PATH": bench.agent.environment["PATH"]}
+    bench.stub.rules = [Rule("run the script", case.tool(f"sh {run}"), Say("Done."))]
+    before = bench.project.fingerprint()
+    words = bench.agent.headless_arguments("run the script", case.unasked)
+    with Terminal([bench.agent.program, *words], cwd=bench.project.root, environment=environment) as terminal:
+        wait_for("the client to run it", (folder / "0" / "0.said").exists, context=terminal.screen)
+        with bench.stub.held():  # Codex goes on after 30 s at most, and ends what still runs when it has its answer
+            wait_for("all to be tried", lambda: disguises.has_ended(folder), 6 * LIMIT, context=terminal.screen)
+    tried = disguises.attempts(folder, commands)
+    assert {one: found for one, found in tried.items() if found.code != disguises.REFUSED} == {}
+    title = "Claude Code" if name == "claude" else "Codex"
+    assert f"{title} (process" in tried["none", "accept"].said
+    assert f"Type it in a terminal of your own: skilld accept {proposal['id']}" in tried["none", "accept"].said
+    assert bench.project.fingerprint() == before
+    assert [item["state"] for item in bench.skilld.json("proposals", "--state", "all")] == ["open"]
+    for place, run_there in PLACES.items():
+        if place == "a container shell" and not CAN_ENTER:
+            continue
+        assert run_there([*SKILLD, "pause", "1s"], bench.agent.home, bench.skilld.environment) == 0, place

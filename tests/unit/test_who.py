@@ -1,0 +1,284 @@
+"""Who gave a command, told by trees of processes as Linux and macOS show them: numbered part 3, findings S3 and S4."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from skilld.cli import guarding
+from skilld.cli.parser import build_parser
+from skilld.cli.person import agents
+from skilld.decide.who.judge import Why, judge
+from skilld.decide.who.tree import from_ps
+from skilld.decide.who.values import Process, Tree
+from skilld.intake.agents import ADAPTERS
+from skilld.intake.agents.programs import PROGRAMS
+
+TTY = "34816"
+OTHER = "34817"
+
+
+def tree(*above: str, terminal: str = TTY, first: str = "systemd") -> Tree:
+    """Return the tree of a command below these programs, the nearest first; the terminals are written `name!tty`."""
+    chain = [Process(1000, 999, session=999, terminal=terminal, comm="skilld", argv=("python", "-m", "skilld"))]
+    for number, one in enumerate(above):
+        words, _, tty = one.partition("!")
+        argv = (words,) if ": " in words else tuple(words.split())  # a title is one word
+        pid = 999 - number
+        chain.append(
+            Process(
+                pid,
+                pid - 1,
+                pid,
+                tty,
+                0,
+                argv[0] if argv[0].startswith("/") else "",
+                argv[0].rpartition("/")[2][:15],
+                argv,
+            )
+        )
+    if first:
+        chain[-1] = replace(chain[-1], parent=1)
+        chain.append(Process(1, 0, session=1, comm=first, argv=(f"/sbin/{first}",)))
+    else:
+        chain[-1] = replace(chain[-1], parent=0)
+    return Tree(tuple(chain))
+
+
+PEOPLE = {
+    "a desktop terminal": tree(f"bash!{TTY}", "/usr/libexec/gnome-terminal-server", "/lib/systemd/systemd --user"),
+    "xterm": tree(f"-bash!{TTY}", "xterm", "i3", "Xorg"),
+    "a terminal nobody has heard of, below the desktop": tree(f"fish!{TTY}", "/opt/newterm", "/usr/bin/gnome-shell"),
+    "a console": tree(f"-bash!{TTY}", "/bin/login -p --"),
+    "ssh": tree(f"-bash!{TTY}", "sshd: ada@pts/0", "sshd: ada [priv]", "sshd: /usr/sbin/sshd -D [listener]"),
+    "ssh from OpenSSH 9.8 on": tree(f"-bash!{TTY}", "/usr/lib/openssh/sshd-session", "/usr/sbin/sshd -D"),
+    "tmux": tree(f"-bash!{TTY}", "tmux: server"),
+    "screen": tree(f"/bin/bash!{TTY}", "SCREEN -S work"),
+    "zellij": tree(f"zsh!{TTY}", "/usr/bin/zellij --server /run/user/1000/zellij"),
+    "VS Code": tree(f"/usr/bin/bash --init-file x!{TTY}", "/usr/share/code/code --type=utility"),
+    "VS Code's server": tree(
+        f"bash!{TTY}", "/home/a/.vscode-server/cli/node /home/a/.vscode-server/out/bootstrap-fork --type=ptyHost"
+    ),
+    "Cursor's terminal": tree(f"bash!{TTY}", "/opt/cursor/cursor --type=utility"),
+    "IntelliJ": tree(f"bash!{TTY}", "/opt/idea/jbr/bin/java -Didea.paths.selector=X com.intellij.idea.Main"),
+    "Emacs": tree(f"bash!{TTY}", "/usr/bin/emacs-29.1 --fg-daemon"),
+    "sudo in a terminal": tree(f"bash!{TTY}", f"sudo -i!{OTHER}", f"bash!{OTHER}", "konsole"),
+    "script in a terminal": tree(f"bash!{TTY}", f"script!{OTHER}", f"bash!{OTHER}", "kitty"),
+    "a name longer than the kernel keeps": Tree((
+        Process(9, 8, 8, TTY, comm="skilld"),
+        Process(8, 7, 8, TTY, comm="bash"),
+        Process(7, 1, 7, comm="gnome-terminal-"),
+    )),
+    "docker exec": tree(f"bash!{TTY}", first=""),
+    "the first process of a container": Tree((
+        Process(7, 1, 1, TTY, comm="skilld"),
+        Process(1, 0, 1, TTY, comm="bash"),
+    )),
+    "WSL": tree(f"-bash!{TTY}", "Relay(9)", "SessionLeader", first="init"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PEOPLE)
+def test_a_person_is_known_by_the_place(place: str) -> None:
+    assert judge(PEOPLE[place], {}, agents()) is None
+
+
+NOBODY = {
+    "an agent's shell": (tree("/bin/bash -c x", "claude --resume", f"-bash!{TTY}", "tmux: server"), Why.AGENT),
+    "an agent's terminal": (tree(f"bash!{TTY}", "/opt/codex/codex-x86_64-unknown-linux-musl", "kitty"), Why.AGENT),
+    "script by an agent": (tree(f"sh!{TTY}", "script", "bash", "claude", f"bash!{OTHER}", "xterm"), Why.AGENT),
+    "a terminal that an agent opened": (tree(f"bash!{TTY}", "xterm", "sh", "claude", "bash", "kitty"), Why.AGENT),
+    "an agent by its package": (
+        tree("sh -c x", "node /n/node_modules/@anthropic-ai/claude-code/cli.js", "bash", "kitty"),
+        Why.AGENT,
+    ),
+    "an agent that Python runs": (tree("sh", "/usr/bin/python3.12 -m aider --yes", "bash", "kitty"), Why.AGENT),
+    "an agent that npx runs": (tree("sh", "node /usr/bin/npx @openai/codex", "bash", "kitty"), Why.AGENT),
+    "an agent in a container": (tree("bash", "claude", f"bash!{TTY}", first=""), Why.AGENT),
+    "an agent that is all of a container": (tree(f"bash!{TTY}", first="claude"), Why.AGENT),
+    "no terminal": (tree("bash", "xterm", terminal=""), Why.NO_TERMINAL),
+    "cron": (tree("/bin/sh -c x", "/usr/sbin/cron -f", terminal=""), Why.NO_TERMINAL),
+    "an orphan": (tree(first="systemd"), Why.ORPHAN),
+    "an orphan of a session": (tree("/lib/systemd/systemd --user"), Why.ORPHAN),
+    "an orphaned script": (tree(f"sh!{TTY}", "script -qec x"), Why.ORPHAN),
+    "an orphan at a container's shell": (
+        Tree((Process(9, 1, 8, OTHER, comm="skilld"), Process(1, 0, 1, TTY, comm="bash"))),
+        Why.ORPHAN,
+    ),
+    "a namespace of an agent's making": (
+        Tree((Process(3, 1, 0, TTY, comm="skilld"), Process(1, 0, 0, TTY, comm="unshare"))),
+        Why.ORPHAN,
+    ),
+    "batch mode of an editor": (tree(f"sh!{TTY}", "emacs --batch --eval x", "script"), Why.ORPHAN),
+    "no processes to be seen": (Tree(()), Why.ORPHAN),
+    "a parent that is hidden": (Tree((Process(9, 8, 8, TTY, comm="skilld"),)), Why.ORPHAN),
+    "a terminal that an agent has": (
+        Tree(PEOPLE["the first process of a container"].chain, Process(5, 1, 1, TTY, comm="claude")),
+        Why.AGENT,
+    ),
+    "a multiplexer that an agent started": (
+        Tree((
+            Process(9, 8, 8, TTY, comm="skilld"),
+            Process(8, 7, 8, TTY, comm="sh"),
+            Process(7, 1, 7, comm="tmux: server", argv=("tmux: server",), marks=frozenset({"CLAUDECODE"})),
+        )),
+        Why.MARK,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", NOBODY)
+def test_nobody_else_is_taken_for_one(place: str) -> None:
+    given, why = NOBODY[place]
+    doubt = judge(given, {}, agents())
+    assert doubt is not None
+    assert (doubt.why, bool(doubt.words)) == (why, True)
+
+
+@pytest.mark.parametrize("mark", sorted(agents().marks))
+def test_a_mark_refuses_and_none_lets_through(mark: str) -> None:
+    doubt = judge(PEOPLE["tmux"], {mark: "1"}, agents())
+    assert doubt is not None
+    assert mark in doubt.words
+    assert judge(PEOPLE["tmux"], {mark: "0"}, agents()) is None
+    assert judge(NOBODY["an orphan"][0], {mark: ""}, agents()) is not None
+
+
+def test_every_agent_that_is_followed_can_be_recognised() -> None:
+    titles = {program.title for program in PROGRAMS}
+    assert {adapter.INFO.title for adapter in ADAPTERS.values()} <= titles
+    for program in PROGRAMS:
+        for name in program.names:
+            for shown in (name, name.upper(), f"/opt/x/{name}", f"node /opt/{name}.js", f"python3 -u /bin/{name}"):
+                doubt = judge(tree("sh", shown, "bash", "kitty"), {}, agents())
+                assert doubt is not None, shown
+                assert doubt.why is Why.AGENT, shown
+
+
+@pytest.mark.parametrize(
+    "honest",
+    [
+        "bash /home/a/codex/run.sh",
+        "/home/a/claude-code/.venv/bin/python -m pytest",
+        "/home/a/aider/bin/python x.py",
+        "vim claude.md",
+        "piper",
+        "node server.js @openai/codex",
+        "python3 -c claude",
+        "make codex",
+    ],
+)
+def test_what_only_looks_like_an_agent_is_none(honest: str) -> None:
+    assert judge(tree(f"{honest}!{TTY}", f"bash!{TTY}", "kitty"), {}, agents()) is None
+
+
+def test_a_terminal_that_the_settings_name_is_one() -> None:
+    given = tree(f"bash!{TTY}", "/opt/Newterm")
+    assert judge(given, {}, agents()) is not None
+    assert judge(given, {}, agents(), ["newterm"]) is None
+
+
+MAC = """\
+    1     0     0 ??       /sbin/launchd
+  600     1     0 ??       /System/Applications/Utilities/Terminal.app/Contents/MacOS/Terminal
+  601   600   604 ttys001  login
+  602   601   604 ttys001  -zsh
+  604   602   604 ttys001  /opt/homebrew/Cellar/python@3.12/bin/python3.12
+  700     1     0 ??       /Applications/Visual Studio Code.app/Contents/MacOS/Electron
+  701   700     0 ??       /Applications/Visual Studio Code.app/Contents/Frameworks/Code Helper.app/Contents/MacOS/Code Helper
+  702   701   703 ttys002  /bin/zsh
+  703   702   703 ttys002  /usr/bin/python3
+  710   702   710 ttys002  claude
+  711   710     0 ??       /bin/zsh
+  712   711     0 ??       /usr/bin/python3
+  800     1   800 ttys003  /usr/bin/python3
+"""  # noqa: E501 - as ps prints it
+MAC_WORDS = """\
+    1 /sbin/launchd
+  600 /System/Applications/Utilities/Terminal.app/Contents/MacOS/Terminal
+  601 login -pf ada
+  602 -zsh
+  604 /opt/homebrew/Cellar/python@3.12/bin/python3.12 -m skilld accept 1
+  700 /Applications/Visual Studio Code.app/Contents/MacOS/Electron
+  701 /Applications/Visual Studio Code.app/Contents/Frameworks/Code Helper.app/Contents/MacOS/Code Helper --type=utility
+  702 /bin/zsh -il
+  703 /usr/bin/python3 -m skilld accept 1
+  710 claude
+  711 /bin/zsh -c skilld accept 1
+  712 /usr/bin/python3 -m skilld accept 1
+  800 /usr/bin/python3 -m skilld accept 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("pid", "why"),
+    [(604, None), (703, None), (712, Why.AGENT), (800, Why.ORPHAN)],
+    ids=["Terminal", "VS Code", "Claude Code", "orphan"],
+)
+def test_the_same_holds_for_what_ps_shows_on_macos(pid: int, why: Why | None) -> None:
+    table = from_ps(MAC, MAC_WORDS, lambda _: 0)
+    chain = []
+    while pid:
+        chain.append(table[pid])
+        pid = table[pid].parent
+    doubt = judge(Tree(tuple(chain)), {}, agents())
+    assert (doubt.why if doubt else None) is why
+
+
+def _leaves(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iterator[str]:
+    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    if path and parser.get_default("run"):
+        yield " ".join(path)
+    for group in groups:
+        for name, inner in group.choices.items():
+            if inner.get_default("run") or any(isinstance(one, argparse._SubParsersAction) for one in inner._actions):
+                yield from _leaves(inner, (*path, name))
+
+
+# The person's alone: a command that is added must be put here, or be declared in skilld/cli/guarding.py with a reason.
+THE_PERSONS = (
+    ["accept", "chat", "feedback", "pause", "reject", "resume", "retry", "revert", "review", "snooze"]
+    + [f"config {action}" for action in ("set", "unset")]
+    + [f"service {action}" for action in ("start", "stop", "uninstall")]
+    + [f"skills {action}" for action in ("archive", "delete", "disable", "enable", "import", "pin", "unpin")]
+)
+
+
+def test_every_command_is_the_persons_unless_it_is_declared() -> None:
+    found = set(_leaves(build_parser()))
+    declared = guarding.READ_ONLY.keys() | guarding.UNATTENDED.keys()
+    assert declared <= found
+    assert found - declared == {*THE_PERSONS}
+
+
+@pytest.mark.parametrize(
+    ("words", "reads"),
+    [
+        ("learnings", True),
+        ("learnings --forget 1", False),
+        ("sync --all --dry-run", True),
+        ("sync --all", False),
+        ("uninstall --dry-run", True),
+        ("uninstall", False),
+        ("git log --oneline", True),
+        ("git diff --output=/tmp/x", False),
+        ("git grep --op=vi x", False),
+        ("git reflog expire --all", False),
+        ("git merge skilld/staging", False),
+        ("skills export notes", True),
+        ("skills export notes -o /tmp/x", False),
+        ("skills restore", True),
+        ("skills restore notes", False),
+        ("service install --dry-run", True),
+        ("mine --dry-run", True),
+        ("config", True),
+        ("config set model offline", False),
+    ],
+)
+def test_what_only_reads_is_told_by_its_arguments(words: str, reads: bool) -> None:  # noqa: FBT001 - a column
+    given = build_parser().parse_args(words.split())
+    when = guarding.READ_ONLY.get(guarding.name_of(given))
+    assert (when is not None and when(given)) is reads
