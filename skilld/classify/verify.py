@@ -27,12 +27,14 @@ class Checked:
     """An update that may be proposed.
 
     `by_assent`: its content is not in the person's own words but in those that they said yes to, so a person must look.
-    `taken_up` are those words, as far as commands and addresses may come from them.
+    `taken_up` are those words, as far as commands and addresses may come from them. `beyond` are the parts of the change
+    that hold none of the words that it rests on.
     """
 
     update: Update
     by_assent: bool = False
     taken_up: str = ""
+    beyond: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ def verify(
         elif update.confidence < sure:
             learned.append((tidy, "it is not sure enough, or not about this skill"))
         else:
-            proposed.append(Checked(tidy, support.by_assent, taken_up))
+            proposed.append(Checked(tidy, support.by_assent, taken_up, support.beyond))
     return Verdict(tuple(_each_once(proposed)), tuple(learned), tuple(dropped), tuple(faults), tuple(foreign))
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from skilld.classify.backends import OFFLINE, Backend, Spec, make
+from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.text import sentences
@@ -77,7 +78,18 @@ class Analysis:
         if self._staged.made:
             from skilld.worker.auto import apply_allowed
 
-            apply_allowed(self._staged, self._standing, self._job["auto"])
+            apply_allowed(self._staged, self._standing, self._job["auto"], self._typed)
+
+    def _typed(self, proposal: Proposal) -> str:
+        """Return what the person typed in the turns that a proposal quotes, read again by a job that had a plan."""
+        if not self._messages:
+            self._messages = conversation.read(self._job, self._redact)
+        keys = {said.turn for said in proposal.evidence}
+        return "\n".join(
+            own_words(message.text, [other.text for other in self._messages[:place] if not other.by_person])
+            for place, message in enumerate(self._messages)
+            if message.turn_key in keys
+        )
 
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
