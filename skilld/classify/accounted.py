@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from skilld.words import mistyped, same_stem, stems
+from skilld.words import mistyped, same_stem, stem, stems
 
 _MOST_ENDING = 3  # letters by which two forms of one word may differ where nothing may be taken on trust
 # Letters with the marks that belong to them: in the scripts of India a vowel is one.
@@ -26,6 +27,9 @@ _SCRIPTS = {
     "hangul": re.compile(r"[\uac00-\ud7af]+"),
     "thai": re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"),  # and Lao, Burmese, Khmer
 }
+# Cue words that say a thing to do where they are no cue, and the cue that one of them is mostly part of.
+_DEEDS = frozenset({"forward", "forwards", "forwarding", "forwarded", "stop", "keep", "get", "note"})
+_CUE = re.compile(r"\b(?:going|moving|looking|from\s+(?:here|now|this\s+point))\s+forwards?\b")
 _UNSPACED = re.compile("|".join(pattern.pattern for pattern in _SCRIPTS.values()))
 # Characters that must stand in the ground in a row, and how many of them make one word.
 _SHARED = {"han": 2, "kana": 3, "hangul": 2, "thai": 4}
@@ -68,9 +72,12 @@ def content_words(text: str, ground: str, *, strictly: bool = False) -> list[Wor
     Strictly, no slip of the finger counts as the same word, nor a longer word that begins with a short one.
     """
     plain, known = _plain(text), _plain(ground)
-    said = {one for match in _spaced(known) for one in _stem_of(match[0])}
+    said: dict[str, set[str]] = defaultdict(set)  # by the first letter, which all forms of a word have in common
+    for match in _spaced(known):
+        for one in _stem_of(match[0]):
+            said[one[0]].add(one)
     words = [
-        Word(match.start(), match.end(), 1.0, any(_same(one, other, strictly=strictly) for other in said))
+        Word(match.start(), match.end(), 1.0, any(_same(one, other, strictly=strictly) for other in said[one[0]]))
         for match in _spaced(plain)
         for one in _stem_of(match[0])
     ]
@@ -90,7 +97,7 @@ def _plain(text: str) -> str:
     for char in text:
         one = unicodedata.normalize("NFKC", char).casefold()
         out.append(one if len(one) == 1 else char)
-    return "".join(out)
+    return _CUE.sub(lambda match: " " * len(match[0]), "".join(out))
 
 
 def _spaced(plain: str) -> Iterator[re.Match[str]]:
@@ -100,6 +107,8 @@ def _spaced(plain: str) -> Iterator[re.Match[str]]:
 
 def _stem_of(word: str) -> frozenset[str]:
     """Return the stem of a word, none for a function word. Marks would take a word of India to pieces."""
+    if word in _DEEDS:
+        return frozenset({stem(word)})
     return frozenset({word}) if any(unicodedata.category(char)[0] == "M" for char in word) else stems(word)
 
 
@@ -135,7 +144,7 @@ def _held(part: str, parts: set[str], script: str) -> list[bool]:
     if len(part) < least:
         return [part in parts] * len(part)
     if script == "hangul":  # particles and endings cling to a word: its beginning tells it
-        return [any(piece.startswith(part[:least]) for piece in parts)] * len(part)
+        return [part[:least] in parts] * len(part)
     held = [False] * len(part)
     for i in range(len(part) - least + 1):
         if part[i : i + least] in parts:

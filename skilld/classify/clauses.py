@@ -22,16 +22,20 @@ _JOIN = re.compile(
         |und|dann|danach|aber|sowie|oder|bevor|wenn|pero|y|e|luego|entonces|además|cuando|depois|então|quando|também
         |et|puis|ensuite|mais|ou|quand|poi|ma|anche|и|затем|потом|но|или|также|когда|pak|potom|ale|nebo|také|když
         |oraz|potem|lub|także|kiedy|ve|sonra|en|daarna|och|sedan|og|derefter|và|rồi|dan|lalu)\b
-      | 并(?=[把将请在])|然后|然後|并且|並且|而且|同时|同時|接着|另外|此外|以及|そして|それから|および|그리고|그런\s?다음|또한
+      | 并(?=[把将请在])|然后|然後|并且|並且|而且|同时|同時|接着|另外|此外|以及
+      | そして|それから|および|그리고|그런\s?다음|또한
       | จากนั้น|พร้อมทั้ง|และ|แล้ว""",
     re.IGNORECASE | re.VERBOSE,
 )
 # A clause behind one of these says a further thing; behind any other join it may say when or why the rest holds.
 _ADDS = frozenset(
-    """, ; . ! ? : ( ) [ ] - -- – — … 。 ； ！ ？ ： 、 ， （ ） and then also plus so und dann danach sowie y e luego entonces además
-    depois então também et puis ensuite poi anche и затем потом также pak potom také oraz potem także ve sonra en daarna
-    och sedan og derefter và rồi dan lalu 然后 然後 并且 並且 而且 同时 同時 接着 另外 此外 以及 จากนั้น พร้อมทั้ง และ แล้ว""".split()  # noqa: SIM905 - a list is read more easily as text
-) | {"\n", "\u0964"}
+    """
+    , ; . ! ? : ( ) [ ] - -- – — … 。 ； ！ ？ ： 、 ， （ ） ।
+    and then also plus so und dann danach sowie y e luego entonces además depois então também et puis ensuite poi anche
+    и затем потом также pak potom také oraz potem także ve sonra en daarna och sedan og derefter và rồi dan lalu
+    然后 然後 并 并且 並且 而且 同时 同時 接着 另外 此外 以及 จากนั้น พร้อมทั้ง และ แล้ว
+    """.split()  # noqa: SIM905 - a list is read more easily as text
+) | {"\n"}
 _ENDS = frozenset(".!?;\n\u0964。！？；")
 # Words that narrow what is said. Without them it would be wider than the person meant, so such a clause is left in.
 _NARROWS = re.compile(
@@ -46,7 +50,7 @@ _EXCEPTS = re.compile(
     r"jinak|tylko|inaczej)\b|[仅僅只除]|否则|だけ|以外|만",
     re.IGNORECASE,
 )
-_PAIRS = ("()", "[]", "（）")
+_PAIRS = (("(", ")"), ("[", "]"), ("（", "）"))
 _LEAST_DROPPED = 2.0
 _CONNECTIVE = re.compile(r"[\u3040-\u309f\uac00-\ud7af]")  # verbs there change their form where a sentence goes on
 

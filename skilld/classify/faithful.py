@@ -7,11 +7,11 @@ change.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.classify.named import Named, named, parts, unnamed, words_of
+from skilld.classify.named import Named, lives_on, named, parts, unnamed, words_of
+from skilld.classify.polarity import TURNS, turns
 from skilld.classify.touched import Block, Touched, touched
 from skilld.classify.written import from_the_skill, is_extra, says_more
 from skilld.types import Kind, Update
@@ -19,21 +19,15 @@ from skilld.words import comparable, content_stems, denies, share_held
 
 _SAYS = 0.5  # share of a change's content words that the added lines must hold
 _MOST_REMOVED = 3  # lines an update may take away, besides what stands below a heading or a step that it names
-# Words that turn a rule round, soften it or make exceptions. A written line has them from the person, or from the line
-# whose place it takes, or not at all.
-_TURNS = re.compile(
-    r"\b(?:no|not|never|nothing|none|cannot|without|unless|except|or|ask|if|may|might|can|could|optional(?:ly)?|only"
-    r"|instead|rather|avoid|skip|ignore|stop)\b|n['\u2019]t\b",
-    re.IGNORECASE,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Faith:
     """Whether an edit does what its updates say: `why_not` is a clause for the person, empty where it does.
 
-    `by_heading`: it takes away lines that no update names but by the heading or the step that they stand below. `beyond`
-    are clauses that it writes in words of the skill alone, `along` sentences that go with a line that was named.
+    `by_heading`: it takes away lines that no update names but by the heading or the step that they stand below.
+    `beyond` are clauses that it writes in words of the skill alone, `along` sentences that go with a line that was
+    named.
     """
 
     why_not: str = ""
@@ -68,33 +62,23 @@ def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, tit
     along = [
         part for place in named_alone if len(parts(change.old[place])) > 1 for part in unnamed(change, place, updates)
     ]
-    return Faith("", bool(gone.below), from_the_skill(change, updates, typed), tuple(along))
+    return Faith("", bool(gone.below), from_the_skill(change, updates, typed, title), tuple(along))
 
 
 def _why_removed(change: Touched, gone: Named, updates: Sequence[Update]) -> str:
     """Say so where a block goes that no update names, neither itself nor by what it stands below."""
-    written = words_of(" ".join(change.new[place].text for place in change.added))
+    written = " ".join(change.new[place].text for place in change.added)
     lines = 0
     for place in change.removed:
         if place in gone.below:
             continue
         block = change.old[place]
-        if all(share_held(words_of(part), written) == 1 and _keeps_turns(part, change) for part in parts(block)):
+        if all(lives_on(part, written) for part in parts(block)):
             continue  # it lives on
         lines += block.lines if place not in gone.heads else 1
         if place not in gone.all:
             return "it removes what the person did not speak of"
     return "it removes what the person did not speak of" if lines > _MOST_REMOVED * len(updates) else ""
-
-
-def _keeps_turns(part: str, change: Touched) -> bool:
-    added = " ".join(change.new[place].text for place in change.added)
-    return turns(part) <= turns(added)
-
-
-def turns(text: str) -> set[str]:
-    """Return the words of a text that turn a rule round, soften it or make exceptions."""
-    return {match.casefold() for match in _TURNS.findall(text)}
 
 
 def _why_moved(change: Touched, gone: Named, updates: Sequence[Update]) -> str:
@@ -131,6 +115,6 @@ def _why_turned(change: Touched, updates: Sequence[Update], typed: str) -> str:
     removed = "\n".join(change.old[place].text for place in change.removed)
     changes = "\n".join(update.change for update in updates)
     ground = comparable(f"{changes}\n{typed}\n{removed}")
-    if turns(added) - set(_TURNS.findall(ground)) or (denies(added) and not denies(f"{changes}\n{removed}")):
+    if turns(added) - set(TURNS.findall(ground)) or (denies(added) and not denies(f"{changes}\n{removed}")):
         return "it turns round or softens what the person said"
     return ""

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from skilld.classify.polarity import turns
 from skilld.classify.touched import Block, Touched
 from skilld.text import fold
 from skilld.types import Kind, Update
@@ -18,6 +20,8 @@ from skilld.words import content_stems, other_tongue, share_held, stems
 _ABOUT = 0.33  # share of a block's content words that an update must hold which is there to change or remove something
 _ALIKE = 0.4  # share of each other's content words, on average, from which any update takes a block's place
 _LEAST_HELD = 0.25  # share of a block's content words that the change must hold all the same
+_FEW_SHARED = 2  # content words in common: with fewer they must be half of the block's
+_HALF = 0.5
 _HEAD_ABOUT = 0.5  # share of a heading's content words that a change must hold to take all that stands below it
 _LEAST_NAMED = 2  # words of a heading by which other lines that name it are told
 _TAKES = frozenset({Kind.CHANGE_STEP, Kind.REMOVE_STEP})
@@ -38,6 +42,7 @@ class Named:
     orphans: frozenset[int]
 
 
+@lru_cache(maxsize=4096)  # the blocks of one skill are compared with each update
 def words_of(text: str) -> frozenset[str]:
     """Return the content words of a text; of one that has none, as "Ask first.", all its words."""
     return content_stems(text) or stems(text) or frozenset(word.casefold() for word in _WORD.findall(text))
@@ -74,30 +79,36 @@ def _said(update: Update) -> str:
 def _is_named(change: Touched, place: int, updates: Sequence[Update]) -> bool:
     """Whether updates name a block, as a whole or each sentence of it."""
     block = change.old[place]
-    if any(_names(change, block.text, update, frozenset()) for update in updates):
+    if any(_names(change, place, block.text, update, frozenset()) for update in updates):
         return True
     return not unnamed(change, place, updates)
 
 
 def unnamed(change: Touched, place: int, updates: Sequence[Update]) -> list[str]:
     """Return the sentences of a block that are not written again and that no update names."""
-    written = words_of(" ".join(change.new[one].text for one in change.added))
+    written = " ".join(change.new[one].text for one in change.added)
+    words = words_of(written)
     return [
         part
         for part in parts(change.old[place])
-        if share_held(words_of(part), written) < 1 and not any(_names(change, part, one, written) for one in updates)
+        if not (lives_on(part, written) or any(_names(change, place, part, one, words) for one in updates))
     ]
 
 
-def _names(change: Touched, part: str, update: Update, written: frozenset[str]) -> bool:
+def lives_on(part: str, written: str) -> bool:
+    """Whether all words of a sentence are written again, those that turn a rule round among them."""
+    return share_held(words_of(part), words_of(written)) == 1 and turns(part) <= turns(written)
+
+
+def _names(change: Touched, place: int, part: str, update: Update, written: frozenset[str]) -> bool:
     """Whether an update names a sentence: by all words of it that are not written again, or by being near to it.
 
-    One that only adds must be nearer than one that is there to change or remove something; and of that, no other block
-    of the skill may be nearer to what was said.
+    One that only adds must be nearer than one that is there to change or remove something. Of that, no other block of
+    the skill may be nearer to what was said, and what it changes must give way to something on the spot.
     """
     words, said = words_of(part), words_of(_said(update))
     lost = frozenset(word for word in words if not share_held(frozenset({word}), written))
-    if lost != words and share_held(lost, said) == 1:
+    if lost and lost != words and share_held(lost, said) == 1:
         return True
     wanted = words_of(update.change)
     held = share_held(words, wanted)
@@ -105,7 +116,12 @@ def _names(change: Touched, part: str, update: Update, written: frozenset[str]) 
     if near or update.kind not in _TAKES:
         return near
     share = share_held(words, said)
-    return share >= _ABOUT and share >= max(
+    shared = round(share * len(words))
+    if share < _ABOUT or (shared < _FEW_SHARED and share < _HALF):
+        return False
+    if update.kind is Kind.CHANGE_STEP and not change.gives_way(place):
+        return False
+    return share >= max(
         (share_held(words_of(block.text), said) for block in _staying(change) if not block.level), default=0.0
     )
 
@@ -122,7 +138,7 @@ def _names_head(change: Touched, place: int, update: Update) -> bool:
     test" away. The title of the whole skill names nothing.
     """
     head = change.old[place]
-    if update.kind not in _TAKES or head.end == place + 1 or head.level and head.level == _title_level(change):
+    if update.kind not in _TAKES or head.end == place + 1 or (head.level and head.level == _title_level(change)):
         return False
     said = words_of(_said(update))
     share = share_held(words_of(head.text), said)

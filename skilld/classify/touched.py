@@ -46,7 +46,8 @@ class Block:
 class Touched:
     """Two versions of a skill as blocks: numbers of the old ones that are gone, of the new ones that came.
 
-    `moved` are runs of old blocks that stand elsewhere now, each with the old blocks that it was moved past.
+    `moved` are runs of old blocks that stand elsewhere now, each with the old blocks that it was moved past;
+    `came_from` is the old number of each new block, None of one that came.
     """
 
     old: tuple[Block, ...]
@@ -54,6 +55,14 @@ class Touched:
     removed: tuple[int, ...]
     added: tuple[int, ...]
     moved: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    came_from: tuple[int | None, ...] = ()
+
+    def gives_way(self, place: int) -> bool:
+        """Whether something new stands right behind what stood before an old block that is gone."""
+        gone = set(self.removed)
+        above = next((one for one in range(place - 1, -1, -1) if one not in gone), None)
+        behind = 0 if above is None else self.came_from.index(above) + 1
+        return behind < len(self.new) and self.came_from[behind] is None
 
 
 def touched(before: str, after: str) -> Touched:
@@ -66,7 +75,7 @@ def touched(before: str, after: str) -> Touched:
     kept = [place for place in came_from if place is not None]
     left = sorted(place for places in waiting.values() for place in places)
     added = [place for place, source in enumerate(came_from) if source is None]
-    return Touched(tuple(old), tuple(new), tuple(left), tuple(added), tuple(_moves(kept)))
+    return Touched(tuple(old), tuple(new), tuple(left), tuple(added), tuple(_moves(kept)), tuple(came_from))
 
 
 def blocks(text: str) -> list[Block]:

@@ -27,8 +27,8 @@ class Checked:
     """An update that may be proposed.
 
     `by_assent`: its content is not in the person's own words but in those that they said yes to, so a person must look.
-    `taken_up` are those words, as far as commands and addresses may come from them. `beyond` are the parts of the change
-    that hold none of the words that it rests on.
+    `taken_up` are those words, as far as commands and addresses may come from them. `beyond` are the parts of the
+    change that hold none of the words that it rests on.
     """
 
     update: Update

@@ -15,7 +15,7 @@ from skilld.classify.named import words_of
 from skilld.classify.touched import Block, Touched
 from skilld.text import folded
 from skilld.types import Update
-from skilld.words import comparable, content_stems, share_held
+from skilld.words import comparable, share_held
 
 _CARRIED = 0.5  # share of a block's content words that an update and the removed blocks must hold
 _CODE = "code"
@@ -30,6 +30,8 @@ def is_extra(change: Touched, updates: Sequence[Update]) -> bool:
     gone = words_of(_removed(change))
     said = folded("\n".join(update.change for update in updates))
     carrying: list[frozenset[str]] = []
+    if any(_is_bare(change, place, gone) for place in change.added):
+        return True
     for block in _added(change):
         words = words_of(block.text)
         own = _held(pool, words)
@@ -48,30 +50,40 @@ def is_extra(change: Touched, updates: Sequence[Update]) -> bool:
     return False
 
 
-def says_more(change: Touched, updates: Sequence[Update], typed: str, title: str) -> bool:
-    """Whether a block has a clause, a heading or a number that neither the person, what gave way to it nor the skill has.
+def _is_bare(change: Touched, place: int, gone: frozenset[str]) -> bool:
+    """Whether a heading comes with nothing new below it, and is no other wording of one that went."""
+    block = change.new[place]
+    return bool(block.level) and place + 1 not in change.added and not share_held(words_of(block.text), gone)
 
-    What the skill says elsewhere is no ground for a number.
+
+def says_more(change: Touched, updates: Sequence[Update], typed: str, title: str) -> bool:
+    """Whether a block says what neither the person said nor the skill, in a clause, a heading or a number.
+
+    For a number the skill is no ground, but for what gave way to it.
     """
     ground = _ground(change, updates, typed)
     known = comparable(ground)
-    skill = content_stems("\n".join(block.text for block in change.old))
+    skill = words_of("\n".join(block.text for block in change.old))
     for block in _added(change):
         if block.level and block.text == title:
             continue
         strange = [block.text] if block.level else beyond(block.text, ground)
-        words = frozenset[str]().union(*map(content_stems, strange))
-        if words and share_held(words, skill | content_stems(ground)) < 1:
+        if any(share_held(words_of(part), skill | words_of(ground)) < 1 for part in strange):
             return True
         if any(not holds_token(number, known) for number in _numbers(block.text) - _moved_references(change, block)):
             return True
     return False
 
 
-def from_the_skill(change: Touched, updates: Sequence[Update], typed: str) -> tuple[str, ...]:
-    """Return the written clauses that hold no word of an update, of the person, or of what gave way."""
+def from_the_skill(change: Touched, updates: Sequence[Update], typed: str, title: str) -> tuple[str, ...]:
+    """Return the written clauses and headings that hold no word of an update, of the person, or of what gave way."""
     ground = _ground(change, updates, typed)
-    return tuple(clause for block in _added(change) if not block.level for clause in beyond(block.text, ground))
+    return tuple(
+        clause
+        for block in _added(change)
+        if not (block.level and block.text == title)
+        for clause in beyond(block.text, ground)
+    )
 
 
 def _ground(change: Touched, updates: Sequence[Update], typed: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.classify.accounted import all_own
-from skilld.classify.faithful import turns
+from skilld.classify.polarity import turns
 from skilld.decide.auto import apply_unasked
 from skilld.edit.low_risk import is_low_risk
 from skilld.edit.place import DEFAULT_TITLE
