@@ -13,9 +13,11 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from skilld.words import mistyped, same_stem, stem, stems
+from skilld.words import content_stems, mistyped, same_stem, stem, stems
 
-_MOST_ENDING = 3  # letters by which two forms of one word may differ where nothing may be taken on trust
+# Letters by which two forms of one word may differ where nothing may be taken on trust: English endings are cut off.
+_MOST_ENDING = 1
+_MOST_INFLECTED = 3
 # Letters with the marks that belong to them: in the scripts of India a vowel is one.
 _SPACED = re.compile(
     r"(?:[^\W_]|[\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0dff])+"
@@ -58,12 +60,16 @@ _FUNCTION = {
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A content word at [start, end) of a text. `own`: the ground has it. `weight` is how many words it makes."""
+    """A word at [start, end) of a text that says something. `own`: the ground has it.
+
+    `weight` is how many words it makes; `content`: it is none that any instruction is made of, as "use" or "first".
+    """
 
     start: int
     end: int
     weight: float
     own: bool
+    content: bool = True
 
 
 def content_words(text: str, ground: str, *, strictly: bool = False) -> list[Word]:
@@ -77,7 +83,13 @@ def content_words(text: str, ground: str, *, strictly: bool = False) -> list[Wor
         for one in _stem_of(match[0]):
             said[one[0]].add(one)
     words = [
-        Word(match.start(), match.end(), 1.0, any(_same(one, other, strictly=strictly) for other in said[one[0]]))
+        Word(
+            match.start(),
+            match.end(),
+            1.0,
+            any(_same(one, other, strictly=strictly) for other in said[one[0]]),
+            not _is_instructing(match[0]),
+        )
         for match in _spaced(plain)
         for one in _stem_of(match[0])
     ]
@@ -107,14 +119,19 @@ def _spaced(plain: str) -> Iterator[re.Match[str]]:
 
 def _stem_of(word: str) -> frozenset[str]:
     """Return the stem of a word, none for a function word. Marks would take a word of India to pieces."""
-    if word in _DEEDS:
+    if word in _DEEDS or word.isdecimal():
         return frozenset({stem(word)})
     return frozenset({word}) if any(unicodedata.category(char)[0] == "M" for char in word) else stems(word)
 
 
+def _is_instructing(word: str) -> bool:
+    return bool(stems(word)) and not content_stems(word) and word not in _DEEDS
+
+
 def _same(one: str, other: str, *, strictly: bool) -> bool:
     if strictly:
-        return same_stem(one, other) and abs(len(one) - len(other)) <= _MOST_ENDING
+        most = _MOST_ENDING if one.isascii() and other.isascii() else _MOST_INFLECTED
+        return same_stem(one, other) and abs(len(one) - len(other)) <= most
     return same_stem(one, other) or mistyped(one, other)
 
 

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from skilld.classify.accounted import Word, content_words
 from skilld.words import denies
 
-_LONGEST_RUN = 2.0  # foreign content words in a row, beyond which they count as a clause without a mark of its own
+# Foreign content words in a row that count as a clause without an end of its own.
+_RUN = 3.0
+_OPENING_RUN = 2.0
 # What joins two clauses: punctuation that ends no number, address or abbreviation, and conjunctions.
 _JOIN = re.compile(
     r"""[.:](?=\s|$) | [;!?\n\u0964()\[\]\u2013\u2014\u2026\u3002\uff1b\uff01\uff1f\uff1a\u3001\uff0c\uff08\uff09]
@@ -22,6 +24,8 @@ _JOIN = re.compile(
         |und|dann|danach|aber|sowie|oder|bevor|wenn|pero|y|e|luego|entonces|además|cuando|depois|então|quando|também
         |et|puis|ensuite|mais|ou|quand|poi|ma|anche|и|затем|потом|но|или|также|когда|pak|potom|ale|nebo|také|když
         |oraz|potem|lub|także|kiedy|ve|sonra|en|daarna|och|sedan|og|derefter|và|rồi|dan|lalu)\b
+      | (?<=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff])[ \u3000]+
+        (?=[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff])
       | 并(?=[把将请在])|然后|然後|并且|並且|而且|同时|同時|接着|另外|此外|以及
       | そして|それから|および|그리고|그런\s?다음|또한
       | จากนั้น|พร้อมทั้ง|และ|แล้ว""",
@@ -73,7 +77,8 @@ def beyond(text: str, ground: str) -> list[str]:
     words = content_words(text, ground)
     found = [clause for clause in _clauses(text) if _is_foreign(clause, words)]
     parts = [(clause.start, clause.end) for clause in found]
-    parts += [run for run in _runs(words) if not any(start < run[1] and run[0] < end for start, end in parts)]
+    opening = {clause.start for clause in _clauses(text) if clause.join in _ADDS}
+    parts += [run for run in _runs(words, opening) if not any(start < run[1] and run[0] < end for start, end in parts)]
     return [text[start:end].strip(" ,;.") for start, end in sorted(parts)]
 
 
@@ -119,18 +124,22 @@ def _words_in(clause: _Clause, words: Sequence[Word]) -> list[Word]:
 
 def _is_foreign(clause: _Clause, words: Sequence[Word]) -> bool:
     mine = _words_in(clause, words)
+    mine = [word for word in mine if word.content] or mine
     return sum(word.weight for word in mine) >= 1 and not any(word.own for word in mine)
 
 
-def _runs(words: Sequence[Word]) -> Iterator[tuple[int, int]]:
+def _runs(words: Sequence[Word], opening: set[int]) -> Iterator[tuple[int, int]]:
+    """Yield where foreign words stand in a row; in front of a clause that adds something, and last, fewer will do."""
     run: list[Word] = []
-    for word in (*words, None):
+    last = 0
+    for word in (*(word for word in words if word.content), None):
         if word is not None and not word.own:
             run.append(word)
             continue
-        if sum(one.weight for one in run) > _LONGEST_RUN:
+        opens = word is None or (bool(run) and any(last <= start <= run[0].start for start in opening))
+        if run and sum(one.weight for one in run) >= (_OPENING_RUN if opens else _RUN):
             yield run[0].start, run[-1].end
-        run = []
+        run, last = [], word.end if word else 0
 
 
 def _can_go(text: str, clauses: Sequence[_Clause], place: int, words: Sequence[Word]) -> bool:

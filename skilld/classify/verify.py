@@ -19,6 +19,9 @@ from skilld.types import Kind, Message, SkillDoc, Update
 _REASONS = """asked asks for hold from now on always never stated as a preference how it is done here not to be done
 without consent remembered or written down stop said before user person requested corrected correction wants prefers
 explicit explicitly lasting rule standing request preference repeated instruction future work applies session agent"""
+_NEW_SENTENCE = re.compile(
+    r"(?<=\w)[ \t]*\n\s*(?:[-*] )?(?=[^\W\d_a-z])"
+)  # what a line break ends, without a full stop
 _BLANKS = re.compile(r"[ \t]+")
 
 
@@ -128,7 +131,8 @@ def _covers(one: Checked, other: Checked) -> bool:
 
 def _tidied(update: Update, typed: str) -> Update:
     """Return the update with its change as one line without a bullet of its own, and no reason that says more."""
-    change = _BLANKS.sub(" ", " ".join(update.change.split())).removeprefix("- ").removeprefix("* ")
+    lines = _NEW_SENTENCE.sub(". ", update.change)
+    change = _BLANKS.sub(" ", " ".join(lines.split())).removeprefix("- ").removeprefix("* ")
     if adds_only(update.reason, f"{typed}\n{update.change}\n{_REASONS}"):
         return replace(update, change=change)
     return replace(update, change=change, reason="")  # it reaches the commit message

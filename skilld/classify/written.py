@@ -37,7 +37,8 @@ def is_extra(change: Touched, updates: Sequence[Update]) -> bool:
         own = _held(pool, words)
         if block.level or not words or (block.kind == _CODE and folded(block.text) in said):
             continue
-        if share_held(words, gone) == 1 and change.removed and not _numbers(block.text) - _numbers(_removed(change)):
+        new_numbers = _numbers(block.text) - _numbers(_removed(change)) - _moved_references(change, block)
+        if share_held(words, gone) == 1 and change.removed and not new_numbers:
             continue  # what was there, in other lines
         if not own or share_held(words, pool | gone) < _CARRIED:
             return True
