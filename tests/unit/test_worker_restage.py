@@ -372,6 +372,29 @@ def test_auto_mode_applies_it_and_keeps_the_others_staged(person: Person, skills
     assert [name for name, _, _ in result.moved] == ["p0"]
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "applied"),
+    [
+        ("- Dry runs first.", "first do a dry run", True),
+        ("- Dry runs first, publicly.", "first do a dry run", False),
+        ("- Never do dry runs first.", "first do a dry run", False),
+        ("- 先试运行一次。", "每次都要先试运行", False),
+        ("- 先试运行。", "每次都要先试运行", True),
+        ("- Dry runs first.", "", False),
+    ],
+)
+def test_s5_auto_mode_applies_only_words_that_the_person_typed(
+    person: Person,
+    text: str,
+    said: str,
+    applied: bool,  # noqa: FBT001 - a table
+) -> None:
+    result = Staged()
+    assert stage(proposal(person, "p1", "- Run the tests.", text), (), result)
+    apply_allowed(result, (), EVERYTHING, lambda _: said)
+    assert bool(result.applied) == applied
+
+
 def test_auto_mode_says_why_it_did_not(person: Person) -> None:
     person.git("checkout", "--quiet", "--detach")
     result = Staged()
