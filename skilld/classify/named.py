@@ -20,7 +20,7 @@ from skilld.words import content_stems, other_tongue, share_held, stems
 _ABOUT = 0.33  # share of a block's content words that an update must hold which is there to change or remove something
 _ALIKE = 0.4  # share of each other's content words, on average, from which any update takes a block's place
 _LEAST_HELD = 0.25  # share of a block's content words that the change must hold all the same
-_FEW_SHARED = 2  # content words in common: with fewer they must be half of the block's
+_FEW_SHARED = 2  # content words in common: one alone stands in many a rule
 _HALF = 0.5
 _HEAD_ABOUT = 0.5  # share of a heading's content words that a change must hold to take all that stands below it
 _LEAST_NAMED = 2  # words of a heading by which other lines that name it are told
@@ -103,8 +103,8 @@ def lives_on(part: str, written: str) -> bool:
 def _names(change: Touched, place: int, part: str, update: Update, written: frozenset[str]) -> bool:
     """Whether an update names a sentence: by all words of it that are not written again, or by being near to it.
 
-    One that only adds must be nearer than one that is there to change or remove something. Of that, no other block of
-    the skill may be nearer to what was said, and what it changes must give way to something on the spot.
+    One that only adds must be nearer than one that is there to change or remove something; of that, no other block of
+    the skill may be nearer to what was said. With one word in common what goes must give way to the change on the spot.
     """
     words, said = words_of(part), words_of(_said(update))
     lost = frozenset(word for word in words if not share_held(frozenset({word}), written))
@@ -112,14 +112,13 @@ def _names(change: Touched, place: int, part: str, update: Update, written: froz
         return True
     wanted = words_of(update.change)
     held = share_held(words, wanted)
-    near = held >= _LEAST_HELD and (held + share_held(wanted, words)) / 2 >= _ALIKE
-    if near or update.kind not in _TAKES:
-        return near
+    replaces = any(share_held(wanted, words_of(heir.text)) >= _HALF for heir in change.heirs(place))
+    if held >= _LEAST_HELD and (held + share_held(wanted, words)) / 2 >= _ALIKE:
+        several = round(held * len(words)) >= _FEW_SHARED or held == 1
+        return several or replaces or update.kind is Kind.REMOVE_STEP
     share = share_held(words, said)
-    shared = round(share * len(words))
-    if share < _ABOUT or (shared < _FEW_SHARED and share < _HALF):
-        return False
-    if update.kind is Kind.CHANGE_STEP and not change.gives_way(place):
+    few = round(share * len(words)) < _FEW_SHARED and share < _HALF
+    if update.kind not in _TAKES or share < _ABOUT or few or not (replaces or update.kind is Kind.REMOVE_STEP):
         return False
     return share >= max(
         (share_held(words_of(block.text), said) for block in _staying(change) if not block.level), default=0.0

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, roles, sections
@@ -57,12 +58,13 @@ class Touched:
     moved: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
     came_from: tuple[int | None, ...] = ()
 
-    def gives_way(self, place: int) -> bool:
-        """Whether something new stands right behind what stood before an old block that is gone."""
+    def heirs(self, place: int) -> list[Block]:
+        """Return the new blocks that stand right behind what stood before an old one that is gone."""
         gone = set(self.removed)
         above = next((one for one in range(place - 1, -1, -1) if one not in gone), None)
-        behind = 0 if above is None else self.came_from.index(above) + 1
-        return behind < len(self.new) and self.came_from[behind] is None
+        begin = 0 if above is None else self.came_from.index(above) + 1
+        came = zip(self.new[begin:], self.came_from[begin:], strict=True)
+        return [block for block, _ in takewhile(lambda pair: pair[1] is None, came)]
 
 
 def touched(before: str, after: str) -> Touched:

@@ -103,17 +103,16 @@ def test_a_rewritten_file_in_which_a_secret_was_redacted_takes_no_secret_away(sk
         _after(skill, rewritten)
 
 
-STYLE = TEXT.replace("- Past tense.", "- Past tense, ticket in brackets.\n- Never skip this.")
+STYLE = TEXT.replace("- Past tense.", "- One ticket a line.\n- Always do this.\n- Past tense.")
 
 
 @pytest.mark.parametrize(
     "more",
     [
         Operation(Op.INSERT_AFTER, LINE, "- Number the first ticket."),  # a bullet that nobody said
-        Operation(Op.INSERT_AFTER, LINE, "- Never skip the ticket."),
-        Operation(Op.DELETE, "- Never skip this."),  # a line that nobody spoke of
-        Operation(Op.DELETE, "- Past tense, ticket in brackets."),
-        Operation(Op.REPLACE, "- Never skip this.", "- Skip this."),
+        Operation(Op.DELETE, "- One ticket a line."),  # a line that nobody spoke of
+        Operation(Op.DELETE, "- Always do this."),
+        Operation(Op.REPLACE, "- One ticket a line.", "- One ticket."),
     ],
 )
 def test_s5_an_operation_that_no_update_names_is_refused(tmp_path: Path, more: Operation) -> None:
@@ -121,7 +120,7 @@ def test_s5_an_operation_that_no_update_names_is_refused(tmp_path: Path, more: O
     path.write_text(STYLE)
     ((loaded,), _) = load_skills([SkillRef("notes", str(path))])
     with pytest.raises(RefusedError):
-        _after(loaded, [Operation(Op.INSERT_AFTER, "- Never skip this.", LINE), more])
+        _after(loaded, [Operation(Op.INSERT_AFTER, "- Past tense.", LINE), more])
 
 
 @pytest.mark.parametrize("by_assent", [False, True])
