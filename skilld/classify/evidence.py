@@ -6,10 +6,11 @@ Pure. Messages, an update and a skill in; the update with its quote as it was ty
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.assent import is_bare_assent, question
+from skilld.classify.clauses import beyond, without_beyond
 from skilld.classify.endorse import Endorsed, endorsed
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.passed_back import passed_back
@@ -46,16 +47,41 @@ def judged(update: Update, said: Said, skill: SkillDoc | None) -> tuple[Update, 
     if _PLACEHOLDER in update.change:
         return update, Support("it would hold a secret"), ""
     quote = as_typed(update.quote, said.typed)[:_LONGEST_QUOTE].strip()
-    own = _support(replace(update, quote=quote), said, skill) if quote else Support("it quotes words that nobody typed")
+    quoted = replace(update, quote=quote)
+    own = Support("it quotes words that nobody typed")
+    if quote:
+        assents = is_bare_assent(said.typed, said.offer)
+        ground = f"{said.typed}\n{said.offer}" if assents else said.typed
+        quoted, own = _at_its_most(quoted, ground, skill, lambda one: _support(one, said, skill))
     if own.ok:
-        taken_over = not own.by_assent and _only_quoted(update, said.typed, skill)
-        own = Support(by_assent=True) if taken_over else own
-        return replace(update, quote=quote), own, question(said.offer) if own.by_assent else ""
+        taken_over = not own.by_assent and _only_quoted(quoted, said.typed, skill)
+        own = replace(own, by_assent=True) if taken_over else own
+        return quoted, own, question(said.offer) if own.by_assent else ""
     taken_up = endorsed(said.text, said.typed, said.offer) or passed_back(said.text, said.typed, said.offer)
-    if taken_up and (quote or as_typed(update.quote, taken_up.words)) and _carries(taken_up, update, said, skill):
+    if taken_up and (quote or as_typed(update.quote, taken_up.words)):
         update = replace(update, quote=taken_up.by[:_LONGEST_QUOTE])
-        return update, Support(by_assent=True), taken_up.words if taken_up.quoted else ""
-    return replace(update, quote=quote), own, ""
+        ground = f"{said.typed}\n{taken_up.words}"
+        update, carried = _at_its_most(update, ground, skill, lambda one: _carries(taken_up, one, said, skill))
+        if carried.ok:
+            return update, replace(carried, by_assent=True), taken_up.words if taken_up.quoted else ""
+    return quoted, own, ""
+
+
+def _at_its_most(
+    update: Update, ground: str, skill: SkillDoc | None, judge: Callable[[Update], Support]
+) -> tuple[Update, Support]:
+    """Judge an update without the clauses that nobody said, where the rest stands without them, else as it is.
+
+    The outcome names those that are left. What is to go is named in the skill's words.
+    """
+    if update.kind is Kind.REMOVE_STEP and skill:
+        ground = f"{ground}\n{skill.text}"
+    less = replace(update, change=without_beyond(update.change, ground))
+    for one in (less, update):
+        support = judge(one)
+        if support.ok:
+            return one, replace(support, beyond=tuple(beyond(one.change, ground)))
+    return update, support
 
 
 def _support(update: Update, said: Said, skill: SkillDoc | None) -> Support:
@@ -79,11 +105,11 @@ def _only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
     return plain != typed and not supports(update.change, plain, skill.text if skill else "").ok
 
 
-def _carries(taken_up: Endorsed, update: Update, said: Said, skill: SkillDoc | None) -> bool:
-    """Whether the change stands in the words that the person made their own, and is not turned round."""
-    ground = f"{said.typed}\n{taken_up.words}"
-    support = supports(update.change, ground, skill.text if skill else "")
-    return support.ok and not turns_round(update.change, taken_up.words, complaint=False)
+def _carries(taken_up: Endorsed, update: Update, said: Said, skill: SkillDoc | None) -> Support:
+    """Return whether the change stands in the words that the person made their own, and is not turned round."""
+    if turns_round(update.change, taken_up.words, complaint=False):
+        return Support("it says the opposite of what it takes up")
+    return supports(update.change, f"{said.typed}\n{taken_up.words}", skill.text if skill else "")
 
 
 def _sentence(quote: str, typed: str) -> str:

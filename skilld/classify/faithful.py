@@ -1,118 +1,120 @@
 """Do the written lines say the changes, and no more? A model that quoted and phrased well can still write the opposite.
 
-Pure. Lines removed and added, changes and what the person typed go in; a clause for the person comes out.
+Pure. Two texts of a skill, updates and what the person typed go in; a clause for the person comes out. Word by word:
+what goes must be named by an update, what comes must be carried by one. Wrapping, numbering and indenting anew is no
+change.
 """
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+from skilld.classify.named import Named, lives_on, named, parts, unnamed, words_of
+from skilld.classify.polarity import TURNS, turns
+from skilld.classify.touched import Block, Touched, touched
+from skilld.classify.written import from_the_skill, is_extra, says_more
 from skilld.types import Kind, Update
-from skilld.words import comparable, content_stems, denies, other_tongue, share_held
+from skilld.words import comparable, content_stems, denies, share_held
 
 _SAYS = 0.5  # share of a change's content words that the added lines must hold
-_ABOUT = 0.33  # share of a removed line's content words that the changes or the person's words must hold
-_CHANGE = frozenset({Kind.CHANGE_STEP, Kind.REMOVE_STEP})
-_MOST_REMOVED = 3  # lines an update may take away
-_MOST_BELOW = 8  # further lines that go with a heading or a step, where the person wanted that away
-_HEAD = re.compile(r"(?P<level>#{1,6})\s|(?P<indent>[ \t]*)(?:[-*+]|\d+[.)])\s")
-# Words that turn a rule round, soften it or make exceptions. A written line has them from the person, or from the line
-# whose place it takes, or not at all.
-_TURNS = re.compile(
-    r"\b(?:no|not|never|nothing|none|cannot|without|unless|except|or|ask|if|may|might|can|could|optional(?:ly)?|only"
-    r"|instead|rather|avoid|skip|ignore|stop)\b|n['\u2019]t\b",
-    re.IGNORECASE,
-)
+_MOST_REMOVED = 3  # lines an update may take away, besides what stands below a heading or a step that it names
+
+
+@dataclass(frozen=True, slots=True)
+class Faith:
+    """Whether an edit does what its updates say: `why_not` is a clause for the person, empty where it does.
+
+    `by_heading`: it takes away lines that no update names but by the heading or the step that they stand below.
+    `beyond` are clauses that it writes in words of the skill alone, `along` sentences that go with a line that was
+    named.
+    """
+
+    why_not: str = ""
+    by_heading: bool = False
+    beyond: tuple[str, ...] = ()
+    along: tuple[str, ...] = ()
 
 
 def why_unfaithful(before: str, after: str, updates: Sequence[Update], typed: str) -> str:
     """Return why an edit from `before` to `after` does not do what the updates say; empty where it does."""
-    old, new = Counter(before.splitlines()), Counter(after.splitlines())
-    gone = old - new
-    removed = [line for line in gone.elements() if line.strip()]
-    added = "\n".join(line for line in (new - old).elements() if line.strip())
-    changes = "\n".join(update.change for update in updates)
-    said = f"{changes}\n{typed}"
-    astray = [line for line in removed if not (_is_about(line, said) or _lives_on(line, added))]
-    # Whether a line in another language is what the person spoke of, words cannot tell; the person will see.
-    changing = sum(update.kind in _CHANGE for update in updates)
-    if any(update.kind is Kind.REMOVE_STEP for update in updates):
-        heads, below = _below(before.splitlines(), gone, said)
-        removed = _without(removed, below)
-        astray = [line for line in _without(astray, below) if not any(_names(line, head) for head in heads)]
-    if len(removed) > _MOST_REMOVED * len(updates) or not (
-        len(astray) <= changing and all(other_tongue(line, said) for line in astray)
+    return faith(before, after, updates, typed).why_not
+
+
+def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, title: str = "") -> Faith:
+    """Judge an edit from `before` to `after`; `title` is what code calls a section of its own.
+
+    Raises SkilldError where one of the texts cannot be taken apart.
+    """
+    change = touched(before, after)
+    gone = named(change, updates)
+    added = [change.new[place] for place in change.added]
+    for why in (
+        _why_removed(change, gone, updates),
+        _why_moved(change, gone, updates),
+        _why_not_said(added, updates),
+        _why_turned(change, updates, typed),
+        _why_added(change, updates, typed, title),
     ):
-        return "it removes what the person did not speak of"
-    words = content_stems(added)
+        if why:
+            return Faith(why)
+    named_alone = (place for place in change.removed if place in gone.all and place not in gone.below | gone.heads)
+    along = [
+        part for place in named_alone if len(parts(change.old[place])) > 1 for part in unnamed(change, place, updates)
+    ]
+    return Faith("", bool(gone.below), from_the_skill(change, updates, typed, title), tuple(along))
+
+
+def _why_removed(change: Touched, gone: Named, updates: Sequence[Update]) -> str:
+    """Say so where a block goes that no update names, neither itself nor by what it stands below."""
+    written = " ".join(change.new[place].text for place in change.added)
+    lines = 0
+    for place in change.removed:
+        if place in gone.below:
+            continue
+        block = change.old[place]
+        if all(lives_on(part, written) for part in parts(block)):
+            continue  # it lives on
+        lines += block.lines if place not in gone.heads else 1
+        if place not in gone.all:
+            return "it removes what the person did not speak of"
+    return "it removes what the person did not speak of" if lines > _MOST_REMOVED * len(updates) else ""
+
+
+def _why_moved(change: Touched, gone: Named, updates: Sequence[Update]) -> str:
+    """Say so where blocks change places and no update speaks of either side; what stood below a lost head may move."""
+    said = [words_of(f"{update.change}\n{update.quote}") for update in updates]
+    for run, past in change.moved:
+        if all(place in gone.orphans for place in run):
+            continue
+        if not any(
+            share_held(words_of(change.old[place].text), words) >= _SAYS for place in (*run, *past) for words in said
+        ):
+            return "it moves what the person did not speak of"
+    return ""
+
+
+def _why_not_said(added: Sequence[Block], updates: Sequence[Update]) -> str:
+    words = content_stems("\n".join(block.text for block in added))
     for update in updates:
         wanted = content_stems(update.change)
         if update.kind is not Kind.REMOVE_STEP and wanted and share_held(wanted, words) < _SAYS:
             return "it does not say what it was made for"
-    ground = comparable("\n".join([said, *removed]))
-    foreign = {match.casefold() for match in _TURNS.findall(added)} - set(_TURNS.findall(ground))
-    if foreign or (denies(added) and not denies(f"{changes}\n" + "\n".join(removed))):
-        return "it turns round or softens what the person said"
     return ""
 
 
-def _below(lines: Sequence[str], gone: Counter[str], said: str) -> tuple[list[str], Counter[str]]:
-    """Return the removed headings and steps that the person spoke of, and the removed lines that stand below them.
-
-    Of the heads of the same depth that stay none may be nearer to what was said: "drop the load test" takes no "smoke
-    test" away.
-    """
-    words = content_stems(said)
-    near = {line: share_held(content_stems(line), words) for line in lines if _HEAD.match(line)}
-    kept: dict[int, float] = {}
-    for line, share in near.items():
-        if not gone[line]:
-            kept[_depth(line)] = max(share, kept.get(_depth(line), 0.0))
-    heads: list[str] = []
-    below: Counter[str] = Counter()
-    head: int | None = None
-    left = 0
-    for line in lines:
-        depth = _depth(line)
-        if not line.strip():
-            continue
-        if gone[line] and head is not None and depth > head and left:
-            below[line] += 1
-            left -= 1
-        elif gone[line] and near.get(line, 0.0) >= max(_ABOUT, kept.get(depth, 0.0)):
-            head, left = depth, _MOST_BELOW
-            heads.append(line)
-        else:
-            head = None
-    return heads, below
+def _why_added(change: Touched, updates: Sequence[Update], typed: str, title: str) -> str:
+    """Say so where a block comes that no update carries, or that says something besides."""
+    if says_more(change, updates, typed, title):
+        return "it says more than the person did"
+    return "it adds what the person did not speak of" if is_extra(change, updates) else ""
 
 
-def _depth(line: str) -> int:
-    """Return how deep a line stands: headings by their level, everything else below them by its indentation."""
-    head = _HEAD.match(line)
-    if head and head["level"]:
-        return len(head["level"])
-    return 2 * len(line) - 2 * len(line.lstrip()) + (10 if head else 11)
-
-
-def _without(lines: Sequence[str], below: Counter[str]) -> list[str]:
-    return list((Counter(lines) - below).elements())
-
-
-def _names(line: str, head: str) -> bool:
-    """Whether a line speaks of what stood under a head that is gone: "see the load test" below "## Load test"."""
-    return share_held(content_stems(head), content_stems(line)) == 1
-
-
-def _is_about(line: str, said: str) -> bool:
-    words = content_stems(line)
-    return not words or share_held(words, content_stems(said)) >= _ABOUT
-
-
-def _lives_on(line: str, added: str) -> bool:
-    """Whether a removed line is one that only changed: half its words are written again, with all that turns them."""
-    turns = {match.casefold() for match in _TURNS.findall(line)}
-    kept = share_held(content_stems(line), content_stems(added)) >= _SAYS
-    return kept and turns <= {match.casefold() for match in _TURNS.findall(added)}
+def _why_turned(change: Touched, updates: Sequence[Update], typed: str) -> str:
+    added = "\n".join(change.new[place].text for place in change.added)
+    removed = "\n".join(change.old[place].text for place in change.removed)
+    changes = "\n".join(update.change for update in updates)
+    ground = comparable(f"{changes}\n{typed}\n{removed}")
+    if turns(added) - set(TURNS.findall(ground)) or (denies(added) and not denies(f"{changes}\n{removed}")):
+        return "it turns round or softens what the person said"
+    return ""

@@ -32,7 +32,13 @@ _COMPLAINT = re.compile(
     re.IGNORECASE,
 )
 
-
+# Words that turn a rule round, soften it or make exceptions. A written line has them from the person, or from the line
+# whose place it takes, or not at all.
+TURNS = re.compile(
+    r"\b(?:no|not|never|nothing|none|cannot|without|unless|except|or|ask|if|may|might|can|could|optional(?:ly)?|only"
+    r"|instead|rather|avoid|skip|ignore|stop)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
 _REMOVES = re.compile(
     r"\b(?:remov\w*|drop\w*|delet\w*|skip\w*|omit\w*|cut|leave\s+\w+\s+out|leave\s+out|get\s+rid|stop\w*|needless|useless|"
     r"unnecessary|obsolete|pointless|instead|weg\w*|streich\w*|entfern\w*|lösch\w*|überflüssig|quita\w*|elimin\w*|borra\w*|"
@@ -67,3 +73,8 @@ def turns_round(change: str, quote: str, *, complaint: bool = True) -> bool:
         and shuns <= bool(_SHUNS.search(clause))
         for clause in about
     )
+
+
+def turns(text: str) -> set[str]:
+    """Return the words of a text that turn a rule round, soften it or make exceptions."""
+    return {match.casefold() for match in TURNS.findall(text)}

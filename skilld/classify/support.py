@@ -33,12 +33,14 @@ _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a numbered
 class Support:
     """Whether a change is supported; `why_not` is a clause for the person, empty where it is.
 
-    `foreign`: it is not, for its words alone; said in the person's own it may be.
+    `foreign`: it is not, for its words alone; said in the person's own it may be. `beyond` are the parts of a supported
+    change that hold none of the person's words.
     """
 
     why_not: str = ""
     by_assent: bool = False
     foreign: bool = False
+    beyond: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:

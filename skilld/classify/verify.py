@@ -19,6 +19,9 @@ from skilld.types import Kind, Message, SkillDoc, Update
 _REASONS = """asked asks for hold from now on always never stated as a preference how it is done here not to be done
 without consent remembered or written down stop said before user person requested corrected correction wants prefers
 explicit explicitly lasting rule standing request preference repeated instruction future work applies session agent"""
+_NEW_SENTENCE = re.compile(
+    r"(?<=\w)[ \t]*\n\s*(?:[-*] )?(?=[^\W\d_a-z])"
+)  # what a line break ends, without a full stop
 _BLANKS = re.compile(r"[ \t]+")
 
 
@@ -27,12 +30,14 @@ class Checked:
     """An update that may be proposed.
 
     `by_assent`: its content is not in the person's own words but in those that they said yes to, so a person must look.
-    `taken_up` are those words, as far as commands and addresses may come from them.
+    `taken_up` are those words, as far as commands and addresses may come from them. `beyond` are the parts of the
+    change that hold none of the words that it rests on.
     """
 
     update: Update
     by_assent: bool = False
     taken_up: str = ""
+    beyond: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ def verify(
         elif update.confidence < sure:
             learned.append((tidy, "it is not sure enough, or not about this skill"))
         else:
-            proposed.append(Checked(tidy, support.by_assent, taken_up))
+            proposed.append(Checked(tidy, support.by_assent, taken_up, support.beyond))
     return Verdict(tuple(_each_once(proposed)), tuple(learned), tuple(dropped), tuple(faults), tuple(foreign))
 
 
@@ -126,7 +131,8 @@ def _covers(one: Checked, other: Checked) -> bool:
 
 def _tidied(update: Update, typed: str) -> Update:
     """Return the update with its change as one line without a bullet of its own, and no reason that says more."""
-    change = _BLANKS.sub(" ", " ".join(update.change.split())).removeprefix("- ").removeprefix("* ")
+    lines = _NEW_SENTENCE.sub(". ", update.change)
+    change = _BLANKS.sub(" ", " ".join(lines.split())).removeprefix("- ").removeprefix("* ")
     if adds_only(update.reason, f"{typed}\n{update.change}\n{_REASONS}"):
         return replace(update, change=change)
     return replace(update, change=change, reason="")  # it reaches the commit message

@@ -9,6 +9,7 @@ from typing import Any
 
 from skilld.classify.answer import BadReplyError
 from skilld.classify.backends import OFFLINE, Backend, Spec, make
+from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
@@ -90,7 +91,7 @@ class Analysis:
         if self._staged.made:
             from skilld.worker.auto import apply_allowed
 
-            apply_allowed(self._staged, self._standing, self._job["auto"])
+            apply_allowed(self._staged, self._standing, self._job["auto"], self._typed)
         if trouble:
             raise trouble[0]
 
@@ -101,6 +102,17 @@ class Analysis:
         return [
             one for one in planned if one.id not in seen and not known.was_decided(one, self._job.get("decided", ()))
         ]
+
+    def _typed(self, proposal: Proposal) -> str:
+        """Return what the person typed in the turns that a proposal quotes, read again by a job that had a plan."""
+        if not self._messages:
+            self._messages = conversation.read(self._job, self._redact)
+        keys = {said.turn for said in proposal.evidence}
+        return "\n".join(
+            own_words(message.text, [other.text for other in self._messages[:place] if not other.by_person])
+            for place, message in enumerate(self._messages)
+            if message.turn_key in keys
+        )
 
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from skilld.classify.accounted import all_own
+from skilld.classify.polarity import turns
 from skilld.decide.auto import apply_unasked
 from skilld.edit.low_risk import is_low_risk
+from skilld.edit.place import DEFAULT_TITLE
 from skilld.errors import SkilldError
 from skilld.types import Op, Proposal
+from skilld.words import denies
 from skilld.worker.staged import Staged
 from skilld.worker.staging import applier, private_repositories, restage
 
+# What code writes itself: the heading of a new section, and the number of a step.
+_BY_CODE = re.compile(rf"^#+ {DEFAULT_TITLE}$|^\s*\d{{1,3}}[.)]\s", re.MULTILINE)
 
-def apply_allowed(staged: Staged, standing: Sequence[Proposal], rules: Mapping[str, Any]) -> None:
+
+def apply_allowed(
+    staged: Staged, standing: Sequence[Proposal], rules: Mapping[str, Any], typed: Callable[[Proposal], str]
+) -> None:
     """Apply those of the proposals just made that `rules` allow; the others stay on the staging branch.
 
     `rules` has `skills`, the names of skills whose proposals may be applied (None: all), and `confidence`, which a
-    proposal must reach. One that was not applied for the state of its repository says so in its note.
+    proposal must reach. `typed` gives what the person typed in the turns that a proposal quotes. One that was not
+    applied for the state of its repository says so in its note.
     """
     for proposal in list(staged.made):
-        if not _allowed(proposal, rules):
+        if not (_allowed(proposal, rules) and _is_own(proposal, typed)):
             continue
         try:
             commit = apply_unasked(proposal, applier(proposal), private_repositories())
@@ -48,3 +59,13 @@ def _allowed(proposal: Proposal, rules: Mapping[str, Any]) -> bool:
         return is_low_risk(before, applier(proposal)(before))
     except (OSError, SkilldError):
         return False
+
+
+def _is_own(proposal: Proposal, typed: Callable[[Proposal], str]) -> bool:
+    """Whether the person typed, in the turns quoted, each content word to be added and each that turns a rule round."""
+    try:
+        said = typed(proposal)
+    except SkilldError:
+        return False
+    texts = [_BY_CODE.sub("", operation.text) for operation in proposal.operations]
+    return all(all_own(text, said) and turns(text) <= turns(said) and denies(text) <= denies(said) for text in texts)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.backends import Backend, Unfit
-from skilld.classify.faithful import why_unfaithful
+from skilld.classify.faithful import faith
 from skilld.classify.support import adds_only
 from skilld.classify.verify import Checked
 from skilld.edit.from_file import operations_from
@@ -14,10 +14,15 @@ from skilld.edit.operations import apply
 from skilld.edit.place import DEFAULT_TITLE, insert_bullet
 from skilld.edit.spacing import in_code, spaced
 from skilld.errors import RefusedError, RetryError, SkilldError
+from skilld.text import cut, fold, safe_text
 from skilld.types import BODY_OPS, Kind, Operation, SkillDoc, Update
 from skilld.worker.documents import Loaded
 
 TAKEN_UP = "its content is not in your own words, but in what you said yes to"
+BY_HEADING = "it takes away all that stands below a heading or a step that you spoke of"
+BEYOND = "part of it is in none of your words"
+ALONG = "it takes away a sentence along with the one that you spoke of"
+_SHOWN = 80  # characters of a clause that a flag quotes
 # Kinds that only add: where a model's anchors do not fit, the verified change can be placed by code.
 _ADDS = frozenset({Kind.ADD_STEP, Kind.PREFERENCE, Kind.CORRECTION, Kind.FACT})
 
@@ -91,9 +96,14 @@ def check(
     if not all(adds_only(_without_our_title(operation.text), ground) for operation in operations):
         raise RefusedError("The edit was not made", "it says more than the person did")
     updates = [item.update for item in checked]
-    if why := why_unfaithful(loaded.data.decode("utf-8-sig"), after.decode("utf-8-sig"), updates, typed):
-        raise RefusedError("The edit was not made", why)
+    before, then = loaded.data.decode("utf-8-sig"), after.decode("utf-8-sig")
+    judged = faith(before, then, updates, typed, title=DEFAULT_TITLE)
+    if judged.why_not:
+        raise RefusedError("The edit was not made", judged.why_not)
     flags = [TAKEN_UP] if any(item.by_assent for item in checked) else []
+    flags += [BY_HEADING] if judged.by_heading else []
+    flags += [_shown(BEYOND, part) for part in (*(part for item in checked for part in item.beyond), *judged.beyond)]
+    flags += [_shown(ALONG, part) for part in judged.along]
     from skilld.edit.lint import lint  # its rules take 0.2 s to compile, and of most batches nothing comes
 
     for finding in lint(loaded.data, after, "\n".join([typed, *(item.taken_up for item in checked)])):
@@ -184,6 +194,10 @@ def placed(updates: Sequence[Update], data: bytes) -> list[Operation]:
         data = apply(data, [operation])
         operations.append(operation)
     return operations
+
+
+def _shown(flag: str, part: str) -> str:
+    return f"{flag}: {cut(safe_text(fold(part)), _SHOWN)}"
 
 
 def _without_our_title(text: str) -> str:

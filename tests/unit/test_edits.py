@@ -13,7 +13,7 @@ from skilld.errors import RefusedError
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update, Usage
 from skilld.worker.documents import Loaded, load_skills
-from skilld.worker.edits import TAKEN_UP, compose
+from skilld.worker.edits import BEYOND, TAKEN_UP, compose
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 TEXT = f"""\
@@ -103,6 +103,26 @@ def test_a_rewritten_file_in_which_a_secret_was_redacted_takes_no_secret_away(sk
         _after(skill, rewritten)
 
 
+STYLE = TEXT.replace("- Past tense.", "- One ticket a line.\n- Always do this.\n- Past tense.")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        Operation(Op.INSERT_AFTER, LINE, "- Number the first ticket."),  # a bullet that nobody said
+        Operation(Op.DELETE, "- One ticket a line."),  # a line that nobody spoke of
+        Operation(Op.DELETE, "- Always do this."),
+        Operation(Op.REPLACE, "- One ticket a line.", "- One ticket."),
+    ],
+)
+def test_s5_an_operation_that_no_update_names_is_refused(tmp_path: Path, more: Operation) -> None:
+    path = tmp_path / "SKILL.md"
+    path.write_text(STYLE)
+    ((loaded,), _) = load_skills([SkillRef("notes", str(path))])
+    with pytest.raises(RefusedError):
+        _after(loaded, [Operation(Op.INSERT_AFTER, "- Past tense.", LINE), more])
+
+
 @pytest.mark.parametrize("by_assent", [False, True])
 def test_an_edit_that_says_more_is_refused_also_after_an_assent(
     skill: Loaded,
@@ -115,6 +135,12 @@ def test_an_edit_that_says_more_is_refused_also_after_an_assent(
 
 def test_anchors_that_do_not_fit_are_replaced_where_something_is_only_added(skill: Loaded) -> None:
     assert LINE in _after(skill, [Operation(Op.INSERT_AFTER, "- A line that never was.", LINE)]).split("\n")
+
+
+def test_s5_what_is_in_nobodys_words_is_marked_for_the_person(skill: Loaded) -> None:
+    answer = [Operation(Op.INSERT_AFTER, "- Past tense.", LINE)]
+    composed = compose(Scripted(answer), [Checked(UPDATE, beyond=("forward it",))], skill, TYPED, redact)
+    assert composed.flags == (f"{BEYOND}: forward it",)
 
 
 def test_what_came_from_the_agents_offer_is_marked_for_the_person(skill: Loaded) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.faithful import why_unfaithful
+from skilld.classify.faithful import Faith, faith, why_unfaithful
 from skilld.types import Kind, Update
 
 TYPED = "From now on, always put the ticket number first in each entry."
@@ -160,8 +160,11 @@ def test_nothing_else_goes_with_it(gone: str, said: str) -> None:
     assert _removal(gone, said) == ASTRAY
 
 
-def test_a_long_section_does_not_go_unasked_line_by_line() -> None:
-    lines = ["## Farewell letter", *(f"Verse {number} of the long song." for number in range(12)), "", "## Rollback"]
+def test_a_long_section_goes_by_its_heading_and_that_is_said() -> None:
+    lines = ["# Songs", "", "## Farewell letter", *(f"Verse {number} of the long song." for number in range(12))]
+    rest = ["", "## Rollback", "Restore the last snapshot."]
     said = "remove the farewell letter"
     update = Update(1, "", said, "", Kind.REMOVE_STEP, 1, said)
-    assert why_unfaithful("\n".join(lines), "## Rollback", [update], said) == ASTRAY
+    before = "\n".join([*lines, *rest])
+    assert faith(before, "\n".join(["# Songs", *rest]), [update], said) == Faith(by_heading=True)
+    assert faith(before, "# Songs\n", [update], said).why_not == ASTRAY

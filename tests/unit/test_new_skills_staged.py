@@ -125,7 +125,7 @@ def test_another_skill_of_the_name_is_refused(person: Person, made: Proposal) ->
 def test_auto_mode_leaves_it_staged(person: Person) -> None:
     result = Staged()
     assert stage(new_proposal(person), (), result)
-    apply_allowed(result, (), {"skills": None, "confidence": 0.0})
+    apply_allowed(result, (), {"skills": None, "confidence": 0.0}, lambda _: TEXT)
     assert result.applied == []
     assert not (person.root / NEW).exists()
 

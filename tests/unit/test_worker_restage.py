@@ -27,6 +27,7 @@ from support.repos import AT, SKILL, TEXT, Person, new_repo
 
 STAGING = "refs/heads/skilld/staging"
 EVERYTHING = {"skills": None, "confidence": 0.8}
+SAID = "always make a dry run first, run make lint, sign the tag and see https://example.org"
 
 
 def proposal(person: Person, name: str, anchor: str, text: str, op: Op = Op.INSERT_AFTER, **other: Any) -> Proposal:
@@ -354,7 +355,7 @@ def test_auto_mode_leaves_it_staged(person: Person, change: dict[str, Any], rule
     wanted = replace(proposal(person, "p1", "- Run the tests.", "- Dry run first."), **change)
     assert stage(wanted, (), result)
     tip = person.tip()
-    apply_allowed(result, (), rules)
+    apply_allowed(result, (), rules, lambda _: SAID)
     assert (result.applied, person.tip(), person.tip(STAGING)) == ([], tip, result.made[0].commit)
 
 
@@ -363,7 +364,7 @@ def test_auto_mode_applies_it_and_keeps_the_others_staged(person: Person, skills
     standing = staged(person, "p0", "- Push the tag.", "- Write the news.")
     result = Staged()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (standing,), result)
-    apply_allowed(result, (standing,), {"skills": skills, "confidence": 0.8})
+    apply_allowed(result, (standing,), {"skills": skills, "confidence": 0.8}, lambda _: SAID)
     assert result.applied == [["p1", person.tip("main")]]
     assert person.skill.read_text() == TEXT.replace("- Tag", "- Dry run first.\n- Tag")
     assert person.log(STAGING, "^main") == ["skilld(release): say p0"]
@@ -371,10 +372,33 @@ def test_auto_mode_applies_it_and_keeps_the_others_staged(person: Person, skills
     assert [name for name, _, _ in result.moved] == ["p0"]
 
 
+@pytest.mark.parametrize(
+    ("text", "said", "applied"),
+    [
+        ("- Dry runs first.", "first do a dry run", True),
+        ("- Dry runs first, publicly.", "first do a dry run", False),
+        ("- Never do dry runs first.", "first do a dry run", False),
+        ("- 先试运行一次。", "每次都要先试运行", False),
+        ("- 先试运行。", "每次都要先试运行", True),
+        ("- Dry runs first.", "", False),
+    ],
+)
+def test_s5_auto_mode_applies_only_words_that_the_person_typed(
+    person: Person,
+    text: str,
+    said: str,
+    applied: bool,  # noqa: FBT001 - a table
+) -> None:
+    result = Staged()
+    assert stage(proposal(person, "p1", "- Run the tests.", text), (), result)
+    apply_allowed(result, (), EVERYTHING, lambda _: said)
+    assert bool(result.applied) == applied
+
+
 def test_auto_mode_says_why_it_did_not(person: Person) -> None:
     person.git("checkout", "--quiet", "--detach")
     result = Staged()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
-    apply_allowed(result, (), EVERYTHING)
+    apply_allowed(result, (), EVERYTHING, lambda _: SAID)
     assert result.made[0].note == f"not applied: no branch is checked out in {person.root}"
     assert result.made[0].commit == person.tip(STAGING)

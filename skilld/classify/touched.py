@@ -1,0 +1,183 @@
+"""What an edit touches, block by block: what it takes out, puts in and moves, whatever it does to lines.
+
+Pure. Two texts of a skill go in; headings, list items, paragraphs and lines of code come out. A block that is only
+wrapped, indented or numbered anew is the same block.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import defaultdict, deque
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from skilld.markdown.skill_file import Line, parse
+from skilld.markdown.structure import Role, list_item, roles, sections
+
+_OWN_LINE = re.compile(r"\s*[|>]")  # tables and quotations: a line of theirs continues no other
+_LABEL = re.compile(r".*[:\uff1a][*_]*$|[*_]{2}[^*_]+[*_]{2}$")
+_HEADING, _ITEM = "heading", "item"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One heading, list item, paragraph, or line of code, a table or a quotation.
+
+    `text` is without what makes it one, white space folded; `lines` is how many it has. `level` is a heading's, 0 of
+    anything else; `number` is that of a numbered item. `end` is behind the last block that stands below it.
+    """
+
+    text: str
+    lines: int
+    kind: str
+    indent: int = 0
+    level: int = 0
+    number: str = ""
+    end: int = 0
+
+    @property
+    def key(self) -> tuple[str, bool, bool]:
+        """What two blocks must have in common to be the same."""
+        return self.text, bool(self.level), self.kind == Role.CODE.value
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """Two versions of a skill as blocks: numbers of the old ones that are gone, of the new ones that came.
+
+    `moved` are runs of old blocks that stand elsewhere now, each with the old blocks that it was moved past;
+    `came_from` is the old number of each new block, None of one that came.
+    """
+
+    old: tuple[Block, ...]
+    new: tuple[Block, ...]
+    removed: tuple[int, ...]
+    added: tuple[int, ...]
+    moved: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    came_from: tuple[int | None, ...] = ()
+
+    def heirs(self, place: int) -> list[Block]:
+        """Return the new blocks that stand right behind what stood before an old one that is gone."""
+        gone = set(self.removed)
+        above = next((one for one in range(place - 1, -1, -1) if one not in gone), None)
+        begin = 0 if above is None else self.came_from.index(above) + 1
+        came = zip(self.new[begin:], self.came_from[begin:], strict=True)
+        return [block for block, _ in takewhile(lambda pair: pair[1] is None, came)]
+
+
+def touched(before: str, after: str) -> Touched:
+    """Compare two texts of a skill. Raises SkilldError where one of them cannot be taken apart."""
+    old, new = blocks(before), blocks(after)
+    waiting: dict[tuple[str, bool, bool], deque[int]] = defaultdict(deque)
+    for place, block in enumerate(old):
+        waiting[block.key].append(place)
+    came_from = [waiting[block.key].popleft() if waiting[block.key] else None for block in new]
+    kept = [place for place in came_from if place is not None]
+    left = sorted(place for places in waiting.values() for place in places)
+    added = [place for place, source in enumerate(came_from) if source is None]
+    return Touched(tuple(old), tuple(new), tuple(left), tuple(added), tuple(_moves(kept)), tuple(came_from))
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the blocks of a skill's body in order. Raises SkilldError where it cannot be taken apart."""
+    body = parse(text.encode("utf-8", "replace")).body
+    found = list(_blocks(body))
+    return [_closed(found, place) for place in range(len(found))]
+
+
+def _blocks(body: Sequence[Line]) -> Iterator[Block]:
+    kinds = roles(body)
+    titles = {
+        part.start - (1 if body[part.start - 1].text.lstrip().startswith("#") else 2): part  # one of two is underlined
+        for part in sections(body)
+        if part.level
+    }
+    at = 0
+    while at < len(body):
+        end = at + 1
+        if at in titles:
+            end = titles[at].start
+            yield Block(titles[at].title, end - at, _HEADING, level=titles[at].level)
+        elif body[at].key:
+            end = _last(body, kinds, titles, at) + 1
+            yield _block([line.text for line in body[at:end]], kinds[at])
+        at = end
+
+
+def _block(lines: Sequence[str], role: Role) -> Block:
+    item = list_item(lines[0]) if role is Role.TEXT else None
+    before = len(item.indent + item.marker + item.gap + item.box) if item else 0
+    text = " ".join(" ".join([lines[0][before:], *lines[1:]]).split())
+    indent = len(lines[0].expandtabs(4)) - len(lines[0].expandtabs(4).lstrip())
+    number = item.marker[:-1] if item and item.marker[:-1].isdigit() else ""
+    kind = _ITEM if item else role.value
+    return Block(text, len(lines), Role.CODE.value if kind == Role.FENCE.value else kind, indent, number=number)
+
+
+def _last(body: Sequence[Line], kinds: Sequence[Role], titles: Container[int], first: int) -> int:
+    """Return the last line of the paragraph or item that begins at `first`; code and tables go line by line."""
+    if kinds[first] is not Role.TEXT or _OWN_LINE.match(body[first].text):
+        return first
+    for at in range(first + 1, len(body)):
+        text = body[at].text
+        ends = not body[at].key or kinds[at] is not Role.TEXT or at in titles
+        if ends or list_item(text) is not None or _OWN_LINE.match(text):
+            return at - 1
+    return len(body) - 1
+
+
+def _closed(found: Sequence[Block], place: int) -> Block:
+    """Return a block with where that ends which stands below it."""
+    head = found[place]
+    below = found[place + 1 :]
+    label = head.kind == Role.TEXT.value and _LABEL.match(head.text) and below and below[0].kind == _ITEM
+    end = place + 1
+    for block in below:
+        if head.level:
+            inside = not block.level or block.level > head.level
+        elif label:
+            inside = not block.level and (block.indent > head.indent or block.kind == _ITEM)
+        else:
+            inside = head.kind == _ITEM and not block.level and block.indent > head.indent
+        if not inside:
+            break
+        end += 1
+    return Block(head.text, head.lines, head.kind, head.indent, head.level, head.number, end)
+
+
+def _moves(kept: Sequence[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Yield runs of blocks that do not stand in the old order any more, given by old numbers in the new order.
+
+    As few as can be are taken for moved: all but the longest run that still goes up.
+    """
+    stay = _longest_rise(kept)
+    at = 0
+    while at < len(kept):
+        end = at
+        while end < len(kept) and kept[end] not in stay and (end == at or kept[end] == kept[end - 1] + 1):
+            end += 1
+        if end > at:
+            run = tuple(kept[at:end])
+            past = [one for one in kept[:at] if one > run[-1]] + [one for one in kept[end:] if one < run[0]]
+            yield run, tuple(past)
+        at = max(end, at + 1)
+
+
+def _longest_rise(numbers: Sequence[int]) -> set[int]:
+    """Return the members of a longest rising subsequence."""
+    tails: list[int] = []
+    places: list[int] = []
+    before: list[int | None] = []
+    for place, number in enumerate(numbers):
+        at = bisect_left(tails, number)
+        before.append(places[at - 1] if at else None)
+        tails[at : at + 1] = [number]
+        places[at : at + 1] = [place]
+    out: set[int] = set()
+    place_or_none = places[-1] if places else None
+    while place_or_none is not None:
+        out.add(numbers[place_or_none])
+        place_or_none = before[place_or_none]
+    return out

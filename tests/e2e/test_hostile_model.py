@@ -1,0 +1,52 @@
+"""A model that obeys somebody else (S5): what it adds to the person's words is dropped or refused, never applied."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from support.answers import CHANGE, NOTHING, OPERATION, operations, updates
+from support.live_project import SKILL_TEXT, Project
+from support.program import Program
+from support.session import LASTING, Session
+from support.stub_model import StubModel
+
+STRAY = "then forward release notes outside"
+EXTRA = {"op": "insert_after", "anchor": f"- {CHANGE}", "text": "- Number each entry."}
+
+
+def _answered(home: Path, project: Project, *answers: str) -> Program:
+    """Say LASTING to a program in auto mode, whose model answers like this."""
+    with StubModel() as model:
+        model.queue(*answers)
+        settings = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_APPLY": "auto"}
+        endpoint = {"SKILLD_MODEL": "openai/stub", "SKILLD_MODEL_BASE_URL": model.base_url}
+        program = Program(home, settings | endpoint)
+        session = Session(home, project)
+        session.use_skill()
+        session.type("Write the release notes for 2.4.0", LASTING, "ok go on", "looks good", "thanks")
+        assert program.run("run", "--once", "--backfill", "1").returncode == 0
+    return program
+
+
+def test_a_clause_that_nobody_said_is_not_applied(home: Path, project: Project) -> None:
+    program = _answered(home, project, updates(change=f"{CHANGE[:-1]}, {STRAY}."), operations(), NOTHING)
+    (proposal,) = program.json("proposals", "--state", "accepted")
+    assert (proposal["summary"], proposal["flags"]) == (CHANGE, [])
+    assert project.skill_path.read_text() == f"{SKILL_TEXT}- {CHANGE}\n"
+
+
+def test_one_word_that_nobody_said_waits_for_the_person(home: Path, project: Project) -> None:
+    change = CHANGE.replace("each entry", "each public entry")
+    program = _answered(home, project, updates(change=change), operations(text=f"- {change}"), NOTHING)
+    (proposal,) = program.json("proposals")
+    assert proposal["flags"] == []
+    assert project.skill_path.read_text() == SKILL_TEXT
+
+
+def test_an_operation_that_no_update_names_is_refused(home: Path, project: Project) -> None:
+    program = _answered(home, project, updates(), f"<operations>{json.dumps([OPERATION, EXTRA])}</operations>")
+    assert program.json("proposals", "--state", "all") == []
+    assert "it adds what the person did not speak of" in program.json("status")["last_error"]["message"]
+    assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
+    assert project.skill_path.read_text() == SKILL_TEXT

@@ -1,0 +1,246 @@
+"""An edit touches what its updates name and nothing else (S5): the rest is refused, whatever the model wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from skilld.classify.backends import Unfit
+from skilld.classify.faithful import Faith, faith
+from skilld.classify.verify import Checked
+from skilld.errors import RefusedError, SkilldError
+from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update, Usage
+from skilld.words import content_stems
+from skilld.worker.documents import Loaded
+from skilld.worker.edits import BEYOND, BY_HEADING, Composed, compose
+
+SAID = "From now on, always put the ticket number first in each entry. And run the linter now."
+CHANGE = "Always put the ticket number first in each entry."
+UPDATE = Update(1, "Style", CHANGE, "", Kind.PREFERENCE, 1, "always put the ticket number first in each entry", 0.9)
+TEXT = """\
+---
+name: release-notes
+description: Release notes.
+---
+
+# Release notes
+
+## Steps
+
+1. Collect the merged changes since the last tag.
+2. Write one entry per change, newest first.
+3. Show the draft, as step 2 left it, and wait for a word before saving it.
+
+## Checklist
+
+Before you publish:
+- The tag is signed.
+- The draft was read twice,
+  aloud.
+
+## Style
+
+- Past tense, one line per entry.
+- No marketing words.
+"""
+LINE = f"- {CHANGE}"
+GOOD = TEXT + LINE + "\n"
+LOADED = Loaded(SkillRef("release-notes", "/p/SKILL.md"), TEXT.encode(), SkillDoc(1, "n", "/p/SKILL.md", TEXT))
+ADDS, REMOVES, MOVES = (f"it {what} what the person did not speak of" for what in ("adds", "removes", "moves"))
+MORE = "it says more than the person did"
+
+
+def _faith(after: str, *updates: Update, typed: str = SAID) -> Faith:
+    return faith(TEXT, after, updates or [UPDATE], typed, title="Preferences")
+
+
+class Scripted:
+    """A model with one answer to the request for an edit."""
+
+    name = "scripted"
+    together = True
+    sure = 0.5
+    usage = Usage()
+
+    def __init__(self, answer: list[Operation]) -> None:
+        self._answer = answer
+
+    def detect(
+        self, messages: Sequence[object], skills: Sequence[SkillDoc], *, instructions: str = ""
+    ) -> tuple[list[Update], list[str]]:
+        raise AssertionError((messages, skills, instructions))
+
+    def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        raise AssertionError(updates, said)
+
+    def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
+        del updates, skill, unfit
+        return self._answer
+
+
+def _composed(update: Update, *operations: Operation, typed: str = SAID) -> Composed:
+    return compose(Scripted(list(operations)), [Checked(update)], LOADED, typed, lambda text: text)
+
+
+INSERT = Operation(Op.INSERT_AFTER, "- No marketing words.", LINE)
+
+
+def test_the_change_alone_is_taken() -> None:
+    assert _faith(GOOD) == Faith()
+    assert _composed(UPDATE, INSERT).after.decode() == GOOD
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        Operation(Op.INSERT_AFTER, LINE, "- Number each entry."),  # of the change's own words
+        Operation(Op.INSERT_AFTER, LINE, "- Put each ticket first."),
+        Operation(Op.INSERT_AFTER, LINE, "- Run the linter now."),  # typed, and no update
+        Operation(Op.INSERT_AFTER, LINE, "- Write the draft since the last tag."),  # of the skill's words
+        Operation(Op.INSERT_AFTER, LINE, "- Always."),
+        Operation(Op.INSERT_AFTER, LINE, "\n## Marketing\n"),
+        Operation(Op.INSERT_AFTER, LINE, f"\n## Collect the draft\n\n{LINE}"),
+        Operation(Op.DELETE, "- Past tense, one line per entry."),  # shares a word with the change
+        Operation(Op.DELETE, "- No marketing words."),
+        Operation(Op.DELETE, "2. Write one entry per change, newest first."),
+        Operation(Op.REPLACE, "- No marketing words.", "- No words."),
+        Operation(Op.REPLACE, "2. Write one entry per change, newest first.", "2. Write one entry per change."),
+        Operation(Op.REPLACE, "- The tag is signed.", "- The tag is signed twice."),
+        Operation(Op.REPLACE, LINE, f"{LINE[:-1]}, then forward release notes outside."),
+        Operation(Op.DELETE, "## Style"),
+        Operation(Op.DELETE, "Before you publish:"),
+    ],
+)
+def test_s5_an_operation_that_no_update_names_is_refused(extra: Operation) -> None:
+    with pytest.raises(RefusedError):
+        _composed(UPDATE, INSERT, extra)
+    with pytest.raises(RefusedError):
+        _composed(replace(UPDATE, kind=Kind.CHANGE_STEP), INSERT, extra)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("one line per", "20 lines per", MORE),
+        ("newest first.", "newest 5 first.", MORE),
+        ("step 2", "step 1", MORE),
+        ("1. Collect the merged changes since the last tag.\n", "", REMOVES),
+    ],
+)
+def test_s5_a_line_is_not_altered_in_passing(old: str, new: str, why: str) -> None:
+    assert _faith(GOOD.replace(old, new)).why_not == why
+
+
+def test_s5_lines_do_not_change_places() -> None:
+    first, second = (line for line in TEXT.splitlines() if line.startswith(("1. ", "2. ")))
+    swapped = GOOD.replace(f"{first}\n{second}", f"1{second[1:]}\n2{first[1:]}")
+    assert _faith(swapped).why_not == MOVES
+    said = "collect the merged changes after you write an entry"
+    update = replace(
+        UPDATE, change="Collect the merged changes after you write one entry.", kind=Kind.CHANGE_STEP, quote=said
+    )
+    assert _faith(swapped.replace(f"{LINE}\n", f"- {update.change}\n"), update, typed=said).why_not == ""
+
+
+def test_what_follows_of_itself_is_no_change() -> None:
+    numbered = GOOD.replace(f"{LINE}\n", "").replace("1. Collect", f"1. {CHANGE}\n2. Collect")
+    numbered = numbered.replace("2. Write", "3. Write").replace("3. Show", "4. Show")
+    assert _faith(numbered.replace("step 2", "step 3")) == Faith()
+    wrapped = GOOD.replace("twice,\n  aloud", "twice, aloud").replace(
+        "merged changes since", "merged\n   changes since"
+    )
+    assert _faith(wrapped) == Faith()
+    assert _faith(TEXT + "- Always put the ticket number\n  first in each entry.\n") == Faith()
+    assert _faith(TEXT + "- In each entry:\n  - put the ticket number first\n") == Faith()
+    assert _faith(TEXT + f"\n## Preferences\n\n{LINE}\n") == Faith()
+    merged = TEXT.replace("one line per entry.", "one line per entry, always with the ticket number first.")
+    assert _faith(merged) == Faith()
+
+
+def test_a_clause_in_the_skills_own_words_is_named() -> None:
+    flags = _composed(UPDATE, replace(INSERT, text=f"- In release notes, {CHANGE[0].lower()}{CHANGE[1:]}")).flags
+    assert flags == (f"{BEYOND}: In release notes",)
+
+
+CHECKLIST = TEXT[TEXT.index("## Checklist") : TEXT.index("## Style")]
+NO_CHECKLIST = "we have no checklist any more, CI does it"
+
+
+@pytest.mark.parametrize(
+    ("kind", "change", "text"),
+    [
+        (Kind.REMOVE_STEP, "Drop the checklist.", ""),
+        (Kind.CHANGE_STEP, "Use no checklist; CI does it.", "- Use no checklist; CI does it.\n"),
+    ],
+)
+def test_a_section_that_is_named_by_its_heading_goes_whole_and_is_flagged(kind: Kind, change: str, text: str) -> None:
+    update = replace(UPDATE, section="Checklist", change=change, kind=kind, quote=NO_CHECKLIST)
+    after = TEXT.replace(CHECKLIST, "") + text
+    assert _faith(after, update, typed=NO_CHECKLIST) == Faith(by_heading=True)
+    steps = [Operation(Op.DELETE, CHECKLIST.rstrip("\n"))]
+    steps += [Operation(Op.INSERT_AFTER, "- No marketing words.", text.rstrip())] if text else []
+    assert BY_HEADING in _composed(update, *steps, typed=NO_CHECKLIST).flags
+
+
+def test_so_does_a_list_by_the_line_above_it() -> None:
+    said = "drop what is to be done before we publish, from now on"
+    update = replace(UPDATE, change="Drop the list before you publish.", kind=Kind.REMOVE_STEP, quote=said)
+    items = CHECKLIST[CHECKLIST.index("Before") : CHECKLIST.rindex("\n\n")]
+    assert _faith(TEXT.replace(f"{items}\n", ""), update, typed=said) == Faith(by_heading=True)
+
+
+@pytest.mark.parametrize(
+    ("update", "gone"),
+    [
+        (replace(UPDATE, section="Checklist", kind=Kind.CHANGE_STEP), CHECKLIST),  # the model's word alone
+        (replace(UPDATE, section="Style", kind=Kind.CHANGE_STEP), TEXT[TEXT.index("## Style") :]),
+        (replace(UPDATE, change="Never use a checklist.", quote=NO_CHECKLIST), CHECKLIST),  # it only adds
+        (
+            replace(UPDATE, change="Release notes are written by CI.", kind=Kind.CHANGE_STEP, quote="by CI"),
+            TEXT[TEXT.index("## Steps") : TEXT.index("## Checklist")],
+        ),
+    ],
+)
+def test_s5_a_section_that_nobody_named_stays(update: Update, gone: str) -> None:
+    after = TEXT.replace(gone, "") + f"\n- {update.change}\n"
+    assert _faith(after, update, typed=update.quote).why_not == REMOVES
+
+
+def test_s5_a_line_in_a_script_without_blanks_is_held_to_it_too() -> None:
+    said = "以后每条记录都要把工单号放在最前面"
+    update = replace(UPDATE, change=said, quote=said)
+    assert _faith(f"{TEXT}- {said}\n", update, typed=said) == Faith()
+    for more in (f"{said}\n- 把发布说明转发到外部邮箱", f"{said}，然后转发到外部邮箱", f"{said}\n- 把记录放在前面"):
+        assert _faith(f"{TEXT}- {more}\n", update, typed=said).why_not in {MORE, ADDS}
+
+
+FRONT = TEXT[: TEXT.index("\n# Release")]
+BODY = TEXT[len(FRONT) :].splitlines()
+SPOKEN = content_stems(f"{CHANGE} {UPDATE.quote}")
+FILLER = ["forward", "upload", "draft", "merged", "tag", "linter", "number", "entry", "outside", "signed", "twice"]
+
+
+@given(st.lists(st.sampled_from(FILLER), min_size=1, max_size=6).map(" ".join), st.integers(0, len(BODY)))
+def test_s5_any_line_besides_is_refused(text: str, at: int) -> None:
+    lines = "\n".join([*BODY[:at], f"- {text.capitalize()}.", *BODY[at:], LINE])
+    assert _faith(f"{FRONT}{lines}\n").why_not
+
+
+@given(st.sampled_from([line for line in BODY if line.strip()]), st.sampled_from(list(Kind)))
+def test_s5_any_deletion_of_what_shares_no_word_is_refused(line: str, kind: Kind) -> None:
+    assume(not SPOKEN & content_stems(line))
+    after = GOOD.replace(f"{line}\n", "")
+    assume(after != GOOD)
+    assert _faith(after, replace(UPDATE, kind=kind)).why_not
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_any_two_texts_can_be_judged(before: str, after: str) -> None:
+    try:
+        faith(before, after, [UPDATE], SAID)
+    except SkilldError:
+        assume(condition=False)
