@@ -1,8 +1,8 @@
 """Prompts typed while Claude Code was busy: queue operations in, the turns that no other record carries out.
 
 An `enqueue` holds the text. Its delivery is a user record (`dequeue`) or an attachment (`remove`); before 2.1.101 the
-`remove` itself was all that told of one in mid-turn. `popAll` takes the text back to the prompt box. Schedules and hooks
-use the same queue, and only the delivery says who sent a text, so an entry that was never delivered is nobody's.
+`remove` itself was all that told of one in mid-turn. `popAll` takes the text back to the prompt box. Schedules use the
+same queue, and only the delivery says who sent a text, so an entry that was never delivered is nobody's.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ class Words:
 _CONTEXT = r"system-reminder|ide_\w+|new-diagnostics|[a-z][a-z-]*-hook"
 WRAPPERS = Wrappers(
     ("system-reminder", "ide_selection", "ide_opened_file", "new-diagnostics", "user-prompt-submit-hook"),
-    opens=rf"<(?:{_CONTEXT})(?![\w-])",
-    closes=rf"</(?:{_CONTEXT})\s*>",
+    opens=rf"<({_CONTEXT})(?![\w-])",
+    closes=rf"</({_CONTEXT})>",
 )
 
 _INTERRUPTION = re.compile(r"\s*\[Request interrupted by user[^\]\n]*\]\s*")

@@ -13,6 +13,7 @@ from typing import Any
 
 from skilld.intake.agents.fields import mapping, objects, read_object, short, string
 from skilld.intake.agents.opencode_typed import TypedList, skill_folder
+from skilld.intake.agents.picked import labels_of, picks_of, typed_answer
 from skilld.text import fold
 from skilld.times import rfc3339
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
@@ -110,14 +111,10 @@ class Parser:
         elif tool == "read" and (path := PurePosixPath(string(asked.get("filePath")))).name == _SKILL_FILE:
             yield from self._used(message, short(part.get("id")), path, span)
         elif tool == "question":
-            offered = {
-                string(option.get("label"))
-                for q in objects(asked.get("questions"))
-                for option in objects(q.get("options"))
-            }
+            picks = picks_of(labels_of(asked.get("questions")))
             for answer in _answers(metadata.get("answers")):
-                if answer.strip() and answer not in offered:
-                    yield _turn(message, part.get("started"), answer, How.ANSWER, span)
+                if typed := typed_answer(answer, picks, several=False):
+                    yield _turn(message, part.get("started"), typed, How.ANSWER, span)
 
     def _used(self, message: Mapping[str, Any], mark: str, path: PurePosixPath, span: Span) -> Iterator[Event]:
         if mark[:_MARK] in self._told:

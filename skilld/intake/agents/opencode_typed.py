@@ -9,16 +9,14 @@ from __future__ import annotations
 import re
 
 from skilld.intake.agents.fields import mapping, objects, read_object, string
+from skilld.intake.agents.wrapped import last
 from skilld.text import fold
 
 # What `opencode run` makes of an argument with blanks in it: quotes around, and a backslash before those within.
 _AS_ARGUMENT = re.compile(r'"(?:[^"\\]|\\.)*\s(?:[^"\\]|\\.)*"', re.DOTALL)
 _COMMAND = re.compile(r"/\S+\s+(\S.*)", re.DOTALL)
-# A skill called by `/name args`: body, this paragraph, args.
-_SKILL_BODY = re.compile(
-    r"\nBase directory for this skill: (?P<dir>/[^\n]*)\nRelative paths in this skill [^\n]*\n*(?P<args>.*)\Z",
-    re.DOTALL,
-)
+# A skill called by `/name args`: body, this paragraph, args. The body may hold such a paragraph, too; the last counts.
+_SKILL_BODY = re.compile(r"\nBase directory for this skill: (/[^\n]*)\nRelative paths in this skill [^\n]*\n*")
 
 
 class TypedList:
@@ -39,8 +37,8 @@ class TypedList:
         folded = fold(text)
         if folded in self._prompts:
             return text, False
-        if (body := _SKILL_BODY.search(text)) is not None:
-            arguments = body["args"].strip()
+        if (body := last(_SKILL_BODY, text)) is not None:
+            arguments = text[body.end() :].strip()
             return (arguments, True) if not self._known or not arguments or fold(arguments) in self._arguments else None
         if self._known:
             return self._as_arguments(folded)
@@ -54,8 +52,8 @@ class TypedList:
 
 def skill_folder(text: str) -> str | None:
     """Return the folder of the skill whose body is the text of a prompt; None where it is none."""
-    body = _SKILL_BODY.search(text)
-    return body["dir"] if body is not None else None
+    body = last(_SKILL_BODY, text)
+    return body[1] if body is not None else None
 
 
 def _as_typed(entry: object) -> str:

@@ -16,6 +16,7 @@ from skilld.intake.agents.base import AgentInfo
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string, utc
 from skilld.intake.agents.pi_presence import Presence
 from skilld.intake.agents.tool_reads import Use, Waiting, uses_of
+from skilld.intake.agents.wrapped import Wrappers
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
 
 INFO = AgentInfo(
@@ -36,8 +37,10 @@ INFO = AgentInfo(
 )
 
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)
-# badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock
-_SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n(.*?)\n</skill>(?:\n\n(.+))?', re.DOTALL)
+# badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock; src/cli/file-processor.ts
+_SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n')
+_SKILL_BODY = Wrappers(("skill",), opens=r'<skill name="[^"\n]+" location="', closes=r"\n</skill>", behind=False)
+_FILES = Wrappers(("file",), opens=r'<file name="', closes="</file>", behind=False)
 
 
 def is_transcript(path: PurePath) -> bool:
@@ -95,11 +98,11 @@ class PiParser:
 
     def _on_user(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
         text, at = _text(message.get("content")), utc(entry.get("timestamp"))
-        skill = _SKILL.fullmatch(text)
+        skill = _SKILL.match(text)
         events: list[Event] = []
         if skill:
             events = self._used([(skill[1], skill[2])], at, span)
-            text = skill[4] or ""
+        text = _SKILL_BODY.typed(text) if skill else _FILES.typed(text)
         reason = self._presence.not_a_person(entry)
         if reason or not text.strip():
             return [*events, Ignored(reason or ("bare-command" if skill else "empty"), span)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -43,12 +43,12 @@ INFO = AgentInfo(
 )
 
 _TYPED_AS = frozenset(("", "mid_turn_user_message"))  # subtypes; others are of notifications, schedules, goals
-_AT_ONCE = 0.5  # seconds between a slash command and its expansion: 0.01 measured
+_AT_ONCE = 1.0  # seconds between the end of a slash command and its expansion: 0.01 measured
 
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A slash command that was typed; `span` is the record's."""
+    """A slash command that was typed, and when it was last heard of; `span` is where it was typed."""
 
     raw: str
     at: float | None
@@ -131,10 +131,8 @@ class QwenParser:
 
     def _on_system(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         body = mapping(record.get("systemPayload"))
-        if record.get("subtype") == "slash_command" and body.get("phase") == "invocation":
-            self._command = _Command(
-                string(body.get("rawCommand")).strip(), seconds(utc(record.get("timestamp"))), span
-            )
+        if record.get("subtype") == "slash_command":
+            self._on_command(body, seconds(utc(record.get("timestamp"))), span)
         if record.get("subtype") == "file_history_snapshot":
             return self._on_snapshot(body)
         event = mapping(body.get("uiEvent"))
@@ -145,6 +143,14 @@ class QwenParser:
         if "provenance" not in record:
             return self._settle(typed=numbered)
         return self._settle(typed=prompt == self._terminal) if numbered else []  # else a request of the client's own
+
+    def _on_command(self, body: Mapping[str, Any], at: float | None, span: Span) -> None:
+        """Wait for what a command becomes, from its end on: a template that runs programs takes its time."""
+        raw = string(body.get("rawCommand")).strip()
+        if body.get("phase") == "invocation":
+            self._command = _Command(raw, at, span)
+        elif self._command is not None and self._command.raw == raw:
+            self._command = replace(self._command, at=at)
 
     def _on_snapshot(self, body: Mapping[str, Any]) -> list[Event]:
         """Take the prompt before a snapshot for typed; several at once are those of a session that goes on."""

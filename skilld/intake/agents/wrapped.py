@@ -1,14 +1,13 @@
 """Where a client's wrapper ends, whatever its content says: the one rule by which every adapter takes wrappers off.
 
-A client puts context around a prompt: blocks before it, reminders behind it, the body of a file or skill. What stands in
-such a block is anybody's, so it may hold any mark, the block's own end among them. Only what comes before the first mark
-that opens, or after the last mark that closes, is out of its reach:
+A client puts context around a prompt in the same text: blocks before it, reminders behind it, the body of a file or a
+skill. What stands in such a block is anybody's, so it may hold any mark, the block's own end among them. But it always
+lies between the first mark that opens a block of its kind and the last one that closes it. So what lies between those
+two, for any kind, is taken for the block; what lies outside of all of them is no block's content, however the contents
+were made. Blocks are taken off where clients put them, at the ends of a text; where such blocks leave nothing, nothing
+was typed. A person who types such marks may lose words by it; nobody gains any.
 
-- A text that begins with a wrapper and goes on behind it is typed behind the last mark that closes any wrapper.
-- A text that ends with a wrapper but does not begin with one is typed before the first mark that opens any.
-- A text that begins and ends with one could hold a prompt between two blocks or be one block: nothing of it is typed.
-
-A person who types such marks loses words by it, and never gains any. Takes texts, gives texts; knows no agent.
+Texts in, texts out; knows no agent.
 """
 
 from __future__ import annotations
@@ -22,8 +21,9 @@ from dataclasses import dataclass, field
 class Wrappers:
     """The wrappers that one agent's clients put around a prompt in the same text.
 
-    `names` are how a test of forged content calls them. `opens` and `closes` are patterns of the marks; they match in
-    time linear in the text. `before` and `behind` say on which sides of a prompt the clients put them.
+    `names` are those that tests of forged content build. `opens` and `closes` are patterns of the marks; where they
+    have a group, it names the kind of the block. They must match in time linear in the text. `before` and `behind` say
+    on which sides of a prompt the clients put them.
     """
 
     names: tuple[str, ...]
@@ -31,27 +31,33 @@ class Wrappers:
     closes: str
     before: bool = True
     behind: bool = True
-    _open: re.Pattern[str] = field(init=False, repr=False, compare=False)
-    _close: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _opens: re.Pattern[str] = field(init=False, repr=False, compare=False)
+    _closes: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         """Compile the patterns."""
-        object.__setattr__(self, "_open", re.compile(self.opens, re.MULTILINE))
-        object.__setattr__(self, "_close", re.compile(self.closes, re.MULTILINE))
+        object.__setattr__(self, "_opens", re.compile(self.opens, re.MULTILINE))
+        object.__setattr__(self, "_closes", re.compile(self.closes, re.MULTILINE))
 
     def begin(self, text: str) -> bool:
         """Whether a text begins with a wrapper."""
-        return self.before and self._open.match(text, _first(text)) is not None
+        return self.before and self._opens.match(text, len(text) - len(text.lstrip())) is not None
 
     def typed(self, text: str) -> str:
-        """Return what of a text stands outside of all wrappers for certain; a text without any as it is."""
-        begins = self.begin(text)
-        end = last_end(self._close, text)
-        ends = self.behind and end is not None and not text[end:].strip()
-        if begins:
-            return "" if end is None else text[end:].lstrip()
-        opened = self._open.search(text) if ends else None
-        return text[: opened.start()].rstrip() if opened else text
+        """Return what of a text no wrapper at its ends can hold; a text without any as it is."""
+        spans = self._spans(text)
+        start, end = 0, len(text)
+        for first, past in sorted(spans) if self.before else ():
+            if text[start:first].strip():
+                break
+            start = max(start, past)
+        for first, past in sorted(spans, key=lambda span: -span[1]) if self.behind else ():
+            if text[past:end].strip():
+                break
+            end = min(end, first)
+        rest = text[start:end]
+        rest = rest.lstrip() if start > 0 else rest
+        return rest.rstrip() if end < len(text) else rest
 
     def typed_in(self, texts: Sequence[str]) -> list[str]:
         """Return what is typed in each of the texts of one message.
@@ -61,37 +67,27 @@ class Wrappers:
         apart = any(text.strip() and not self.begin(text) for text in texts)
         return ["" if apart and self.begin(text) else self.typed(text) for text in texts]
 
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        """Return from where to where the blocks of each kind could reach; one that never ends reaches on if it begins.
 
-def last_end(mark: re.Pattern[str], text: str) -> int | None:
-    """Return where the last match of a mark ends; None where there is none."""
-    last = None
+        A closing mark before all that open is no block's end.
+        """
+        opened: dict[str, int] = {}
+        for mark in self._opens.finditer(text):
+            opened.setdefault(_kind(mark), mark.start())
+        closed = {_kind(mark): mark.end() for mark in self._closes.finditer(text)}
+        begins = len(text) - len(text.lstrip())
+        ends = {kind: closed.get(kind, 0) or (len(text) if start == begins else 0) for kind, start in opened.items()}
+        return [(start, ends[kind]) for kind, start in opened.items() if ends[kind] > start]
+
+
+def _kind(mark: re.Match[str]) -> str:
+    return mark[1] if mark.lastindex else ""
+
+
+def last(mark: re.Pattern[str], text: str) -> re.Match[str] | None:
+    """Return the last match of a mark; None where there is none."""
+    found = None
     for match in mark.finditer(text):
-        last = match.end()
-    return last
-
-
-def inside(text: str, tag: str) -> str | None:
-    """Return what a client put between `<tag>` and `</tag>` in a text that may have blocks of context on one side.
-
-    The reverse of the above: here the prompt is wrapped, and so is the context, in other tags. None where there is no
-    such pair out of the context's reach.
-    """
-    opens, closes, whole = f"<{tag}>", f"</{tag}>", text.strip()
-    if whole.startswith(opens):
-        body = whole.removeprefix(opens)
-        end = body.find(closes)
-        if body.endswith(closes) and body.rfind(opens) < end:  # one prompt, which may speak of its own marks
-            return body.removesuffix(closes)
-        return body[:end] if end >= 0 else None  # with context behind it
-    if not (whole.endswith(closes) and _TAG.match(whole)):
-        return None
-    start = last_end(re.compile(_CLOSED + re.escape(opens)), whole)  # with context before it
-    return None if start is None else whole[start:].removesuffix(closes)
-
-
-_TAG = re.compile(r"<[A-Za-z][\w-]*")
-_CLOSED = r"</[A-Za-z][\w-]*>\s*"
-
-
-def _first(text: str) -> int:
-    return len(text) - len(text.lstrip())
+        found = match
+    return found
