@@ -26,10 +26,13 @@ class Words:
 # Context that the client, an editor or a hook puts before a prompt or behind it, in some versions in the same text.
 # Newer ones write records of their own for nearly all of it (seen: 2.1.197, 2.1.330).
 _CONTEXT = r"system-reminder|ide_\w+|new-diagnostics|[a-z][a-z-]*-hook"
+# 2.1.330 marks a paste that it showed in short, and changes such marks within it; its end repeats the id.
+_PASTE = r'pasted_content id="[^"<>\n]*"'
 WRAPPERS = Wrappers(
-    ("system-reminder", "ide_selection", "ide_opened_file", "new-diagnostics", "user-prompt-submit-hook"),
-    opens=rf"<({_CONTEXT})(?![\w-])",
-    closes=rf"</({_CONTEXT})>",
+    ("system-reminder", "ide_selection", "ide_opened_file", "new-diagnostics", "user-prompt-submit-hook", "paste"),
+    opens=rf"<({_CONTEXT}|{_PASTE})(?![\w-])",
+    closes=rf"</({_CONTEXT}|{_PASTE})>",
+    amid="pasted_content",
 )
 
 _INTERRUPTION = re.compile(r"\s*\[Request interrupted by user[^\]\n]*\]\s*")

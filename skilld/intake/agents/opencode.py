@@ -71,6 +71,13 @@ INFO = AgentInfo(
         "$XDG_STATE_HOME/opencode/prompt-history.jsonl",
         "~/.local/state/opencode/prompt-history.jsonl",
     ),
+    templates=(
+        "$XDG_CONFIG_HOME/opencode/command",
+        "$XDG_CONFIG_HOME/opencode/commands",
+        "~/.config/opencode/command",
+        "~/.config/opencode/commands",
+    ),
+    project_templates=(".opencode/command", ".opencode/commands"),
     project_skills=(".opencode/skills", ".opencode/skill", ".claude/skills", ".agents/skills"),
     user_skills=(".claude/skills", ".agents/skills"),
     skill_homes=(),

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from skilld.intake.agents.expanded import Lookup, no_templates, typed_arguments
 from skilld.intake.agents.fields import mapping, objects, read_object, short, string
 from skilld.intake.agents.opencode_typed import TypedList, skill_folder
 from skilld.intake.agents.picked import labels_of, picks_of, typed_answer
@@ -36,6 +37,11 @@ class Parser:
         self._told = dict.fromkeys(short(mark)[:_MARK] for mark in told[-_TOLD_KEPT:]) if isinstance(told, list) else {}
         self._waiting: dict[str, int] = {}  # message -> its position
         self._typed = TypedList(None)
+        self._templates: Lookup = no_templates
+
+    def know(self, templates: Lookup) -> None:
+        """Take in where to look the templates of commands up: without a prompt history only they tell."""
+        self._templates = templates
 
     def listen(self, typed: bytes | None) -> None:
         """Take in the prompt history."""
@@ -90,7 +96,7 @@ class Parser:
             yield Ignored("headless", span)
         elif not text.strip():
             yield Ignored("added by the client", span)
-        elif (typed := self._typed.typed(text)) is None:
+        elif (typed := self._typed_of(text, string(message.get("directory")))) is None:
             yield Ignored("not typed", span)
         else:
             if (folder := skill_folder(text)) is not None:
@@ -99,6 +105,11 @@ class Parser:
                 yield _turn(message, message.get("created"), typed[0], How.COMMAND if typed[1] else How.TYPED, span)
             else:
                 yield Ignored("command without arguments", span)
+
+    def _typed_of(self, text: str, folder: str) -> tuple[str, bool] | None:
+        """Return what of a prompt was typed, as TypedList does."""
+        arguments = None if self._typed.is_known else typed_arguments(text, self._templates(folder or None))
+        return self._typed.typed(text) if arguments is None else (arguments, True)
 
     def _done(self, message: Mapping[str, Any], part: Mapping[str, Any], span: Span) -> Iterator[Event]:
         """Yield what a tool's part tells: a skill in use, or the answer to a question."""

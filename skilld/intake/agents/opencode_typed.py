@@ -23,7 +23,7 @@ class TypedList:
     """What the list tells; without a list (None) what the text itself tells."""
 
     def __init__(self, data: bytes | None) -> None:
-        self._known = data is not None
+        self.is_known = data is not None
         entries = [entry for line in (data or b"").splitlines() if (entry := read_object(line)) is not None]
         inputs = [_as_typed(entry) for entry in entries if entry.get("mode") != "shell"]
         self._prompts = {fold(text) for text in inputs}
@@ -39,8 +39,10 @@ class TypedList:
             return text, False
         if (body := last(_SKILL_BODY, text)) is not None:
             arguments = text[body.end() :].strip()
-            return (arguments, True) if not self._known or not arguments or fold(arguments) in self._arguments else None
-        if self._known:
+            return (
+                (arguments, True) if not self.is_known or not arguments or fold(arguments) in self._arguments else None
+            )
+        if self.is_known:
             return self._as_arguments(folded)
         return None if _AS_ARGUMENT.fullmatch(text.strip()) else (text, False)
 

@@ -23,7 +23,7 @@ class Wrappers:
 
     `names` are those that tests of forged content build. `opens` and `closes` are patterns of the marks; where they
     have a group, it names the kind of the block. They must match in time linear in the text. `before` and `behind` say
-    on which sides of a prompt the clients put them.
+    on which sides of a prompt the clients put them; blocks of a kind that begins with `amid` stand anywhere in it.
     """
 
     names: tuple[str, ...]
@@ -31,6 +31,7 @@ class Wrappers:
     closes: str
     before: bool = True
     behind: bool = True
+    amid: str | None = None
     _opens: re.Pattern[str] = field(init=False, repr=False, compare=False)
     _closes: re.Pattern[str] = field(init=False, repr=False, compare=False)
 
@@ -41,11 +42,13 @@ class Wrappers:
 
     def begin(self, text: str) -> bool:
         """Whether a text begins with a wrapper."""
-        return self.before and self._opens.match(text, len(text) - len(text.lstrip())) is not None
+        mark = self._opens.match(text, len(text) - len(text.lstrip()))
+        return self.before and mark is not None and not self._is_amid(_kind(mark))
 
     def typed(self, text: str) -> str:
-        """Return what of a text no wrapper at its ends can hold; a text without any as it is."""
-        spans = self._spans(text)
+        """Return what of a text no wrapper can hold that stands where clients put them; a text without any as it is."""
+        kinds = self._spans(text)
+        spans = list(kinds.values())
         start, end = 0, len(text)
         for first, past in sorted(spans) if self.before else ():
             if text[start:first].strip():
@@ -55,8 +58,14 @@ class Wrappers:
             if text[past:end].strip():
                 break
             end = min(end, first)
-        rest = text[start:end]
-        rest = rest.lstrip() if start > 0 else rest
+        pieces, at = [], start
+        for first, past in sorted(span for kind, span in kinds.items() if self._is_amid(kind)):
+            if at < past and first < end:
+                pieces.append(text[at:first])
+                at = past
+        pieces.append(text[at:end])
+        rest = "\n".join(pieces)
+        rest = rest.lstrip() if at > 0 else rest
         return rest.rstrip() if end < len(text) else rest
 
     def typed_in(self, texts: Sequence[str]) -> list[str]:
@@ -67,7 +76,10 @@ class Wrappers:
         apart = any(text.strip() and not self.begin(text) for text in texts)
         return ["" if apart and self.begin(text) else self.typed(text) for text in texts]
 
-    def _spans(self, text: str) -> list[tuple[int, int]]:
+    def _is_amid(self, kind: str) -> bool:
+        return self.amid is not None and kind.startswith(self.amid)
+
+    def _spans(self, text: str) -> dict[str, tuple[int, int]]:
         """Return from where to where the blocks of each kind could reach; one that never ends reaches on if it begins.
 
         A closing mark before all that open is no block's end.
@@ -78,7 +90,7 @@ class Wrappers:
         closed = {_kind(mark): mark.end() for mark in self._closes.finditer(text)}
         begins = len(text) - len(text.lstrip())
         ends = {kind: closed.get(kind, 0) or (len(text) if start == begins else 0) for kind, start in opened.items()}
-        return [(start, ends[kind]) for kind, start in opened.items() if ends[kind] > start]
+        return {kind: (start, ends[kind]) for kind, start in opened.items() if ends[kind] > start}
 
 
 def _kind(mark: re.Match[str]) -> str:
