@@ -1,6 +1,6 @@
 """The prompt templates that a session could call: of a transcript and a folder the texts of the template files.
 
-Some clients put a template into the log as if it had been typed; only its file tells. Files are read as they are now, so
+Some clients put a template into the log as if it had been typed; only its file tells. Files are read as they are now:
 one that was changed or deleted since is not known again. Knows no agent: where templates lie is the adapter's to say.
 """
 

@@ -168,7 +168,7 @@ def test_an_answer_without_its_options_is_not_believed() -> None:
     ],
 )
 def test_picks_are_taken_out_of_an_answer(answer: str, free: str) -> None:
-    assert typed_answer(answer, picks_of(["Oak", "Pine", "Pine, old", "Other"])) == free
+    assert typed_answer(answer, picks_of(["Oak", "Pine", "Pine, old", "Other"]), several=True) == free
 
 
 def test_an_answer_to_one_pick_is_picked_or_typed_as_a_whole() -> None:

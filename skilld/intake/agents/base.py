@@ -62,6 +62,9 @@ class AgentInfo:
     `queries` are given where transcripts are SQLite databases, one for each generation; a parser is then fed each
     record as a line with a JSON object. `file_variables` name one transcript itself.
 
+    `wrappers` names every place where its clients put text that nobody typed near what was typed: the tests of forged
+    content (tests/support/forged.py) have a session for each.
+
     `project_skills` are the folders, below a project's root or any folder in it, that hold skills; `user_skills` those
     below the person's home; `skill_homes` those below the agent's own folder; `skill_folders` those with variables of
     their own. `instructions` are the names of standing-instruction files a session loads from its project; `verified`
@@ -92,6 +95,7 @@ class AgentInfo:
     queries: tuple[Query, ...] = ()
     file_variables: tuple[str, ...] = ()
     skill_folders: tuple[Folder, ...] = ()
+    wrappers: tuple[str, ...] = ()
     kept_as: str = "lines, appended"
     typed_by: str = ""
     unattended: str = ""

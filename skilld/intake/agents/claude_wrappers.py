@@ -29,7 +29,6 @@ _CONTEXT = r"system-reminder|ide_\w+|new-diagnostics|[a-z][a-z-]*-hook"
 # 2.1.330 marks a paste that it showed in short, and changes such marks within it; its end repeats the id.
 _PASTE = r'pasted_content id="[^"<>\n]*"'
 WRAPPERS = Wrappers(
-    ("system-reminder", "ide_selection", "ide_opened_file", "new-diagnostics", "user-prompt-submit-hook", "paste"),
     opens=rf"<({_CONTEXT}|{_PASTE})(?![\w-])",
     closes=rf"</({_CONTEXT}|{_PASTE})>",
     amid="pasted_content",

@@ -67,7 +67,6 @@ _KINDS = {
 _REQUEST = r"^## My request(?: for Codex)?:[ \t]*"
 _HEADING = re.compile(_REQUEST, re.MULTILINE)
 WRAPPERS = Wrappers(
-    ("Context from my IDE setup", "Files mentioned by the user", "Diff comments", "Prior conversation with Codex"),
     opens=r"# (?:Context from my IDE setup|Files mentioned by the user|Diff comments|Review findings|In app browser):"
     r"|## Prior conversation with Codex:",
     closes=_REQUEST,

@@ -26,6 +26,7 @@ INFO = AgentInfo(
     project_skills=(".cursor/skills", ".agents/skills", ".claude/skills", ".codex/skills"),
     user_skills=(".agents/skills", ".claude/skills", ".codex/skills"),
     skill_homes=("skills",),
+    wrappers=("attached_files", "open_and_recently_viewed_files", "git_diff_from_branch_to_main", "cursor_commands"),
     instructions=("AGENTS.md", ".cursorrules"),
     verified="public collections up to 2026.10, not the client",
     typed_by="`<user_query>` in messages of the role `user`",
@@ -37,7 +38,6 @@ INFO = AgentInfo(
 _QUERY, _QUERY_END = "<user_query>", "</user_query>"
 # Any other tag is context, on either side of the query.
 WRAPPERS = Wrappers(
-    ("attached_files", "open_and_recently_viewed_files", "git_diff_from_branch_to_main", "cursor_commands"),
     opens=r"<(?!user_query>)([A-Za-z][\w-]*)",
     closes=r"</(?!user_query>)([A-Za-z][\w-]*)>",
 )

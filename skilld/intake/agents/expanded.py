@@ -46,10 +46,10 @@ def typed_arguments(text: str, templates: Iterable[str]) -> str | None:
 def _filled_in(words: str, template: str) -> str | None:
     parts = _HOLE.split(_FRONT.sub("", template, count=1))
     literals = [fold(part) for part in parts[::2]]
-    if not any(map(_WORD.search, literals)):
-        return None
     if len(literals) == 1:
         return "" if words == literals[0] else None
+    if not any(map(_WORD.search, literals)):  # whatever is typed could have come of it
+        return None
     at, end = len(literals[0]), len(words) - len(literals[-1])
     if not words.startswith(literals[0]) or not words.endswith(literals[-1]) or end < at:
         return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string
@@ -41,10 +41,10 @@ def gemini_answers(call: Mapping[str, Any]) -> Iterator[Answer]:
         response = mapping(mapping(part.get("functionResponse")).get("response"))
         answers = mapping((read_object(string(response.get("output"))) or {}).get("answers"))
         picks = picks_of([*_PICKED, *labels_of(questions)])
-        for number in range(len(questions)):
+        for number, question in enumerate(questions):
             text = string(answers.get(str(number)))
             if text.strip():
-                yield _answer(str(number), text, picks)
+                yield _answer(str(number), text, picks, several=question.get("multiSelect") is True)
 
 
 class QwenQuestions:
@@ -54,11 +54,12 @@ class QwenQuestions:
         """Resume from a checkpoint's state; anything unusable in it is left out."""
         self._calls: dict[str, _Asked] = {}
         for call, asked in mapping(state).items():
-            self._keep(short(call), _Asked(_hashes(mapping(asked).get("titles")), _hashes(mapping(asked).get("picks"))))
+            titles, picks = (_hashes(mapping(asked).get(name)) for name in ("titles", "picks"))
+            self._keep(short(call), _Asked(titles, picks, several=mapping(asked).get("several") is True))
 
-    def state(self) -> dict[str, dict[str, list[str]]]:
+    def state(self) -> dict[str, dict[str, Any]]:
         """Return the state for a checkpoint."""
-        return {call: {"titles": asked.titles, "picks": asked.picks} for call, asked in self._calls.items()}
+        return {call: asdict(asked) for call, asked in self._calls.items()}
 
     def ask(self, call: Mapping[str, Any]) -> None:
         """Note a tool call if it is a question. One whose labels could pass for the title of an answer is left out."""
@@ -69,11 +70,13 @@ class QwenQuestions:
         labels = list(labels_of(questions))
         if not any(_TITLE_MARK in label for label in labels):
             picks = [named_by("label", pick) for pick in sorted(picks_of(labels))]
-            self._keep(short(call.get("id")), _Asked([named_by("title", title) for title in titles], picks))
+            several = any(question.get("multiSelect") is True for question in questions)
+            asked = _Asked([named_by("title", title) for title in titles], picks, several=several)
+            self._keep(short(call.get("id")), asked)
 
     def answers(self, response: Mapping[str, Any]) -> Iterator[Answer]:
         """Yield the answers in the result of a question call; none where they cannot be told from one another."""
-        asked = self._calls.pop(short(response.get("id")), _Asked([], []))
+        asked = self._calls.pop(short(response.get("id")), _Asked([], [], several=False))
         output = string(mapping(response.get("response")).get("output"))
         if not asked.titles or not output.startswith(_PREFIX):
             return
@@ -85,21 +88,22 @@ class QwenQuestions:
             return
         ends = [*(title.start() for title in titles[1:]), len(text)]
         for number, (title, end) in enumerate(zip(titles, ends, strict=True)):
-            yield _answer(str(number), text[title.end() : end], _Hashed(asked.picks))
+            yield _answer(str(number), text[title.end() : end], _Hashed(asked.picks), several=asked.several)
 
     def _keep(self, call: str, asked: _Asked) -> None:
         if call and asked.titles:
-            self._calls[call] = _Asked(asked.titles[:_HASHES], asked.picks[:_HASHES])
+            self._calls[call] = _Asked(asked.titles[:_HASHES], asked.picks[:_HASHES], several=asked.several)
             while len(self._calls) > _CALLS:
                 del self._calls[next(iter(self._calls))]
 
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """Hashes of the titles of one call's questions and of what a pick among their options looks like."""
+    """Hashes of the titles of one call's questions, of what a pick among their options looks like; `several` may be."""
 
     titles: list[str]
     picks: list[str]
+    several: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +116,8 @@ class _Hashed:
         return named_by("label", pick) in self.hashes
 
 
-def _answer(name: str, text: str, picks: Container[str]) -> Answer:
-    typed = typed_answer(text, picks)
+def _answer(name: str, text: str, picks: Container[str], *, several: bool) -> Answer:
+    typed = typed_answer(text, picks, several=several)
     return Answer(name, typed or text, not typed)
 
 

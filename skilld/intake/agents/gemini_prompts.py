@@ -15,7 +15,7 @@ from skilld.intake.agents.fields import objects, string
 from skilld.intake.agents.wrapped import Wrappers
 
 _FILES = "\n--- Content from referenced files ---"
-WRAPPERS = Wrappers(("files",), opens=_FILES, closes="--- End of content ---", before=False)
+WRAPPERS = Wrappers(opens=_FILES, closes="--- End of content ---", before=False)
 
 
 def typed_text(content: object) -> str:

@@ -87,6 +87,7 @@ INFO = AgentInfo(
         Folder("", (("OPENCODE_CONFIG_DIR", "skills"),)),
         Folder("", (("OPENCODE_CONFIG_DIR", "skill"),)),
     ),
+    wrappers=("synthetic part", "skill body", "command file", "headless prompt", "option label", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="1.18.33 on 2026-11-20",
     kept_as="rows of SQLite",

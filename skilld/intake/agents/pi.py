@@ -32,6 +32,7 @@ INFO = AgentInfo(
     templates=("../../prompts",),
     project_templates=(".pi/prompts", ".pi/npm", ".pi/git"),
     template_settings=(".pi/settings.json",),
+    wrappers=("file", "skill", "prompt template", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="0.73.1 on 2026-11-20",
     typed_by="messages of the role `user`; the arguments behind an expanded `/skill:`",
@@ -43,8 +44,8 @@ INFO = AgentInfo(
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)
 # badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock; src/cli/file-processor.ts
 _SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n')
-_SKILL_BODY = Wrappers(("skill",), opens=r'<skill name="[^"\n]+" location="', closes=r"\n</skill>", behind=False)
-_FILES = Wrappers(("file",), opens=r'<file name="', closes="</file>", behind=False)
+_SKILL_BODY = Wrappers(opens=r'<skill name="[^"\n]+" location="', closes=r"\n</skill>", behind=False)
+_FILES = Wrappers(opens=r'<file name="', closes="</file>", behind=False)
 
 
 def is_transcript(path: PurePath) -> bool:

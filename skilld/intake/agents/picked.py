@@ -37,13 +37,15 @@ def picks_of(labels: Iterable[str]) -> set[str]:
     return picks - {""}
 
 
-def typed_answer(answer: str, picks: Container[str], *, several: bool = True) -> str:
+def typed_answer(answer: str, picks: Container[str], *, several: bool) -> str:
     """Return what was typed of an answer, "" where it was only picked.
 
     Where `several` may be picked they are joined by a comma, with what was typed among them.
     """
     if plain(answer) in picks:
         return ""
-    parts = answer.split(",") if several else [answer]
+    parts = answer.split(",")
     typed = [i for i, part in enumerate(parts) if (shown := plain(part)) and shown not in picks]
-    return ",".join(parts[typed[0] : typed[-1] + 1]).strip() if typed else ""
+    if not typed or not several:
+        return answer if typed else ""
+    return ",".join(parts[typed[0] : typed[-1] + 1]).strip()

@@ -34,6 +34,7 @@ INFO = AgentInfo(
     user_skills=(".agents/skills",),
     skill_homes=(),
     skill_folders=(Folder(".qwen/skills", (("QWEN_HOME", "skills"),)),),
+    wrappers=("files", "command", "hook", "notification", "option label", "tool result"),
     instructions=("QWEN.md", "AGENTS.md"),
     verified="0.15.10 on 2026-11-20, 0.24.4 on 2026-11-22",
     typed_by="`user` records; the arguments in a `slash_command` record",

@@ -21,12 +21,11 @@ from dataclasses import dataclass, field
 class Wrappers:
     """The wrappers that one agent's clients put around a prompt in the same text.
 
-    `names` are those that tests of forged content build. `opens` and `closes` are patterns of the marks; where they
+    `opens` and `closes` are patterns of the marks; where they
     have a group, it names the kind of the block. They must match in time linear in the text. `before` and `behind` say
     on which sides of a prompt the clients put them; blocks of a kind that begins with `amid` stand anywhere in it.
     """
 
-    names: tuple[str, ...]
     opens: str
     closes: str
     before: bool = True
