@@ -16,7 +16,9 @@ from skilld.text import fold
 _AS_ARGUMENT = re.compile(r'"(?:[^"\\]|\\.)*\s(?:[^"\\]|\\.)*"', re.DOTALL)
 _COMMAND = re.compile(r"/\S+\s+(\S.*)", re.DOTALL)
 # A skill called by `/name args`: body, this paragraph, args. The body may hold such a paragraph, too; the last counts.
-_SKILL_BODY = re.compile(r"\nBase directory for this skill: (/[^\n]*)\nRelative paths in this skill [^\n]*\n*")
+_SKILL_BODY = re.compile(
+    r"^Base directory for this skill: (/[^\n]*)\nRelative paths in this skill [^\n]*\n*", re.MULTILINE
+)
 
 
 class TypedList:
@@ -39,9 +41,8 @@ class TypedList:
             return text, False
         if (body := last(_SKILL_BODY, text)) is not None:
             arguments = text[body.end() :].strip()
-            return (
-                (arguments, True) if not self.is_known or not arguments or fold(arguments) in self._arguments else None
-            )
+            if not self.is_known or not arguments or fold(arguments) in self._arguments:
+                return arguments, True
         if self.is_known:
             return self._as_arguments(folded)
         return None if _AS_ARGUMENT.fullmatch(text.strip()) else (text, False)

@@ -114,6 +114,8 @@ class QwenParser:
     def _on_user(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         written = typed_text(_parts(record))
         text = string(mapping(record.get("systemPayload")).get("displayText")) or written  # before a hook added to it
+        if not text.strip() and self._command is not None:
+            text = whole_text(_parts(record))  # a template that names a file and says nothing itself
         if not text.strip():
             return self._on_result(record, span)  # up to 0.1x tool results were user records
         if record.get("provenance", "real_user") != "real_user" or string(record.get("subtype")) not in _TYPED_AS:
@@ -127,6 +129,8 @@ class QwenParser:
             if path := base_of(written):
                 self._open.append(SkillUse(self._session, path.rsplit("/", 2)[-2], path, at, span, self._cwd))
             turn = Turn(turn.key, INFO.name, self._session, arguments, at, How.COMMAND, command.span, self._cwd)
+        elif not written.strip():
+            return [Ignored("empty", span)]
         self._open.append(turn if turn.text else Ignored("bare-command", turn.span))
         return []
 
