@@ -107,9 +107,12 @@ class Parser:
                 yield Ignored("command without arguments", span)
 
     def _typed_of(self, text: str, folder: str) -> tuple[str, bool] | None:
-        """Return what of a prompt was typed, as TypedList does."""
-        arguments = None if self._typed.is_known else typed_arguments(text, self._templates(folder or None))
-        return self._typed.typed(text) if arguments is None else (arguments, True)
+        """Return what of a prompt was typed, as TypedList does; of a template, if its file is there, what it holds."""
+        typed = self._typed.typed(text)
+        if typed is None or (self._typed.is_known and not typed[1]):
+            return typed
+        arguments = typed_arguments(text, self._templates(folder or None))
+        return typed if arguments is None or not self._typed.may_be(arguments) else (arguments, True)
 
     def _done(self, message: Mapping[str, Any], part: Mapping[str, Any], span: Span) -> Iterator[Event]:
         """Yield what a tool's part tells: a skill in use, or the answer to a question."""

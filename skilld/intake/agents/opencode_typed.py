@@ -41,11 +41,15 @@ class TypedList:
             return text, False
         if (body := last(_SKILL_BODY, text)) is not None:
             arguments = text[body.end() :].strip()
-            if not self.is_known or not arguments or fold(arguments) in self._arguments:
+            if self.may_be(arguments):
                 return arguments, True
         if self.is_known:
             return self._as_arguments(folded)
         return None if _AS_ARGUMENT.fullmatch(text.strip()) else (text, False)
+
+    def may_be(self, arguments: str) -> bool:
+        """Whether these may have been typed as the arguments of a command."""
+        return not self.is_known or not arguments or fold(arguments) in self._arguments
 
     def _as_arguments(self, folded: str) -> tuple[str, bool] | None:
         """Find a command's arguments in what its template came to: the longest that stand in it as whole words."""
