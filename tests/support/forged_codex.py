@@ -63,7 +63,15 @@ def _before(name: str) -> list[Carrier]:
     return [Carrier(name, lambda c, p: [legacy(text(c, p))]), Carrier(name, lambda c, p: [item(text(c, p))])]
 
 
+def _elements(content: str, prompt: str) -> Records:
+    texts = [f"# Files mentioned by the user:\n\n{content}\n", prompt]
+    elements = [{"type": "text", "text": text} for text in texts]
+    message = {"type": "UserMessage", "id": "i1", "client_id": "c1", "content": elements}
+    return [event("item_completed", turn_id="t1", item=message)]
+
+
 CODEX: list[Carrier] = [
+    Carrier("Files mentioned by the user", _elements),
     *(carrier for name in _CONTEXT for carrier in _before(name)),
     Carrier("AGENTS.md", lambda c, p: [injected(f"# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\n{c}"), item(p)]),
     Carrier("environment_context", lambda c, p: [injected(f"<environment_context>{c}"), item(p)]),

@@ -115,6 +115,14 @@ QWEN: list[Carrier] = [
         ],
     ),
     Carrier(
+        "hook",  # beside a prompt that is an image
+        lambda c, p: [
+            _qwen_user(1, c, systemPayload={"displayText": ""}, provenance="real_user"),
+            _qwen_user(2, p, provenance="real_user"),
+            _snapshot(3),
+        ],
+    ),
+    Carrier(
         "notification",
         lambda c, p: [
             _qwen_user(1, c, provenance="system", subtype="notification"),

@@ -130,6 +130,12 @@ def injected_kind(kinds: Sequence[str]) -> str:
     return ""
 
 
+def own_words(texts: Sequence[str]) -> list[str]:
+    """Return the texts of one message without marks of images, and without context where that is a text of its own."""
+    words = [text for text in texts if not text.lstrip().startswith(("<image", "</image", "<local_image"))]
+    return [text for text in words if not WRAPPERS.begin(text)] or words
+
+
 def is_wrapped(text: str) -> bool:
     """Whether the whole text stands in one tag: then an item without any sign of a person is taken for context."""
     return _WRAPPED.match(text.lstrip()) is not None

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilld.intake.agents.codex_mirrors import Mirrors
-from skilld.intake.agents.codex_prompts import Prompt, injected, injected_kind, is_wrapped, read_prompt
+from skilld.intake.agents.codex_prompts import Prompt, injected, injected_kind, is_wrapped, own_words, read_prompt
 from skilld.intake.agents.codex_questions import Questions, digest
 from skilld.intake.agents.codex_records import Record
 from skilld.intake.agents.codex_session import Session
@@ -65,7 +65,7 @@ class Speech:
         """Return the events of a completed UserMessage item."""
         item = record.body
         texts = [string(part.get("text")) for part in objects(item.get("content")) if part.get("type") == "text"]
-        text = "".join([text for text in texts if not injected(text)] or texts)
+        text = "".join(own_words([text for text in texts if not injected(text)] or texts))
         native, client_id = short(item.get("id")), short(item.get("client_id"))
         return self._mirrored(record, "item", text, native=native, client_id=client_id)
 
@@ -76,7 +76,7 @@ class Speech:
         reason = injected_kind(kinds) if kinds else next(filter(None, map(injected, texts)), "")
         if reason:
             return [Ignored(reason, record.span)]
-        text = "".join(text for text in texts if not text.lstrip().startswith(("<image", "</image", "<local_image")))
+        text = "".join(own_words(texts))
         self._pending = _Pending(record, text, bool(kinds)) if text.strip() else None
         return []
 

@@ -113,7 +113,8 @@ class QwenParser:
 
     def _on_user(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         written = typed_text(_parts(record))
-        text = string(mapping(record.get("systemPayload")).get("displayText")) or written  # before a hook added to it
+        shown = mapping(record.get("systemPayload")).get("displayText")  # before a hook added to it
+        text = string(shown) if isinstance(shown, str) else written
         if not text.strip() and self._command is not None:
             text = whole_text(_parts(record))  # a template that names a file and says nothing itself
         if not text.strip():
