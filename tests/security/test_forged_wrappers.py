@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from skilld.intake.agents import ADAPTERS
 from support.forged import CARRIERS, PROMPTS, check, forged
 
-EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "100"))  # contents, each in every wrapper of an agent
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "150"))  # contents, each in every wrapper of an agent
 
 
 def test_every_wrapper_that_an_adapter_knows_has_a_forged_session() -> None:
