@@ -1,4 +1,4 @@
-"""A long test: kill -9 everywhere, databases that vanish, random files, damaged bytes, and one huge transcript.
+"""A long test: kill -9 everywhere, lost databases, random files, damaged bytes, forged content, one huge transcript.
 
     make soak MINUTES=20 [ARGS="--seed 7 --only kills --out FILE"]
     make soak ARGS="--only files --again '0/17'"
@@ -23,7 +23,16 @@ from typing import Any
 
 import structlog
 
-from tools import soak_damage, soak_files, soak_fuzz, soak_growth, soak_guided, soak_kills, soak_large
+from tools import (
+    soak_damage,
+    soak_files,
+    soak_fuzz,
+    soak_growth,
+    soak_guided,
+    soak_kills,
+    soak_large,
+    soak_wrappers,
+)
 from tools.soak_report import Part, as_json, as_text
 
 
@@ -37,12 +46,13 @@ class _Kind:
 
 
 PARTS = {
-    "kills": _Kind(0.35, soak_kills.run, soak_kills.again),
+    "kills": _Kind(0.3, soak_kills.run, soak_kills.again),
     "damage": _Kind(0.15, soak_damage.run, soak_damage.again),
     "files": _Kind(0.2, soak_files.run, soak_files.again),
     "fuzz": _Kind(0.1, soak_fuzz.run, soak_fuzz.again),
     "guided": _Kind(0.1, soak_guided.run, soak_guided.again),
     "growth": _Kind(0.05, soak_growth.run, soak_growth.again),
+    "wrappers": _Kind(0.05, soak_wrappers.run, soak_wrappers.again),
     "large": _Kind(0.05, soak_large.run, soak_large.again),
 }
 

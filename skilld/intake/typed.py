@@ -1,7 +1,8 @@
-"""The lists in which some clients keep what a person typed: of a transcript the bytes of its list, told to its parser.
+"""What lies beside a transcript and tells typed words from others where it has no mark itself, told to its parser.
 
-The list is what tells typed words from others where a transcript has no mark. It forgets: most clients keep the newest
-entries only. Knows no agent; what an entry looks like is the adapter's to know.
+Of a transcript the bytes of the list in which its client keeps what was typed, and the prompt templates that a session
+could call. The list forgets: most clients keep the newest entries only. Knows no agent; what an entry looks like is the
+adapter's to know.
 """
 
 from __future__ import annotations
@@ -11,15 +12,20 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from skilld.intake import templates
 from skilld.intake.agents.base import AgentInfo, Listener, Parser
+from skilld.intake.agents.expanded import Expanding
 
 _LONGEST = 8 << 20  # bytes; the lists seen hold 50 to a few hundred entries
 
 
 def tell(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> None:
-    """Hand the list that belongs to the transcript at `path` to its parser, if that wants one."""
+    """Hand the list and the templates that belong to the transcript at `path` to its parser, if that wants them."""
     if info.typed_list and isinstance(parser, Listener):
         parser.listen(read(path, info, environment))
+    if isinstance(parser, Expanding):
+        places = (_place(place, path, environment) for place in info.templates)
+        parser.know(templates.lookup(filter(None, places), info))
 
 
 def read(path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> bytes | None:

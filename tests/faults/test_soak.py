@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import structlog
 
-from tools import soak, soak_files, soak_large
+from tools import soak, soak_files, soak_large, soak_wrappers
 from tools.soak_report import Part, must
 
 
@@ -53,6 +53,12 @@ def test_a_finding_ends_it_with_1_and_names_the_command_to_have_it_again(
 def test_the_same_case_takes_the_same_steps(tmp_path: Path) -> None:
     steps = [soak_files.again("5/2", tmp_path / name).reached["steps"] for name in ("first", "second")]
     assert steps[0] == steps[1] > 0
+
+
+def test_forged_content_is_counted_and_can_be_had_again(tmp_path: Path) -> None:
+    reached = [soak_wrappers.again("5/2", tmp_path).reached for _ in range(2)]
+    assert reached[0] == reached[1]
+    assert reached[0]["sessions"] > 100
 
 
 @pytest.mark.slow

@@ -21,7 +21,13 @@ THREATS: dict[str, tuple[str, ...]] = {
         "unit/test_codex.py::test_a_sub_agent_says_nothing_though_its_file_replays_the_parent",
         "e2e/test_model.py::test_what_is_asked_and_sent_for_one_proposal",
     ),
-    "T-02": ("security/test_provenance.py::test_t02_*", "unit/test_prompt.py::test_no_combination_does_either"),
+    "T-02": (
+        "security/test_provenance.py::test_t02_*",
+        "unit/test_prompt.py::test_no_combination_does_either",
+        "security/test_forged_wrappers.py::test_no_word_of_a_content_is_typed",
+        "security/test_forged_examples.py::test_s1_*",
+        "security/test_forged_examples.py::test_s6_*",
+    ),
     "T-03": (
         "security/test_provenance.py::test_t03_*",
         "security/test_fuzz.py::test_fuzz_damaged",

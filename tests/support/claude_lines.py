@@ -28,9 +28,18 @@ def typed(key: str, text: str = "always use tabs", *, session: str = "s1", at: s
     return json.dumps(record | more).encode() + b"\n"
 
 
+OLD = "2.1.33"  # a version that delivers in mid-turn without a record: the end of the wait is all that tells
+
+
 def enqueued(text: str, *, session: str = "s1", at: str = AFTER) -> bytes:
     """Return the line of a prompt that waits in the client's queue: whether it is a turn, a later line says."""
     record = {"type": "queue-operation", "operation": "enqueue", "content": text, "sessionId": session, "timestamp": at}
+    return json.dumps(record).encode() + b"\n"
+
+
+def taken(*, session: str = "s1") -> bytes:
+    """Return the line by which an OLD client says that it delivered a prompt of its queue."""
+    record = {"type": "queue-operation", "operation": "remove", "sessionId": session, "timestamp": AFTER}
     return json.dumps(record).encode() + b"\n"
 
 

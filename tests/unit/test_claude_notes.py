@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents.claude_notes import free_answer, notes
+from skilld.intake.agents.claude_notes import notes
 from skilld.intake.agents.claude_records import Record
+from skilld.intake.agents.picked import picks_of, typed_answer
 from skilld.types import Ignored, Span, Turn
 
 HEAD = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, "
@@ -167,12 +168,12 @@ def test_an_answer_without_its_options_is_not_believed() -> None:
     ],
 )
 def test_picks_are_taken_out_of_an_answer(answer: str, free: str) -> None:
-    assert free_answer(answer, ["Oak", "Pine", "Pine, old", ""], several=True) == free
+    assert typed_answer(answer, picks_of(["Oak", "Pine", "Pine, old", "Other"]), several=True) == free
 
 
 def test_an_answer_to_one_pick_is_picked_or_typed_as_a_whole() -> None:
-    assert free_answer("Pine, old", ["Pine", "Pine, old"], several=False) == ""
-    assert free_answer("Pine, sanded", ["Pine", "Pine, old"], several=False) == "Pine, sanded"
+    assert typed_answer("Pine, old", picks_of(["Pine", "Pine, old"]), several=False) == ""
+    assert typed_answer("Pine, sanded", picks_of(["Pine", "Pine, old"]), several=False) == "Pine, sanded"
 
 
 def test_an_ignored_note_keeps_its_place() -> None:

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from skilld.intake.agents.claude_wrappers import Words, bash_input, strip_context, words
+from skilld.intake.agents.claude_wrappers import WRAPPERS, Words, bash_input, words
 from skilld.types import How
 
 
@@ -126,7 +126,7 @@ def test_a_memory_note_is_what_was_typed() -> None:
     ],
 )
 def test_context_goes_from_both_ends_only(text: str, left: str) -> None:
-    assert strip_context(text) == left
+    assert WRAPPERS.typed(text) == left
 
 
 def test_a_shell_command_is_known_again_in_the_queue() -> None:

@@ -14,7 +14,7 @@ from skilld.intake.inspect import inspect
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import How, Message
 from skilld.worker.conversation import read
-from support.claude_lines import enqueued, typed, write
+from support.claude_lines import OLD, enqueued, taken, typed, write
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 redact = Redactor(b"k" * KEY_BYTES).redact
@@ -83,7 +83,7 @@ def test_a_turn_that_is_in_two_files_is_one_message(tmp_path: Path) -> None:
 
 
 def test_a_turn_that_only_waited_in_the_queue_is_found_again(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t1", "first"), enqueued("never push"))
+    path = write(tmp_path / "s.jsonl", typed("t1", "first", version=OLD), enqueued("never push"), taken())
     found = [turn for turn in inspect(path, ADAPTERS["claude-code"]).turns if "s1:2026-03-03T10:00:00.000Z" in turn]
     job = _whole(path, "t1") | {"turns": ["claude-code:t1", *found]}
     assert _shown(read(job, redact)) == [(1, "first"), (2, "never push")]

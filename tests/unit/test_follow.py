@@ -14,7 +14,7 @@ from skilld.daemon.roots import Root
 from skilld.errors import SkilldError
 from skilld.intake import tail
 from skilld.store import Store
-from support.claude_lines import AFTER, BEFORE, append, ended, enqueued, typed, write
+from support.claude_lines import AFTER, BEFORE, OLD, append, ended, enqueued, taken, typed, write
 
 INSTALLED = 1772442000.0  # 2026-03-02T09:00:00Z: between BEFORE and AFTER
 LATER = 4_000_000_000.0  # everything has been idle for years
@@ -204,43 +204,49 @@ def test_a_new_file_on_the_inode_of_one_from_before_skilld_counts_from_its_start
     assert machine.waiting("reused") == ["t1", "t2"]
 
 
-def test_a_queued_prompt_that_nothing_delivers_is_a_turn_once_the_session_is_idle(machine: Machine) -> None:
+def test_a_queued_prompt_that_nothing_delivers_is_no_turn_however_long_the_session_is_idle(machine: Machine) -> None:
+    """S6: an agent's schedule queues its prompt as a person does."""
     follower = machine.start()
     write(machine.path(), typed("t1"), enqueued("never push to main"))
     assert follower.sweep() == 1
     assert follower.settle(0.0) == 0
-    assert follower.settle(LATER) == 1
     assert follower.settle(LATER) == 0
+    assert machine.start().settle(LATER) == 0
+    assert machine.waiting() == ["t1"]
 
 
 def test_a_queued_prompt_outlives_a_kill_before_it_was_decided(machine: Machine) -> None:
     follower = machine.start()
-    write(machine.path(), typed("t1"), enqueued("never push to main"))
+    write(machine.path(), typed("t1", version=OLD), enqueued("never push to main"))
     follower.sweep()
     follower = machine.start()
-    follower.sweep()
-    assert follower.settle(LATER) == 1
-    assert machine.start().settle(LATER) == 0
+    append(machine.path(), taken())
+    assert follower.sweep() == 1
+    assert machine.start().sweep() == 0
     assert len(machine.waiting()) == 2
 
 
 def test_queued_prompts_are_decided_however_many_files_are_open(machine: Machine) -> None:
     follower = machine.start()
-    for number in range(80):
-        write(
-            machine.path(f"n{number}"), typed(f"t{number}", session=f"n{number}"), enqueued("x", session=f"n{number}")
-        )
+    sessions = [f"n{number}" for number in range(80)]
+    for name in sessions:
+        write(machine.path(name), typed(f"t{name}", session=name, version=OLD), enqueued("x", session=name))
     assert follower.sweep() == 80
-    assert follower.settle(LATER) == 80
+    assert follower.settle(LATER) == 0
+    for name in sessions:
+        append(machine.path(name), taken(session=name))
+    assert follower.sweep() == 80
 
 
 def test_a_fork_stays_open_while_many_others_are_read_to_find_what_it_repeats(machine: Machine) -> None:
     for number in range(80):
         write(machine.path(f"n{number}"), typed(f"old{number}", at=BEFORE))
     follower = machine.start()
-    write(machine.path("new"), typed("t1", session="new", at=BEFORE), enqueued("never push", session="new"))
+    start = typed("t1", session="new", at=BEFORE, version=OLD)
+    write(machine.path("new"), start, enqueued("never push", session="new"))
     assert follower.sweep() == 1
-    assert follower.settle(LATER) == 1
+    append(machine.path("new"), taken(session="new"))
+    assert follower.sweep() == 1
 
 
 def test_backfill_counts_what_was_said_in_the_last_days_and_nothing_twice(machine: Machine) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from skilld.intake.agents import ADAPTERS
 from skilld.intake.inspect import guess_agent, inspect
-from support.claude_lines import append, enqueued, typed, write
+from support.claude_lines import OLD, append, enqueued, taken, typed, write
 
 CLAUDE = ADAPTERS["claude-code"]
 
@@ -28,8 +28,8 @@ def test_the_promised_shape_with_the_words_as_they_were_typed(tmp_path: Path) ->
     }
 
 
-def test_a_copy_of_a_turn_is_counted_once_and_what_waits_at_the_end_is_told(tmp_path: Path) -> None:
-    path = write(tmp_path / "s.jsonl", typed("t1"), typed("t1"), enqueued("never push"))
+def test_a_copy_of_a_turn_is_counted_once_and_what_was_delivered_at_the_end_is_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", typed("t1"), typed("t1", version=OLD), enqueued("never push"), taken())
     assert [turn.text for turn in inspect(path, CLAUDE).turns.values()] == ["always use tabs", "never push"]
 
 

@@ -56,8 +56,14 @@ class AgentInfo:
     `suffixes`; where `flat`, only files that lie in a store itself are transcripts, and none further down.
     `typed_list` are the places of the file in which the client lists what a person typed, of which the first that is
     there is taken: relative to the transcript's folder, or from `~/` or `$VARIABLE/`. Its parser is a `Listener`.
+    Where a client logs a prompt template as if it were typed, `templates` are the folders of such files, given as for
+    `typed_list`, `project_templates` those in a project, and `template_settings` the files in one whose list `prompts`
+    names others. Its parser is `Expanding`.
     `queries` are given where transcripts are SQLite databases, one for each generation; a parser is then fed each
     record as a line with a JSON object. `file_variables` name one transcript itself.
+
+    `wrappers` names every place where its clients put text that nobody typed near what was typed: the tests of forged
+    content (tests/support/forged.py) have a session for each.
 
     `project_skills` are the folders, below a project's root or any folder in it, that hold skills; `user_skills` those
     below the person's home; `skill_homes` those below the agent's own folder; `skill_folders` those with variables of
@@ -83,9 +89,13 @@ class AgentInfo:
     suffixes: tuple[str, ...] = (".jsonl",)
     flat: bool = False
     typed_list: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
+    project_templates: tuple[str, ...] = ()
+    template_settings: tuple[str, ...] = ()
     queries: tuple[Query, ...] = ()
     file_variables: tuple[str, ...] = ()
     skill_folders: tuple[Folder, ...] = ()
+    wrappers: tuple[str, ...] = ()
     kept_as: str = "lines, appended"
     typed_by: str = ""
     unattended: str = ""

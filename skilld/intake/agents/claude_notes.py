@@ -13,9 +13,11 @@ from typing import Any
 
 from skilld.intake.agents.claude_records import Record, items, mapping, string, texts
 from skilld.intake.agents.claude_wrappers import Words, words
+from skilld.intake.agents.picked import labels_of, picks_of, typed_answer
 from skilld.types import How, Ignored, Turn
 
 ASK = "AskUserQuestion"
+_OTHER = "Other"  # the client's own last option
 
 _REFUSED = "The user doesn't want to proceed with this tool use."
 _REFUSED_COPY = "Error: The user doesn't want"
@@ -95,29 +97,13 @@ def _answers(record: Record) -> list[Turn | Ignored]:
     answers = mapping(result.get("answers"))
     remarks = mapping(result.get("annotations"))
     found: list[Turn | Ignored] = []
+    picks = picks_of([*labels_of(result.get("questions")), _OTHER])
     for number, question in enumerate(map(mapping, items(result.get("questions"))), start=1):
         asked = string(question.get("question"))
-        labels = [string(mapping(option).get("label")) for option in items(question.get("options"))]
-        free = free_answer(string(answers.get(asked)), labels, several=question.get("multiSelect") is True)
+        free = typed_answer(string(answers.get(asked)), picks, several=question.get("multiSelect") is True)
         remark = string(mapping(remarks.get(asked)).get("notes"))
         found += [record.turn(free, How.ANSWER, f"#answer{number}")] if free.strip() else []
         found += [record.turn(remark, How.ANSWER, f"#remark{number}")] if remark.strip() else []
         if answers.get(asked) and not free.strip():
             found.append(record.ignored("picked-answer"))
     return found
-
-
-def free_answer(answer: str, labels: list[str], *, several: bool) -> str:
-    """Return what was typed of an answer, without the options that were only picked.
-
-    Where `several` may be picked they are joined by a comma and a blank, with what was typed among them.
-    """
-    known = sorted(filter(None, [*labels, "Other"]), key=len, reverse=True)
-    if not several:
-        return "" if answer in known else answer
-    rest = answer
-    while pick := next((label for label in known if rest == label or rest.startswith(label + ", ")), ""):
-        rest = rest[len(pick) + 2 :]
-    while pick := next((label for label in known if rest.endswith(", " + label)), ""):
-        rest = rest[: -len(pick) - 2]
-    return rest

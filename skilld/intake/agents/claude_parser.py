@@ -29,14 +29,15 @@ class Parser:
         self._session = session
         self._presence = Presence(mapping(state.get("presence")))
         self._calls = Calls({call: string(name) for call, name in mapping(state.get("calls")).items()})
-        self._queue = Queue(state.get("said"))
+        self._queue = Queue()
         self._skills = Skills(mapping(state.get("skills")))
         self._heads = Heads(self._calls)
         self._passed: tuple[bytearray, int, int] | None = None  # where the last record is that was passed over
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one complete line, and of earlier ones that have waited for it long enough."""
-        events: list[Event] = [*self._queue.tick(self._presence), *self._skills.tick()]
+        self._queue.tick()
+        events: list[Event] = [*self._skills.tick()]
         if not may_matter(line.data):
             return events
         span = Span(line.start, line.end)
@@ -92,7 +93,8 @@ class Parser:
     def flush(self) -> list[Event]:
         """Return what waited for a line that will not come."""
         self._catch_up()
-        return [*self._queue.flush(self._presence), *self._skills.flush()]
+        self._queue.flush()
+        return [*self._skills.flush()]
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return where reading may resume, and the state to resume with: ids, names, paths, hashes and flags."""
@@ -101,7 +103,6 @@ class Parser:
         return min([end, *starts]), {
             "presence": self._presence.state(),
             "calls": dict(self._calls),
-            "said": self._queue.state(),
             "skills": self._skills.state(),
         }
 
@@ -146,11 +147,10 @@ class Parser:
         delivery = self._queue.delivered(found.text, record.string("promptSource"))
         if not by_person:
             return [record.ignored("headless")]
-        if delivery is Delivery.REPEATED:
-            return [record.ignored("repeated")]
         if delivery is Delivery.QUEUED:
             return [*self._skills.before_turn(), record.turn(found.text, How.QUEUED)]
-        return [*self._skills.before_turn(), *self._queue.overtaken(record), record.turn(found.text, How.TYPED)]
+        self._queue.overtaken(record)
+        return [*self._skills.before_turn(), record.turn(found.text, How.TYPED)]
 
     def _command(self, record: Record, found: Words) -> list[Event]:
         if self._skills.is_the_agents(found.command):
@@ -203,8 +203,7 @@ class Parser:
         found = attached(attachment)
         if isinstance(found, str):
             return record.ignored(found)
-        if self._queue.delivered(found.text, "queued") is Delivery.REPEATED:
-            return record.ignored("repeated")
+        self._queue.delivered(found.text, "queued")
         # The uuid under which some versions write the same prompt a second time.
         own = attachment.string("source_uuid") or record.string("uuid")
         carrier = Record({**record.fields, "uuid": own}, record.span, self._session)

@@ -1,8 +1,8 @@
 """Prompts typed while Claude Code was busy: queue operations in, the turns that no other record carries out.
 
-An `enqueue` holds the text. Its delivery is a user record (`dequeue`), an attachment (`remove`, newer clients) or
-nothing at all (`remove` before 2.1.101; a client that was killed). `popAll` takes the text back to the prompt box. So
-each entry waits for its delivery, matched by text, until it is certain that none will come.
+An `enqueue` holds the text. Its delivery is a user record (`dequeue`) or an attachment (`remove`); before 2.1.101 the
+`remove` itself was all that told of one in mid-turn. `popAll` takes the text back to the prompt box. Schedules use the
+same queue, and only the delivery says who sent a text, so an entry that was never delivered is nobody's.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from skilld.intake.agents.claude_presence import Presence
-from skilld.intake.agents.claude_records import AGENT, Record, digest, items, mapping, string, texts
+from skilld.intake.agents.claude_records import AGENT, Record, digest, texts
 from skilld.intake.agents.claude_wrappers import Words, words
 from skilld.text import fold
 from skilld.types import How, Span, Turn
@@ -22,7 +22,6 @@ _ABSORBED = "absorbed_mid_turn"
 # How many lines later than its `remove` an attachment may stand.
 _PATIENCE = 20
 _MOST_ENTRIES = 64
-_MOST_SAID = 16
 
 
 class Delivery(Enum):
@@ -30,7 +29,6 @@ class Delivery(Enum):
 
     UNKNOWN = auto()
     QUEUED = auto()
-    REPEATED = auto()  # its turn was given out while its record was still to come
 
 
 class _Fate(Enum):
@@ -52,6 +50,7 @@ class _Entry:
     cwd: str | None
     fate: _Fate = _Fate.WAITING
     age: int = 0
+    overdue: bool = False  # the file was idle since: reading may resume behind it
 
     def turn(self) -> Turn:
         """Return the turn of a prompt that stands nowhere else."""
@@ -59,35 +58,22 @@ class _Entry:
         return Turn(key, AGENT, self.session_id, self.text, self.at or None, How.QUEUED, self.span, self.cwd)
 
 
-@dataclass(slots=True)
-class _Said:
-    """A queued prompt whose turn was given out before its delivery was written: its time and hash, no words."""
-
-    at: str
-    digest: str
-    sent: bool = False
-
-
 class Queue:
     """Follows the prompt queue of one transcript."""
 
-    def __init__(self, said: object = None) -> None:
+    def __init__(self) -> None:
         self._entries: list[_Entry] = []
-        self._said = [_Said(string(row.get("at")), string(row.get("digest"))) for row in map(mapping, items(said))]
 
     @property
     def start(self) -> int | None:
         """Where the first line stands whose prompt still waits for its delivery."""
-        return min((entry.span.start for entry in self._entries if entry.by_person), default=None)
+        starts = (entry.span.start for entry in self._entries if entry.by_person and not entry.overdue)
+        return min(starts, default=None)
 
     @property
     def waits(self) -> bool:
         """Whether lines must be counted because something waits."""
         return bool(self._entries)
-
-    def state(self) -> list[dict[str, str]]:
-        """Return what must outlive a restart."""
-        return [{"at": said.at, "digest": said.digest} for said in self._said]
 
     def operate(self, record: Record, presence: Presence) -> list[Turn]:
         """Follow one queue operation; return the prompt if an old client just delivered it and wrote no more of it."""
@@ -111,10 +97,6 @@ class Queue:
             self._strike(min(same, key=_waits))
             return Delivery.QUEUED
         queued = source == "queued"
-        for said in self._said:
-            if said.digest == digest(fold(text)) and (queued or said.sent):
-                self._said.remove(said)
-                return Delivery.REPEATED
         sent = [entry for entry in self._entries if entry.fate is _Fate.SENT]
         if queued:
             self._drop(sent[:1])
@@ -124,27 +106,23 @@ class Queue:
             self._drop(sent)
         return Delivery.QUEUED if queued or (sent and not source) else Delivery.UNKNOWN
 
-    def overtaken(self, record: Record) -> list[Turn]:
-        """Return what was queued before this prompt, which was typed into an idle client: it was never delivered."""
+    def overtaken(self, record: Record) -> None:
+        """Forget what was queued before this prompt, which was typed into an idle client: it was never delivered."""
         at = record.at or ""
-        older = [entry for entry in self._entries if entry.at < at]
-        self._drop(older)
-        self._said = [said for said in self._said if said.at >= at]
-        return [entry.turn() for entry in older if entry.by_person and entry.fate is not _Fate.SENT]
+        self._drop([entry for entry in self._entries if entry.at < at])
 
-    def tick(self, presence: Presence) -> list[Turn]:
-        """Count a line; return the prompts whose attachment ought to have come by now."""
+    def tick(self) -> None:
+        """Count a line; forget prompts whose attachment ought to have come by now: they were discarded."""
         if not self._entries:
-            return []
+            return
         for entry in self._entries:
             entry.age += entry.fate is _Fate.REMOVED
-        return self._give_up([entry for entry in self._entries if entry.age > _PATIENCE], presence)
+        self._drop([entry for entry in self._entries if entry.age > _PATIENCE])
 
-    def flush(self, presence: Presence) -> list[Turn]:
-        """Return what still waits, if a person sits there; a prompt that was sent has its own record or was lost."""
-        turns = self._give_up([entry for entry in self._entries if entry.fate is not _Fate.SENT], presence)
-        self._entries.clear()
-        return turns
+    def flush(self) -> None:
+        """Let reading resume behind what still waits: a delivery tells its text again."""
+        for entry in self._entries:
+            entry.overdue = True
 
     def _enqueue(self, record: Record, content: str, cwd: str | None) -> None:
         found = words([content], signed=False)
@@ -153,7 +131,7 @@ class Queue:
         at = record.at or ""
         # Some clients write the same operation many times over.
         known = any(entry.at == at and entry.text == text for entry in self._entries)
-        if found == "empty" or known or any(said.at == at and said.digest == digest(fold(text)) for said in self._said):
+        if found == "empty" or known:
             return
         entry = _Entry(text, by_person, isinstance(found, str), at, record.session_id, record.span, cwd)
         self._entries = [*self._entries, entry][-_MOST_ENTRIES:]
@@ -166,8 +144,6 @@ class Queue:
             entry.fate = _Fate.SENT
             if not entry.by_person:
                 self._drop([entry])
-        elif self._said:
-            self._said[0].sent = True
 
     def _remove(self, content: str, *, withdrawn: bool, last_sign: bool) -> list[Turn]:
         entry = next(filter(_waits, self._named(content)), None) or self._next()
@@ -189,12 +165,6 @@ class Queue:
             # An operation names no text, so it was put down to another entry.
             mistaken = next((other for other in self._entries if not _waits(other)), entry)
             mistaken.fate = _Fate.WAITING
-
-    def _give_up(self, entries: list[_Entry], presence: Presence) -> list[Turn]:
-        said = [entry for entry in entries if entry.by_person and presence.person]
-        self._drop(entries)
-        self._said = [*self._said, *(_Said(entry.at, digest(fold(entry.text))) for entry in said)][-_MOST_SAID:]
-        return [entry.turn() for entry in said]
 
     def _drop(self, entries: list[_Entry]) -> None:
         gone = set(map(id, entries))

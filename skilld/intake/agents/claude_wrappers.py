@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from skilld.intake.agents.wrapped import Wrappers
 from skilld.types import How
 
 
@@ -22,17 +23,21 @@ class Words:
     command: str = ""
 
 
-# Context that the client or an editor puts before a prompt, or the client after it.
-_CONTEXT = r"system-reminder|ide_\w+|new-diagnostics|user-prompt-submit-hook|session-start-hook"
-_BEFORE = re.compile(rf"\s*<({_CONTEXT})\b[^>]*>.*?</\1>\s*", re.DOTALL)
-_REMINDER, _REMINDER_END = "<system-reminder>", "</system-reminder>"
-_CONTEXT_OPEN = re.compile(rf"\s*<(?:{_CONTEXT})\b")
+# Context that the client, an editor or a hook puts before a prompt or behind it, in some versions in the same text.
+# Newer ones write records of their own for nearly all of it (seen: 2.1.197, 2.1.330).
+_CONTEXT = r"system-reminder|ide_\w+|new-diagnostics|[a-z][a-z-]*-hook"
+# 2.1.330 marks a paste that it showed in short, and changes such marks within it; its end repeats the id.
+_PASTE = r'pasted_content id="[^"<>\n]*"'
+WRAPPERS = Wrappers(
+    opens=rf"<({_CONTEXT}|{_PASTE})(?![\w-])",
+    closes=rf"</({_CONTEXT}|{_PASTE})>",
+    amid="pasted_content",
+)
 
 _INTERRUPTION = re.compile(r"\s*\[Request interrupted by user[^\]\n]*\]\s*")
 _ONLY_IMAGES = re.compile(r"\s*(?:\[Image(?: #\d+|: [^\]\n]*)\]\s*)+")
 _COMMAND = re.compile(r"\s*<command-message>.*?</command-message>\s*<command-name>/?(.*?)</command-name>", re.DOTALL)
-# Nothing is escaped in the arguments, so they reach to the last closing tag.
-_ARGUMENTS = re.compile(r"<command-args>(.*)</command-args>", re.DOTALL)
+_ARGUMENTS, _ARGUMENTS_END = "<command-args>", "</command-args>"
 _BARE_COMMAND = re.compile(r"/([A-Za-z0-9:_-]+)(?:\s+(.*))?", re.DOTALL)
 _MEMORY = re.compile(r"\s*<user-memory-input>(.*)</user-memory-input>\s*", re.DOTALL)
 _BASH = re.compile(r"\s*<bash-input>(.*)</bash-input>\s*", re.DOTALL)
@@ -85,55 +90,48 @@ _UNSIGNED = _openings(
 )
 
 
-def strip_context(text: str) -> str:
-    """Return a prompt without the blocks of context before it and the reminders after it, else as it stands."""
-    start = 0
-    while match := _BEFORE.match(text, start):
-        start = match.end()
-    end = len(text)
-    while text[start:end].rstrip().endswith(_REMINDER_END):
-        opened = text.rfind(_REMINDER, start, end)
-        if opened < 0:
-            break
-        end = opened
-    return text[start:end] if end == len(text) else text[start:end].rstrip()
-
-
 def words(texts: Iterable[str], *, signed: bool, bare: bool = False) -> Words | str:
     """Return what a person typed in these text blocks, or the reason why they did not type it.
 
     `signed`: the record says that a human sent it. Then only the client's own wrappers are told by their words.
     `bare`: a command may stand as it was typed, without wrappers; so it may where nothing is signed.
     """
+    openings = _ALWAYS if signed else _ALWAYS + _UNSIGNED
     kept: list[str] = []
     dropped = "empty"
-    for block in filter(str.strip, texts):
-        text = strip_context(block)
+    for text in WRAPPERS.typed_in([text for text in texts if text.strip()]):
+        wrapper = next((reason for reason, opening in openings if opening.match(text)), "")
         if _INTERRUPTION.fullmatch(text):
             dropped = "interruption"
-        elif not text.strip() or _CONTEXT_OPEN.match(text):
+        elif not text.strip():
             dropped = "reminder"
-        else:
+        elif not wrapper:
             kept.append(text)
+        elif not kept:
+            return wrapper
     text = "\n".join(kept)
     if not text:
         return dropped
-    if _ONLY_IMAGES.fullmatch(text):
-        return "image-only"
-    openings = _ALWAYS if signed else _ALWAYS + _UNSIGNED
-    reason = next((reason for reason, opening in openings if opening.match(text)), "")
-    return reason or _typed(text, bare=bare or not signed)
+    return "image-only" if _ONLY_IMAGES.fullmatch(text) else _typed(text, bare=bare or not signed)
 
 
 def _typed(text: str, *, bare: bool) -> Words | str:
     if command := _COMMAND.match(text):
-        arguments = _ARGUMENTS.search(text, command.end())
-        return Words(arguments[1] if arguments else "", How.COMMAND, command[1].strip())
+        return Words(_arguments(text[command.end() :]), How.COMMAND, command[1].strip())
     if memory := _MEMORY.fullmatch(text):
         return Words(memory[1])
     if bare and (command := _BARE_COMMAND.fullmatch(text)):
         return Words(command[2] or "", How.COMMAND, command[1])
     return Words(text)
+
+
+def _arguments(text: str) -> str:
+    """Return the arguments of a command. Nothing in them is escaped: where they end the record, all of them are typed.
+
+    Where the command's own contents stand behind them (1.0), the first closing tag is the person's or the client's.
+    """
+    rest = text.partition(_ARGUMENTS)[2].rstrip()
+    return rest.removesuffix(_ARGUMENTS_END) if rest.endswith(_ARGUMENTS_END) else rest.partition(_ARGUMENTS_END)[0]
 
 
 def bash_input(text: str) -> str:

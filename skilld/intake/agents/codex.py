@@ -19,6 +19,7 @@ from skilld.intake.agents.codex_records import Record, read_record
 from skilld.intake.agents.codex_session import Session
 from skilld.intake.agents.codex_skills import Use, block_use, call_uses, execution_uses, mention_uses
 from skilld.intake.agents.codex_speech import Speech
+from skilld.intake.agents.expanded import Lookup
 from skilld.intake.agents.fields import mapping, objects, short, string
 from skilld.intake.block import Block
 from skilld.types import Event, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span
@@ -34,6 +35,20 @@ INFO = AgentInfo(
     project_skills=(".agents/skills", ".codex/skills"),
     user_skills=(".agents/skills",),
     skill_homes=("skills",),
+    templates=("../../../../prompts", "../prompts"),
+    wrappers=(
+        "Context from my IDE setup",
+        "Files mentioned by the user",
+        "Diff comments",
+        "AGENTS.md",
+        "environment_context",
+        "hook_prompt",
+        "user_shell_command",
+        "skill",
+        "prompt file",
+        "option label",
+        "tool result",
+    ),
     instructions=("AGENTS.md", "AGENTS.override.md"),
     verified="0.169.0 on 2026-11-20",
     typed_by="`user_message` events, or `UserMessage` items with a `client_id`",
@@ -91,6 +106,10 @@ class CodexParser:
             "response.local_shell_call": self._on_call,
             "response.function_call_output": self._speech.on_output,
         }
+
+    def know(self, templates: Lookup) -> None:
+        """Take in where to look the person's own prompts up."""
+        self._speech.templates = templates
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one line; a line that is no record gives Malformed."""

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from skilld.intake.agents.wrapped import Wrappers, last
 from skilld.types import How
 
 
@@ -63,10 +64,13 @@ _KINDS = {
 }
 
 # A client puts its context before the request. The last heading counts: a selection may quote an earlier one.
-_REQUEST = re.compile(r"^## My request(?: for Codex)?:[ \t]*", re.MULTILINE)
-_CONTEXT = re.compile(
-    r"# (?:Context from my IDE setup|Files mentioned by the user|Diff comments|Review findings|In app browser):"
-    r"|## Prior conversation with Codex:"
+_REQUEST = r"^## My request(?: for Codex)?:[ \t]*"
+_HEADING = re.compile(_REQUEST, re.MULTILINE)
+WRAPPERS = Wrappers(
+    opens=r"# (?:Context from my IDE setup|Files mentioned by the user|Diff comments|Review findings|In app browser):"
+    r"|## Prior conversation with Codex:",
+    closes=_REQUEST,
+    behind=False,
 )
 
 # Texts the client submits for a click or a bare command.
@@ -102,10 +106,9 @@ def read_prompt(text: str, *, leaves_plan_mode: bool = False) -> Prompt:
         reason = "injected" if text.strip() else "empty"
     if reason:
         return Prompt("", reason=reason)
-    template = _TEMPLATE.search(request)
-    words, end, _ = request[template.end() :].partition(_TEMPLATE_END) if template else ("", "", "")
-    if end:
-        return Prompt(words.strip(), How.COMMAND) if words.strip() else Prompt("", reason="command")
+    if (template := _TEMPLATE.search(request)) and _TEMPLATE_END in request[template.end() :]:
+        words = _arguments(request, template.end())
+        return Prompt(words, How.COMMAND) if words else Prompt("", reason="command")
     return Prompt(_MENTION.sub(r"\1", request))
 
 
@@ -127,16 +130,26 @@ def injected_kind(kinds: Sequence[str]) -> str:
     return ""
 
 
+def own_words(texts: Sequence[str]) -> list[str]:
+    """Return the texts of one message without marks of images, and without context where that is a text of its own."""
+    words = [text for text in texts if not text.lstrip().startswith(("<image", "</image", "<local_image"))]
+    return [text for text in words if not WRAPPERS.begin(text)] or words
+
+
 def is_wrapped(text: str) -> bool:
     """Whether the whole text stands in one tag: then an item without any sign of a person is taken for context."""
     return _WRAPPED.match(text.lstrip()) is not None
 
 
 def _request(text: str) -> str:
-    headings = list(_REQUEST.finditer(text))
-    if headings:
-        return text[headings[-1].end() :].strip()
-    return "" if _CONTEXT.match(text.lstrip()) else text.strip()
+    heading = last(_HEADING, text)  # context of a kind that is not known yet has one, too
+    return text[heading.end() :].strip() if heading else WRAPPERS.typed(text).strip()
+
+
+def _arguments(request: str, start: int) -> str:
+    """Return the arguments in a template; "" where it marks more than one place for them, and one may be its own."""
+    marked = len(_TEMPLATE.findall(request)), request.count(_TEMPLATE_END)
+    return request[start : request.index(_TEMPLATE_END, start)].strip() if marked == (1, 1) else ""
 
 
 def _canned(text: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skilld.intake.agents.fields import mapping, objects, short, string
-from skilld.text import fold
+from skilld.intake.agents.picked import labels_of, plain
 
 _TOOLS = frozenset({"request_user_input", "request_user_input_async"})
 _KEPT = 256  # calls, labels and secret questions remembered, each
@@ -34,13 +34,17 @@ class Questions:
         self._calls = _hashes(state.get("calls"))
         self._labels = _hashes(state.get("labels"))
         self._secret = _hashes(state.get("secret"))
+        self._imitated = bool(state.get("imitated"))  # code of the agent's has the mark of a note in it
 
-    def state(self) -> dict[str, list[str]]:
+    def state(self) -> dict[str, list[Any]]:
         """Return the state for a checkpoint."""
-        return {"calls": list(self._calls), "labels": list(self._labels), "secret": list(self._secret)}
+        hashes = {"calls": list(self._calls), "labels": list(self._labels), "secret": list(self._secret)}
+        return {**hashes, "imitated": [True] if self._imitated else []}
 
     def ask(self, call: Mapping[str, Any]) -> None:
         """Note a tool call if it is a question. A namespace names an MCP server: not built in."""
+        if _NOTE.strip() in string(call.get("input")):
+            self._imitated = True
         if string(call.get("name")) not in _TOOLS or call.get("namespace"):
             return
         call_id = short(call.get("call_id"))
@@ -55,14 +59,12 @@ class Questions:
         """Note the options of questions: those of a call, or those that an agent's message carries."""
         for question in questions:
             names = [call_id + "\0" + string(question.get("id"))] if call_id else []
-            names += [fold(string(question.get(key))) for key in ("question", "title") if question.get(key)]
+            names += [plain(string(question.get(key))) for key in ("question", "title") if question.get(key)]
             if question.get("isSecret") is True or question.get("is_secret") is True:
                 _keep(self._secret, digest(names[0] if names else ""))
-            options = question.get("options")
-            for option in options if isinstance(options, list) else []:
-                label = string(option) or string(mapping(option).get("label"))
+            for label in labels_of([question]):
                 for name in names:
-                    _keep(self._labels, digest(name, fold(label)))
+                    _keep(self._labels, digest(name, plain(label)))
 
     def answers(self, output: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield (question id, words) of the output of a question call; words are "" where an option was picked."""
@@ -85,13 +87,13 @@ class Questions:
     def verified(self, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """Yield the notes of a verified_answer whose call the log does not show (it ran inside code).
 
-        Its options are unknown, so only what is marked as a note is the person's.
+        Its options are unknown, so only what is marked as a note is the person's, unless an option may hold that mark.
         """
         if digest(short(record.get("call_id"))) in self._calls:
             return
         for number, question in enumerate(objects(record.get("questions"))):
             _, mark, words = ("\n" + string(question.get("answer"))).partition("\n" + _NOTE)
-            yield str(number), words.strip() if mark else ""
+            yield str(number), words.strip() if mark and not self._imitated else ""
 
     def replies(self, text: str) -> list[str] | None:
         """Return the answers of a reply envelope, "" for a picked one, or None if the text is no such envelope."""
@@ -102,14 +104,13 @@ class Questions:
             rows = objects(json.loads(envelope.removeprefix(_REPLY).removesuffix(_REPLY_END)))
         except (ValueError, RecursionError):
             return []
-        return [self._typed(fold(string(row.get("question"))), string(row.get("answer"))) for row in rows]
+        return [self._typed(plain(string(row.get("question"))), string(row.get("answer"))) for row in rows]
 
     def _typed(self, question: str, answer: str) -> str:
-        if answer.startswith(_NOTE):
-            return answer[len(_NOTE) :].strip()
-        label = fold(answer)
-        picked = label == _NONE_OF_THEM or digest(question, label) in self._labels
-        return "" if picked else answer.strip()
+        label = plain(answer)
+        if label == plain(_NONE_OF_THEM) or digest(question, label) in self._labels:
+            return ""
+        return answer.removeprefix(_NOTE).strip()
 
 
 def _hashes(value: object) -> dict[str, None]:

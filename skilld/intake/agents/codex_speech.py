@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilld.intake.agents.codex_mirrors import Mirrors
-from skilld.intake.agents.codex_prompts import injected, injected_kind, is_wrapped, read_prompt
+from skilld.intake.agents.codex_prompts import Prompt, injected, injected_kind, is_wrapped, own_words, read_prompt
 from skilld.intake.agents.codex_questions import Questions, digest
 from skilld.intake.agents.codex_records import Record
 from skilld.intake.agents.codex_session import Session
+from skilld.intake.agents.expanded import Lookup, no_templates, typed_arguments
 from skilld.intake.agents.fields import mapping, objects, short, string
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, Turn
@@ -38,6 +39,7 @@ class Speech:
         self._prompts = Mirrors(state.get("prompts"))
         self.questions = Questions(mapping(state.get("questions")))
         self._pending: _Pending | None = None
+        self.templates: Lookup = no_templates
 
     def state(self) -> dict[str, Any]:
         """Return the state for a checkpoint."""
@@ -63,7 +65,7 @@ class Speech:
         """Return the events of a completed UserMessage item."""
         item = record.body
         texts = [string(part.get("text")) for part in objects(item.get("content")) if part.get("type") == "text"]
-        text = "".join([text for text in texts if not injected(text)] or texts)
+        text = "".join(own_words([text for text in texts if not injected(text)] or texts))
         native, client_id = short(item.get("id")), short(item.get("client_id"))
         return self._mirrored(record, "item", text, native=native, client_id=client_id)
 
@@ -74,7 +76,7 @@ class Speech:
         reason = injected_kind(kinds) if kinds else next(filter(None, map(injected, texts)), "")
         if reason:
             return [Ignored(reason, record.span)]
-        text = "".join(text for text in texts if not text.lstrip().startswith(("<image", "</image", "<local_image")))
+        text = "".join(own_words(texts))
         self._pending = _Pending(record, text, bool(kinds)) if text.strip() else None
         return []
 
@@ -129,7 +131,12 @@ class Speech:
         reason = session.not_a_person(client_id, turn_id) or ("review" if session.review else "")
         session.prompts += 1
         session.order += 1
-        prompt = read_prompt(text, leaves_plan_mode=session.leaves_plan_mode)
+        arguments = typed_arguments(text, self.templates(session.cwd or None))
+        prompt = (
+            read_prompt(text, leaves_plan_mode=session.leaves_plan_mode)
+            if arguments is None
+            else Prompt(arguments, How.COMMAND, reason="" if arguments else "command")
+        )
         reason = reason or prompt.reason
         if reason or session.is_resubmission(digest(prompt.text)):
             return [Ignored(reason or "duplicate", record.span)]

@@ -28,6 +28,7 @@ INFO = AgentInfo(
     project_skills=(".github/skills", ".claude/skills", ".agents/skills"),
     user_skills=(".claude/skills", ".agents/skills"),
     skill_homes=("skills",),
+    wrappers=("transformedContent", "injected message", "headless prompt", "option label", "tool result"),
     instructions=(".github/copilot-instructions.md", "AGENTS.md"),
     verified="1.0.102 on 2026-11-20",
     typed_by="`user.message` events that stand in `command-history-state.json`, too",

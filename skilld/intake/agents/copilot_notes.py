@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skilld.intake.agents.fields import mapping, short, string
-from skilld.text import fold
+from skilld.intake.agents.picked import picks_of, typed_answer
 from skilld.types import How
 
 _PERSON = "human_response"
@@ -31,12 +31,14 @@ def answers(data: Mapping[str, Any]) -> Iterator[Note]:
         return
     fields = mapping(mapping(response.get("requestedSchema")).get("properties"))
     for name, value in mapping(response.get("content")).items():
-        is_picked = not isinstance(value, str) or fold(value) in _options(mapping(fields.get(name)))
-        words = "" if is_picked else string(value)
+        words = typed_answer(string(value), picks_of(_options(mapping(fields.get(name)))), several=False)
+        is_picked = not isinstance(value, str) or (bool(value.strip()) and not words)
         if is_picked or words.strip():
             yield f"{short(data.get('requestId'))}.{short(name)}", words, How.ANSWER
 
 
-def _options(field: Mapping[str, Any]) -> set[str]:
-    listed = [field.get("enum"), field.get("enumNames")]
-    return {fold(string(option)) for options in listed if isinstance(options, list) for option in options}
+def _options(field: Mapping[str, Any]) -> Iterator[str]:
+    for key in ("enum", "enumNames", "oneOf", "anyOf"):
+        listed = field.get(key)
+        for option in listed if isinstance(listed, list) else []:
+            yield from (string(value) for value in (option, *mapping(option).values()))

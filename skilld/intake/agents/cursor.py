@@ -7,14 +7,14 @@ What was typed stands in `<user_query>`, among blocks of context; sessions witho
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import PurePath
 from typing import Any
 
 from skilld.intake.agents.base import AgentInfo
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, string
 from skilld.intake.agents.tool_reads import uses_of
+from skilld.intake.agents.wrapped import Wrappers
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
 
 INFO = AgentInfo(
@@ -26,6 +26,7 @@ INFO = AgentInfo(
     project_skills=(".cursor/skills", ".agents/skills", ".claude/skills", ".codex/skills"),
     user_skills=(".agents/skills", ".claude/skills", ".codex/skills"),
     skill_homes=("skills",),
+    wrappers=("attached_files", "open_and_recently_viewed_files", "git_diff_from_branch_to_main", "cursor_commands"),
     instructions=("AGENTS.md", ".cursorrules"),
     verified="public collections up to 2026.10, not the client",
     typed_by="`<user_query>` in messages of the role `user`",
@@ -34,12 +35,15 @@ INFO = AgentInfo(
     own_runs="nothing is started: no way is known to keep a run apart",
 )
 
-_BLOCK = re.compile(r"\s*<([A-Za-z][\w-]*)(?:\s[^<>]*)?>")
-_QUERY = "user_query"
+_QUERY, _QUERY_END = "<user_query>", "</user_query>"
+# Any other tag is context, on either side of the query.
+WRAPPERS = Wrappers(
+    opens=r"<(?!user_query>)([A-Za-z][\w-]*)",
+    closes=r"</(?!user_query>)([A-Za-z][\w-]*)>",
+)
 # Put there by a button of the debug mode.
 _BUTTONS = frozenset({"Issue reproduced, please proceed."})
 _THOUGHTS_CUT = "[REDACTED]"
-_MOST_BLOCKS = 64
 
 
 def is_transcript(path: PurePath) -> bool:
@@ -82,10 +86,10 @@ class CursorParser:
         return end, {"queries": self._queries}
 
     def _on_user(self, parts: list[Mapping[str, Any]], span: Span) -> list[Event]:
-        blocks = [block for part in parts for block in _blocks(string(part.get("text")))]
-        text = "\n".join(words for name, words in blocks if name == _QUERY).strip()
+        texts = [string(part.get("text")) for part in parts]
+        text = "\n".join(filter(None, map(_query, texts))).strip()
         if not text:
-            return [Ignored("injected", span)] if blocks else []
+            return [Ignored("injected", span)] if any(map(str.strip, texts)) else []
         if text in _BUTTONS:
             return [Ignored("button", span)]
         # No ids and no times: a session's queries are told apart by their number, which a rewritten file keeps.
@@ -102,18 +106,8 @@ class CursorParser:
         return [*events, Reply(self._session, text, None, span)] if text.strip() else events
 
 
-def _blocks(text: str) -> Iterator[tuple[str, str]]:
-    """Yield name and words of each block at the top of a text, ("", words) for what stands in none.
-
-    A block lasts until the last mark of its end, so that no page or diff within one can pass for a query.
-    """
-    at = 0
-    for _ in range(_MOST_BLOCKS):
-        start = _BLOCK.match(text, at)
-        if start is None:
-            break
-        end = text.rfind(f"</{start[1]}>", start.end())
-        yield start[1], text[start.end() : end if end >= 0 else len(text)]
-        at = end + len(start[1]) + 3 if end >= 0 else len(text)
-    if text[at:].strip():
-        yield "", text[at:]
+def _query(text: str) -> str:
+    """Return the query in a text, if there is nothing around it but context."""
+    rest = WRAPPERS.typed(text).strip()
+    is_query = rest.startswith(_QUERY) and rest.endswith(_QUERY_END)
+    return rest.removeprefix(_QUERY).removesuffix(_QUERY_END) if is_query else ""

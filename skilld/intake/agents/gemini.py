@@ -34,6 +34,7 @@ INFO = AgentInfo(
     project_skills=(".gemini/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
     skill_homes=("skills",),
+    wrappers=("files", "session_context", "headless prompt", "command", "option label", "tool result"),
     instructions=("GEMINI.md",),
     verified="0.61.0 on 2026-11-20",
     kept_as="lines, appended, messages again as they grow; older: one document, rewritten",

@@ -7,16 +7,18 @@ one record) and Qwen Code 0.15.10 (in two; of the question only hashes are kept 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string
+from skilld.intake.agents.picked import labels_of, picks_of, typed_answer
 from skilld.text import fold
 
 _CALLS = 16
 _HASHES = 64  # of one call
 _TITLE = re.compile(r"(?:\A|\n)\*\*([^\n]+?)\*\*: ")
+_TITLE_MARK = "**: "
 _PREFIX = "User has provided the following answers:\n\n"
 _PICKED = ("Yes", "No")
 
@@ -38,10 +40,11 @@ def gemini_answers(call: Mapping[str, Any]) -> Iterator[Answer]:
     for part in objects(call.get("result")):
         response = mapping(mapping(part.get("functionResponse")).get("response"))
         answers = mapping((read_object(string(response.get("output"))) or {}).get("answers"))
+        picks = picks_of([*_PICKED, *labels_of(questions)])
         for number, question in enumerate(questions):
             text = string(answers.get(str(number)))
             if text.strip():
-                yield Answer(str(number), text, _is_picked(text, {*_PICKED, *_labels(question)}))
+                yield _answer(str(number), text, picks, several=question.get("multiSelect") is True)
 
 
 class QwenQuestions:
@@ -49,48 +52,74 @@ class QwenQuestions:
 
     def __init__(self, state: object = None) -> None:
         """Resume from a checkpoint's state; anything unusable in it is left out."""
-        self._calls: dict[str, list[str]] = {}
-        for call, hashes in mapping(state).items():
-            self._keep(short(call), [short(each) for each in hashes] if isinstance(hashes, list) else [])
+        self._calls: dict[str, _Asked] = {}
+        for call, asked in mapping(state).items():
+            titles, picks = (_hashes(mapping(asked).get(name)) for name in ("titles", "picks"))
+            self._keep(short(call), _Asked(titles, picks, several=mapping(asked).get("several") is True))
 
-    def state(self) -> dict[str, list[str]]:
+    def state(self) -> dict[str, dict[str, Any]]:
         """Return the state for a checkpoint."""
-        return {call: list(hashes) for call, hashes in self._calls.items()}
+        return {call: asdict(asked) for call, asked in self._calls.items()}
 
     def ask(self, call: Mapping[str, Any]) -> None:
-        """Note a tool call if it is a question."""
-        if call.get("name") == "ask_user_question":
-            questions = objects(mapping(call.get("args")).get("questions"))
-            titles = [named_by("title", fold(string(question.get("header")))) for question in questions]
-            labels = [named_by("label", fold(label)) for question in questions for label in _labels(question)]
-            self._keep(short(call.get("id")), [*titles, *labels])
+        """Note a tool call if it is a question. One whose labels could pass for the title of an answer is left out."""
+        if call.get("name") != "ask_user_question":
+            return
+        questions = objects(mapping(call.get("args")).get("questions"))
+        titles = [fold(string(question.get("header"))) for question in questions]
+        labels = list(labels_of(questions))
+        if not any(_TITLE_MARK in label for label in labels):
+            picks = [named_by("label", pick) for pick in sorted(picks_of(labels))]
+            several = any(question.get("multiSelect") is True for question in questions)
+            asked = _Asked([named_by("title", title) for title in titles], picks, several=several)
+            self._keep(short(call.get("id")), asked)
 
     def answers(self, response: Mapping[str, Any]) -> Iterator[Answer]:
-        """Yield the answers in the result of a question call."""
-        known = self._calls.pop(short(response.get("id")), [])
+        """Yield the answers in the result of a question call; none where they cannot be told from one another."""
+        asked = self._calls.pop(short(response.get("id")), _Asked([], [], several=False))
         output = string(mapping(response.get("response")).get("output"))
-        if not known or not output.startswith(_PREFIX):
+        if not asked.titles or not output.startswith(_PREFIX):
             return
         text = output.removeprefix(_PREFIX)
-        titles = [found for found in _TITLE.finditer(text) if named_by("title", fold(found[1])) in known]
+        found = [(title, named_by("title", fold(title[1]))) for title in _TITLE.finditer(text)]
+        titles = [title for title, mark in found if mark in asked.titles]
+        marks = [mark for _, mark in found if mark in asked.titles]
+        if len(set(marks)) < len(marks):
+            return
         ends = [*(title.start() for title in titles[1:]), len(text)]
         for number, (title, end) in enumerate(zip(titles, ends, strict=True)):
-            words = text[title.end() : end]
-            parts = [words, *words.split(", ", _HASHES)]
-            picked = {part for part in parts if named_by("label", fold(part)) in known}
-            yield Answer(str(number), words, _is_picked(words, picked))
+            yield _answer(str(number), text[title.end() : end], _Hashed(asked.picks), several=asked.several)
 
-    def _keep(self, call: str, hashes: list[str]) -> None:
-        if call and hashes:
-            self._calls[call] = hashes[:_HASHES]
+    def _keep(self, call: str, asked: _Asked) -> None:
+        if call and asked.titles:
+            self._calls[call] = _Asked(asked.titles[:_HASHES], asked.picks[:_HASHES], several=asked.several)
             while len(self._calls) > _CALLS:
                 del self._calls[next(iter(self._calls))]
 
 
-def _labels(question: Mapping[str, Any]) -> Iterator[str]:
-    return (string(option.get("label")) for option in objects(question.get("options")))
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """Hashes of the titles of one call's questions, of what a pick among their options looks like; `several` may be."""
+
+    titles: list[str]
+    picks: list[str]
+    several: bool
 
 
-def _is_picked(text: str, labels: Collection[str]) -> bool:
-    known = {fold(label) for label in labels}
-    return fold(text) in known or all(fold(part) in known for part in text.split(", "))
+@dataclass(frozen=True, slots=True)
+class _Hashed:
+    """Picks of which only hashes were kept."""
+
+    hashes: list[str]
+
+    def __contains__(self, pick: object) -> bool:
+        return named_by("label", pick) in self.hashes
+
+
+def _answer(name: str, text: str, picks: Container[str], *, several: bool) -> Answer:
+    typed = typed_answer(text, picks, several=several)
+    return Answer(name, typed or text, not typed)
+
+
+def _hashes(value: object) -> list[str]:
+    return [short(each) for each in value] if isinstance(value, list) else []

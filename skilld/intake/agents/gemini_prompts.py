@@ -1,7 +1,8 @@
 """What was typed of a prompt to Gemini CLI or Qwen Code: the clients append the files that an `@path` names.
 
 Content of a message in, the person's part of it out. Seen: the appended text is parts of its own (Gemini CLI 0.61.0,
-Qwen Code 0.15.10); where older files join them it stands at the end, between two marks.
+Qwen Code 0.15.10); where older files join them it stands at the end, between two marks. It is behind the prompt always,
+so the first mark that opens it is the client's, or comes before it.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from itertools import takewhile
 from typing import Any
 
 from skilld.intake.agents.fields import objects, string
+from skilld.intake.agents.wrapped import Wrappers
 
 _FILES = "\n--- Content from referenced files ---"
-_FILES_END = "--- End of content ---"
+WRAPPERS = Wrappers(opens=_FILES, closes="--- End of content ---", before=False)
 
 
 def typed_text(content: object) -> str:
     """Return what was typed of a message's content: a string, a part, or a list of parts; thoughts are left out."""
     if isinstance(content, str):
-        text = string(content)
-        return text.partition(_FILES)[0] if text.rstrip().endswith(_FILES_END) else text
+        return WRAPPERS.typed(string(content))
     return "".join(takewhile(lambda text: not text.startswith(_FILES), map(_text, _parts(content))))
 
 

@@ -11,8 +11,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
+from skilld.intake.agents.expanded import Lookup, no_templates, typed_arguments
 from skilld.intake.agents.fields import mapping, objects, read_object, short, string
 from skilld.intake.agents.opencode_typed import TypedList, skill_folder
+from skilld.intake.agents.picked import labels_of, picks_of, typed_answer
 from skilld.text import fold
 from skilld.times import rfc3339
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
@@ -35,6 +37,11 @@ class Parser:
         self._told = dict.fromkeys(short(mark)[:_MARK] for mark in told[-_TOLD_KEPT:]) if isinstance(told, list) else {}
         self._waiting: dict[str, int] = {}  # message -> its position
         self._typed = TypedList(None)
+        self._templates: Lookup = no_templates
+
+    def know(self, templates: Lookup) -> None:
+        """Take in where to look the templates of commands up: without a prompt history only they tell."""
+        self._templates = templates
 
     def listen(self, typed: bytes | None) -> None:
         """Take in the prompt history."""
@@ -89,7 +96,7 @@ class Parser:
             yield Ignored("headless", span)
         elif not text.strip():
             yield Ignored("added by the client", span)
-        elif (typed := self._typed.typed(text)) is None:
+        elif (typed := self._typed_of(text, string(message.get("directory")))) is None:
             yield Ignored("not typed", span)
         else:
             if (folder := skill_folder(text)) is not None:
@@ -98,6 +105,14 @@ class Parser:
                 yield _turn(message, message.get("created"), typed[0], How.COMMAND if typed[1] else How.TYPED, span)
             else:
                 yield Ignored("command without arguments", span)
+
+    def _typed_of(self, text: str, folder: str) -> tuple[str, bool] | None:
+        """Return what of a prompt was typed, as TypedList does; of a template, if its file is there, what it holds."""
+        typed = self._typed.typed(text)
+        if typed is None or (self._typed.is_known and not typed[1]):
+            return typed
+        arguments = typed_arguments(text, self._templates(folder or None))
+        return typed if arguments is None or not self._typed.may_be(arguments) else (arguments, True)
 
     def _done(self, message: Mapping[str, Any], part: Mapping[str, Any], span: Span) -> Iterator[Event]:
         """Yield what a tool's part tells: a skill in use, or the answer to a question."""
@@ -110,14 +125,10 @@ class Parser:
         elif tool == "read" and (path := PurePosixPath(string(asked.get("filePath")))).name == _SKILL_FILE:
             yield from self._used(message, short(part.get("id")), path, span)
         elif tool == "question":
-            offered = {
-                string(option.get("label"))
-                for q in objects(asked.get("questions"))
-                for option in objects(q.get("options"))
-            }
+            picks = picks_of(labels_of(asked.get("questions")))
             for answer in _answers(metadata.get("answers")):
-                if answer.strip() and answer not in offered:
-                    yield _turn(message, part.get("started"), answer, How.ANSWER, span)
+                if typed := typed_answer(answer, picks, several=False):
+                    yield _turn(message, part.get("started"), typed, How.ANSWER, span)
 
     def _used(self, message: Mapping[str, Any], mark: str, path: PurePosixPath, span: Span) -> Iterator[Event]:
         if mark[:_MARK] in self._told:

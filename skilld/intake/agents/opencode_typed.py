@@ -9,15 +9,15 @@ from __future__ import annotations
 import re
 
 from skilld.intake.agents.fields import mapping, objects, read_object, string
+from skilld.intake.agents.wrapped import last
 from skilld.text import fold
 
 # What `opencode run` makes of an argument with blanks in it: quotes around, and a backslash before those within.
 _AS_ARGUMENT = re.compile(r'"(?:[^"\\]|\\.)*\s(?:[^"\\]|\\.)*"', re.DOTALL)
 _COMMAND = re.compile(r"/\S+\s+(\S.*)", re.DOTALL)
-# A skill called by `/name args`: body, this paragraph, args.
+# A skill called by `/name args`: body, this paragraph, args. The body may hold such a paragraph, too; the last counts.
 _SKILL_BODY = re.compile(
-    r"\nBase directory for this skill: (?P<dir>/[^\n]*)\nRelative paths in this skill [^\n]*\n*(?P<args>.*)\Z",
-    re.DOTALL,
+    r"^Base directory for this skill: (/[^\n]*)\nRelative paths in this skill [^\n]*\n*", re.MULTILINE
 )
 
 
@@ -25,7 +25,7 @@ class TypedList:
     """What the list tells; without a list (None) what the text itself tells."""
 
     def __init__(self, data: bytes | None) -> None:
-        self._known = data is not None
+        self.is_known = data is not None
         entries = [entry for line in (data or b"").splitlines() if (entry := read_object(line)) is not None]
         inputs = [_as_typed(entry) for entry in entries if entry.get("mode") != "shell"]
         self._prompts = {fold(text) for text in inputs}
@@ -39,12 +39,17 @@ class TypedList:
         folded = fold(text)
         if folded in self._prompts:
             return text, False
-        if (body := _SKILL_BODY.search(text)) is not None:
-            arguments = body["args"].strip()
-            return (arguments, True) if not self._known or not arguments or fold(arguments) in self._arguments else None
-        if self._known:
+        if (body := last(_SKILL_BODY, text)) is not None:
+            arguments = text[body.end() :].strip()
+            if self.may_be(arguments):
+                return arguments, True
+        if self.is_known:
             return self._as_arguments(folded)
         return None if _AS_ARGUMENT.fullmatch(text.strip()) else (text, False)
+
+    def may_be(self, arguments: str) -> bool:
+        """Whether these may have been typed as the arguments of a command."""
+        return not self.is_known or not arguments or fold(arguments) in self._arguments
 
     def _as_arguments(self, folded: str) -> tuple[str, bool] | None:
         """Find a command's arguments in what its template came to: the longest that stand in it as whole words."""
@@ -54,8 +59,8 @@ class TypedList:
 
 def skill_folder(text: str) -> str | None:
     """Return the folder of the skill whose body is the text of a prompt; None where it is none."""
-    body = _SKILL_BODY.search(text)
-    return body["dir"] if body is not None else None
+    body = last(_SKILL_BODY, text)
+    return body[1] if body is not None else None
 
 
 def _as_typed(entry: object) -> str:

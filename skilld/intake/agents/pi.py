@@ -1,8 +1,8 @@
 """The adapter for Pi: one JSONL file per session, a tree of entries of which all branches count.
 
 Lines of a session in, events out. Seen: 0.73.1 (version 3, entries with ids) and files of late 2025 (no ids). A typed
-`/skill:name arguments` stands expanded, with the skill's absolute path; other expansions carry no mark. Whether someone
-sat at the terminal is not written down: see pi_presence.
+`/skill:name arguments` stands expanded, with the skill's absolute path; a prompt template has no mark, only its file
+tells. Whether someone sat at the terminal is not written down: see pi_presence.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.intake.agents.base import AgentInfo
+from skilld.intake.agents.expanded import Lookup, no_templates, typed_arguments
 from skilld.intake.agents.fields import mapping, named_by, objects, read_object, short, string, utc
 from skilld.intake.agents.pi_presence import Presence
 from skilld.intake.agents.tool_reads import Use, Waiting, uses_of
+from skilld.intake.agents.wrapped import Wrappers
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
 
 INFO = AgentInfo(
@@ -27,6 +29,10 @@ INFO = AgentInfo(
     project_skills=(".pi/skills", ".agents/skills"),
     user_skills=(".agents/skills",),
     skill_homes=("skills",),
+    templates=("../../prompts",),
+    project_templates=(".pi/prompts", ".pi/npm", ".pi/git"),
+    template_settings=(".pi/settings.json",),
+    wrappers=("file", "skill", "prompt template", "tool result"),
     instructions=("AGENTS.md", "CLAUDE.md"),
     verified="0.73.1 on 2026-11-20",
     typed_by="messages of the role `user`; the arguments behind an expanded `/skill:`",
@@ -36,8 +42,10 @@ INFO = AgentInfo(
 )
 
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)
-# badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock
-_SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n(.*?)\n</skill>(?:\n\n(.+))?', re.DOTALL)
+# badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock; src/cli/file-processor.ts
+_SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n')
+_SKILL_BODY = Wrappers(opens=r'<skill name="[^"\n]+" location="', closes=r"\n</skill>", behind=False)
+_FILES = Wrappers(opens=r'<file name="', closes="</file>", behind=False)
 
 
 def is_transcript(path: PurePath) -> bool:
@@ -59,11 +67,16 @@ class PiParser:
         self._cwd = string(state.get("cwd")) or None
         self._presence = Presence(mapping(state.get("presence")))
         self._calls = Waiting(state.get("calls"))
+        self._templates: Lookup = no_templates
         self._roles: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], Span], list[Event]]] = {
             "user": self._on_user,
             "assistant": self._on_assistant,
             "toolResult": self._on_result,
         }
+
+    def know(self, templates: Lookup) -> None:
+        """Take in where to look prompt templates up."""
+        self._templates = templates
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one line; a line that is no record gives Malformed."""
@@ -95,15 +108,18 @@ class PiParser:
 
     def _on_user(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
         text, at = _text(message.get("content")), utc(entry.get("timestamp"))
-        skill = _SKILL.fullmatch(text)
+        skill = _SKILL.match(text)
         events: list[Event] = []
         if skill:
             events = self._used([(skill[1], skill[2])], at, span)
-            text = skill[4] or ""
+        text = _SKILL_BODY.typed(text) if skill else _FILES.typed(text)
         reason = self._presence.not_a_person(entry)
+        arguments = None if skill or reason else typed_arguments(text, self._templates(self._cwd))
+        is_command = skill is not None or arguments is not None
+        text = text if arguments is None else arguments
         if reason or not text.strip():
-            return [*events, Ignored(reason or ("bare-command" if skill else "empty"), span)]
-        how = How.COMMAND if skill else How.QUEUED if self._presence.was_busy(entry) else How.TYPED
+            return [*events, Ignored(reason or ("bare-command" if is_command else "empty"), span)]
+        how = How.COMMAND if is_command else How.QUEUED if self._presence.was_busy(entry) else How.TYPED
         return [*events, Turn(_key(entry, text), INFO.name, self._session, text, at, how, span, self._cwd)]
 
     def _on_assistant(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -34,6 +34,7 @@ INFO = AgentInfo(
     user_skills=(".agents/skills",),
     skill_homes=(),
     skill_folders=(Folder(".qwen/skills", (("QWEN_HOME", "skills"),)),),
+    wrappers=("files", "command", "hook", "notification", "option label", "tool result"),
     instructions=("QWEN.md", "AGENTS.md"),
     verified="0.15.10 on 2026-11-20, 0.24.4 on 2026-11-22",
     typed_by="`user` records; the arguments in a `slash_command` record",
@@ -43,12 +44,12 @@ INFO = AgentInfo(
 )
 
 _TYPED_AS = frozenset(("", "mid_turn_user_message"))  # subtypes; others are of notifications, schedules, goals
-_AT_ONCE = 0.5  # seconds between a slash command and its expansion: 0.01 measured
+_AT_ONCE = 1.0  # seconds between the end of a slash command and its expansion: 0.01 measured
 
 
 @dataclass(frozen=True, slots=True)
 class _Command:
-    """A slash command that was typed; `span` is the record's."""
+    """A slash command that was typed, and when it was last heard of; `span` is where it was typed."""
 
     raw: str
     at: float | None
@@ -112,7 +113,10 @@ class QwenParser:
 
     def _on_user(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         written = typed_text(_parts(record))
-        text = string(mapping(record.get("systemPayload")).get("displayText")) or written  # before a hook added to it
+        shown = mapping(record.get("systemPayload")).get("displayText")  # before a hook added to it
+        text = string(shown) if isinstance(shown, str) else written
+        if not text.strip() and self._command is not None:
+            text = whole_text(_parts(record))  # a template that names a file and says nothing itself
         if not text.strip():
             return self._on_result(record, span)  # up to 0.1x tool results were user records
         if record.get("provenance", "real_user") != "real_user" or string(record.get("subtype")) not in _TYPED_AS:
@@ -126,15 +130,15 @@ class QwenParser:
             if path := base_of(written):
                 self._open.append(SkillUse(self._session, path.rsplit("/", 2)[-2], path, at, span, self._cwd))
             turn = Turn(turn.key, INFO.name, self._session, arguments, at, How.COMMAND, command.span, self._cwd)
+        elif not written.strip():
+            return [Ignored("empty", span)]
         self._open.append(turn if turn.text else Ignored("bare-command", turn.span))
         return []
 
     def _on_system(self, record: Mapping[str, Any], span: Span) -> list[Event]:
         body = mapping(record.get("systemPayload"))
-        if record.get("subtype") == "slash_command" and body.get("phase") == "invocation":
-            self._command = _Command(
-                string(body.get("rawCommand")).strip(), seconds(utc(record.get("timestamp"))), span
-            )
+        if record.get("subtype") == "slash_command":
+            self._on_command(body, seconds(utc(record.get("timestamp"))), span)
         if record.get("subtype") == "file_history_snapshot":
             return self._on_snapshot(body)
         event = mapping(body.get("uiEvent"))
@@ -145,6 +149,14 @@ class QwenParser:
         if "provenance" not in record:
             return self._settle(typed=numbered)
         return self._settle(typed=prompt == self._terminal) if numbered else []  # else a request of the client's own
+
+    def _on_command(self, body: Mapping[str, Any], at: float | None, span: Span) -> None:
+        """Wait for what a command becomes, from its end on: a template that runs programs takes its time."""
+        raw = string(body.get("rawCommand")).strip()
+        if body.get("phase") == "invocation":
+            self._command = _Command(raw, at, span)
+        elif self._command is not None and self._command.raw == raw:
+            self._command = replace(self._command, at=at)
 
     def _on_snapshot(self, body: Mapping[str, Any]) -> list[Event]:
         """Take the prompt before a snapshot for typed; several at once are those of a session that goes on."""

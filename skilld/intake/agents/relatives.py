@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.intake.agents.base import Adapter, AgentInfo, Parser
+from skilld.intake.agents.expanded import Expanding, Lookup
 from skilld.types import Event, RawLine, Turn
 
 
@@ -43,6 +44,11 @@ class _Renaming:
     def flush(self) -> list[Event]:
         """Decide what waits."""
         return [self._renamed(event) for event in self.inner.flush()]
+
+    def know(self, templates: Lookup) -> None:
+        """Take in where to look templates up, for the kin's parser."""
+        if isinstance(self.inner, Expanding):
+            self.inner.know(templates)
 
     def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
         """Return the kin's checkpoint."""

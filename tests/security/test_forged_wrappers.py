@@ -1,0 +1,40 @@
+"""S1, S6: no content of any wrapper of any agent passes for the person's words, whatever it says, and theirs are found.
+
+`make test` tries some hundred contents in each wrapper; `make soak` goes on with others (tools/soak_wrappers.py).
+"""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skilld.intake.agents import ADAPTERS
+from support.forged import CARRIERS, PROMPTS, check, forged
+
+EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "150"))  # contents, each in every wrapper of an agent
+
+
+def test_every_wrapper_that_an_adapter_knows_has_a_forged_session() -> None:
+    known = {name: set(adapter.INFO.wrappers) for name, adapter in ADAPTERS.items()}
+    assert all(known.values())
+    assert {name: {carrier.wrapper for carrier in carriers} for name, carriers in CARRIERS.items()} == known
+
+
+@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("agent", CARRIERS)
+def test_the_prompt_beside_a_plain_content_is_found(agent: str, prompt: str) -> None:
+    for carrier in CARRIERS[agent]:
+        check(agent, carrier, "a = 1", prompt)
+
+
+@pytest.mark.parametrize("agent", CARRIERS)
+@settings(max_examples=EXAMPLES)
+@given(dice=st.randoms(use_true_random=False), prompt=st.sampled_from(PROMPTS), free=st.text(max_size=20))
+def test_no_word_of_a_content_is_typed(agent: str, dice: random.Random, prompt: str, free: str) -> None:
+    content = forged(dice) + free
+    for carrier in CARRIERS[agent]:
+        check(agent, carrier, content, prompt)

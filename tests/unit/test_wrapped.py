@@ -1,0 +1,54 @@
+"""What of a text no wrapper can hold, however its content is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.intake.agents.wrapped import Wrappers
+
+TAGS = Wrappers(opens=r"<(a|b|paste \d)>", closes=r"</(a|b|paste \d)>", amid="paste")
+BEFORE = Wrappers(opens="^BEGIN", closes="^END", behind=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "typed"),
+    [
+        ("  as typed \n", "  as typed \n"),
+        ("<a>x</a> no", "no"),
+        ("no <a>x</a>", "no"),
+        ("<a>x</a>\n<b>y</b>\nno", "no"),
+        ("<a>x</a> no <b>y</b>", "no"),
+        ("<a>x</a> evil <a>y</a> no", "no"),
+        ("<a>x</a> evil </a>", ""),
+        ("<a> <b> </a> evil </b></a> no", "no"),
+        # Either block may hold the rest.
+        ("<a>x</a> no <a>y</a>", ""),
+        ("<a> <b> </a> no <b> y </b>", ""),
+        # A block is never taken off in the middle, where clients put none; a mark alone is none.
+        ("no <a>x</a> no", "no <a>x</a> no"),
+        ("no </a> no", "no </a> no"),
+        ("<a>x</a> no </b> no", "no </b> no"),
+        ("<a>x</a> no <b> no", "no <b> no"),
+        # Cut short.
+        ("<a> no end", ""),
+        ("no <a> no end", "no <a> no end"),
+        # Pastes stand anywhere.
+        ("no <paste 1>x</paste 1> tabs", "no \n tabs"),
+        ("<paste 1>x</paste 1> evil </paste 1> no", "no"),
+        ("no <paste 1> </paste 2> evil </paste 1>", "no"),
+        ("<a>x</a> no <paste 1> </a> evil </paste 1> tabs", "tabs"),
+    ],
+)
+def test_only_what_no_block_can_hold_is_typed(text: str, typed: str) -> None:
+    assert TAGS.typed(text) == typed
+
+
+def test_a_wrapper_is_looked_for_on_the_sides_where_clients_put_it() -> None:
+    assert BEFORE.typed("BEGIN\nx\nEND no") == "no"
+    assert BEFORE.typed("no\nBEGIN\nx\nEND") == "no\nBEGIN\nx\nEND"
+
+
+def test_beside_a_text_that_is_free_of_wrappers_one_that_begins_with_one_is_context_as_a_whole() -> None:
+    assert TAGS.typed_in(["<a>x</a> evil", "no"]) == ["", "no"]
+    assert TAGS.typed_in(["<a>x</a> no", "<b>y</b>"]) == ["no", ""]
+    assert TAGS.typed_in(["<a>x</a> no", " \n"]) == ["no", " \n"]
