@@ -32,7 +32,7 @@ _MOST_SENTENCES = 3  # of one quote
 _NEAR = 0.4  # share of each other's words, on average, that a line of the skill and a change to it have
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _PLAIN = re.compile(r"[-*+]? ?[\w\"'*]")  # no heading, code or table
-_MARKER = re.compile(r"\s*(?:[-*+]|\d+[.)])?\s*")
+_MARKER = re.compile(r"\s*+(?:[-*+]|\d{1,9}[.)])?+\s*+")
 
 
 class Scripted(ABC):

@@ -155,7 +155,7 @@ def _parse(item: Object) -> Commit:
 
 
 def _ident(value: str) -> Ident:
-    match = re.fullmatch(r"(.*?) ?<([^>]*)> ?(-?\d+) ([+-]\d+)", value)
+    match = re.fullmatch(r"([^<]*?) ?<([^>]*)> ?(-?\d+) ([+-]\d+)", value)
     if match is None:
         raise ValueError(value)
     return Ident(match[1], match[2], int(match[3]), match[4])

@@ -42,7 +42,7 @@ _NOMINAL = re.compile(
 )
 
 _WORDS = re.compile(r"[^\W\d_]+(?:[ '’/_.-][^\W\d_]+)*[.,;:!?)'\"]*")
-_NUMBER = re.compile(r"[-+]?[\d.,_:]+(?:[a-zA-Z]{1,3}|%)?[,;.)\]}]*")
+_NUMBER = re.compile(r"[-+]?[\d.,_:]++(?:[a-zA-Z]{1,3}|%)?[,;.)\]}]*+")
 _PATH = re.compile(r"(?:~|\.{1,2})?/(?:[\w.@{}-]+/)*[\w.@{}-]*|[A-Za-z]:\\.*|[\w.-]+(?:/[\w.-]+)*\.[a-z]{2,5}\b.{0,2}")
 _CALL = re.compile(r"[A-Za-z_$][\w$.]*+[(\[].*[)\]]")
 _OPERATOR = re.compile(

@@ -16,6 +16,7 @@ BOUNDED = {
     "skilld.edit.lists": 4000,
     "skilld.consolidate": 4000,
     "skilld.propose.base": 4000,
+    "skilld.decide.inverse": 1000,  # grows with the square of a file's lines: not mended yet
 }
 DEAREST = 0.5  # seconds
 

@@ -13,7 +13,7 @@ from skilld.intake.agents.wrapped import last
 from skilld.text import fold
 
 # What `opencode run` makes of an argument with blanks in it: quotes around, and a backslash before those within.
-_AS_ARGUMENT = re.compile(r'"(?:[^"\\]|\\.)*\s(?:[^"\\]|\\.)*"', re.DOTALL)
+_AS_ARGUMENT = re.compile(r'"(?:[^"\\\s]|\\.)*+\s(?:[^"\\]|\\.)*+"', re.DOTALL)
 _COMMAND = re.compile(r"/\S+\s+(\S.*)", re.DOTALL)
 # A skill called by `/name args`: body, this paragraph, args. The body may hold such a paragraph, too; the last counts.
 _SKILL_BODY = re.compile(
