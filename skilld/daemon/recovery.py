@@ -9,7 +9,6 @@ then no batch is judged. docs/decisions/0010-faults.md and 0033-journal.md say w
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -22,7 +21,7 @@ from skilld.daemon import jobs
 from skilld.daemon.follow import Follower
 from skilld.daemon.roots import Surroundings
 from skilld.store import Store, damage, rebuild
-from skilld.store.connection import DamagedError, StoreError, damaged
+from skilld.store.connection import DamagedError, StoreError, damaged, is_unreadable
 from skilld.store.journal import journal_of, tail
 from skilld.store.meta import INSTALLED_AT, LAST_ERROR, REBUILT
 from skilld.store.rebuilding import Rebuilding
@@ -37,7 +36,6 @@ _DAY = 86400.0
 _LAST = 1 << 62  # turn of a session
 _TRIES = 3  # of finding again what was proposed
 _PROPOSALS = "refs/skilld/proposals"
-_UNREADABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY}
 
 
 def open_store(path: Path, now: float) -> Store:
@@ -81,8 +79,7 @@ def _sound(path: Path) -> Store:
     except DamagedError:
         raise
     except StoreError as error:
-        code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
-        if code not in _UNREADABLE or not os.path.lexists(path):
+        if not is_unreadable(error) or not os.path.lexists(path):
             raise
         raise damaged(error.cause) from error
     kept = next(filter(None, map(damage.summary, damage.copies(path))), None)

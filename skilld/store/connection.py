@@ -22,6 +22,9 @@ _REMEDIES = {
 _WRITES = frozenset({"INSERT", "UPDATE", "DELETE", "REPLAC"})  # the first six letters of statements
 
 
+_UNREADABLE = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY}
+
+
 class StoreError(SkilldError):
     """The database could not be read or written: a full disk, a lock held for too long, damage."""
 
@@ -122,6 +125,11 @@ def transaction(db: sqlite3.Connection) -> Iterator[None]:
         raise
     if journal is not None:
         journal.done()
+
+
+def is_unreadable(error: StoreError) -> bool:
+    """Whether it is the file, or the disk below it, that cannot be read or written."""
+    return getattr(error.__cause__, "sqlite_errorcode", 0) & _PRIMARY in _UNREADABLE
 
 
 def damaged(cause: str, title: str = "The database is damaged") -> DamagedError:
