@@ -49,7 +49,7 @@ def _days(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld import logs
-    from skilld.cli import first_run
+    from skilld.cli import first_run, person
     from skilld.daemon import in_force
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     logs.set_up(None if _journald_reads() else where.log, terminal=terminal)
     store = open_store(where.database, time.time())
     new_here = store.meta.get(INSTALLED_AT) is None
-    if new_here and terminal:
+    if new_here and terminal and person.an_agent() is None:  # which model is asked is a setting
         first_run.ask(settings, where.settings_file, dict(os.environ))
         origin, settings = _settings(where)
     in_force.keep(store, settings, origin)
