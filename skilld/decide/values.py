@@ -55,4 +55,4 @@ class Observation:
     how: str = ""
     note: str = ""
     branch: str = field(default="", compare=False)
-    at: float = 0.0
+    at: float = field(default=0.0, compare=False)
