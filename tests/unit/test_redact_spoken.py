@@ -105,7 +105,7 @@ OTHERS = (
     "my card »4539 3951 1185 5926« fails",
     "my card »4539395111855926« fails",
     "my wallet:\n»gift village gain eyebrow smile obvious regular language zoo useless ring push«\nthanks",
-    "1. »gift 2. village 3. gain 4. eyebrow 5. smile 6. obvious 7. regular 8. language 9. zoo 10. art 11. ice 12. owl«",
+    "1. »gift 2. village 3. gain 4. eyebrow 5. smile 6. obvious 7. regular 8. language 9. zoo 10. art 11. ice 12. fog«",
     "»ghp_RYJEW40vTj6UyhF\n6ZUKYukhoka394TyGVIPl«",
     "key is\n  »sk-ant-api03-ZpxEKJXYqIt3CvHK-LOd86RycT8qCXm\n  lGybWi-w2x0vgxBGzV5ZXv20egSmpo38si1nfs7Dn7sAA«",
     "»MIIEvQIBADANBgkqhkiG9w0BAQEFAASC8E4uqMECJeUBLW5sO4eTv71D2mqrwxwM\nMoh/o3qCRZbHRBEbPg5WXA56MIFkY1a1+gD2u5lR«",
