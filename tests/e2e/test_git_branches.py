@@ -88,13 +88,16 @@ def test_a_skill_changed_on_the_default_branch_takes_the_proposals_along(project
     assert "Present tense" in project.git("show", f"skilld/staging:{SKILL}")
 
 
-def test_a_proposal_that_no_longer_fits_is_stale_and_says_why(project: Project, lessons: Lessons) -> None:
+def test_a_proposal_whose_neighbours_were_edited_follows_them(project: Project, lessons: Lessons) -> None:
     (proposal,) = lessons.teach(TICKETS)
     text = project.skill_path.read_text()
-    project.skill_path.write_text(text.replace("- No marketing words.\n", "").replace("- Past tense, ", "- "))
+    edited = text.replace("- No marketing words.\n", "").replace("- Past tense, ", "- ")
+    project.skill_path.write_text(edited)
     project.git("commit", "--quiet", "--all", "--message", "mine")
-    assert lessons.states() == {proposal["id"]: "stale"}
-    assert project.git("for-each-ref", "refs/skilld", "refs/heads/skilld") == ""
+    assert lessons.states() == {proposal["id"]: "open"}
+    shown = project.git("show", f"skilld/staging:{SKILL}").splitlines()
+    assert [line for line in shown if line != LINES[TICKETS]] == edited.rstrip().splitlines()
+    assert LINES[TICKETS] in shown
 
 
 def test_uncommitted_words_are_waited_for(project: Project, program: Program, lessons: Lessons) -> None:
