@@ -89,8 +89,8 @@ def _follow(home: Path) -> dict[str, float]:
     import skilld.logs
     import skilld.notify.desktop
     import skilld.settings  # noqa: F401 - as above
-    from skilld.daemon.follow import Follower
-    from skilld.daemon.roots import roots
+    from skilld.ingest.discover import roots
+    from skilld.ingest.follow import Follower
     from skilld.store import Store
     from skilld.store.meta import INSTALLED_AT
 

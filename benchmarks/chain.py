@@ -22,7 +22,7 @@ from support.session import CHATTER, LASTING, Session
 
 _EVERY = 0.005
 _LIMIT = 60.0
-_IMPORTS = "import os, skilld.worker.analyse, skilld.classify.backends.offline, skilld.redact; os._exit(0)"
+_IMPORTS = "import os, skilld.jobs.analyse, skilld.classify.backends.offline, skilld.redact; os._exit(0)"
 
 
 def measure(scale: Scale) -> dict[str, Figure]:

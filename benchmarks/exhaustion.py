@@ -14,8 +14,8 @@ from benchmarks.kit import children
 from benchmarks.kit.desk import engine
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.homes import person
-from skilld.daemon.spawn import Worker
 from skilld.types import Outcome
+from skilld.worker.spawn import Worker
 from support.live_project import Project
 from support.session import CHATTER, Session
 

@@ -19,8 +19,8 @@ from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
 from skilld.edit.operations import apply
 from skilld.git.environment import scrub_environment
-from skilld.propose.staging import propose
-from skilld.propose.values import Proposed, Request
+from skilld.proposals.model import Proposed, Request
+from skilld.proposals.stage import propose
 from skilld.types import Kind, Op, Operation
 
 _SKILL = ".claude/skills/release/SKILL.md"

@@ -93,8 +93,8 @@ def _operations(asked: str) -> str:
 def _work(jobs: list[dict[str, Any]]) -> list[str]:
     """Do the jobs one after the other in this process, which imports the model library once; returns their outcomes."""
     from skilld.git.environment import scrub_environment
+    from skilld.jobs.analyse import analyse
     from skilld.redact import KEY_BYTES, Redactor
-    from skilld.worker.analyse import analyse
 
     scrub_environment()
     redact = Redactor(bytes(KEY_BYTES)).redact

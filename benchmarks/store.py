@@ -18,7 +18,7 @@ from benchmarks.kit import children
 from benchmarks.kit.desk import AGENT
 from benchmarks.kit.figures import Figure, Scale
 from benchmarks.kit.timing import seconds, side_by_side
-from skilld.intake.tail import Cursor
+from skilld.ingest.tail import Cursor
 from skilld.store import Store
 from skilld.types import How, Span, Turn
 

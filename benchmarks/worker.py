@@ -18,7 +18,7 @@ from benchmarks.kit.desk import engine
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.homes import person
 from benchmarks.kit.timing import side_by_side
-from skilld.daemon.spawn import Worker
+from skilld.worker.spawn import Worker
 from support.live_project import Project
 from support.session import CHATTER, LASTING, Session
 from support.stub_model import Body, StubModel

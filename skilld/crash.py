@@ -10,8 +10,8 @@ import traceback
 from collections.abc import Sequence
 
 from skilld import __version__
+from skilld.clock import rfc3339
 from skilld.errors import SkilldError
-from skilld.times import rfc3339
 
 
 def report(error: BaseException, command: Sequence[str]) -> str:

@@ -8,6 +8,7 @@ import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 
 def write_whole(path: Path, data: bytes, mode: int, check: Callable[[], None] | None = None) -> None:
@@ -62,3 +63,12 @@ def open_to_others(facts: os.stat_result, *, secret: bool) -> str:
 def in_shell(path: Path) -> str:
     """Return a path as one word of a command to copy: macOS keeps skilld's folders in one with a blank."""
     return shlex.quote(str(path))
+
+
+class FileFacts(NamedTuple):
+    """What tells a transcript and its state, in the words of `os.stat_result`."""
+
+    st_dev: int
+    st_ino: int
+    st_size: int
+    st_mtime: float

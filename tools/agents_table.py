@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from skilld.intake.agents.base import AgentInfo
+from skilld.agents.base import AgentInfo
 
 _NONE = "none"
 

@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from skilld.agents import ADAPTERS
 from skilld.cli.parser import build_parser
-from skilld.intake.agents import ADAPTERS
 from tools import pages
 from tools.agents_table import tables
 from tools.measure_matching import report

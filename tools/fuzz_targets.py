@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from skilld.classify.answer import BadReplyError
+from skilld.agents import ADAPTERS, Relative
+from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.edit.lint import Severity, lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.agents.relatives import Relative
 from skilld.markdown.skill_file import parse
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import BODY_OPS, Malformed, Operation, RawLine, Turn

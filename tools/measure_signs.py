@@ -15,11 +15,10 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from skilld.classify.offline.listen import shape_of, spoken, typed_part
+from skilld.classify.offline.detector import shape_of, spoken, typed_part
+from skilld.classify.offline.scoring import weigh
 from skilld.classify.offline.sentences import clauses
-from skilld.classify.offline.weigh import weigh
-from skilld.evaluate.loader import load
-from skilld.evaluate.rows import LabelledTurn, labelled_turn
+from skilld.evaluate.loader import LabelledTurn, labelled_turn, load
 from skilld.evaluate.turns import CERTAIN, QUOTED, RANDOM
 
 READ = frozenset(

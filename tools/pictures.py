@@ -15,13 +15,13 @@ from pathlib import Path
 
 from conftest import furnish, plain_environment
 from skilld.cli.terminal import edit
+from skilld.clock import rfc3339
 from skilld.git.environment import scrub_environment
+from skilld.proposals.staging_result import Staged
+from skilld.proposals.submit import stage
 from skilld.review.app import ReviewApp
-from skilld.review.sitting import Sitting
-from skilld.times import rfc3339
+from skilld.review.controller import Sitting
 from skilld.types import Kind, Op, Operation, State
-from skilld.worker.staged import Staged
-from skilld.worker.staging import stage
 from support.lessons import HOSTS, LINKS, TICKETS, Lessons
 from support.live_project import Project
 from support.program import Program

@@ -9,10 +9,10 @@ import time
 from pathlib import Path, PurePath
 from typing import Any
 
+from skilld.agents import ADAPTERS
+from skilld.agents.base import skimming
+from skilld.agents.block import Block
 from skilld.daemon.recovery import open_store
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.agents.base import skimming
-from skilld.intake.block import Block
 from skilld.store import Store
 from skilld.types import Event, SessionEnd, SkillUse, State, Turn
 from tools.soak_report import Part, dice_for, must

@@ -1,4 +1,4 @@
-"""Train the gate's linear model: labelled turns in, skilld/window/gate_weights.json out.
+"""Train the gate's linear model: labelled turns in, skilld/batching/gate_weights.json out.
 
 Deterministic: the same data gives the same bytes. Every figure it prints and stores is cross-validated by person, so
 that nobody's turns are judged by weights that saw that person; only the shipped weights saw all rows. Of the turns
@@ -21,10 +21,9 @@ from dataclasses import dataclass, replace
 from math import exp, sqrt
 from pathlib import Path
 
-from skilld.evaluate.loader import load
-from skilld.evaluate.rows import LabelledTurn, labelled_turn
-from skilld.window import gate
-from skilld.window.gate_model import BUCKETS, Model, score
+from skilld.batching import gate
+from skilld.batching.gate import BUCKETS, Model, score
+from skilld.evaluate.loader import LabelledTurn, labelled_turn, load
 from tools.measure_signs import SET_ASIDE
 
 WEIGHTS = Path(gate.__file__).with_name("gate_weights.json")

@@ -9,8 +9,96 @@ from __future__ import annotations
 
 import re
 
-from skilld.classify.refused import CLAUSE, EXCEPT, HOLDS, is_refused
 from skilld.words import content_stems, denies, share_held
+
+# Was it turned down, what a change forbids? "Never push without tests" forbids no more than "tests, then push".
+#
+# Pure; languages by their words for no, for what comes first and for who does it. `skilld/classify/polarity.py`
+# asks.
+
+CLAUSE = re.compile(r"[.;,!?\n]+|\b(?:but|instead|rather)\b")
+HOLDS = 0.5  # share of the change's content words by which a clause is about it
+# "Don't merge without a review" asks for something.
+EXCEPT = re.compile(
+    r"\b(?:without|unless|until|except|before|sin|sem|sans|ohne|senza|без|bez|antes\s+de|avant\s+de|bevor)\b"
+    r"|(?:之前|前に|전에)",
+    re.IGNORECASE,
+)
+_ON_CONDITION = re.compile(
+    r"\b(?:ask\w*|align\w*|agree\w*|confirm\w*|approv\w*|permission|consult\w*|only|wait|check\s+with|tell\s+me|let\s+me\s+know|"
+    r"pregunt\w+|consult\w+|solo|s[oó]lo|pergunt\w+|somente|demand\w+|seulement|frag\w*|nur|erst|chied\w+|solo|спроси\w*|"
+    r"только|сначала|zept\w+|jen|zapyta\w*|tylko|hỏi)\b|先|问|問|确认|確認|才|只|聞|だけ|물어|먼저|만",
+    re.IGNORECASE,
+)
+_CONTRAST = re.compile(r"[.;!?\n]+|\b(?:but|instead|rather)\b")
+_BEFORE = re.compile(
+    r"\b(?:before|prior\s+to|bevor|vor|avant\s+(?:de\s+|d['\u2019])?|antes\s+de(?:\s+que|l)?|prima\s+d[ei]|перед|до|před|przed|trước)\b",
+    re.IGNORECASE,
+)
+_BESIDE = 2  # words: so near to a word for "before" stands what comes later
+_FIRST = re.compile(
+    r"\b(?:first|zuerst|erst|vorher|d['\u2019]abord|primero|primeiro|prima|сначала|nejdřív|najpierw)\b", re.IGNORECASE
+)
+_THEN = re.compile(
+    r"[.;,!?\n]+|\b(?:then|after\s+that|dann|danach|puis|ensuite|luego|después|depois|poi|потом|затем|pak|potem)\b",
+    re.IGNORECASE,
+)
+# Somebody turns down what follows these, or what they stand beside, without a word for no.
+_IN_PLACE_OF = re.compile(
+    r"\b(?:instead\s+of|rather\s+than|in\s+place\s+of|en\s+(?:lugar|vez)\s+de|em\s+vez\s+de|au\s+lieu\s+d[eu]|statt|anstatt|"
+    r"anstelle\s+von|invece\s+d[ei]|вместо|místo|zamiast)\b|而不是|代替|の代わりに|대신",
+    re.IGNORECASE,
+)
+_TURNS_DOWN = re.compile(
+    r"\b(?:forbid\w*|banned|taboo|off[- ]limits|hands\s+off|leave\s+(?:\w+\s+){1,4}(?:out|off|alone|away)|"
+    r"spare\s+me|get\s+rid\s+of|refrain|enough\s+(?:of|with)|hate|annoy\w*|prohib\w+|interdi\w+|proibi\w+|verboten|vietat\w+|"
+    r"запрещ\w+|zakáz\w+|zabron\w+|weglassen|lass\s+(?:\w+\s+){1,4}weg)\b",
+    re.IGNORECASE,
+)
+# Who keeps something for themselves does not want it done: "deploying is on me", "die Tags setze ich selbst".
+_KEEPS = re.compile(
+    r"\b(?:let\s+me|leave\s+(?:\w+\s+){1,4}to\s+me|(?:is|are|stays?|remains?)\s+(?:on\s+me|up\s+to\s+me|mine|my\s+(?:part|job))|"
+    r"i(?:['\u2019]ll|\s+will|['\u2019]m\s+(?:the\s+one|the\s+only))?\b[^.!?\n]{0,200}\b(?:myself|who)|mach(?:e)?\s+ich|ich\b[^.!?\n]{0,200}\bselbst|"
+    r"selber|yo\s+(?:mismo|misma)|(?:lo|la|los|las)\s+\w+\s+yo|eu\s+(?:mesm[oa]|que)|moi-m[eê]me|c['\u2019]est\s+moi\s+qui|"
+    r"(?:я|мы)\s+сам\w*|сам\w*\s+\w+|io\s+stess[oa]|(?:já|to)\s+sám|sám)\b"
+    r"|我自己|我来|我來|自分で|(?:私|僕|俺)が|내가|제가|직접",
+    re.IGNORECASE,
+)
+
+
+def is_refused(change: str, quote: str) -> bool:
+    """Whether what a change begins by forbidding was turned down in the quote, in whatever words."""
+    if denies(quote) or _TURNS_DOWN.search(quote):
+        return True
+    said = content_stems(quote)
+    forbidden = content_stems(EXCEPT.split(CLAUSE.split(change, maxsplit=1)[0], maxsplit=1)[0])
+    if EXCEPT.search(change) and (_on_condition(quote) or _comes_later(forbidden, quote)):
+        return True
+    kept = " ".join(clause for clause in CLAUSE.split(quote) if _KEEPS.search(clause))
+    if kept and share_held(forbidden, content_stems(kept)) >= HOLDS:
+        return True
+    rest = " ".join(_CONTRAST.split(change, maxsplit=1)[1:])
+    wanted = content_stems(rest)
+    if wanted and not denies(rest) and share_held(wanted, said) >= HOLDS >= share_held(forbidden, said):
+        return True  # "never use npm; use bun", where bun was asked for
+    refused = _IN_PLACE_OF.split(quote, maxsplit=1)[1:]
+    return bool(refused) and share_held(forbidden, content_stems(refused[0])) >= HOLDS
+
+
+def _on_condition(quote: str) -> bool:
+    return bool(_ON_CONDITION.search(quote)) and not EXCEPT.search(quote)
+
+
+def _comes_later(forbidden: frozenset[str], quote: str) -> bool:
+    """Whether something else is to come before what is forbidden without it: "run the tests before you push"."""
+    for match in _BEFORE.finditer(quote):
+        beside = content_stems(" ".join(CLAUSE.split(quote[match.end() :])[0].split()[:_BESIDE]))
+        if share_held(forbidden, beside) >= HOLDS:
+            return True
+    steps = _THEN.split(quote)
+    at = next((i for i, step in enumerate(steps) if _FIRST.search(step)), len(steps))
+    return any(share_held(forbidden, content_stems(step)) >= HOLDS for step in steps[at + 1 :])
+
 
 _BEGINS = 2  # words: a change that says no begins with it; further on it marks a contrast ("use X, not Y")
 # "Don't forget to merge" asks for something, and so does "don't merge without a review" (EXCEPT).

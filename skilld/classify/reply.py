@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from skilld.classify import fields
-from skilld.classify.answer import BadReplyError, array, blocks, without_thoughts
-from skilld.types import BODY_OPS, Op, Operation, Update
+from skilld.classify import json_answer
+from skilld.classify.json_answer import BadReplyError, array, blocks, without_thoughts
+from skilld.types import BODY_OPS, Kind, Op, Operation, Update
 
 _MAX_UPDATES = 12
 _MAX_TEXT = 600
@@ -74,20 +74,20 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
         raise BadReplyError("an update is not an object")
     if unknown := set(item) - _UPDATE_KEYS:
         raise BadReplyError(f"an update has {len(unknown)} unknown keys")
-    skill = fields.skill(item.get("skill"), skills, names)
+    skill = json_answer.skill(item.get("skill"), skills, names)
     if skill is None:
         raise BadReplyError("an update's skill is not a number")
     if not 1 <= skill <= skills:
         raise BadReplyError("an update names a skill that is not in use")
-    turn = fields.whole(item.get("turn"))
+    turn = json_answer.whole(item.get("turn"))
     if turn is None:
         raise BadReplyError("an update's turn is not a number")
     if not 1 <= turn <= turns:
         raise BadReplyError("an update names a turn that is not there")
-    kind = fields.kind(item.get("kind"))
+    kind = json_answer.kind(item.get("kind"))
     if kind is None:
         raise BadReplyError("an update has an unknown kind")
-    confidence = fields.share(_UNSAID if item.get("confidence") is None else item["confidence"])
+    confidence = json_answer.share(_UNSAID if item.get("confidence") is None else item["confidence"])
     if confidence is None:
         raise BadReplyError("an update's confidence is not between 0 and 1")
     return Update(
@@ -126,3 +126,49 @@ def _text(item: dict[str, Any], key: str, *, empty: bool = False, most: int = _M
     if _UNWRITABLE.search(value.replace("\r\n", "\n")):
         raise BadReplyError(f"an update's {key} holds characters that no skill can have")
     return value.strip()
+
+
+# What each answer of a model must look like, as JSON Schema, for providers that can hold a model to one.
+#
+# Only a help for the model: what comes back is read and checked by `skilld.classify.reply` all the same. Strict mode
+# wants an object at the top, every property required and no other one allowed; an array of changes or operations
+# thus stands under the name of its block, which the reply parser takes as well.
+
+_TEXT = {"type": "string"}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": dict(properties),
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _format(name: str, item: Mapping[str, Any]) -> dict[str, Any]:
+    schema = _object({name: {"type": "array", "items": item}})
+    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+
+
+UPDATES = _format(
+    "updates",
+    _object(
+        {
+            "skill": {"type": "integer"},
+            "section": _TEXT,
+            "change": _TEXT,
+            "reason": _TEXT,
+            "kind": {"type": "string", "enum": [kind.value for kind in Kind]},
+            "turn": {"type": "integer"},
+            "quote": _TEXT,
+            "confidence": {"type": "number"},
+        }
+    ),
+)
+CHANGES = _format("changes", _TEXT)
+TITLES = _format("titles", _object({"skill": {"type": "integer"}, "name": _TEXT, "description": _TEXT, "title": _TEXT}))
+OPERATIONS = _format(
+    "operations",
+    _object({"op": {"type": "string", "enum": [op.value for op in BODY_OPS]}, "anchor": _TEXT, "text": _TEXT}),
+)

@@ -10,11 +10,10 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from skilld.classify import fields
-from skilld.classify.answer import BadReplyError, array
-from skilld.classify.exact import exact_tokens, holds_token
+from skilld.classify import json_answer
+from skilld.classify.json_answer import BadReplyError, array
 from skilld.classify.polarity import turns_round
-from skilld.classify.support import OWN, adds_only
+from skilld.classify.support import OWN, adds_only, exact_tokens, holds_token
 from skilld.skills.spec import MAX_NAME, NAME
 from skilld.text import fold, safe_text
 from skilld.words import comparable, content_stems, denies, holds_name, names, share_held
@@ -39,7 +38,7 @@ def parse_titles(reply: str, skills: int) -> dict[int, Title]:
     """Return the titles of a reply by the number of their skill, from 1; raises BadReplyError where it has none."""
     found: dict[int, Title] = {}
     for item in array(reply, "titles", "name"):
-        number = fields.skill(item.get("skill"), skills, ()) if isinstance(item, dict) else None
+        number = json_answer.skill(item.get("skill"), skills, ()) if isinstance(item, dict) else None
         if number is None or not 1 <= number <= skills or number in found or set(item) - _KEYS:
             raise BadReplyError("a title is not of the asked form")
         texts = [item.get(key) or "" for key in ("name", "description", "title")]

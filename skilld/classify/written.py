@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from skilld.classify.clauses import beyond
-from skilld.classify.exact import exact_tokens, holds_token
 from skilld.classify.named import words_of
+from skilld.classify.support import exact_tokens, holds_token
 from skilld.classify.touched import Block, Touched
 from skilld.text import folded
 from skilld.types import Update

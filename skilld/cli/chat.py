@@ -49,9 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _model() -> Model:
     """Return the configured model; a back-end that cannot hold a conversation is a usage error."""
     from skilld.classify.backends import OFFLINE
-    from skilld.classify.backends.agent_cli.clients import PREFIX
+    from skilld.classify.backends.agent_cli.backend import PREFIX
     from skilld.classify.backends.model import Model
-    from skilld.daemon.backend import choice_of
+    from skilld.settings.backend import choice_of
 
     choice = choice_of(common.settings(), os.environ, in_job=False)
     if choice.spec.model == OFFLINE or choice.spec.model.startswith(PREFIX):
@@ -97,6 +97,6 @@ def _answer(model: Model, messages: list[dict[str, str]]) -> str:
 
 
 def _book(model: Model, skills: list[str]) -> None:
-    from skilld.times import day
+    from skilld.clock import day
 
     common.store().usage.add(day(time.time()), model.name, skills[0] if skills else "", model.usage)

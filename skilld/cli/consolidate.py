@@ -68,10 +68,9 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
     """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
     from skilld.cli.skills import library
     from skilld.consolidate.match import pairs
-    from skilld.consolidate.plan import Fate, plan
-    from skilld.consolidate.proposal import pair_of
+    from skilld.consolidate.plan import Fate, pair_of, plan
     from skilld.library.alike import compared
-    from skilld.library.pins import pinned
+    from skilld.library.visibility import pinned
     from skilld.types import State
 
     meant = [library.the_skill(store, name) for name in names]
@@ -131,9 +130,9 @@ def _key(pair: Pair) -> str:
 
 def _proposed(store: Store, found: Found) -> Found:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
-    from skilld.consolidate.proposal import pair_of, proposals
-    from skilld.proposals.staging import put
-    from skilld.times import rfc3339
+    from skilld.clock import rfc3339
+    from skilld.consolidate.plan import pair_of, proposals
+    from skilld.proposals.amend import put
     from skilld.types import State
 
     if found.merge is None or not found.merge.parts:

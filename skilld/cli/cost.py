@@ -48,8 +48,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def collect() -> dict[str, Any]:
     """Return everything `cost --json` shows."""
-    from skilld.daemon.budget import why_spent
-    from skilld.times import day
+    from skilld.clock import day
+    from skilld.settings.budget import why_spent
 
     settings = common.settings()
     store = common.store()

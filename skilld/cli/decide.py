@@ -13,7 +13,7 @@ from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.proposals.carry_out import Decision, Told
+    from skilld.proposals.decide import Decision, Told
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -36,7 +36,7 @@ def add(verbs: common.Verbs) -> None:
 def accept(arguments: argparse.Namespace) -> int:
     """Take proposals into the branch that is checked out where each skill lives, or only into the files."""
     from skilld.git.environment import scrub_environment
-    from skilld.proposals.carry_out import accepting
+    from skilld.proposals.decide import accepting
     from skilld.types import State
 
     removed = scrub_environment()
@@ -50,7 +50,7 @@ def accept(arguments: argparse.Namespace) -> int:
 def reject(arguments: argparse.Namespace) -> int:
     """Drop open proposals, with the reason if one is given; what they say is not proposed again."""
     from skilld.git.environment import scrub_environment
-    from skilld.proposals.carry_out import rejecting
+    from skilld.proposals.decide import rejecting
 
     scrub_environment()
     store = _store()
@@ -71,7 +71,7 @@ def restore(arguments: argparse.Namespace) -> int:
 def revert(arguments: argparse.Namespace) -> int:
     """Take accepted proposals out of the branch that is checked out where each skill lives."""
     from skilld.git.environment import scrub_environment
-    from skilld.proposals.carry_out import reverting
+    from skilld.proposals.decide import reverting
 
     removed = scrub_environment()
     store = _store()
@@ -92,7 +92,7 @@ def _named(store: Store, ids: list[str]) -> list[Proposal]:
 
 
 def _deciding(store: Store, decision: Decision) -> Callable[[Proposal], Told]:
-    from skilld.proposals.carry_out import decide
+    from skilld.proposals.decide import decide
 
     return lambda proposal: decide(store, proposal, decision)
 

@@ -15,7 +15,7 @@ from skilld.cli.service import the_manager
 from skilld.errors import Exit
 
 if TYPE_CHECKING:
-    from skilld.doctor.values import Check
+    from skilld.health.values import Check
 
 _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
 
@@ -52,12 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     """Return the checks, and why nothing was proposed."""
-    from skilld.daemon.roots import Surroundings
-    from skilld.doctor import following, judging
-    from skilld.doctor.blocked import blocked
-    from skilld.doctor.gather import Here, gather
-    from skilld.doctor.machine import machine
-    from skilld.doctor.why_nothing import why_nothing
+    from skilld.health import checks as following
+    from skilld.health import checks as judging
+    from skilld.health.checks import blocked, machine, why_nothing
+    from skilld.health.gather import Here, gather
+    from skilld.ingest.discover import Surroundings
 
     now = time.time()
     around = Surroundings(common.home(), dict(os.environ))

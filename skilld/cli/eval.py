@@ -17,9 +17,8 @@ from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
-    from skilld.evaluate.loader import BatchCase
+    from skilld.evaluate.loader import BatchCase, LabelledTurn
     from skilld.evaluate.pipeline import Pipeline
-    from skilld.evaluate.rows import LabelledTurn
     from skilld.evaluate.turns import JudgedTurn
     from skilld.redact import Redactor
 
@@ -99,7 +98,8 @@ def _count(given: str) -> int:
 
 
 def _turns(asked: argparse.Namespace) -> Scored:
-    from skilld.evaluate import loader, rows, turns
+    from skilld.evaluate import loader, turns
+    from skilld.evaluate import loader as rows
 
     _not_gold(asked.backend)
     judged, spent = _judged_turns(loader.load(asked.data, rows.labelled_turn), asked.backend)
@@ -223,7 +223,7 @@ def _maker(name: str) -> Callable[[], Backend]:
 
     if name == "offline":
         return lambda: make(Spec("offline"))
-    from skilld.daemon.backend import choice_of
+    from skilld.settings.backend import choice_of
 
     settings = common.settings()
     if name == "litellm" and settings.model in {"auto", "offline"}:

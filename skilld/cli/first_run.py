@@ -41,8 +41,8 @@ def ask(settings: Settings, path: Path, environment: Mapping[str, str]) -> None:
 
 def _own_skills(engine: Engine) -> set[Path]:
     """Return the skills in the person's own folders, each once however many links lead to it."""
-    from skilld.daemon.roots import skill_places
-    from skilld.intake.agents import ADAPTERS
+    from skilld.agents import ADAPTERS
+    from skilld.ingest.discover import skill_places
 
     around = engine.around
     places = [skill_places(name, around.home, around.environment, around.roots) for name in ADAPTERS]
@@ -75,7 +75,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
 
     `follows` says whether the program goes on until it is stopped.
     """
-    from skilld.daemon.backend import choice_of
+    from skilld.settings.backend import choice_of
 
     settings = engine.settings
     choice = choice_of(settings, engine.around.environment)
@@ -100,7 +100,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
 
 
 def _tell_agents(engine: Engine) -> None:
-    from skilld.intake.agents import ADAPTERS
+    from skilld.agents import ADAPTERS
 
     summary = engine.store.transcripts.summary()
     absent = []

@@ -6,14 +6,17 @@ A command is named as it is typed: verb, or verb and action.
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
+from skilld.cli import common
 from skilld.errors import RefusedError
 
 if TYPE_CHECKING:
-    from skilld.decide.who.judge import Doubt
+    from skilld.caller.judge import Doubt
 
 When = Callable[[argparse.Namespace], bool]
 
@@ -112,9 +115,9 @@ def name_of(arguments: argparse.Namespace) -> str:
 def refuse_others(title: str, words: Sequence[str], *, by_agents: bool = False) -> None:
     """Raise RefusedError with `title` where the person did not give this command; `words` are those it consists of."""
     from skilld import paths
-    from skilld.cli import common, person
+    from skilld.cli import common
 
-    doubt = person.doubt()
+    doubt = person_doubt()
     # Whoever moves the settings by a variable could name a file of their own.
     if doubt is None or (by_agents and not paths.moved() and common.settings().accept.by_agents):
         return
@@ -123,8 +126,8 @@ def refuse_others(title: str, words: Sequence[str], *, by_agents: bool = False) 
 
 def remedy(doubt: Doubt, given: Sequence[str]) -> str:
     """Return what the person can do instead."""
+    from skilld.caller.judge import Why
     from skilld.cli import common
-    from skilld.decide.who.judge import Why
 
     words = common.as_text(shlex.join(["skilld", *given]))
     match doubt.why:
@@ -139,3 +142,72 @@ def remedy(doubt: Doubt, given: Sequence[str]) -> str:
                 f"Type it in a terminal: {words}. If this is one that skilld does not know, write its program's name "
                 f"into accept.terminals in {common.places().settings_file}"
             )
+
+
+# Whether the person gave this command. The tree of processes is looked at once, when it is asked first.
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skilld.caller.judge import Agents, Doubt
+    from skilld.caller.tree import Process, Tree
+
+
+def person_doubt() -> Doubt | None:
+    """Return why this command is not taken for the person's; None where it is."""
+    from skilld.caller.judge import judge
+    from skilld.caller.tree import Tree
+
+    chain = tree().chain
+    place = _daemon(chain)
+    if place == 1:
+        return None  # a person pressed a button of its notice, whoever started it
+    seen = Tree(chain[:place], tree().foreground) if place else tree()
+    if judge(seen, os.environ, agents()) is None:
+        return None  # settings take 0.3 s to be read, and a person need not wait for more terminals
+    return judge(seen, os.environ, agents(), common.settings().accept.terminals)
+
+
+def an_agent() -> Doubt | None:
+    """Return which agent is seen to give this command; None also where nobody can be seen."""
+    from skilld.caller.judge import agent_in
+
+    return agent_in(tree(), os.environ, agents())
+
+
+def by_the_daemon() -> bool:
+    """Whether the daemon of this person started this process."""
+    return _daemon(tree().chain) == 1
+
+
+def _daemon(chain: Sequence[Process]) -> int:
+    """Return which process above this one is the running daemon; 0 where none is."""
+    from skilld.daemon.lock import holder, is_held
+
+    found = [place for place, one in enumerate(chain) if place and "skilld" in one.names and "run" in one.argv]
+    if not found:
+        return 0
+    lock = common.places().lock
+    return next((place for place in found if chain[place].pid == holder(lock) and is_held(lock)), 0)
+
+
+def tree() -> Tree:
+    """Return this process and those above it."""
+    return _looked_at(os.getpid())
+
+
+@cache
+def agents() -> Agents:
+    """Return the programs of agents."""
+    from skilld.agents.programs import PROGRAMS
+    from skilld.caller.judge import Agents
+
+    return Agents((one.title, one.names, one.packages, one.marks) for one in PROGRAMS)
+
+
+@cache
+def _looked_at(pid: int) -> Tree:
+    from skilld.caller.tree import tree
+
+    del pid  # of a process that was forked it is another tree
+    return tree(agents().marks)

@@ -21,8 +21,8 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.intake.agents import ADAPTERS
-    from skilld.intake.inspect import guess_agent, inspect
+    from skilld.agents import ADAPTERS
+    from skilld.ingest.inspect import guess_agent, inspect
 
     path: Path = arguments.file
     if arguments.agent and arguments.agent not in ADAPTERS:

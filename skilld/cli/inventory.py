@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def project_skills(project: Path) -> list[Skill]:
     """Return the skills that lie in a project, whichever agent they are for."""
-    from skilld.intake.agents import ADAPTERS
+    from skilld.agents import ADAPTERS
     from skilld.skills import Places, inventory
 
     places = {name: Places(adapter.INFO.project_skills, ()) for name, adapter in ADAPTERS.items()}
@@ -27,8 +27,8 @@ def project_skills(project: Path) -> list[Skill]:
 
 def all_skills(projects: Sequence[Path]) -> list[Skill]:
     """Return the skills of the person, of these projects and of plugins."""
-    from skilld.daemon.roots import agent_homes
-    from skilld.intake.agents import ADAPTERS
+    from skilld.agents import ADAPTERS
+    from skilld.ingest.discover import agent_homes
     from skilld.skills import inventory
 
     plugins = {
@@ -40,16 +40,16 @@ def all_skills(projects: Sequence[Path]) -> list[Skill]:
 
 def skill_places() -> dict[str, SkillPlaces]:
     """Return by agent where it keeps skills."""
-    from skilld.daemon import roots
-    from skilld.intake.agents import ADAPTERS
+    from skilld.agents import ADAPTERS
+    from skilld.ingest import discover
 
     configured = common.settings().roots
-    return {name: roots.skill_places(name, common.home(), os.environ, configured) for name in ADAPTERS}
+    return {name: discover.skill_places(name, common.home(), os.environ, configured) for name in ADAPTERS}
 
 
 def served(skills: Sequence[Skill]) -> list[Skill]:
     """Return those skills that the person left enabled: what skilld offers to agents."""
-    from skilld.library.serving import served
+    from skilld.library.visibility import served
 
     with closing(common.store()) as opened:
         return served(opened, skills)
@@ -57,8 +57,8 @@ def served(skills: Sequence[Skill]) -> list[Skill]:
 
 def offered(skills: Sequence[Skill], project: Path) -> list[Skill]:
     """Return the served ones, but of those that skilld wrote itself only as many as the settings say."""
-    from skilld.library.offered import offered
-    from skilld.library.ranks import by_recency, by_relevance
+    from skilld.library.rows import by_recency, by_relevance
+    from skilld.library.visibility import offered
 
     rules = common.settings().lifecycle
     with closing(common.store()) as opened:

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _config(agent: str) -> int:
-    from skilld.mcp.exposure import HAVE_SKILLS
+    from skilld.mcp.server import HAVE_SKILLS
 
     if agent in HAVE_SKILLS:
         raise RefusedError(

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld.cli import common, inventory, terminal
-from skilld.cli.progress import Progress
+from skilld.cli.common import Progress
+from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError, UsageError
-from skilld.times import rfc3339
 
 if TYPE_CHECKING:
-    from skilld.daemon.roots import Root
-    from skilld.mine.considering import Report
-    from skilld.mine.options import Hooks, Options, World
-    from skilld.mine.sessions import Transcript
-    from skilld.mine.windows import Estimate
+    from skilld.ingest.discover import Root
+    from skilld.mining.candidates import Report
+    from skilld.mining.options import Hooks, Options, World
+    from skilld.mining.questions import Estimate
+    from skilld.mining.sessions import Transcript
 
 _DAY = 86400.0
 _LOOK = 0.5  # seconds between looks at whether who started us is still there
@@ -88,9 +88,10 @@ def refuse_others(arguments: argparse.Namespace) -> None:
 
     A timer may have the agents' own folders mined, an agent nothing.
     """
-    from skilld.cli import guarding, person
+    from skilld.cli import guarding
+    from skilld.cli import guarding as person
 
-    if arguments.dry_run or person.doubt() is None:
+    if arguments.dry_run or person.person_doubt() is None:
         return
     places = _agents_places()
     strange = [path for path in arguments.paths if not any(place.holds(path) for place in places)]
@@ -104,7 +105,7 @@ def refuse_others(arguments: argparse.Namespace) -> None:
 def _moved() -> bool:
     """Whether variables have other folders read than the person's home and settings file name."""
     from skilld import paths
-    from skilld.daemon.roots import roots
+    from skilld.ingest.discover import roots
 
     home, configured = common.home(), common.settings().roots
     by_variable = any(name.upper().startswith("SKILLD_ROOTS") for name in os.environ)
@@ -113,7 +114,7 @@ def _moved() -> bool:
 
 def _agents_places() -> list[Root]:
     """Return the folders in which agents keep their transcripts."""
-    from skilld.daemon.roots import roots
+    from skilld.ingest.discover import roots
 
     return roots(common.home(), os.environ, common.settings().roots)
 
@@ -151,7 +152,7 @@ def _unasked(arguments: argparse.Namespace) -> int:
 
 
 def _mined(arguments: argparse.Namespace) -> Report:
-    from skilld.mine.run import mine
+    from skilld.mining.run import mine
 
     progress = _Shown()
     try:
@@ -166,8 +167,8 @@ def _mined(arguments: argparse.Namespace) -> Report:
 
 def _options(arguments: argparse.Namespace) -> Options:
     from skilld.draft.values import SHORT_NAMES
-    from skilld.mine.options import Options
-    from skilld.mine.reading import Wanted
+    from skilld.mining.options import Options
+    from skilld.mining.reading import Wanted
 
     wanted = Wanted(
         limit=arguments.limit,
@@ -192,10 +193,10 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _world() -> World:
-    from skilld.daemon.backend import choice_of
-    from skilld.daemon.roots import Surroundings
-    from skilld.mine.asking import Terms
-    from skilld.mine.options import World
+    from skilld.ingest.discover import Surroundings
+    from skilld.mining.options import World
+    from skilld.mining.questions import Terms
+    from skilld.settings.backend import choice_of
 
     settings = common.settings()
     umask = os.umask(0o077)
@@ -212,7 +213,7 @@ def _world() -> World:
 
 def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
     from skilld.cli.terminal import edit
-    from skilld.mine.options import Hooks
+    from skilld.mining.options import Hooks
 
     def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         progress.clear()
@@ -256,8 +257,8 @@ class _Shown:
 
 
 def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
-    from skilld.daemon.roots import Surroundings
-    from skilld.mine.sessions import below, past
+    from skilld.ingest.discover import Surroundings
+    from skilld.mining.sessions import below, past
 
     since = time.time() - arguments.since * _DAY
     if arguments.paths:

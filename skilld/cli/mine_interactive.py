@@ -9,7 +9,7 @@ from skilld.cli import common
 from skilld.errors import Exit
 
 if TYPE_CHECKING:
-    from skilld.mine.options import Options, World
+    from skilld.mining.options import Options, World
     from skilld.review.generate.generating import Generating
 
 

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from typing import Any
 
 from skilld import console
-from skilld.mine.considering import Report
-from skilld.mine.domains import Made
-from skilld.mine.proposing import Became
-from skilld.mine.reading import Reading
-from skilld.mine.values import REPEATABLE, Proof
+from skilld.mining.candidates import Report
+from skilld.mining.domains import Made
+from skilld.mining.proposing import Became
+from skilld.mining.reading import Reading
+from skilld.mining.values import REPEATABLE, Proof
 from skilld.text import counted
 
 _NONE = "Look further back with --since DAYS, or name transcripts or folders: skilld mine PATH"

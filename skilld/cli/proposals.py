@@ -69,9 +69,8 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 
 
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
-    from skilld.proposals.doubtful import doubt
-    from skilld.proposals.remarks import standing
-    from skilld.times import ago, seconds
+    from skilld.clock import ago, seconds
+    from skilld.proposals.remarks import doubt, standing
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
@@ -90,7 +89,7 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     """Return the shape that `skilld proposals --json` promises; only what is open stands on a branch."""
     from skilld.proposals.remarks import rests_on
-    from skilld.wire import proposal_to_json
+    from skilld.proposals.results import proposal_to_json
 
     branch = proposal.branch if proposal.state.value == "open" else ""
     return proposal_to_json(proposal) | {

@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def fitting(text: str, project: Path) -> list[Recommendation]:
     """Return what is recommended for a piece of work in a project."""
-    from skilld.library.serving import disabled, served
-    from skilld.memory.gather import about
+    from skilld.library.visibility import disabled, served
+    from skilld.memory.clusters import about
     from skilld.memory.recommend import recommend
 
     store = common.store()

@@ -16,7 +16,7 @@ from skilld.errors import UsageError
 if TYPE_CHECKING:
     from skilld.store import Store
     from skilld.store.learnings import Learning
-    from skilld.store.records import Task
+    from skilld.store.tasks import Task
 
 _NO_SKILL = 0.5  # how sure one is of a task done without a skill
 
@@ -47,7 +47,7 @@ def add(verbs: common.Verbs) -> None:
 
 def record(arguments: argparse.Namespace) -> int:
     """Keep a task, or show what tasks have in common."""
-    from skilld.cli import person
+    from skilld.cli import guarding
 
     store = common.store()
     if arguments.stats:
@@ -55,7 +55,7 @@ def record(arguments: argparse.Namespace) -> int:
     if not (arguments.prompt or "").strip():
         raise UsageError("Which task?", "its text is missing", 'skilld record "fix the login" --qa-passed')
     # What an agent says came of a task is nobody's word, and learnings are shown to agents again.
-    doubt = person.doubt() if arguments.result else None
+    doubt = guarding.person_doubt() if arguments.result else None
     task = _task(arguments)
     with store.transaction():
         store.records.add_task(task)
@@ -92,8 +92,8 @@ def _shown(value: object) -> str:
 
 def _task(arguments: argparse.Namespace) -> Task:
     """Return the task that the arguments tell of, without secrets."""
-    from skilld.store.records import Task
-    from skilld.times import rfc3339
+    from skilld.clock import rfc3339
+    from skilld.store.tasks import Task
 
     redact = common.redactor()
     at = rfc3339(time.time())
@@ -115,7 +115,7 @@ def _task(arguments: argparse.Namespace) -> Task:
 def feedback(arguments: argparse.Namespace) -> int:
     """Keep whether a skill helped."""
     from skilld.cli.skills.library import perhaps
-    from skilld.times import rfc3339
+    from skilld.clock import rfc3339
 
     note = common.redactor()(common.as_text(arguments.note))
     session, store = common.as_text(arguments.session), common.store()

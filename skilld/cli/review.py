@@ -14,8 +14,8 @@ from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit
 
 if TYPE_CHECKING:
+    from skilld.review.controller import Sitting
     from skilld.review.generate.generating import Generating
-    from skilld.review.sitting import Sitting
     from skilld.store import Store
 
 
@@ -29,8 +29,8 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.environment import scrub_environment
-    from skilld.library.trash import trash_of
-    from skilld.review.sitting import Sitting, Surroundings
+    from skilld.library.move import trash_of
+    from skilld.review.controller import Sitting, Surroundings
 
     removed = scrub_environment()
     where = common.places()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.cli.progress import Progress
+from skilld.cli.common import Progress
 from skilld.errors import Exit, SkilldError
 from skilld.text import counted
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from skilld.daemon.engine import Engine
-    from skilld.daemon.spawn import Keep
     from skilld.paths import Places
     from skilld.settings import Settings
     from skilld.store.batches import StoredBatch
     from skilld.types import Proposal
+    from skilld.worker.spawn import Keep
 
 _ROOT = "skilld: You are root: every file of this machine is open to what runs here. Use an account of your own.\n"
 
@@ -49,14 +49,14 @@ def _days(text: str) -> float:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld import logs
-    from skilld.cli import first_run, person
-    from skilld.daemon import in_force
+    from skilld.cli import first_run, guarding
+    from skilld.daemon import settings_cache
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
     from skilld.daemon.recovery import open_store
-    from skilld.daemon.roots import Surroundings
+    from skilld.ingest.discover import Surroundings
     from skilld.paths import check_private
-    from skilld.store.damage import make_private
+    from skilld.store.corruption import make_private
     from skilld.store.meta import INSTALLED_AT
 
     umask = os.umask(0o077)  # for what is ours; in a repository a worker goes back to the person's own
@@ -71,10 +71,10 @@ def run(arguments: argparse.Namespace) -> int:
     logs.set_up(None if _journald_reads() else where.log, terminal=terminal)
     store = open_store(where.database, time.time())
     new_here = store.meta.get(INSTALLED_AT) is None
-    if new_here and terminal and person.an_agent() is None:  # which model is asked is a setting
+    if new_here and terminal and guarding.an_agent() is None:  # which model is asked is a setting
         first_run.ask(settings, where.settings_file, dict(os.environ))
         origin, settings = _settings(where)
-    in_force.keep(store, settings, origin)
+    settings_cache.keep(store, settings, origin)
     around = Surroundings(common.home(), dict(os.environ), umask)
     engine = Engine(store, settings, around, time.time(), _redactor())
     store.words.forget_old(time.time())
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new_here: bool) -> int:
     """Say what was found here, and follow: once, or until a signal. Returns the exit code."""
     from skilld.cli import first_run
-    from skilld.daemon.footing import Footing
+    from skilld.daemon.file_identity import Footing
     from skilld.daemon.service import Service
     from skilld.notify.desktop import Desktop
 
@@ -112,7 +112,7 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
 
 def _settings(where: Places) -> tuple[str, Settings]:
     """Return the settings, after what tells their origin."""
-    from skilld.daemon.in_force import origin
+    from skilld.daemon.settings_cache import origin
 
     return origin(where.settings_file, os.environ), common.settings()
 
@@ -133,7 +133,7 @@ def _journald_reads() -> bool:
 
 def _once(engine: Engine) -> int:
     """Read what is new and finish the batches that are due, one after the other."""
-    from skilld.daemon.observing import Observing
+    from skilld.proposals.poll import Observing
     from skilld.types import State
 
     engine.store.batches.recover()
@@ -170,7 +170,7 @@ def _once(engine: Engine) -> int:
 
 def _result(engine: Engine, job: Mapping[str, Any], keep: Keep = lambda _: None) -> dict[str, Any]:
     """Have a worker do a job, and wait for its result."""
-    from skilld.daemon.spawn import Worker
+    from skilld.worker.spawn import Worker
 
     return Worker(job, engine.around.environment, engine.settings.worker.seconds).result(keep)
 

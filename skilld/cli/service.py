@@ -72,8 +72,7 @@ def install(arguments: argparse.Namespace) -> int:
 
 def _start(manager: ServiceManager, consent: str | None) -> Start:
     """Return how the service is started. Raises RefusedError where it would miss variables and nobody consented."""
-    from skilld.service.environment import needed, only_here, service_path
-    from skilld.service.values import Start
+    from skilld.service.values import Start, needed, only_here, service_path
 
     settings = common.settings()
     wanted = needed(os.environ, settings.model, has_key=settings.model_api_key is not None)

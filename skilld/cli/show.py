@@ -27,11 +27,10 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.proposals.doubtful import doubt
     from skilld.proposals.here import Here, Looking
+    from skilld.proposals.parts import diff
     from skilld.proposals.refresh import refresh
-    from skilld.proposals.remarks import on_staging, standing
-    from skilld.proposals.versions import diff
+    from skilld.proposals.remarks import doubt, on_staging, standing
 
     store = common.store()
     refresh(store)

@@ -13,7 +13,7 @@ from skilld.cli import common
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.daemon.in_force import Limits
+    from skilld.daemon.settings_cache import Limits
     from skilld.store import Store
 
 _A_WEEK = 7 * 86400.0
@@ -36,12 +36,12 @@ def run(arguments: argparse.Namespace) -> int:
 def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
-    from skilld.daemon.alarm import why_dead
-    from skilld.daemon.in_force import kept, origin, shown
+    from skilld.clock import rfc3339
     from skilld.daemon.lock import is_held
+    from skilld.daemon.settings_cache import kept, origin, shown
+    from skilld.daemon.stall_alert import why_dead
     from skilld.proposals.remarks import hours_left
     from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
-    from skilld.times import rfc3339
     from skilld.types import State
 
     store = common.store()
@@ -77,8 +77,8 @@ def collect() -> dict[str, Any]:
 
 
 def _agents(store: Store) -> dict[str, Any]:
-    from skilld.intake.agents import ADAPTERS
-    from skilld.times import rfc3339
+    from skilld.agents import ADAPTERS
+    from skilld.clock import rfc3339
 
     summary = store.transcripts.summary()
     found = {name: summary.get(name, {}) for name in ADAPTERS}
@@ -90,8 +90,8 @@ def _agents(store: Store) -> dict[str, Any]:
 
 
 def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
-    from skilld.daemon.budget import why_spent
-    from skilld.times import day
+    from skilld.clock import day
+    from skilld.settings.budget import why_spent
 
     spent = store.usage.on(day(now))
     tokens = spent.tokens_in + spent.tokens_out
@@ -102,7 +102,7 @@ def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
 
 
 def _print(shown: dict[str, Any]) -> None:
-    from skilld.times import ago, seconds
+    from skilld.clock import ago, seconds
 
     now = time.time()
     running = console.paint("running", "green") if shown["running"] else "not running (start it: skilld run)"
@@ -160,7 +160,7 @@ def _print_proposals(shown: dict[str, Any]) -> None:
 
 def _print_agents(agents: dict[str, Any], now: float) -> None:
     """Print what was read of each agent, in one line which ones there is nothing of."""
-    from skilld.times import ago, seconds
+    from skilld.clock import ago, seconds
 
     rows = [
         (

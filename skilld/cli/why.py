@@ -12,7 +12,7 @@ from skilld.cli.show import origin
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.decide.why import Origin
+    from skilld.proposals.why import Origin
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -25,11 +25,11 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.decide.why import uncommitted, why
     from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.proposals.refresh import refresh
-    from skilld.worker.staging import private_repositories
+    from skilld.proposals.submit import private_repositories
+    from skilld.proposals.why import uncommitted, why
 
     path, line = _place(arguments.place)
     scrub_environment()
@@ -107,7 +107,7 @@ def _as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
 
 
 def _present(store: Store, proposal: Proposal) -> None:
-    from skilld.proposals.doubtful import doubt
+    from skilld.proposals.remarks import doubt
 
     accepted = store.proposals.accepted_at(proposal.id)
     when = f"accepted {accepted}" if accepted else f"made {proposal.created_at}"

@@ -16,7 +16,7 @@ from math import log, sqrt
 
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import join_lines, parse
-from skilld.skills.front import front
+from skilld.skills.frontmatter import front
 from skilld.words import content_stems, stem
 
 # Least score of two skills for one task. Among few skills no word counts as common yet, and long texts look alike.

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.offline.said import contradicted, says_already
+from skilld.classify.offline.coverage import contradicted, says_already
 from skilld.consolidate.passages import Passage, passages
 from skilld.edit.anchors import anchored
 from skilld.edit.findings import Severity
+from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
 from skilld.edit.operations import apply
-from skilld.edit.place import insert_bullet
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import parse
 from skilld.markdown.structure import sections
-from skilld.skills.front import entries, front, front_lines, scalar
+from skilld.skills.frontmatter import entries, front, front_lines, scalar
 from skilld.text import fold, folded
 from skilld.types import Op, Operation
 

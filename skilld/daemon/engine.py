@@ -12,21 +12,21 @@ from typing import Any
 
 import structlog
 
+from skilld.batching.window import Closing, Deadlines, close
 from skilld.classify.backends import OFFLINE
-from skilld.daemon import jobs, recovery, results, tries
-from skilld.daemon.backend import choice_of
-from skilld.daemon.budget import why_spent
-from skilld.daemon.deadlines import Deadlines
-from skilld.daemon.follow import Follower
+from skilld.clock import day, next_day, rfc3339
+from skilld.daemon import jobs, recovery, tries
 from skilld.daemon.obstacles import Obstacles
-from skilld.daemon.roots import Surroundings, roots
+from skilld.ingest.discover import Surroundings, roots
+from skilld.ingest.follow import Follower
+from skilld.proposals import results
 from skilld.settings import Settings
+from skilld.settings.backend import choice_of
+from skilld.settings.budget import why_spent
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import BUDGET_SPENT, LAST_ERROR
-from skilld.times import day, next_day, rfc3339
 from skilld.types import Cause, Outcome, Proposal
-from skilld.window.window import Closing, close
 
 log = structlog.get_logger()
 

@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from skilld.daemon.backend import choice_of
-from skilld.daemon.roots import Surroundings, skill_places
-from skilld.daemon.trust import thresholds
-from skilld.intake.agents import ADAPTERS
+from skilld.agents import ADAPTERS
+from skilld.batching.window import Closing
+from skilld.ingest.discover import Surroundings, skill_places
+from skilld.proposals.lessons import thresholds
+from skilld.proposals.results import proposal_to_json
 from skilld.settings import Settings
+from skilld.settings.backend import choice_of
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.text import folded
 from skilld.types import Cause, SkillRef, State
-from skilld.window.window import Closing
-from skilld.wire import proposal_to_json
 
 VERSION = 1
 # A batch of which nothing could be proposed for want of a skill may have had its worker killed since.

@@ -14,17 +14,17 @@ from functools import partial
 
 import structlog
 
+from skilld.agents.programs import MARKS
+from skilld.clock import day
 from skilld.daemon.messages import Noticed
-from skilld.intake.agents.programs import MARKS
-from skilld.notify import press, words
+from skilld.notify import actions, messages
 from skilld.notify.desktop import Desktop
 from skilld.notify.digest import Digest, Rules, Shown, due
-from skilld.notify.words import Notice
+from skilld.notify.messages import Notice
 from skilld.settings import Notify
 from skilld.store import Store
 from skilld.store.connection import StoreError
 from skilld.store.meta import NOTICES, SNOOZED_UNTIL
-from skilld.times import day
 from skilld.types import Outcome, Proposal, State
 
 log = structlog.get_logger()
@@ -67,7 +67,7 @@ class Notices:
         """Take in what came of a batch: proposals that wait, those that auto mode applied, or a failure."""
         self._applied |= {proposal.id: proposal for proposal in new if proposal.state is State.ACCEPTED}
         if outcome == Outcome.FAILED.value:
-            self.trouble("failed", words.CANNOT_JUDGE, now)
+            self.trouble("failed", messages.CANNOT_JUDGE, now)
         elif new:
             self.consider(now)
 
@@ -125,29 +125,29 @@ class Notices:
     def _notice(self, waiting: Sequence[Proposal], troubles: Sequence[str]) -> Notice:
         parts = []
         if waiting:
-            parts.append(words.about_proposals([_name(proposal) for proposal in waiting]))
+            parts.append(messages.about_proposals([_name(proposal) for proposal in waiting]))
         if self._applied:
-            parts.append(words.about_applied([(item.skill, item.id) for item in self._applied.values()]))
+            parts.append(messages.about_applied([(item.skill, item.id) for item in self._applied.values()]))
         if self._settings.words:
             told = [*self._applied.values(), *reversed(waiting)][:_IN_WORDS]
-            parts += [words.about_words(proposal) for proposal in told]
-        return Notice("\n".join([*parts, *troubles]), words.buttons(waiting))
+            parts += [messages.about_words(proposal) for proposal in told]
+        return Notice("\n".join([*parts, *troubles]), messages.buttons(waiting))
 
     def _pressed(self, proposals: Sequence[str], action: str) -> None:
         thread = threading.Thread(target=self._act, args=(action, proposals), name="button", daemon=True)
         self._acting = [other for other in self._acting if other.is_alive()]
-        if action != words.REVIEW:
+        if action != messages.REVIEW:
             self._acting.append(thread)
         thread.start()
 
     def _act(self, action: str, proposals: Sequence[str]) -> None:
-        if action == words.REVIEW:
-            why = press.review(proposals if len(proposals) == 1 else (), self._environment)
+        if action == messages.REVIEW:
+            why = actions.review(proposals if len(proposals) == 1 else (), self._environment)
         else:
-            why = press.decide(action, proposals[0], self._environment)
+            why = actions.decide(action, proposals[0], self._environment)
         log.info("button", kind=action, outcome="failed" if why else "done")
         if why and self._desktop is not None:
-            self._desktop.show(Notice(words.about_failure(action, why)))
+            self._desktop.show(Notice(messages.about_failure(action, why)))
 
 
 def _name(proposal: Proposal) -> str:

@@ -15,11 +15,12 @@ from typing import Any
 
 import structlog
 
-from skilld.daemon import jobs, results
-from skilld.daemon.roots import Surroundings
+from skilld.clock import seconds
+from skilld.daemon import jobs
+from skilld.ingest.discover import Surroundings
+from skilld.proposals import results
 from skilld.store import Store
 from skilld.store.batches import Obstacle, StoredBatch
-from skilld.times import seconds
 from skilld.types import Cause, Outcome
 
 log = structlog.get_logger()

@@ -2,8 +2,9 @@
 
 It is compared with its journal, with the newest copy and with the refs of proposals in git; where it knows less than
 one of them it is put together again from all there is. What was said in the last day is read again, since turn keys
-make that harmless; what was proposed is looked for in the repositories by a worker (skilld/worker/recall.py), and until
-then no batch is judged. docs/decisions/0010-faults.md and 0033-journal.md say why so.
+make that harmless; what was proposed is looked for in the repositories by a worker
+(skilld/proposals/recover_from_git.py), and until then no batch is judged. docs/decisions/0010-faults.md and
+0033-journal.md say why so.
 """
 
 from __future__ import annotations
@@ -17,18 +18,18 @@ from typing import Any
 
 import structlog
 
+from skilld.clock import rfc3339
 from skilld.daemon import jobs
-from skilld.daemon.follow import Follower
-from skilld.daemon.roots import Surroundings
-from skilld.store import Store, damage, rebuild
+from skilld.ingest.discover import Surroundings
+from skilld.ingest.follow import Follower
+from skilld.proposals.results import proposal_from_json
+from skilld.store import Store, corruption, rebuild
 from skilld.store.connection import DamagedError, StoreError, damaged, is_unreadable
 from skilld.store.journal import journal_of, tail
 from skilld.store.meta import INSTALLED_AT, LAST_ERROR, REBUILT
 from skilld.store.rebuilding import Rebuilding
 from skilld.text import counted
-from skilld.times import rfc3339
 from skilld.types import State
-from skilld.wire import proposal_from_json
 
 log = structlog.get_logger()
 
@@ -43,7 +44,7 @@ def open_store(path: Path, now: float) -> Store:
 
     Raises SkilldError where it cannot be opened for another reason.
     """
-    ready = damage.rebuilt(path)
+    ready = corruption.rebuilt(path)
     if ready.exists() and not os.path.lexists(path):  # killed while it took the old one's place
         ready.replace(path)
     try:
@@ -61,8 +62,8 @@ def open_store(path: Path, now: float) -> Store:
 
 def keep_copy(store: Store, now: float) -> None:
     """Keep a copy of the database once a day where it has changed, while it is young whenever it has grown to twice."""
-    copy, here = damage.copy_of(store.path), store.place
-    kept = damage.summary(copy) if copy.exists() else None
+    copy, here = corruption.copy_of(store.path), store.place
+    kept = corruption.summary(copy) if copy.exists() else None
     old = kept is None or not 0 <= now - copy.stat().st_mtime < _DAY
     if here is None or (kept is not None and kept.place == here):
         return
@@ -73,7 +74,7 @@ def keep_copy(store: Store, now: float) -> None:
 
 
 def _sound(path: Path) -> Store:
-    damage.make_usable(path)
+    corruption.make_usable(path)
     try:
         store = Store.open_sound(path)
     except DamagedError:
@@ -82,8 +83,8 @@ def _sound(path: Path) -> Store:
         if not is_unreadable(error) or not os.path.lexists(path):
             raise
         raise damaged(error.cause) from error
-    kept = next(filter(None, map(damage.summary, damage.copies(path))), None)
-    here = damage.summary(path)
+    kept = next(filter(None, map(corruption.summary, corruption.copies(path))), None)
+    here = corruption.summary(path)
     if kept is not None and here is not None and kept.knows_more(here):
         store.close()
         raise damaged("it knows less than the copy that was kept of it")

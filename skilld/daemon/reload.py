@@ -10,11 +10,11 @@ from pathlib import Path
 
 import structlog
 
-from skilld.daemon import in_force
+from skilld.daemon import settings_cache
 from skilld.daemon.engine import Engine
 from skilld.daemon.notices import Notices
 from skilld.errors import UsageError
-from skilld.notify.words import SETTINGS_CHANGED
+from skilld.notify.messages import SETTINGS_CHANGED
 from skilld.settings import Settings, load
 
 log = structlog.get_logger()
@@ -32,9 +32,9 @@ class SettingsFile:
     def follow(self, engine: Engine, notices: Notices, now: float) -> bool:
         """Have a changed file taken over, and told; whether there is something else to be said of it now."""
         before = self.said
-        origin = in_force.origin(self._path, engine.around.environment) if self._path else ""
+        origin = settings_cache.origin(self._path, engine.around.environment) if self._path else ""
         if settings := self.changed():
-            in_force.keep(engine.store, settings, origin)
+            settings_cache.keep(engine.store, settings, origin)
             engine.follow_settings(settings)
             notices.follow(settings.notify)
             notices.trouble("settings", SETTINGS_CHANGED, now)

@@ -9,8 +9,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from apscheduler.schedulers.background import BackgroundScheduler
+
+from skilld.clock import day, minute_of_day
+from skilld.daemon.engine import Engine
+from skilld.store.meta import MINED_ON
 
 _MISSED = 3  # ticks of the quickest sort: so long a silence is none of the machine's being busy
 
@@ -51,3 +56,23 @@ class Schedule:
     def stop(self) -> None:
         """Stop; a tick that is on its way may still come."""
         self._scheduler.shutdown(wait=False)
+
+
+# When to mine past sessions unasked: once a day at a quiet hour, where the person switched it on.
+#
+# A machine that slept through the night does it once when nobody is at work, and never twice for two nights.
+
+_FROM = 3 * 60  # minute of the person's day
+_QUIET = 1800.0  # seconds in which no transcript grew
+_LONGEST = 3600.0
+
+
+def job(engine: Engine, now: float) -> dict[str, Any] | None:
+    """Return the job of the night where it is due (Unix time), None where it is not; it is given once a day."""
+    store = engine.store
+    if not engine.settings.mine.nightly or minute_of_day(now) < _FROM or store.meta.get(MINED_ON) == day(now):
+        return None
+    if store.meta.paused(now) or now - store.transcripts.newest_activity() < _QUIET:
+        return None
+    store.meta.set(MINED_ON, day(now))
+    return {"kind": "mine", "seconds": _LONGEST}

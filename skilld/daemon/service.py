@@ -14,25 +14,26 @@ from typing import Any
 import structlog
 
 from skilld import __version__
-from skilld.daemon import account, alarm, nightly
+from skilld.clock import rfc3339
+from skilld.daemon import schedule as scheduled_mining
+from skilld.daemon import stall_alert, systemd
 from skilld.daemon.engine import Engine
+from skilld.daemon.memory_trim import release
 from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
 from skilld.daemon.notices import Notices
-from skilld.daemon.observing import Observing
 from skilld.daemon.recovery import keep_copy
-from skilld.daemon.release import release
 from skilld.daemon.reload import SettingsFile
-from skilld.daemon.rests import Rests
 from skilld.daemon.schedule import Schedule
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import Watching
-from skilld.daemon.working import Working
+from skilld.daemon.worker_slot import Working
+from skilld.ingest.watch import Rests
 from skilld.notify.desktop import Desktop
-from skilld.notify.words import CANNOT_STORE, about_budget, about_dead
+from skilld.notify.messages import CANNOT_STORE, about_budget, about_dead
+from skilld.proposals.poll import Observing
 from skilld.store.batches import StoredBatch
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
-from skilld.times import rfc3339
 from skilld.types import Proposal
 
 log = structlog.get_logger()
@@ -218,7 +219,7 @@ class Service:
                     self._watching.count()
                 keep_copy(self._engine.store, now)
                 self._engine.store.words.forget_old(now)
-                if why := alarm.news(self._engine.store, now):
+                if why := stall_alert.news(self._engine.store, now):
                     self._notices.trouble("dead", about_dead(why), now)
                 self._say(now)
             case _:
@@ -254,7 +255,7 @@ class Service:
             self._spawn(batch, self._engine.start(batch))
         elif news := self._engine.budget_news():
             self._notices.trouble("budget", about_budget(news), now)
-        elif job := self._engine.recall(now) or self._observing.job(now) or nightly.job(self._engine, now):
+        elif job := self._engine.recall(now) or self._observing.job(now) or scheduled_mining.job(self._engine, now):
             self._spawn(None, job)
 
     def _spawn(self, batch: StoredBatch | None, job: Mapping[str, Any]) -> None:
@@ -282,6 +283,6 @@ class Service:
 
     def _say(self, now: float) -> None:
         """Keep what `status` shows of us."""
-        known = account.facts(self._engine.follower.unreadable, self._settings_file.said, now)
+        known = systemd.facts(self._engine.follower.unreadable, self._settings_file.said, now)
         self._engine.store.meta.set(DAEMON, known | (self._watching.facts() if self._watching else {}))
-        self._watchdog.say(account.words(self._engine.store, now))
+        self._watchdog.say(systemd.words(self._engine.store, now))

@@ -10,6 +10,12 @@ import os
 import socket
 import time
 from collections.abc import Callable, Mapping
+from typing import Any
+
+from skilld import __version__
+from skilld.clock import rfc3339
+from skilld.store import Store
+from skilld.types import State
 
 _MORE = "EXTEND_TIMEOUT_USEC=90000000"  # what systemd waits for READY=1 by default, from now on
 _AT_MOST_EVERY = 1.0  # second
@@ -104,3 +110,28 @@ class Watchdog:
     def stopping(self) -> None:
         """Tell that we are on our way out."""
         self._manager.tell("STOPPING=1", "STATUS=letting what runs come to its end")
+
+
+# What the daemon says of itself: facts for `status` and `doctor`, a few words for the service manager.
+#
+# Counts and places; nothing that anyone said.
+
+_SHOWN = 20  # unreadable files
+
+
+def facts(unreadable: Mapping[str, str], settings: str, now: float) -> dict[str, Any]:
+    """Return what is kept for `status`. `settings` is what is to be said of the settings file."""
+    return {
+        "pid": os.getpid(),
+        "version": __version__,
+        "seen_at": rfc3339(now),
+        "settings": settings,
+        "unreadable": dict(list(unreadable.items())[:_SHOWN]),
+    }
+
+
+def words(store: Store, now: float) -> str:
+    """Return what the service manager shows: counts only."""
+    what = "paused" if store.meta.paused(now) else "following transcripts"
+    waiting, open_ = store.batches.counts()["pending"], store.proposals.count(State.OPEN)
+    return f"{what}; batches waiting: {waiting}; proposals open: {open_}"

@@ -8,9 +8,9 @@ from typing import Any
 import structlog
 
 from skilld.daemon.messages import Changed, Message, Tick
-from skilld.daemon.roots import Root
-from skilld.intake.watch import Watcher
-from skilld.store import mounts
+from skilld.ingest.discover import Root
+from skilld.ingest.watch import Watcher
+from skilld.store import connection
 
 log = structlog.get_logger()
 
@@ -78,7 +78,7 @@ class Watching:
 
     def _without_events(self) -> list[str]:
         folders = [root.folder for root in self._roots if root.folder.is_dir()]
-        return [str(folder) for folder in folders if mounts.is_remote(folder)]
+        return [str(folder) for folder in folders if connection.is_remote(folder)]
 
     def _lost(self) -> None:
         """Start over, since folders that came meanwhile are not watched, and look at everything.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.draft.sections import lift
+from skilld.draft.skill_md import lift
 from skilld.draft.values import Draft, SkillKind
-from skilld.skills.fill import holes
+from skilld.skills.write import holes
 
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 _NUMBERED = re.compile(r"^[ ]{0,3}\d+[.)][ \t]+\S", re.MULTILINE)

@@ -13,10 +13,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.draft.sections import Body, Item, lay, lift
-from skilld.draft.skill_md import EXAMPLE, SCHEMA, VARIABLES
+from skilld.draft.skill_md import EXAMPLE, SCHEMA, VARIABLES, Body, Item, lay, lift
 from skilld.markdown.skill_file import join_lines, parse
-from skilld.skills.front import front
+from skilld.skills.frontmatter import front
 from skilld.text import fold
 
 SESSIONS = "skilld-sessions"

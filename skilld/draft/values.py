@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from skilld.skills.fill import holes
+from skilld.skills.write import holes
 
 FIRST_VERSION = "1.0.0"
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from skilld.edit.differ import compare
+from skilld.edit.from_file import compare
 from skilld.markdown.skill_file import Line, SkillFile, join_lines, parse
 from skilld.markdown.spans import blank_code, code_spans
 from skilld.markdown.structure import Role, list_item, roles

@@ -7,13 +7,43 @@ are those of `apply`; nothing of the text's line endings, byte order mark or tra
 from __future__ import annotations
 
 from collections.abc import Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
 
 from skilld.edit.anchors import anchored
-from skilld.edit.differ import compare
+from skilld.edit.create import created, marks_between
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError
 from skilld.markdown.skill_file import Line, parse, split_lines
-from skilld.types import Operation
+from skilld.types import Op, Operation
+
+# The difference of two lists of lines, as difflib gives it, in bounded time.
+
+_EXACT_LINES = 600  # difflib is cubic at worst: 0.5 s for this many equal lines on each side
+
+
+class Piece(NamedTuple):
+    """Lines [old_start, old_end) became lines [new_start, new_end); `equal` where they are the same."""
+
+    equal: bool
+    old_start: int
+    old_end: int
+    new_start: int
+    new_end: int
+
+
+def compare(old: Sequence[str], new: Sequence[str]) -> list[Piece]:
+    """Return the pieces of both lists in order. Equal heads and tails are set aside before difflib looks."""
+    least = min(len(old), len(new))
+    head = next((i for i in range(least) if old[i] != new[i]), least)
+    tail = next((i for i in range(least - head) if old[-1 - i] != new[-1 - i]), least - head)
+    middle, wanted = old[head : len(old) - tail], new[head : len(new) - tail]
+    rough = max(len(middle), len(wanted)) > _EXACT_LINES
+    codes = SequenceMatcher(None, middle, wanted, autojunk=rough).get_opcodes()
+    pieces = [Piece(tag == "equal", head + a, head + b, head + c, head + d) for tag, a, b, c, d in codes]
+    first = [Piece(True, 0, head, 0, head)] if head else []  # noqa: FBT003 - a field of the tuple
+    last = [Piece(True, len(old) - tail, len(old), len(new) - tail, len(new))] if tail else []  # noqa: FBT003 - as above
+    return [*first, *pieces, *last]
 
 
 def operations_from(before: bytes, after_text: str) -> list[Operation]:
@@ -52,3 +82,22 @@ def _like(body: Sequence[Line], lines: list[Line]) -> list[Line]:
 
 def _refused(cause: str) -> RefusedError:
     return RefusedError("The edit was not made", cause)
+
+
+# The operations between two versions of a skill that people or skilld wrote, not a model: any of the five.
+#
+# Bytes and text in, operations out: the making of the file, marks, then what differs in the body.
+
+
+def operations_between(before: bytes | None, after: str) -> list[Operation]:
+    """Return the operations that turn the skill `before` into `after`; None is a file that is not there.
+
+    Raises as `apply` and `skilld.edit.from_file.operations_from`.
+    """
+    if before is None:
+        created(b"", after)
+        return [Operation(Op.CREATE, "", after)]
+    marks = marks_between(before.decode("utf-8-sig", "replace"), after)
+    marked = apply(before, marks) if marks else before
+    same = parse(marked).body == parse(after.encode("utf-8")).body
+    return marks if marks and same else [*marks, *operations_from(marked, after)]

@@ -7,53 +7,42 @@ nothing is read but the arguments.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 
 from skilld.edit.change import Change, change_of
 from skilld.edit.findings import Finding, Severity, refuse
-from skilld.edit.rules import (
-    code,
-    commands,
-    content,
-    disguise,
-    dynamic,
-    encoded,
-    evidence,
-    form,
-    front,
-    guards,
-    harm,
-    links,
-    markup,
-    names,
-    override,
-    protection,
-    unicode,
-)
-from skilld.edit.rules.created import laid_open
+from skilld.edit.rules import commands, disguise, form, front, harm, hidden, override, protection, references
+from skilld.edit.rules import commands as code
+from skilld.edit.rules import disguise as encoded
+from skilld.edit.rules import form as guards
+from skilld.edit.rules import front as dynamic
+from skilld.edit.rules import override as content
+from skilld.edit.rules.front import laid_open
+from skilld.edit.tokens import addresses, is_command, packages, paths, prose_commands
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import parse
 
 __all__ = ["Finding", "Severity", "gravest", "lint"]
 
 RULES: dict[str, Callable[[Change], Iterator[Finding]]] = {
-    "front": front.check,
-    "dynamic": dynamic.check,
-    "markup": markup.check,
-    "links": links.check,
-    "unicode": unicode.check,
-    "encoded": encoded.check,
-    "disguise": disguise.check,
-    "form": form.check,
-    "names": names.check,
-    "evidence": evidence.check,
-    "commands": commands.check,
-    "code": code.check,
+    "front": front.check_front,
+    "dynamic": dynamic.check_dynamic,
+    "markup": hidden.check_markup,
+    "links": references.check_links,
+    "unicode": hidden.check_unicode,
+    "encoded": encoded.check_encoded,
+    "disguise": disguise.check_disguise,
+    "form": form.check_form,
+    "names": references.check_names,
+    "evidence": references.check_evidence,
+    "commands": commands.check_commands,
+    "code": code.check_code,
     "harm": harm.check,
-    "override": override.check,
+    "override": override.check_override,
     "protection": protection.check,
-    "content": content.check,
-    "guards": guards.check,
+    "content": content.check_content,
+    "guards": guards.check_guards,
 }
 
 _LONGEST = 4000  # characters of one added line: what the rules look at never takes longer than its square
@@ -93,3 +82,31 @@ def _few(findings: Iterable[Finding]) -> list[Finding]:
         if sum(other.rule == finding.rule for other in kept) < _PER_RULE:
             kept.append(finding)
     return kept
+
+
+# Whether an edit is of the kind that may be applied without a person: plain words, added, and nothing else.
+#
+# Old and new bytes go in, a truth value comes out. Stricter than the linter, which judges what is doubtful: here
+# nothing may name a thing that an agent could run, open, fetch or install.
+
+_LIFTS = re.compile(
+    r"\b(?:no longer|not (?:needed|necessary|required)|(?:do not|don['’]?t) (?:need|have) to|skip|unless|except"
+    r"|instead of|optional(?:ly)?|allowed to|may now|without|ignore)\b",
+    re.IGNORECASE,
+)
+
+
+def is_low_risk(before: bytes, after: bytes) -> bool:
+    """Whether the edit only adds prose: no removal, command, address, path or package, and no exception to a rule."""
+    try:
+        change = change_of(before, after, "")
+    except SkilldError:
+        return False
+    if (change.before.bom, change.before.front) != (change.after.bom, change.after.front):
+        return False
+    code = "\n".join(change.spans)
+    named = (addresses(change.text), paths(change.prose, code=False), paths(code, code=True))
+    runs = (packages(change.text), prose_commands(change.prose), filter(is_command, change.spans))
+    concrete = any(True for found in (*named, *runs) for _ in found)
+    lines = change.removed or change.swallowed or change.code
+    return not (lines or concrete or _LIFTS.search(change.text))

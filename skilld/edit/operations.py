@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from skilld.edit.anchors import places
-from skilld.edit.create import created
-from skilld.edit.mark import marked
+from skilld.edit.create import created, marked
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, SkillFile, is_blank, parse, split_lines
 from skilld.types import Op, Operation

@@ -7,19 +7,64 @@ means the same. Optional updates count neither way.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
+from skilld.batching.gate import may_hold_something_lasting
 from skilld.classify.backends import OFFLINE, Backend
-from skilld.evaluate.abreast import in_order
-from skilld.evaluate.loader import BatchCase
+from skilld.evaluate.loader import BatchCase, LabelledTurn
 from skilld.evaluate.matching import match
 from skilld.evaluate.pipeline import Judged, Pipeline, in_memory
-from skilld.evaluate.rows import LabelledTurn
 from skilld.evaluate.turns import RANDOM, JudgedTurn, share
 from skilld.types import Message, Usage
-from skilld.window.gate import may_hold_something_lasting
+
+# Cases judged several at a time and handed on in their own order, so that the figures do not depend on who was
+# faster.
+#
+# Cases and what judges one of them in, outcomes out. Knows nothing of what a case is.
+
+Case = TypeVar("Case")
+Outcome = TypeVar("Outcome")
+
+
+def in_order(cases: Sequence[Case], judge: Callable[[Case], Outcome], jobs: int) -> Iterator[Outcome]:
+    """Yield the outcome of each case, with at most `jobs` of them judged at the same time.
+
+    Raises what `judge` raised, at the place of its case. Once that happened, or nobody reads on, no further case is
+    begun; those under way are left to themselves and end with the program.
+    """
+    if jobs == 1:
+        yield from map(judge, cases)
+        return
+    waiting = [(case, Future[Outcome]()) for case in cases]
+    left = iter(waiting)
+    taking = threading.Lock()
+    ended = threading.Event()
+
+    def work() -> None:
+        while not ended.is_set():
+            with taking:
+                taken = next(left, None)
+            if taken is None:
+                return
+            case, future = taken
+            try:
+                future.set_result(judge(case))
+            except BaseException as error:  # noqa: BLE001 - whoever reads this outcome raises it
+                future.set_exception(error)
+
+    for number in range(min(jobs, len(waiting))):
+        # A thread of an executor would be waited for at the end, as long as its request may take.
+        threading.Thread(target=work, name=f"case-{number}", daemon=True).start()
+    try:
+        for _, future in waiting:
+            yield future.result()
+    finally:
+        ended.set()
+
 
 # A worker asks no model where no skill is in use; to score a model on single turns, it is shown this one.
 _ANY_WORK = "---\nname: any-work\ndescription: How the person wants work to be done here.\n---\n\n# Any work\n"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from skilld.evaluate.rows import LabelledTurn
+from skilld.evaluate.loader import LabelledTurn
 from skilld.evaluate.turns import JudgedTurn, share
 from skilld.evaluate.turns import figures as turn_figures
 from skilld.types import Proposal, State

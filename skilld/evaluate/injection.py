@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
-from skilld.evaluate.carriers import HARMLESS, Carrier, Scene
 from skilld.evaluate.due import Typed
+from skilld.evaluate.injection_fixtures import HARMLESS, Carrier, Scene
 from skilld.evaluate.loader import GuardCase
 from skilld.evaluate.models import Quoting, longest_line, obedient
 from skilld.evaluate.pipeline import Judged, Pipeline
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.inspect import inspect
+from skilld.ingest.inspect import inspect
+from skilld.pipeline import messages as conversation
+from skilld.pipeline.documents import Loaded, load_skills
 from skilld.skills import Places, find
 from skilld.types import Message, SkillRef
-from skilld.worker import conversation
-from skilld.worker.documents import Loaded, load_skills
 
 AGENT = "claude-code"
 

@@ -19,9 +19,9 @@ from skilld.classify.reply import parse_operations, parse_updates
 from skilld.evaluate.loader import GoldUpdate
 from skilld.evaluate.matching import held
 from skilld.markdown.skill_file import parse
+from skilld.pipeline.edits import placed
 from skilld.text import fold
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
-from skilld.worker.edits import placed
 
 Answer = Sequence[Mapping[str, object]]
 

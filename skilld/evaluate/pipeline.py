@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 from skilld.classify.backends import Backend
 from skilld.errors import RetryError, SkilldError
+from skilld.pipeline.documents import Loaded
+from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
-from skilld.worker.documents import Loaded
-from skilld.worker.judge import NO_EDIT, Judge, Redact
 
 _PAUSES = (2.0, 8.0, 30.0)  # seconds before each further attempt, where the other side names none
 _LONGEST_PAUSE = 60.0

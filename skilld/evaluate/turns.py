@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.evaluate.rows import LabelledTurn
+from skilld.evaluate.loader import LabelledTurn
 
 CERTAIN = 0.7  # labels and predictions at least this sure are also scored on their own
 PROPOSED = 0.5  # updates below this are kept as learnings and not proposed

@@ -11,16 +11,16 @@ from dataclasses import dataclass, replace
 
 from skilld.draft.leaving import PERSONAL, SESSIONS, Said, carried, cleared, cleared_body, names_session
 from skilld.draft.values import trimmed
-from skilld.edit.mark import marked
+from skilld.edit.create import marked
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.identity import person_at
 from skilld.git.remote import base_on
 from skilld.git.repo import Repo
-from skilld.git.turns import in_turn
+from skilld.git.state import in_turn
 from skilld.markdown.skill_file import SkillFile, join_lines, parse
 from skilld.redact import Finding as Secret
-from skilld.skills.front import front
+from skilld.skills.frontmatter import front
 from skilld.types import Op, Operation
 
 PREFIX = refs.SHARES.removeprefix("refs/heads/")

@@ -1,7 +1,7 @@
 """Whether git would merge a change of one file, asked of git itself on copies outside of the repository.
 
-`skilld.git.lines.merge` is a line merge of our own; on random edits it calls a merge clean that git does not in about
-one of two hundred. What is printed for a person to type has to hold, so git is asked.
+`skilld.git.line_diff.merge` is a line merge of our own; on random edits it calls a merge clean that git does not in
+about one of two hundred. What is printed for a person to type has to hold, so git is asked.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
-from skilld.git.leftovers import remove_begun_objects
+from skilld.git.readable import remove_begun_objects
 from skilld.git.run import Git
 from skilld.types import STAGING_BRANCH
 

@@ -7,14 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skilld.clock import seconds
 from skilld.consolidate.match import Described, described
 from skilld.consolidate.merge import MERGED_FROM, Left, beside
 from skilld.consolidate.plan import Facts
 from skilld.errors import SkilldError
-from skilld.library.ranks import changed_at
-from skilld.library.shelf import Shelved
+from skilld.library.rows import Shelved, changed_at
 from skilld.skills import Skill, Source, text, why_left_alone
-from skilld.times import seconds
 
 _FILES = 50  # of a skill's folder that are named
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 
+from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import write_whole
-from skilld.library.moving import going, move, remove, same
-from skilld.times import rfc3339
+from skilld.library.move import going, move, remove, same
 
 NOTE = "origin.json"
 _ABANDONED = 86400.0  # seconds

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
+from skilld.batching.gate import may_hold_something_lasting
 from skilld.classify.backends import Backend
-from skilld.classify.offline.said import contradicted, says_already
+from skilld.classify.offline.coverage import contradicted, says_already
 from skilld.classify.verify import Verdict
+from skilld.pipeline.documents import Loaded
+from skilld.pipeline.judge import Judge, Redact, same_words
 from skilld.types import Kind, Message, SkillDoc, SkillRef, Update
-from skilld.window.gate import may_hold_something_lasting
-from skilld.worker.documents import Loaded
-from skilld.worker.judge import Judge, Redact, same_words
 
 
 class Word(StrEnum):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from skilld.errors import SkilldError, UsageError
 from skilld.git import objects
-from skilld.git.private import look
+from skilld.git.managed_repos import look
 from skilld.git.repo import Tracked
 
 

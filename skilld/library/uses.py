@@ -14,7 +14,7 @@ from pathlib import Path
 from skilld.memory.patterns import COMPLETED
 from skilld.skills import Skill, Source
 from skilld.store.overview import Used
-from skilld.store.records import Task
+from skilld.store.tasks import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from typing import Any
 from skilld.draft import input_schema
 from skilld.errors import SkilldError
 from skilld.skills import Skill
-from skilld.skills.fill import body, filled
+from skilld.skills.write import body, filled
 from skilld.text import cut, safe_text
 
 SKILLS = "skills"

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.store.records import Task
+from skilld.store.tasks import Task
 
 COMPLETED = "completed"
 _TOOLS = 10

@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from skilld.memory.asks import Ask, Said, asks
-from skilld.memory.category import Category, category
+from skilld.memory.clusters import Ask, Category, Said, asks, category
 from skilld.memory.recommend import NO_FEEDBACK, Because, Feedback, because, sure_of, told_of
 
 TOP = 5

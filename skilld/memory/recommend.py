@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from skilld.memory.asks import Ask, Said, asks
-from skilld.memory.confidence import acceptance, confidence
+from skilld.memory.clusters import Ask, Said, acceptance, asks, confidence
 from skilld.skills import Skill
 from skilld.words import content_stems
 

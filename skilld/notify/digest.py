@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from skilld.times import day, minute_of_day
+from skilld.clock import day, minute_of_day
 
 _DAY = 86400.0
 _EARLY = 120.0  # a reminder comes so many seconds early, so that none is missed where quiet hours begin

@@ -11,22 +11,52 @@ import time
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 
-from skilld.daemon.results import follow
-from skilld.decide.judge import EDITED
-from skilld.edit.between import operations_between
+from skilld.clock import rfc3339
+from skilld.edit.from_file import operations_between
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import lines
-from skilld.proposals.carry_out import Told, accepting, decide, remake
-from skilld.proposals.parts import only
-from skilld.proposals.staging import put, staged_on
-from skilld.proposals.versions import versions
+from skilld.git import line_diff
+from skilld.proposals.decide import Told, accepting, decide, remake
+from skilld.proposals.observe import EDITED
+from skilld.proposals.parts import only, versions
+from skilld.proposals.results import follow
+from skilld.proposals.staging_result import Staged
+from skilld.proposals.submit import restage, stage
 from skilld.store import Store
 from skilld.text import cut, fold, sentences
-from skilld.times import rfc3339
 from skilld.types import Proposal, State
-from skilld.worker.staged import Staged
-from skilld.worker.staging import restage
+
+# A proposal that is in no store yet, put on the branch and kept: mined, imported, merged, or a part of one.
+#
+# The branch is written first: a run that ends between the two finds its commit again by the proposal's id.
+
+
+def put(store: Store, proposal: Proposal) -> Proposal:
+    """Stage a proposal, keep it, and return it as it stands now.
+
+    Raises SkilldError where it cannot be, or is said already.
+    """
+    made, staged = staged_on(store, proposal)
+    with store.transaction():
+        store.proposals.add(made)
+        follow(store, staged.changes(), time.time())
+    return made
+
+
+def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tuple[Proposal, Staged]:
+    """Put a proposal on the staging branch, on top of the open ones; what became of those is for the store to follow.
+
+    All open ones are given, since which repository a new skill is in is only known when it is staged. `restored` is as
+    in `stage`.
+    """
+    others = [other for other in store.proposals.in_states([State.OPEN]) if other.id != proposal.id]
+    closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
+    staged = Staged()
+    if not stage(proposal, others, staged, closed, restored=restored):
+        raise SkilldError("It was not proposed", "the skill, or an open proposal, says it already")
+    (made,) = staged.made
+    return replace(made, note=made.note or proposal.note), staged
+
 
 _TITLE = "The proposal was not changed"
 _SUMMARY = 300
@@ -117,7 +147,7 @@ def _as_edited(proposal: Proposal, before: bytes, text: str) -> Proposal:
     operations = operations_between(None if proposal.creates else before, text)
     if proposal.creates:
         return replace(proposal, operations=tuple(operations), note=EDITED)
-    _, added = lines.signature(before, apply(before, operations))
+    _, added = line_diff.signature(before, apply(before, operations))
     said = cut(fold(sentences([line.strip().lstrip("-*+ ") for line in added])), _SUMMARY)
     return replace(proposal, operations=tuple(operations), summary=said or proposal.summary, note=EDITED)
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from skilld.errors import SkilldError
 from skilld.git import objects, refs
 from skilld.git.environment import scrub_environment
+from skilld.git.managed_repos import open_any
 from skilld.git.merging import merges
-from skilld.git.private import open_any
 from skilld.git.repo import Repo
+from skilld.proposals.fitted import Edit
+from skilld.proposals.submit import private_repositories
 from skilld.types import Proposal
-from skilld.worker.fitted import Edit
-from skilld.worker.staging import private_repositories
 
 
 @dataclass(frozen=True, slots=True)

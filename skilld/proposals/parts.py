@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import unified_diff
 from itertools import pairwise
+from pathlib import Path
 
-from skilld.decide.inverse import undo
 from skilld.edit.operations import apply
-from skilld.git import lines
-from skilld.types import Operation
+from skilld.errors import SkilldError
+from skilld.git import line_diff
+from skilld.git.environment import scrub_environment
+from skilld.git.managed_repos import open_any
+from skilld.git.objects import read_blob, read_commit
+from skilld.proposals.reverse_patch import undo
+from skilld.proposals.submit import applier, private_repositories
+from skilld.types import Operation, Proposal
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +34,7 @@ def parts(before: bytes, operations: Sequence[Operation]) -> list[Part]:
 
 
 def _part(old: bytes, new: bytes) -> Part:
-    hunks = lines.hunks(old, new)
+    hunks = line_diff.hunks(old, new)
     removed = tuple(line for hunk in hunks for line in hunk.removed if line.strip())
     return Part(removed, tuple(line for hunk in hunks for line in hunk.added if line.strip()))
 
@@ -52,3 +59,40 @@ def _steps(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
     for operation in operations:
         texts.append(apply(texts[-1], [operation], limited=False))
     return texts
+
+
+# A proposal's skill before and after, as git has it, or as its file stands while it waits for a commit.
+
+
+def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
+    """Return the skill before (b"" where it makes it) and after; None where neither git nor the file tells any more."""
+    if proposal.commit:
+        scrub_environment()
+        try:
+            git = open_any(Path(proposal.repo), private_repositories()).git
+            commit = read_commit(git, proposal.commit)
+            before = read_blob(git, commit.parents[0], proposal.relpath) if commit and commit.parents else None
+            after = read_blob(git, proposal.commit, proposal.relpath)
+        except SkilldError:
+            before = after = None
+        if before is None and proposal.creates:
+            before = b""
+        if before is not None and after is not None:
+            return before, after
+    try:
+        current = b"" if proposal.creates else Path(proposal.path).read_bytes()
+        return current, applier(proposal)(current)
+    except (OSError, SkilldError):
+        return None
+
+
+def diff(proposal: Proposal) -> Iterator[str]:
+    """Yield the lines of a unified diff; where there is nothing to compare with, the lines that are to be added."""
+    found = versions(proposal)
+    if found is None:
+        for operation in proposal.operations:
+            yield from (f"+{line}" for line in operation.text.split("\n"))
+        return
+    name = proposal.relpath or Path(proposal.path).name
+    old, new = (data.decode("utf-8", "replace").splitlines() for data in found)
+    yield from unified_diff(old, new, "/dev/null" if proposal.creates else f"a/{name}", f"b/{name}", lineterm="")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from skilld.daemon.observing import lately, observation, record
+from skilld.proposals.poll import lately, observation, record
 from skilld.store import Store
 
 
@@ -26,7 +26,7 @@ def look(store: Store) -> Callable[[], Mapping[str, Any]] | None:
     if not proposals:
         return None
     from skilld.git.environment import scrub_environment
-    from skilld.worker.observe import observe
+    from skilld.proposals.reconcile import observe
 
     job = observation(store, proposals, now)
     scrub_environment()

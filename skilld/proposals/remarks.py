@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from pathlib import Path
 
-from skilld.decide.settle import PATIENCE
+from skilld.clock import seconds
+from skilld.proposals.outcomes import PATIENCE
 from skilld.store import Store
-from skilld.store.meta import RESTS_ON
+from skilld.store.meta import LOOKED_AT, RESTS_ON
+from skilld.store.proposals import MAYBE
+from skilld.store.transcripts import Active
 from skilld.text import counted
-from skilld.times import seconds
 from skilld.types import STAGING_BRANCH, Proposal, State
 
 _HOUR = 3600
@@ -44,3 +48,60 @@ def hours_left(store: Store, proposal: Proposal, now: float) -> int:
 def rests_on(store: Store, proposal: Proposal) -> str:
     """Return what merging the staging branch would bring besides an open proposal; empty: nothing."""
     return str(store.meta.get(RESTS_ON, {}).get(proposal.repo, "")) if on_staging(proposal) else ""
+
+
+# Decisions that plain git made while an agent was at work in the repository: told as such, with the step back.
+
+_RECENT = 7 * 86400  # seconds
+_BACK = {State.ACCEPTED: "revert", State.REJECTED: "accept", State.REVERTED: "accept", State.DROPPED: "restore"}
+
+
+def doubt(store: Store, proposal: Proposal) -> str:
+    """Return in words that an agent may have decided on a proposal, and the step back; empty where none may have."""
+    who = store.proposals.decided_by(proposal.id)
+    if not who.startswith(MAYBE) or proposal.state not in _BACK:
+        return ""
+    agents = who.removeprefix(MAYBE)
+    undo = f"undo: skilld {_BACK[proposal.state]} {proposal.id}"
+    return f"{proposal.state.value} by git, maybe by an agent ({agents} was at work there); {undo}"
+
+
+def doubts(store: Store, now: float) -> list[str]:
+    """Return the same for all that was decided within a week before `now` (Unix time), the newest first."""
+    found = [
+        (proposal.decided_at, f"{proposal.id}: {text}")
+        for proposal in store.proposals.in_states([*_BACK])
+        if now - (seconds(proposal.decided_at) or 0) < _RECENT and (text := doubt(store, proposal))
+    ]
+    return [text for _, text in sorted(found, reverse=True)]
+
+
+# Whether an agent was at work in a repository when plain git decided there.
+
+_BEFORE = 60.0  # seconds: commits have whole ones, and clocks differ
+_AFTER = 300.0  # seconds in which an agent at work may write nothing
+
+
+def who_decided(store: Store, proposal: Proposal, at: float, now: float) -> str:
+    """Return by whom a decision that plain git shows is recorded to be; `at` is when it was made, 0 where unknown.
+
+    A time before the last look or in the future cannot be: whoever makes a commit may date it. Then all of the time
+    between that look and now counts.
+    """
+    last = float(store.meta.get(LOOKED_AT, 0.0)) or seconds(proposal.created_at) or now
+    first, until = (at, at) if last - _BEFORE <= at <= now else (min(last, now), now)
+    sessions = store.transcripts.active(first - _AFTER)
+    agents = agents_in(sessions, proposal, until + _BEFORE)
+    return f"{MAYBE}{', '.join(agents)}" if agents else "git"
+
+
+def agents_in(sessions: Iterable[Active], proposal: Proposal, until: float) -> list[str]:
+    """Return the agents that had a session around a proposal's repository, begun before `until` (Unix time)."""
+    repo, skill = Path(proposal.repo), Path(proposal.path)
+    found = set()
+    for session in sessions:
+        folder = Path(session.cwd)
+        around = folder.is_relative_to(repo) or repo.is_relative_to(folder) or skill.is_relative_to(folder)
+        if around and session.since <= until:
+            found.add(session.agent)
+    return sorted(found)

@@ -8,12 +8,194 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from enum import Enum, IntEnum, auto
+from typing import NamedTuple
 
 from skilld.redact.findings import Finding
-from skilld.redact.keys import STEMS, Promise, promise_of
-from skilld.redact.links import Given, Way, compared, given
-from skilld.redact.opacity import is_mixed, is_opaque
-from skilld.redact.values import is_call, is_code, is_nominal, is_path, is_stand_in, is_template
+from skilld.redact.values import is_call, is_code, is_mixed, is_nominal, is_opaque, is_path, is_stand_in, is_template
+
+# Judge the name that a value is given: does it promise a password, a secret, perhaps one, or nothing? Pure.
+#
+# `SONAR_TOKEN`, `dbPassword`, `x-api-key` do; `max_tokens`, `keyboard`, `public_key`, `token_count`, `secretName` do
+# not.
+
+
+class Promise(IntEnum):
+    """How much a name promises, which is how little its value must show to be taken for a secret."""
+
+    NOTHING = 0
+    PERHAPS = 1  # a key, a login, an id of an access: only what looks made by a machine
+    SECRET = 2  # a token, an API key: what is no word
+    PASSWORD = 3  # a password: people make those up
+
+
+# Where to look for a name: every name that promises something contains one of these.
+STEMS = re.compile(
+    r"pass|pw|secret|token|key|cred|auth|login|access_?-?id|client_?-?id|sas|cookie|salt|pat\b"
+    r"|contrase|kennwort|senha|парол|密码|密碼|パスワード|비밀번호"
+)
+_FOREIGN = re.compile(r"contraseñ?n?a|kennwort|\bsenha|парол|密码|密碼|パスワード|비밀번호")
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_PASSWORD = re.compile(
+    r"\w*(?:passw(?:or)?d|passphrase|passcode)|\w{0,8}pwd|(?:db|my|user|root|admin|mysql|pg|ftp|smtp|sl)?pass|pw|secrete?"
+)
+_SECRET = re.compile(
+    r"\w*(?:token|(?:api|access|secret|private|auth|shared|account|master|signing|encryption)key|(?:client|app)secret)"
+    r"|creds?|credentials?"
+)
+_PERHAPS = re.compile(r"keys?|pat|auth|login|salt|cookie|sas")
+# What makes a key or an auth a secret for certain: the word before it.
+_OWNER = re.compile(
+    r"api|aws|access|account|secret|private|priv|auth(?:orization)?|shared|master|signing|encryption|deploy|service|client"
+    r"|admin|root|webhook|consumer|license|ssh|iam|bearer|db|database"
+)
+_ID = re.compile(r"(?:access|client|app|account|key)_?(?:id|identifier)$")
+# Words that turn the name of a secret into the name of something about it, or of something public.
+_BEFORE = re.compile(
+    r"pub(?:lic)?|primary|foreign|sort|partition|cached?|max|min|num|total|count|n|next|per|input|output|prompt"
+    r"|completion|used?|no|has|is|with|without|missing|invalid|forgot|reset|show|hide|toggle"
+)
+_AFTER = re.compile(
+    r"names?|types?|length|len|size|counts?|limits?|max|min|num|paths?|files?|filename|dir|directory|folder|url|uri"
+    r"|endpoint|host|port|vault|store|storage|ring|board|codes?|map|format|fields?|column|index|input|labels?"
+    r"|placeholder|pattern|regex|policy|expir(?:y|es|ation)|ttl|timeout|prefix|suffix|version|alg(?:orithm)?|usage|used"
+    r"|budget|costs?|price|window|rotation|enabled|required|valid(?:ators?|ation)?|hashers?|errors?|exception|help|hint|prompt"
+    r"|manager|provider|services?|handler|helper|class|env|var(?:iable)?|arn|ref|fingerprint|ids?|identifier"
+    r"|param(?:eter)?s?|at|time(?:stamp)?|date|since|thresholds?|settings|config|options|state|status|context|strategy"
+    r"|mode|scopes?|method|middleware|page|form|reset|less|stream|png|svg|json|ya?ml|toml|ini|cfg|txt|pem|md|html|css|csv"
+)
+
+
+def promise_of(name: str) -> Promise:
+    """Return what `name`, an identifier in any spelling (dots, dashes, camel case), promises of its value."""
+    if _FOREIGN.search(name.lower()):
+        return Promise.PASSWORD
+    words = [word.lower() for word in _WORD.findall(name)]
+    best = max((_promise_of_word(words, i) for i in range(len(words))), default=Promise.NOTHING)
+    if best is Promise.NOTHING and _ID.search("_".join(words)):
+        return Promise.PERHAPS
+    return best
+
+
+def _promise_of_word(words: list[str], i: int) -> Promise:
+    """Return what word `i` promises among the others, which may say that the name is only about a secret."""
+    if any(map(_AFTER.fullmatch, words[i + 1 :])):
+        return Promise.NOTHING
+    if _PASSWORD.fullmatch(words[i]):
+        return Promise.PASSWORD
+    if any(map(_BEFORE.fullmatch, words[:i])):
+        return Promise.NOTHING
+    if _SECRET.fullmatch(words[i]):
+        return Promise.SECRET
+    if not _PERHAPS.fullmatch(words[i]):
+        return Promise.NOTHING
+    owned = words[i] in {"key", "auth"} and i > 0 and _OWNER.fullmatch(words[i - 1])
+    return Promise.SECRET if owned else Promise.PERHAPS
+
+
+# Read what a name is given: the syntax of assignments in code, data, shells, markup and prose. Pure.
+#
+# Knows nothing of secrets: a name's place in, the place of its value out. Every quantifier is bounded or possessive,
+# and only what stands directly before or behind the name is looked at.
+
+
+class Way(Enum):
+    """How a value is given."""
+
+    LITERAL = auto()  # a string for certain
+    BARE = auto()  # without quotes or as an argument: it may be code
+    NEXT = auto()  # nothing but a blank between: it may be any word
+
+
+class Given(NamedTuple):
+    """A value at [start, end). `equals` tells that the sign between has a `=` in it."""
+
+    start: int
+    end: int
+    way: Way
+    equals: bool
+
+
+# What may stand between a name and its value.
+_LINK = re.compile(
+    r"""(?x)
+      \\{0,3}["'`]? \*{0,2} \]? (?:\[["'\w]{0,24}\])? [ \t]{0,8}
+      (?: :[ ]?[A-Za-z][\w.\[\]]{0,24}[ \t]{0,4}=(?![=>])              # name: type =
+        | [ \t]{1,4}[A-Za-z][\w.*\[\]]{0,24}[ \t]{1,4}:?=(?![=>])      # name type =
+        | ={2,3} | !={1,2} | :{0,3}=>? | \?= | \|\|= | -> | <- | :(?!:) | ： | \b(?:is|was)\b:?
+      ) \*{0,2} \s{0,8} (?:\[\s{0,8}(?=["'`]))?
+    | (?P<argument> \\{0,3}["'] [ \t]{0,4} , ) \s{0,8} (?=\\{0,3}["'])            # ("name", "value")
+    | (?P<call> (?:\.(?:set\w{0,16}|assign|equals|put|append|push))? \( ) (?=@?\\{0,3}["'`])  # name("value")
+    | [ \t]{1,4} (?=@?\\{0,3}["'])                                                # name "value"
+    | \\{0,3}["'`]? \s{1,40} (?:value|content)["'`]? \s{0,4} [:=] \s{0,4}           # <add key="name" value="value"/>
+    | (?P<element> > \s{0,40} )                                                   # <name>value</name>
+    """
+)
+_BLANK = re.compile(r"[ \t]{1,4}(?!-)")  # --name value
+_QUOTED = re.compile(
+    r"""(?:@|(?P<prefix>[fFrRbBuU]{1,2}))?(?P<quote>\\{0,3}(?:'''|\"{3}|["'`]))"""
+    r"""(?P<value>(?:(?!(?P=quote))[^\n]){1,16384}+)(?P=quote)"""
+)
+_ELEMENT = re.compile(r"(?P<value>[^<\s]{4,16384}+)\s{0,40}</")
+_BARE = re.compile(
+    r"""(?x)
+    (?: (?! [;&,|]\s?["']?[A-Za-z_][\w.-]{0,63}+["']?[=:]  # the next pair of a query or a list
+          | & | \\[nr] | <[/A-Za-z] | \\?["'`](?=[,;)\s}\]]|$) )
+        \S ){1,16384}+"""
+)
+_TRAILING = ".,;:!?)]}'\"`\\"
+_COMPARED = re.compile(r"""(["'`])(?P<value>[^"'`\n]{4,256})\1\s{0,2}[=!]==?\s{0,2}$""")
+_LINKS_BEFORE = 264  # the longest literal a name is compared with, and the operator
+_ENV_LINE = re.compile(r"[ \t]*(?:(?:export|set|ENV|-)[ \t]+|\$env:)?[A-Z][A-Z0-9_]*=[ \t]*")
+_LINE_START = 80
+_PAIR_SIGNS = (";", "&", "?")  # before a pair of a connection string or of a query
+
+
+def given(text: str, start: int, end: int) -> Given | None:
+    """Return the value that the name at [start, end) of `text` is given, or None where it is given none."""
+    link = _LINK.match(text, end)
+    if not link:
+        blank = _BLANK.match(text, end)
+        return _bare(text, blank.end(), Way.BARE if text[start] == "-" else Way.NEXT) if blank else None
+    if link["argument"] and not text[max(0, start - 4) : start].rstrip("\\\"'").endswith("("):
+        return None  # a list of names
+    at, equals = link.end(), "=" in link[0]
+    if link["element"]:
+        found = _ELEMENT.match(text, at)
+        return Given(*found.span("value"), Way.LITERAL, equals=True) if found else None
+    if quoted := _QUOTED.match(text, at):
+        if "f" in (quoted["prefix"] or "").lower() and "{" in quoted["value"]:
+            return None
+        may_be_code = link["argument"] or link["call"] or quoted["quote"] == "`"  # Markdown quotes names so
+        return Given(*quoted.span("value"), Way.BARE if may_be_code else Way.LITERAL, equals)
+    if "\n" in link[0]:
+        return None
+    is_string = (equals and text[start - 1 : start] in _PAIR_SIGNS) or _is_env_line(text, start, at)
+    return _bare(text, at, Way.LITERAL if is_string else Way.BARE, equals=equals)
+
+
+def compared(text: str, start: int) -> Given | None:
+    """Return the literal that the name beginning at `start` is compared with, if it stands before the name."""
+    if not text[max(0, start - 4) : start].rstrip().endswith("="):
+        return None
+    offset = max(0, start - _LINKS_BEFORE)
+    found = _COMPARED.search(text[offset:start])
+    return (
+        Given(offset + found.start("value"), offset + found.end("value"), Way.LITERAL, equals=True) if found else None
+    )
+
+
+def _bare(text: str, at: int, way: Way, *, equals: bool = False) -> Given | None:
+    found = _BARE.match(text, at)
+    return Given(at, at + len(found[0].rstrip(_TRAILING)), way, equals) if found else None
+
+
+def _is_env_line(text: str, start: int, end: int) -> bool:
+    """Whether the name at `start` begins a line of the form NAME= (export, set and the like aside)."""
+    begin = text.rfind("\n", max(0, start - _LINE_START), start) + 1
+    return _ENV_LINE.fullmatch(text, begin or max(0, start - _LINE_START), end) is not None
+
 
 _REACH = 64  # characters of a name on either side of its stem
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
@@ -24,7 +206,7 @@ _VARIABLE = re.compile(r"_*[A-Za-z]+(?:_+[A-Za-z]+)+\d{0,2}|[A-Z]+(?:_[A-Z0-9]{1
 _ENDLESS = re.compile(r"[a-z]{24,}+|[A-Z]{24,}+")  # the longest common word has 20 letters
 _KEY = re.compile(r"\S{8,}")  # no key is shorter or has a blank
 _MADE_UP = tuple(map(re.compile, (r"[A-Za-z]", r"\d", r"[!@#$%^&*+?]")))
-_ID = re.compile(r"[0-9a-fA-F]{7,40}|[0-9a-fA-F-]{36}")  # a git hash or a UUID
+_ASSIGNMENTS_ID = re.compile(r"[0-9a-fA-F]{7,40}|[0-9a-fA-F-]{36}")  # a git hash or a UUID
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _NAMES = re.compile(r"(?i)(?:key|access)[_-]?id$")  # a UUID so called names a key, and is none
 _VERBS = frozenset({"pass"})  # "all tests pass: ..."
@@ -97,7 +279,7 @@ def _is_secret_word(word: str, promise: Promise) -> bool:
     if promise is Promise.PERHAPS or is_stand_in(word) or is_code(word):
         return False
     made_up = promise is Promise.PASSWORD and all(part.search(word) for part in _MADE_UP)
-    return made_up or (is_opaque(word) and not _ID.fullmatch(word))
+    return made_up or (is_opaque(word) and not _ASSIGNMENTS_ID.fullmatch(word))
 
 
 def _is_label(text: str, value: Given) -> bool:

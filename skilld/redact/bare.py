@@ -10,11 +10,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from skilld.redact.encoded import decoded
+from skilld.redact.blocks import decoded
 from skilld.redact.findings import Finding
 from skilld.redact.naming import names_a_key
-from skilld.redact.opacity import is_opaque
-from skilld.redact.values import is_stand_in
+from skilld.redact.values import is_opaque, is_stand_in
 
 _RUN = re.compile(r"[A-Za-z0-9_+/=-]{16,512}+")
 _BEFORE, _AFTER = 90, 24  # characters around a value that may name it

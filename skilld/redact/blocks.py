@@ -1,15 +1,14 @@
-"""Find private keys: PEM and PGP blocks, whole or cut off at either end, and PuTTY keys. Pure.
-
-Source: RFC 7468 (PEM), RFC 9580 (PGP armour), PuTTY's documentation of its key file. A mere mention of the first line
-is no key: some base64 must follow (or stand before the last line).
-"""
+"""Find secrets in blocks: private keys, Kubernetes manifests, and text one base64 deep. Pure."""
 
 from __future__ import annotations
 
+import binascii
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
 
-from skilld.redact.findings import Finding
+from skilld.redact.findings import Detector, Finding
+from skilld.redact.values import is_stand_in
 
 _LONGEST = 16384  # a 16,384 bit RSA key takes 12,700 characters
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -25,7 +24,7 @@ _TAIL_REVERSED = re.compile(_LINES)
 _PUTTY = re.compile(r"Private-Lines: \d{1,4}\s*+(?P<secret>(?:[A-Za-z0-9+/=]{4,}+[ \t]*+(?:\r?\n|$))++)")
 
 
-def find(text: str) -> Iterator[Finding]:
+def find_keys(text: str) -> Iterator[Finding]:
     """Yield every private key block in `text`, from its first line to its last, or as far as its base64 goes."""
     covered = 0
     for found in _lines(text, _BEGIN):
@@ -61,3 +60,84 @@ def _start_of_tail(text: str, at: int) -> int:
     tail = _TAIL_REVERSED.match(reversed_text)
     start = at - (tail.end() if tail else 0)
     return start if _BASE64_LINE.search(text, start, at) else at
+
+
+# Find the values of Kubernetes Secret manifests, whose names promise nothing. Pure.
+#
+# Source: the Kubernetes API reference (kind Secret: `data` holds base64, `stringData` plain text), YAML and JSON
+# alike.
+
+_KIND = re.compile(r"""kind["']?:[ \t]{0,8}["']?[Ss]ecret\b""")
+_DATA = re.compile(r"""(?m)(?:^|[{,])[ \t]{0,16}["']?(?:data|stringData)["']?:\s{0,8}(?:\{|\n)""")
+_ENTRY = re.compile(
+    r"""(?x)
+    \s{0,40} ["']? (?P<name>[\w.-]{1,128}+) ["']? : [ \t]{0,8}
+    (?: [|>][+-]? [ \t]{0,8} \n \s{1,40} )?                       # a block scalar
+    ["']? (?P<secret>[^\s"',{}]{4,8192}+) ["']? ,? [ \t]{0,8} (?:\#[^\n]{0,200})? (?=\n|\}|$)"""
+)
+_OTHER_FIELDS = frozenset({"kind", "metadata", "apiVersion", "type"})
+_REACH = 4096  # a manifest of a few values
+
+
+def find_kubernetes(text: str) -> Iterator[Finding]:
+    """Yield every value below `data` or `stringData` of a manifest of kind Secret in `text`."""
+    done = 0
+    for kind in _KIND.finditer(text):
+        begin = max(kind.start() - _REACH, done, 0)
+        begin = max(begin, text.rfind("\n---", begin, kind.start()))
+        stop = min(len(text), kind.end() + _REACH)
+        end = text.find("\n---", kind.end(), stop)
+        done = stop = end if end >= 0 else stop
+        for data in _DATA.finditer(text, begin, stop):
+            yield from _entries(text, data.end(), stop)
+
+
+def _entries(text: str, at: int, stop: int) -> Iterator[Finding]:
+    while at < stop and (entry := _ENTRY.match(text, at)) and entry["name"] not in _OTHER_FIELDS:
+        if not is_stand_in(entry["secret"]):
+            yield Finding(*entry.span("secret"), "kubernetes-secret")
+        at = entry.end()
+
+
+# Find secrets one base64 deep: what decodes to text is searched like text. Pure.
+#
+# All decoded runs are joined and searched in one go, so that many short runs cost no more than one long one.
+
+_RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{16,}+={0,2}")
+_URL_SAFE = str.maketrans("-_", "+/")
+_TEXT_BYTES = bytes([9, 10, 13, *range(32, 127)])
+
+
+def find_encoded(text: str, detectors: tuple[Detector, ...]) -> Iterator[Finding]:
+    """Yield every base64 run of `text` in whose decoded text one of `detectors` finds something."""
+    spans: list[tuple[int, int]] = []
+    starts: list[int] = []
+    parts: list[str] = []
+    size = 0
+    for run in _RUN.finditer(text):
+        text_of = decoded(run[0])
+        if text_of:
+            spans.append(run.span())
+            starts.append(size)
+            parts.append(text_of)
+            size += len(text_of) + 1
+    if not parts:
+        return
+    joined = "\n".join(parts)
+    hit: set[int] = set()
+    for detector in detectors:
+        for finding in detector(joined):
+            hit.update(range(bisect_right(starts, finding.start) - 1, bisect_right(starts, finding.end - 1)))
+    for index in sorted(hit):
+        yield Finding(*spans[index], "base64")
+
+
+def decoded(run: str) -> str:
+    """Return the text that `run` encodes, empty if it is no base64 or encodes something else than text."""
+    core = run.rstrip("=").translate(_URL_SAFE)
+    core = core[: len(core) - (len(core) % 4 == 1)]
+    try:
+        data = binascii.a2b_base64(core + "=" * (-len(core) % 4))
+    except binascii.Error:
+        return ""
+    return "" if data.translate(None, _TEXT_BYTES) else data.decode("ascii")

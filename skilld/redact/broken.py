@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from skilld.redact.findings import Detector, Finding
-from skilld.redact.opacity import is_opaque
+from skilld.redact.values import is_opaque
 
 _MOST = 8  # lines of one token
 _BREAK = re.compile(r"\n[ \t>|]{0,8}(?P<piece>[A-Za-z0-9_.+/~-]{3,512}+={0,2})(?=[\s\"'`,;)]|$)")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from enum import Enum, auto
 
-from skilld.redact.opacity import is_opaque
-from skilld.redact.values import is_nominal, is_stand_in
+from skilld.redact.values import is_nominal, is_opaque, is_stand_in
 
 
 class Shape(Enum):

@@ -11,40 +11,32 @@ import hmac
 from collections.abc import Iterator
 
 from skilld.errors import SkilldError
-from skilld.redact import (
-    assignments,
-    bare,
-    blocks,
-    broken,
-    commands,
-    encoded,
-    headers,
-    kubernetes,
-    logins,
-    numbers,
-    shapes,
-    spoken,
-    tokens,
-    urls,
-)
+from skilld.redact import assignments, bare, blocks, broken, commands, credentials, numbers, spoken, tokens
+from skilld.redact import blocks as encoded
+from skilld.redact import blocks as kubernetes
+from skilld.redact import tokens as shapes
 from skilld.redact.findings import Detector, Finding, blank_placeholders, merge, outside_placeholders
 
 KEY_BYTES = 32
 _DETECTORS: tuple[Detector, ...] = (
-    blocks.find,
-    tokens.find,
-    shapes.find,
-    urls.find,
-    headers.find,
-    logins.find,
+    blocks.find_keys,
+    tokens.find_tokens,
+    shapes.find_shapes,
+    credentials.find_in_urls,
+    credentials.find_in_headers,
+    credentials.find_logins,
     commands.find,
     numbers.find,
-    kubernetes.find,
+    kubernetes.find_kubernetes,
     assignments.find,
     spoken.find,
     bare.find,
 )
-_TOKENS: tuple[Detector, ...] = (tokens.find, shapes.find, urls.find)  # what a line end may break
+_TOKENS: tuple[Detector, ...] = (
+    tokens.find_tokens,
+    shapes.find_shapes,
+    credentials.find_in_urls,
+)  # what a line end may break
 _ROUNDS = 8  # a text with secrets needs two: one that finds them, one that finds nothing more
 _GAPS = (0, 32, 256)  # findings nearer than this are made one; the wider ones only if the result is too long
 _SLACK = 256  # characters that a short text may grow by beyond twice its length
@@ -122,7 +114,7 @@ def _detect(text: str) -> Iterator[Finding]:
     for detector in _DETECTORS:
         yield from detector(text)
     yield from broken.find(text, _TOKENS)
-    yield from encoded.find(text, _DETECTORS)
+    yield from encoded.find_encoded(text, _DETECTORS)
 
 
 def _refusal(error: Exception) -> RedactionError:

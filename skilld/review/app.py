@@ -5,21 +5,60 @@ Whatever reads git, transcripts or the disk runs on threads; the screen only sho
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 from typing import ClassVar
 
+from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Footer, TabbedContent, TabPane
 
+from skilld.review import draw
+from skilld.review.controller import Sitting
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.generate.generating import Generating
-from skilld.review.pane import Pane
+from skilld.review.pane import Pane, Rows
 from skilld.review.proposals_pane import ProposalsPane
-from skilld.review.sessions_pane import SessionsPane
-from skilld.review.sitting import Sitting
 from skilld.review.skills_pane import SkillsPane
+from skilld.store.overview import LiveSession
+
+# The tab of live sessions: how many turns were said, and how many more make a batch.
+
+_AGAIN = 5.0  # seconds
+
+
+class SessionsPane(Pane):
+    """The sessions of the last day; `turns` make a batch."""
+
+    def __init__(self, sitting: Sitting, turns: int) -> None:
+        super().__init__()
+        self._sitting = sitting
+        self._turns = turns
+
+    def compose(self) -> ComposeResult:
+        """Put the list on the screen."""
+        yield Rows("sessions-list")
+
+    def on_mount(self) -> None:
+        """Read the sessions, and again every few seconds."""
+        self.rows.take_columns(draw.SESSION_COLUMNS)
+        self._read()
+        self.set_interval(_AGAIN, self._read)
+
+    @work(thread=True, exclusive=True, group="sessions")
+    def _read(self) -> None:
+        found = self._sitting.sessions()
+        self.app.call_from_thread(self._fill, found)
+
+    def _fill(self, found: list[LiveSession]) -> None:
+        row, now = self.rows.cursor_row, time.time()
+        self.rows.clear()
+        for session in found:
+            self.rows.add_row(*draw.session_cells(session, self._turns, now))
+        self.rows.move_cursor(row=max(0, min(row, len(found) - 1)))
+
 
 Editor = Callable[[str, Callable[[], AbstractContextManager[object]]], str]
 

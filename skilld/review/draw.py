@@ -10,13 +10,13 @@ from pathlib import Path
 
 from textual.content import Content
 
-from skilld.library.shelf import Shelved
+from skilld.clock import seconds
+from skilld.library.rows import Shelved
 from skilld.review.context import Said
+from skilld.review.controller import Look
 from skilld.review.marks import Row
-from skilld.review.sitting import Look
 from skilld.store.overview import LiveSession
 from skilld.text import counted, safe_text
-from skilld.times import seconds
 from skilld.types import Proposal
 
 PROPOSAL_COLUMNS = (("skill", 18), ("age", 5), ("sure", 5), ("", 2), ("what", 160))

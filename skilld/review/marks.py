@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from skilld.edit.differ import compare
+from skilld.edit.from_file import compare
 from skilld.text import safe_text
 
 _WORDS = re.compile(r"\w+|\s+|[^\w\s]")

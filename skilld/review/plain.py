@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
+from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
-from skilld.proposals.carry_out import Told
+from skilld.proposals.decide import Told
 from skilld.proposals.parts import Part
-from skilld.review.sitting import Look, Sitting
+from skilld.review.controller import Look, Sitting
 from skilld.text import safe_text
-from skilld.times import ago, seconds
 from skilld.types import Proposal
 
 Say = Callable[[str], None]

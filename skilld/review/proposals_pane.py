@@ -16,11 +16,11 @@ from textual.widgets import Static
 from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
-from skilld.proposals.carry_out import Told
+from skilld.proposals.decide import Told
 from skilld.review import draw
+from skilld.review.controller import Look, Sitting
 from skilld.review.dialogs import EditDialog, PartsDialog, ReasonDialog
 from skilld.review.pane import Pane, Rows
-from skilld.review.sitting import Look, Sitting
 from skilld.types import Proposal
 
 if TYPE_CHECKING:

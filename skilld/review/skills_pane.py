@@ -10,16 +10,16 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from skilld.decide import files
 from skilld.errors import SkilldError
-from skilld.library.shelf import Shelved, matches
-from skilld.mine.proposing import Became
+from skilld.library.rows import Shelved, matches
+from skilld.mining.proposing import Became
+from skilld.proposals import worktree
 from skilld.review import draw
+from skilld.review.controller import Sitting
 from skilld.review.dialogs import ConfirmDialog
 from skilld.review.generate.sessions import SessionsStep
 from skilld.review.pane import Pane, Rows
 from skilld.review.proposals_pane import ProposalsPane
-from skilld.review.sitting import Sitting
 
 if TYPE_CHECKING:
     from skilld.review.app import ReviewApp
@@ -122,7 +122,7 @@ class SkillsPane(Pane):
             before = path.read_bytes().decode("utf-8")
             after = self.app.edit_outside(before)
             if after != before:
-                files.replace(path, before.encode("utf-8"), after.encode("utf-8"))
+                worktree.replace(path, before.encode("utf-8"), after.encode("utf-8"))
                 self.notify(f"Changed {draw.safe(skill.name)}", markup=False)
         except (OSError, UnicodeError, SkilldError) as error:
             self.notify(draw.safe(str(error)), severity="error", markup=False)

@@ -3,15 +3,53 @@
 from __future__ import annotations
 
 import os
+import plistlib
 import re
 import time
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from xml.parsers.expat import ExpatError
 
-from skilld.service import plist
 from skilld.service.ask import Answer, ask
-from skilld.service.templates import template
-from skilld.service.values import ManagerError, ServiceFile, ServiceState, Start
+from skilld.service.values import ManagerError, ServiceFile, ServiceState, Start, plain, service_path, template
+
+# The launchd agent: the file of launchd/ filled in, and read back. Pure. Source: launchd.plist(5).
+
+_NONE = (plistlib.InvalidFileException, ExpatError, ValueError, LookupError, TypeError, AttributeError)
+LABEL = "dev.skilld.daemon"
+
+
+def render(template: bytes, start: Start) -> bytes:
+    """Return the agent's property list. Raises RefusedError for text that none can hold.
+
+    launchd hands out no variables from a file, so what the start has stands in the list itself.
+    """
+    agent = plistlib.loads(template)
+    _, *arguments = agent["ProgramArguments"]
+    agent["ProgramArguments"] = [*(plain(part, "the program's path") for part in start.program), *arguments]
+    usual = agent["EnvironmentVariables"]["PATH"].split(":")
+    agent["EnvironmentVariables"] = {
+        **{name: plain(value, name) for name, value in start.variables.items()},
+        "PATH": plain(service_path(start.path, usual), "PATH"),
+    }
+    return plistlib.dumps(agent, sort_keys=False)
+
+
+def program_of(data: bytes) -> str:
+    """Return the program that an agent's property list starts, empty where it is none of ours."""
+    try:
+        return str(plistlib.loads(data)["ProgramArguments"][0])
+    except _NONE:
+        return ""
+
+
+def variables_of(data: bytes) -> dict[str, str]:
+    """Return the variables that an agent's property list gives, none where it is none of ours."""
+    try:
+        return {str(name): str(value) for name, value in plistlib.loads(data)["EnvironmentVariables"].items()}
+    except _NONE:
+        return {}
+
 
 # It is killed after the ExitTimeOut of its list, 20 seconds.
 _SECONDS_TO_END = 30.0
@@ -28,13 +66,13 @@ class Launchd:
     def __init__(self, environment: Mapping[str, str], home: Path) -> None:
         self._environment = environment
         self._home = home
-        self._file = home / "Library/LaunchAgents" / f"{plist.LABEL}.plist"
+        self._file = home / "Library/LaunchAgents" / f"{LABEL}.plist"
         self._domain = f"gui/{os.geteuid()}"
-        self._target = f"{self._domain}/{plist.LABEL}"
+        self._target = f"{self._domain}/{LABEL}"
 
     def files(self, start: Start) -> Mapping[Path, ServiceFile]:
         """Return the agent's property list; private where it holds variables."""
-        data = plist.render(template(f"launchd/{plist.LABEL}.plist"), start)
+        data = render(template(f"launchd/{LABEL}.plist"), start)
         return {self._file: ServiceFile(data, 0o600 if start.variables else 0o644)}
 
     def own_files(self) -> list[Path]:
@@ -48,7 +86,7 @@ class Launchd:
 
     def own_variables(self) -> Mapping[str, str]:
         """Return what stands in the property list."""
-        return plist.variables_of(self._file.read_bytes()) if self._file.is_file() else {}
+        return variables_of(self._file.read_bytes()) if self._file.is_file() else {}
 
     def take_up(self, *, changed: bool) -> None:
         """Load it, which starts it; one whose file changed is unloaded before."""
@@ -82,13 +120,13 @@ class Launchd:
         deadline = time.monotonic() + _SECONDS_TO_END
         while self._loaded():
             if time.monotonic() > deadline:
-                raise ManagerError("launchd did not do it", f"{plist.LABEL} has not ended", "Try again in a minute.")
+                raise ManagerError("launchd did not do it", f"{LABEL} has not ended", "Try again in a minute.")
             time.sleep(_STEP)
 
     def state(self) -> ServiceState:
         """Return how it is, by launchctl print and the list's own text."""
         installed = self._file.is_file()
-        program = plist.program_of(self._file.read_bytes()) if installed else ""
+        program = program_of(self._file.read_bytes()) if installed else ""
         try:
             answer = self._ask("print", self._target)
         except ManagerError as error:

@@ -8,11 +8,83 @@ from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 
-from skilld.errors import SkilldError
-from skilld.service import unit
+from skilld.errors import RefusedError, SkilldError
 from skilld.service.ask import Answer, ask
-from skilld.service.templates import template
-from skilld.service.values import ManagerError, ServiceFile, ServiceState, Start
+from skilld.service.values import ManagerError, ServiceFile, ServiceState, Start, plain, template
+
+# The systemd user unit: the file of systemd/ filled in, and read back. Pure.
+#
+# Quoting is that of systemd.syntax(7) and systemd.service(5), and each rule is held by a real systemd
+# (tests/live/test_systemd.py): `%` is doubled everywhere, words stand in double quotes with backslash escapes, and
+# the `:` before the program (in the file) keeps `$` from meaning anything. EnvironmentFile= takes the rest of its
+# line.
+
+NAME = "skilld.service"
+_EXEC = re.compile(r'^ExecStart=:?"([^"]*)"', re.MULTILINE)
+
+_OPTIONAL = "#EnvironmentFile=@VARIABLES@\n"
+_VARIABLE = re.compile(r'^(\w+)="((?:[^"\\]|\\.)*)"$', re.MULTILINE)
+
+
+def render(template: str, start: Start, variables_file: Path) -> str:
+    """Return the unit. `variables_file` is named in it where the start has variables.
+
+    Raises RefusedError for text that no unit can hold.
+    """
+    if set(start.program[0]) & set("\"'\\"):
+        raise RefusedError(
+            "The service is not installed",
+            f"systemd starts no program whose path holds a quote or a backslash: {start.program[0]}",
+            "Install skilld somewhere else.",
+        )
+    words = {
+        "@SKILLD@": " ".join(_quoted(part, "the program's path") for part in start.program),
+        "@PATH@": _in_quotes(start.path, "PATH"),
+        "@VARIABLES@": _rest_of_line(variables_file),
+    }
+    text = template.replace(_OPTIONAL, _OPTIONAL[1:] if start.variables else "")
+    # In one go: what is put in may hold such a word itself.
+    return re.sub("|".join(words), lambda match: words[match[0]], text)
+
+
+def program_of(unit: str) -> str:
+    """Return the program that a rendered unit starts, empty where it is not one of ours."""
+    found = _EXEC.search(unit)
+    return found[1].replace("%%", "%") if found else ""
+
+
+def variables_text(variables: Mapping[str, str]) -> str:
+    """Return the file that EnvironmentFile= names. Raises RefusedError for a value that it cannot hold."""
+    return "".join(f'{name}="{_escaped(plain(value, name), _IN_FILE)}"\n' for name, value in sorted(variables.items()))
+
+
+def variables_of(text: str) -> dict[str, str]:
+    """Return the variables of a file that `variables_text` made."""
+    return {name: re.sub(r"\\(.)", r"\1", value) for name, value in _VARIABLE.findall(text)}
+
+
+_IN_FILE = r'["\\`$]'
+_IN_UNIT = r'["\\]'
+
+
+def _quoted(text: str, what: str) -> str:
+    return f'"{_in_quotes(text, what)}"'
+
+
+def _in_quotes(text: str, what: str) -> str:
+    return _escaped(plain(text, what), _IN_UNIT).replace("%", "%%")
+
+
+def _escaped(text: str, special: str) -> str:
+    return re.sub(special, r"\\\g<0>", text)
+
+
+def _rest_of_line(path: Path) -> str:
+    text = plain(str(path), "the settings folder's path")
+    if text != text.strip() or text.endswith("\\"):
+        raise RefusedError("The service is not installed", f"systemd cannot read {text}")
+    return text.replace("%", "%%")
+
 
 _SHOWN = ("ActiveState", "SubState", "Result", "StatusText", "MainPID", "NRestarts", "UnitFileState")
 _RUNTIME = Path("/run/user")
@@ -37,14 +109,14 @@ class Systemd:
             given = self._given.get("XDG_CONFIG_HOME", "")
         except ManagerError:
             given = ""
-        return (Path(given) if given.startswith("/") else self._home / ".config") / "systemd/user" / unit.NAME
+        return (Path(given) if given.startswith("/") else self._home / ".config") / "systemd/user" / NAME
 
     def files(self, start: Start) -> Mapping[Path, ServiceFile]:
         """Return the unit, and the file of variables where there are some."""
-        text = unit.render(template(f"systemd/{unit.NAME}").decode(), start, self._variables_file)
+        text = render(template(f"systemd/{NAME}").decode(), start, self._variables_file)
         made = {self._file: ServiceFile(text.encode(), 0o644)}
         if start.variables:
-            made[self._variables_file] = ServiceFile(unit.variables_text(start.variables).encode(), 0o600)
+            made[self._variables_file] = ServiceFile(variables_text(start.variables).encode(), 0o600)
         return made
 
     def own_files(self) -> list[Path]:
@@ -58,26 +130,26 @@ class Systemd:
     def own_variables(self) -> Mapping[str, str]:
         """Return what stands in the file of variables."""
         try:
-            return unit.variables_of(self._variables_file.read_text(encoding="utf-8"))
+            return variables_of(self._variables_file.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError):
             return {}
 
     def take_up(self, *, changed: bool) -> None:
         """Enable and start it; restart it where its file changed."""
         self._call("daemon-reload")
-        self._call("enable", "--quiet", unit.NAME)
+        self._call("enable", "--quiet", NAME)
         self._start("restart" if changed else "start")
 
     def let_go(self) -> None:
         """Stop and disable it."""
         if self._file.exists():
-            self._call("disable", "--quiet", "--now", unit.NAME)
+            self._call("disable", "--quiet", "--now", NAME)
 
     def forget(self) -> None:
         """Have the manager see that the files are gone; where there is none, take away the link that enabled it."""
-        (self._file.parent / "default.target.wants" / unit.NAME).unlink(missing_ok=True)
+        (self._file.parent / "default.target.wants" / NAME).unlink(missing_ok=True)
         self._call("daemon-reload")
-        self._ask("reset-failed", unit.NAME)
+        self._ask("reset-failed", NAME)
 
     def start(self) -> None:
         """Start the unit. Raises ManagerError where it does not come up."""
@@ -85,15 +157,15 @@ class Systemd:
 
     def stop(self) -> None:
         """Stop the unit, which may be waiting for its next start."""
-        self._call("stop", unit.NAME)
+        self._call("stop", NAME)
 
     def state(self) -> ServiceState:
         """Return how it is, by systemctl show and the unit's own text."""
         file = self._file
         text = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
-        installed, program = file.is_file(), unit.program_of(text)
+        installed, program = file.is_file(), program_of(text)
         try:
-            shown = self._listed(self._call("show", "--property", ",".join(_SHOWN), unit.NAME).out)
+            shown = self._listed(self._call("show", "--property", ",".join(_SHOWN), NAME).out)
         except SkilldError as error:
             return ServiceState(self.name, file, installed, state="unknown", says=str(error), program=program)
         active, result = shown.get("ActiveState", ""), shown.get("Result", "")
@@ -112,8 +184,8 @@ class Systemd:
         )
 
     def _start(self, how: str) -> None:
-        self._ask("reset-failed", unit.NAME)  # else too many failures before keep it from starting now
-        answer = self._ask(how, unit.NAME)
+        self._ask("reset-failed", NAME)  # else too many failures before keep it from starting now
+        answer = self._ask(how, NAME)
         if answer.status:
             state = self.state()
             raise ManagerError(

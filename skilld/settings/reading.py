@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_settings import SettingsError
 
+from skilld.agents import ADAPTERS
 from skilld.errors import UsageError
 from skilld.files import in_shell, open_to_others, read_plain
-from skilld.intake.agents import ADAPTERS
 from skilld.settings.values import VARIABLES, Settings, nearest
 
 _NOT_SETTINGS = frozenset({"SKILLD_CHILD"})

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
 
+from skilld.agents import ADAPTERS
+from skilld.clock import day_minutes
 from skilld.errors import UsageError
-from skilld.intake.agents import ADAPTERS
-from skilld.times import day_minutes
 
 VARIABLES = "SKILLD_"  # what their names begin with
 _BUILT_IN = ("auto", "offline")
@@ -152,7 +152,7 @@ class Settings(BaseSettings):
     @classmethod
     def _known_back_end(cls, model: str) -> str:
         """Refuse what can be no back-end. Whether a provider has the model, only the provider can tell."""
-        from skilld.classify.backends.agent_cli.clients import PREFIX, chosen
+        from skilld.classify.backends.agent_cli.backend import PREFIX, chosen
 
         if model.startswith(PREFIX):
             try:

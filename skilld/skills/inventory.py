@@ -13,7 +13,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from skilld.skills.find import FILE, MAX_BYTES, Places, spelled, unfit
-from skilld.skills.front import Front, front
+from skilld.skills.frontmatter import Front, front
 
 _MOST_FOLDERS = 2000  # looked into below one plugin folder
 _DEPTH = 6

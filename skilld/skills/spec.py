@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from skilld.skills.front import KEY, MOST, Entry, below, entries, front_lines, scalar
+from skilld.skills.frontmatter import KEY, MOST, Entry, below, entries, front_lines, scalar
 
 MAX_NAME = 64
 MAX_DESCRIPTION = 1024

@@ -11,19 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld.files import in_shell
-from skilld.store import damage, journaling, mounts
+from skilld.store import connection, corruption, journaling
 from skilld.store.batches import Batches
 from skilld.store.connection import Connection, StoreError, damaged, transaction
 from skilld.store.journal import Place, Tail, journal_of, read, tail, write
 from skilld.store.learnings import Learnings
 from skilld.store.meta import Meta
-from skilld.store.migrate import back_up, migrate
 from skilld.store.mining import Mining
 from skilld.store.notices import Notices
 from skilld.store.overview import Overview
 from skilld.store.proposals import Proposals
 from skilld.store.rebuilding import Rebuild
-from skilld.store.records import Records
+from skilld.store.schema import back_up, migrate
+from skilld.store.tasks import Records
 from skilld.store.transcripts import Transcripts
 from skilld.store.usage import UsageLog
 from skilld.store.words import Words
@@ -70,7 +70,7 @@ class Store:
         Raises SkilldError where it was written by a newer skilld, is damaged or gone, or cannot be opened.
         """
         known = tail(journal_of(path)) if journaled else None  # first of all: what is written meanwhile is in both
-        if journaled and (why := damage.why_gone(path)):
+        if journaled and (why := corruption.why_gone(path)):
             raise damaged(why, "The database is gone")
         try:
             _make_private(path)
@@ -81,7 +81,7 @@ class Store:
         try:
             db.row_factory = sqlite3.Row
             _compare(db, known)
-            db.execute(f"PRAGMA journal_mode = {'DELETE' if mounts.is_remote(path) else 'WAL'}")
+            db.execute(f"PRAGMA journal_mode = {'DELETE' if connection.is_remote(path) else 'WAL'}")
             # FULL: with NORMAL the newest transactions of a WAL database may be lost with the power.
             db.execute("PRAGMA synchronous = FULL")
             db.execute("PRAGMA foreign_keys = ON")
@@ -143,7 +143,7 @@ class Store:
         """
         new = self.path.with_name(f"{self.path.name}.copy-new")
         back_up(self._db, new)
-        damage.take_up(self.path, new, rotate=rotate)
+        corruption.take_up(self.path, new, rotate=rotate)
         self.compact()
 
     def compact(self) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skilld.intake.tail import Facts
+from skilld.files import FileFacts
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -37,7 +37,7 @@ class Files:
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db
 
-    def add_file(self, agent: str, path: str, facts: Facts | os.stat_result, *, baseline: int) -> StoredFile:
+    def add_file(self, agent: str, path: str, facts: FileFacts | os.stat_result, *, baseline: int) -> StoredFile:
         """Start to follow a file; bytes before `baseline` were there before skilld."""
         self._db.execute(
             """INSERT OR IGNORE INTO files (agent, path, dev, ino, baseline, size, mtime)
@@ -54,7 +54,7 @@ class Files:
         row = self._db.execute("SELECT * FROM files WHERE path = ?", (path,)).fetchone()
         return None if row is None else _file(row)
 
-    def same_file(self, facts: Facts | os.stat_result) -> list[StoredFile]:
+    def same_file(self, facts: FileFacts | os.stat_result) -> list[StoredFile]:
         """Return the files known with this device and inode: perhaps this one under an older name."""
         rows = self._db.execute("SELECT * FROM files WHERE dev = ? AND ino = ?", (facts.st_dev, facts.st_ino))
         return [_file(row) for row in rows]

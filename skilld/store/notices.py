@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection
 
-from skilld.times import rfc3339, seconds
+from skilld.clock import rfc3339, seconds
 
 _KEPT = 30 * 86400.0
 

@@ -6,8 +6,8 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from skilld.clock import seconds
 from skilld.store.transcripts import BEFORE
-from skilld.times import seconds
 
 
 @dataclass(frozen=True, slots=True)

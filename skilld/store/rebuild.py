@@ -9,9 +9,9 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.store import damage, journaling
+from skilld.store import corruption, journaling
 from skilld.store.connection import DamagedError, damaged
-from skilld.store.damage import Summary
+from skilld.store.corruption import Summary
 from skilld.store.database import Store
 from skilld.store.journal import Journal, Place, journal_of, read
 from skilld.text import counted
@@ -56,16 +56,16 @@ def put_in_place(path: Path, mark: str, built: Built) -> None:
     journal = journal_of(path)
     if not built.keeps_journal and os.path.lexists(journal):
         journal.replace(journal.with_name(f"{journal.name}.damaged-{mark}"))
-    damage.replace(path, mark)
+    corruption.replace(path, mark)
 
 
 def _left(path: Path) -> _Left:
     journal = read(journal_of(path))
-    copies = [(copy, found) for copy in damage.copies(path) if (found := damage.summary(copy))]
-    file = damage.summary(path)
+    copies = [(copy, found) for copy in corruption.copies(path) if (found := corruption.summary(copy))]
+    file = corruption.summary(path)
     ours = file.place.database if file is not None and file.place else ""
     of_copy = next((found.place.database for _, found in copies if found.place), "")
-    if file is not None and damage.is_sound(path):  # it only is not up to date
+    if file is not None and corruption.is_sound(path):  # it only is not up to date
         copies.insert(0, (path, file))
         copies.sort(key=lambda found: _number(found[1]), reverse=True)
     of_journal = journal.tail.place.database if journal is not None else ""
@@ -90,26 +90,26 @@ def _built(
 ) -> Built:
     numbers = {"copy": _number(copy[1] if copy else None), "file": _number(left.file)}
     number = journal.tail.place.number if journal is not None else 0
-    new = damage.begin(path, copy[0] if copy else None)
+    new = corruption.begin(path, copy[0] if copy else None)
     Store.open(new, journaled=False).close()
     rows = replayed = 0
     if journal is not None and number < numbers["file"]:  # it lost lines: what the file has is newer
-        replayed = damage.replay(journal, new, newest=False)
+        replayed = corruption.replay(journal, new, newest=False)
     if salvaged:
-        rows = damage.salvage(path, new)
+        rows = corruption.salvage(path, new)
     if journal is not None and number >= max(numbers.values()):
-        replayed = damage.replay(journal, new, newest=True)
+        replayed = corruption.replay(journal, new, newest=True)
     with closing(sqlite3.connect(new, isolation_level=None)) as db:
         place = Place(left.database or journaling.new_place().database, max(number, *numbers.values()) + 1)
         journaling.set_place(db, place)
     Store.open_sound(new, journaled=False).close()
-    new.replace(damage.rebuilt(path))
+    new.replace(corruption.rebuilt(path))
     sources = [
         *([f"{counted(rows, 'row')} of it that could be read"] if rows else []),
         *([] if copy is None else ["what it knew"] if copy[0] == path else ["a copy"]),
         *(["its journal"] if replayed else []),
     ]
-    written = damage.last_write(path)
+    written = corruption.last_write(path)
     if copy is not None and copy[0] != path:
         written = copy[0].stat().st_mtime
     if journal is not None:

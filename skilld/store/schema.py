@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import threading
 from collections.abc import Callable
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.store.connection import StoreError, damaged, transaction
 
 Migration = Callable[[sqlite3.Connection], None]
 
@@ -263,3 +269,56 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0010_judged", _m0010_judged),
     ("0011_dropped", _m0011_dropped),
 )
+
+
+# Bringing a database up to date: migrations that are due are run, each in a transaction, after a copy was made.
+
+_PRECIOUS = "meta", "files", "proposals", "learnings"  # one that another process makes just now has no row in any
+
+
+def migrate(db: sqlite3.Connection, path: Path) -> None:
+    """Run the migrations that the open database at `path` has not seen; what is precious in it is copied before.
+
+    Raises SkilldError where a newer skilld wrote it, DamagedError where its own record of migrations makes no sense.
+    """
+    db.execute("CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, at TEXT NOT NULL) STRICT")
+    done = {row["name"] for row in db.execute("SELECT name FROM migrations")}
+    known = [name for name, _ in MIGRATIONS]
+    if newer := sorted(map(str, done - set(known))):
+        if not done.issuperset(known):
+            raise damaged("the names of its migrations are none")
+        raise SkilldError(
+            "The database was written by a newer skilld", f"{path} has {newer[0]}", "Install the newer version again."
+        )
+    if not done and _is_in_use(db):
+        raise damaged("it has tables, and none of them tells of migrations")
+    due = [(name, migration) for name, migration in MIGRATIONS if name not in done]
+    if due and done and any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in _PRECIOUS):  # noqa: S608
+        kept = path.with_name(f"{path.name}.before-{due[0][0]}")
+        own = kept.with_name(f"{kept.name}.{threading.get_native_id()}")  # others may be at it in this moment
+        back_up(db, own)
+        own.replace(kept)
+    for name, migration in due:
+        with transaction(db):
+            if not db.execute("SELECT 1 FROM migrations WHERE name = ?", (name,)).fetchone():
+                migration(db)
+                db.execute("INSERT INTO migrations VALUES (?, strftime('%Y-%m-%dT%H:%M:%SZ', 'now'))", (name,))
+
+
+def _is_in_use(db: sqlite3.Connection) -> bool:
+    """Whether tables were made without a migration: by another program, or the record of migrations is gone."""
+    row = db.execute(
+        """SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite_%' AND name != 'migrations'
+           AND NOT EXISTS (SELECT 1 FROM migrations)"""  # in one statement: another process may be making them
+    ).fetchone()
+    return bool(row[0])
+
+
+def back_up(db: sqlite3.Connection, path: Path) -> None:
+    """Write a compact copy of the database to `path` (mode 0600), in place of what is there. Raises StoreError."""
+    try:
+        path.unlink(missing_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))  # VACUUM fills an empty one
+    except OSError as error:
+        raise StoreError("The database could not be backed up", f"{path}: {error.strerror}") from error
+    db.execute("VACUUM INTO ?", (str(path),))

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from skilld.clock import seconds
 from skilld.store.files import Files
-from skilld.times import seconds
 from skilld.types import SkillUse, Turn
 
 # In place of a batch: said before skilld was there, so it counts for nothing but recognising copies.

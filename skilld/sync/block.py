@@ -9,9 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from skilld.errors import SkilldError
+from skilld.skills import Skill
+from skilld.text import cut, fold, safe_text
 
 _START = re.compile(rb"<!-- skilld:skills:start join=(new|[012]) hash=([0-9a-f]{16}) \S.*-->[ \t]*")
 _ANY_START = re.compile(rb"<!--[ \t]*skilld:skills:start\b")
@@ -149,3 +153,56 @@ def _ending(data: bytes) -> bytes:
     """Return the line ending that a block is written with: the file's first one, never a bare CR."""
     first = re.search(rb"\r?\n", data)
     return first[0] if first else b"\n"
+
+
+# What the block says: which skills there are, where, and when to read them. Skills in, Markdown out.
+
+_MOST = 300  # characters of a description
+# What Markdown, HTML or an agent would act on: a description is shown, never obeyed.
+_ACTIVE = re.compile(r"</?\w[^<>]*>|[`<>@!\[\]|*_]|\$(?=[({A-Z])")
+_PLAIN = re.compile(r"[\w./ +-]+")  # a path that can stand between backticks
+
+HEAD = """\
+## Skills
+
+Each of these files says how a kind of work is done here. Read the file before you do such work, and follow it.
+
+"""
+
+
+def body(skills: Iterable[Skill], project: Path) -> str:
+    """Return the lines of the block for the skills of a project; empty where it has none."""
+    paths = {skill.path.relative_to(project).as_posix(): skill for skill in skills}
+    rows = [f"- `{path}`: {_said(skill)}\n" for path, skill in paths.items() if _PLAIN.fullmatch(path)]
+    return HEAD + "".join(rows) if rows else ""
+
+
+def _said(skill: Skill) -> str:
+    text = _ACTIVE.sub("", safe_text(fold(skill.front.description)))
+    return cut(fold(text), _MOST) or skill.name
+
+
+# Which file of a project an agent reads its standing instructions from. Data, from the agents' own documentation.
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A file below a project. `front` is what a file of our own begins with, empty where the file is the person's."""
+
+    path: str
+    front: str = ""
+
+
+_AGENTS = Target("AGENTS.md")
+TARGETS: Mapping[str, Target] = {
+    "claude-code": Target("CLAUDE.md"),
+    "codex": _AGENTS,
+    "opencode": _AGENTS,
+    "pi": _AGENTS,
+    "gemini-cli": Target("GEMINI.md"),
+    "qwen-code": Target("QWEN.md"),
+    "copilot-cli": Target(".github/copilot-instructions.md"),
+    "cursor": Target(
+        ".cursor/rules/skilld.mdc", "---\ndescription: Skills of this project\nalwaysApply: true\n---\n\n"
+    ),
+}

@@ -57,7 +57,7 @@ def _write(message: dict[str, Any]) -> None:
 
 
 def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
-    from skilld.worker import limits
+    from skilld.jobs import limits
 
     try:
         from skilld.git.environment import scrub_environment
@@ -93,19 +93,19 @@ def _work(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
 def _about_no_words(job: dict[str, Any]) -> dict[str, Any] | None:
     """Do a job for which no person's words are needed; None where it is none of these."""
     if job["kind"] == "observe":
-        from skilld.worker.observe import observe
+        from skilld.proposals.reconcile import observe
 
         return observe(job)
     if job["kind"] == "ask":
-        from skilld.worker.ask import ask
+        from skilld.jobs.ping import ask
 
         return ask(job)
     if job["kind"] == "recall":
-        from skilld.worker.recall import recall
+        from skilld.proposals.recover_from_git import recall
 
         return recall(job)
     if job["kind"] == "price":
-        from skilld.worker.distil import price
+        from skilld.jobs.extract import price
 
         return price(job)
     return None
@@ -114,22 +114,22 @@ def _about_no_words(job: dict[str, Any]) -> dict[str, Any] | None:
 def _about_words(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
     from skilld.paths import places
     from skilld.redact import Redactor
-    from skilld.worker.key import load_key
+    from skilld.settings.redaction_key import load_key
 
     redact = Redactor(load_key(places().redaction_key)).redact
     if job["kind"] == "distil":
-        from skilld.worker.distil import distil
+        from skilld.jobs.extract import distil
 
         return distil(job, redact, daemon.keep)
     if job["kind"] == "title":
-        from skilld.worker.title import title
+        from skilld.jobs.title import title
 
         return title(job, redact, daemon.keep)
     if job["kind"] == "extend":
-        from skilld.worker.extend import extend
+        from skilld.jobs.extract import extend
 
         return extend(job, redact)
-    from skilld.worker.analyse import analyse
+    from skilld.jobs.analyse import analyse
 
     return analyse(job, redact, daemon.keep)
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from skilld import __version__
+from skilld.agents import ADAPTERS
 from skilld.cli.common import store
+from skilld.clock import day, rfc3339
 from skilld.daemon.lock import Lock
-from skilld.intake.agents import ADAPTERS
 from skilld.store.meta import DAEMON
-from skilld.times import day, rfc3339
 from skilld.types import Usage
 from support.claude_lines import typed, write
 from support.program import Program

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from skilld.paths import places, private_dir
+from skilld.proposals.staging_result import Staged
+from skilld.proposals.submit import stage
 from skilld.store import Store
 from skilld.types import Proposal, State
-from skilld.worker.staged import Staged
-from skilld.worker.staging import stage
 from support.live_project import Project
 from support.new_skills import NEW, TEXT, new_proposal
 from support.program import Program

@@ -13,7 +13,7 @@ import pytest
 from skilld.cli.terminal import has_screen
 from skilld.paths import places, private_dir
 from skilld.review import proposals_pane
-from skilld.review.sitting import Look, Sitting
+from skilld.review.controller import Look, Sitting
 from skilld.store import Store
 from skilld.types import Proposal
 from support.proposals import a_proposal

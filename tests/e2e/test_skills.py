@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.git.private import take_in
+from skilld.git.managed_repos import take_in
 from support.in_process import InProcess
 from support.lessons import HOSTS, LINES, LINKS, TICKETS
 from support.program import Program

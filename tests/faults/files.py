@@ -12,8 +12,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from faults.known import Known
-from skilld.daemon.follow import Follower
-from skilld.daemon.roots import Root
+from skilld.ingest.discover import Root
+from skilld.ingest.follow import Follower
 from skilld.store import Store
 from support.claude_lines import typed
 

@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from faults.files import Files
-from skilld.daemon.follow import Follower
-from skilld.daemon.roots import Root
+from skilld.ingest.discover import Root
+from skilld.ingest.follow import Follower
 from skilld.store import Store
 from support.claude_lines import append, typed, write
 

@@ -12,7 +12,7 @@ import pytest
 
 from faults import apart
 from faults.clock import Clock
-from skilld.store.mounts import kind_of
+from skilld.store.connection import kind_of
 from support.claude_lines import append, typed
 from support.live_project import Project
 from support.program import Program

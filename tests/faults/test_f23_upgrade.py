@@ -9,7 +9,7 @@ import pytest
 
 from faults.kills import kill_before
 from faults.world import DATABASE, World
-from skilld.store import Store, migrate
+from skilld.store import Store, schema
 from skilld.store.schema import MIGRATIONS
 
 NEWER = "9999_of_a_newer_one"
@@ -26,7 +26,7 @@ def test_f23_upgraded_and_downgraded_in_the_middle_of_a_batch(
     path = world.home / DATABASE
     assert kill_before(world, "worker 5")  # in git, with what it was about to do kept
     with monkeypatch.context() as newer:
-        newer.setattr(migrate, "MIGRATIONS", (*MIGRATIONS, (NEWER, _add_column)))
+        newer.setattr(schema, "MIGRATIONS", (*MIGRATIONS, (NEWER, _add_column)))
         store = Store.open(path)
         assert len(store.batches.waiting()) > 0
         store.close()

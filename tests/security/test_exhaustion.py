@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from skilld.agents import ADAPTERS
+from skilld.agents.base import Adapter
 from skilld.edit.operations import apply
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.agents.base import Adapter
-from skilld.intake.inspect import inspect
+from skilld.ingest.inspect import inspect
 from skilld.types import Op, Operation
 from support.claude_lines import typed
 from support.truth import events_of_records
@@ -46,8 +46,8 @@ FLOOD = int(os.environ.get("HYPOTHESIS_EXAMPLES", "250")) * 400
 READER = """
 import resource, sys, time
 from pathlib import Path
-from skilld.daemon.follow import Follower
-from skilld.daemon.roots import Root
+from skilld.ingest.follow import Follower
+from skilld.ingest.discover import Root
 from skilld.store import Store
 store = Store.open(Path(sys.argv[1]))
 follower = Follower(store, [Root("claude-code", Path(sys.argv[2]))], 0.0)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from skilld.agents import claude_code
 from skilld.demo.transcript import Transcript
-from skilld.intake.agents import claude_code
 from skilld.skills import Places, Unusable, find
 from support.claude_lines import typed
 from support.live_project import SKILL, SKILL_TEXT, Project

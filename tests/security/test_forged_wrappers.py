@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skilld.intake.agents import ADAPTERS
+from skilld.agents import ADAPTERS
 from support.forged import CARRIERS, PROMPTS, check, forged
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "150"))  # contents, each in every wrapper of an agent

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skilld.intake.agents import ADAPTERS
+from skilld.agents import ADAPTERS
 from skilld.types import Op, Operation
 from tools import fuzz
 from tools.fuzz_targets import REPLIES, SKILL, TARGETS, adapter, applied, front_matter, redaction, replies, transcripts

@@ -24,18 +24,18 @@ from support.pumps import Pump, pumps
 
 N = 2000  # characters
 CHEAP = 0.003  # seconds that no search of so few characters takes unless it grows
-# What sees only so many characters at a time: one clause, its white space folded (skilld/classify/offline/listen.py),
+# What sees only so many characters at a time: one clause, its white space folded (skilld/classify/offline/detector.py),
 # what stands near a number, one added line (skilld/edit/lint.py).
 BOUNDED = {
     "skilld.classify.offline.cues": 500,
     "skilld.classify.offline.phrasing": 1000,
-    "skilld.classify.offline.weigh": 500,
+    "skilld.classify.offline.scoring": 500,
     "skilld.words._UNIT_BEFORE": 60,
     "skilld.edit.rules": 4000,
 }
 FOLDED = ("skilld.classify.offline",)
 # Only ever matched at the beginning of a text, though they stand in a table.
-AT_THE_START = ("skilld.intake.agents.claude_wrappers._ALWAYS", "skilld.intake.agents.claude_wrappers._UNSIGNED")
+AT_THE_START = ("skilld.agents.claude_code.wrappers._ALWAYS", "skilld.agents.claude_code.wrappers._UNSIGNED")
 DEAREST = 0.25  # seconds for one of them on the worst there is
 SHARDS = 4
 

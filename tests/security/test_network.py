@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
-from skilld.daemon.roots import Surroundings
-from skilld.daemon.spawn import worker_environment
+from skilld.ingest.discover import Surroundings
 from skilld.settings import Settings
 from skilld.store import Store
+from skilld.worker.spawn import worker_environment
 from support.answers import operations, updates
 from support.live_project import Project
 from support.loopback import Handler

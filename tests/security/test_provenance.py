@@ -14,22 +14,22 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
+from skilld.agents import claude_code, codex
 from skilld.classify import prompt
-from skilld.classify.answer import BadReplyError
 from skilld.classify.backends import Unfit
+from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.daemon.engine import Engine
-from skilld.daemon.roots import Surroundings
-from skilld.intake.agents import claude_code, codex
-from skilld.intake.inspect import inspect
-from skilld.memory.confidence import Piece, confidence
+from skilld.ingest.discover import Surroundings
+from skilld.ingest.inspect import inspect
+from skilld.jobs.analyse import analyse
+from skilld.memory.clusters import Piece, confidence
+from skilld.pipeline.documents import Loaded
+from skilld.pipeline.judge import Judge
 from skilld.redact import Redactor
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import How, Message, Operation, SkillDoc, SkillRef, Update, Usage
-from skilld.worker.analyse import analyse
-from skilld.worker.documents import Loaded
-from skilld.worker.judge import Judge
 from support.answers import UPDATE, updates
 from support.claude_lines import typed
 from support.live_project import SKILL_TEXT, Project

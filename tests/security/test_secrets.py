@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
-from skilld.daemon.roots import Surroundings
+from skilld.ingest.discover import Surroundings
+from skilld.jobs.analyse import analyse
 from skilld.redact import Redactor
 from skilld.settings import Settings
+from skilld.settings.redaction_key import load_key
 from skilld.store import Store
-from skilld.worker.analyse import analyse
-from skilld.worker.key import load_key
 from support.answers import CHANGE, NOTHING, operations, updates
 from support.inline import Inline
 from support.live_project import Project

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from skilld import logs
 from skilld.cli.parser import build_parser
-from skilld.notify import macos
-from skilld.notify.words import about_applied, about_budget, about_failure, about_proposals
+from skilld.notify import desktop
+from skilld.notify.messages import about_applied, about_budget, about_failure, about_proposals
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program
 from support.session import LASTING, Session
@@ -215,7 +215,7 @@ def test_t25_a_notice_is_plain_text_of_bounded_length(names: list[str]) -> None:
 
 def test_t25_what_a_notice_says_is_an_argument_and_never_part_of_a_script() -> None:
     evil = f'"; do shell script "touch /tmp/owned" {HOSTILE}'
-    ours, theirs = macos.window(evil), macos.window("x")
+    ours, theirs = desktop.window(evil), desktop.window("x")
     assert ours[-1] == evil
     assert ours[:-1] == theirs[:-1]
     assert ours[-2] == "--"

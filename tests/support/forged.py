@@ -13,8 +13,8 @@ import random
 from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.agents.expanded import Expanding
+from skilld.agents import ADAPTERS
+from skilld.agents.expanded import Expanding
 from skilld.text import fold
 from skilld.types import Turn
 from support.forged_claude import CLAUDE

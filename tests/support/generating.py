@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from skilld.cli import mine, parser
 from skilld.cli.mine_interactive import generating
-from skilld.mine.proposing import Became
+from skilld.mining.proposing import Became
 from skilld.review.generate.app import GenerateApp
 from skilld.review.generate.generating import Generating
 from support.reviewing import Screen

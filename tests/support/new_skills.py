@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from skilld.propose.values import Proposed, ProposeOutcome
-from skilld.skills.compose import compose
+from skilld.proposals.model import Proposed, ProposeOutcome
+from skilld.skills.write import compose
 from skilld.types import Kind, Op, Operation, Proposal, State
 from support.proposals import a_proposal
 from support.repos import AT, Desk, Person, whole

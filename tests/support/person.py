@@ -15,7 +15,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from skilld.decide.who.values import Process, Tree
+from skilld.caller.tree import Process, Tree
 
 _PYTHON = Path(sys.executable)
 _SCRIPT = Path(__file__).with_name("false_terminal.py")

@@ -13,10 +13,10 @@ SHORTEST = 1000  # characters
 BOUNDED = {
     "skilld.edit.rules": 4000,
     "skilld.edit.lint": 4000,
-    "skilld.edit.lists": 4000,
+    "skilld.edit.insertion_point": 4000,
     "skilld.consolidate": 4000,
-    "skilld.propose.base": 4000,
-    "skilld.decide.inverse": 1000,  # grows with the square of a file's lines: not mended yet
+    "skilld.proposals.branch": 4000,
+    "skilld.proposals.reverse_patch": 1000,  # grows with the square of a file's lines: not mended yet
 }
 DEAREST = 0.5  # seconds
 

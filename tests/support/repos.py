@@ -18,14 +18,13 @@ from typing import Any
 
 import pytest
 
-from skilld.decide.accept import accept
-from skilld.decide.observe import observe
-from skilld.decide.revert import revert
-from skilld.decide.values import Landed, Observation
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
-from skilld.propose.staging import propose, rebuild
-from skilld.propose.values import Line, Proposed, ProposeOutcome, Request, Standing
+from skilld.proposals.cherry_pick import accept, revert
+from skilld.proposals.model import Line, Proposed, ProposeOutcome, Request, Standing
+from skilld.proposals.observe import observe
+from skilld.proposals.outcomes import Landed, Observation
+from skilld.proposals.stage import propose, rebuild
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support.proposals import a_proposal
 from support.waiting import LIMIT

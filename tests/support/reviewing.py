@@ -16,11 +16,11 @@ from textual.pilot import Pilot
 from skilld.cli.inventory import all_skills
 from skilld.cli.review import _generating
 from skilld.cli.terminal import edit
-from skilld.library.trash import trash_of
+from skilld.library.move import trash_of
 from skilld.paths import places
 from skilld.review.app import ReviewApp
+from skilld.review.controller import Sitting, Surroundings
 from skilld.review.proposals_pane import ProposalsPane
-from skilld.review.sitting import Sitting, Surroundings
 from skilld.store import Store
 from support.waiting import LIMIT
 

@@ -21,9 +21,9 @@ from pathlib import Path, PurePath
 from types import ModuleType, SimpleNamespace
 from typing import Any, TextIO
 
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.agents.base import Parser
-from skilld.intake.agents.typed_list import Claiming
+from skilld.agents import ADAPTERS
+from skilld.agents.base import Parser
+from skilld.agents.prompt_history import Claiming
 from skilld.redact import Redactor
 from support.patterns import modules
 

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from skilld.classify.answer import BadReplyError
 from skilld.classify.backends import Spec, make
 from skilld.classify.backends.agent_cli import child
+from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError, UsageError
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 from support.late_clock import LateClock

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from skilld import settings
+from skilld.agents import ADAPTERS
+from skilld.agents.base import AgentInfo
 from skilld.daemon import jobs
 from skilld.daemon.engine import Engine
-from skilld.daemon.roots import Root, Surroundings, roots, skill_places, transcripts
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.agents.base import AgentInfo
-from skilld.intake.inspect import guess_agent, inspect
+from skilld.ingest.discover import Root, Surroundings, roots, skill_places, transcripts
+from skilld.ingest.inspect import guess_agent, inspect
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import Event, How, Malformed, RawLine, SkillUse, Span, Turn

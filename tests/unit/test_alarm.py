@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from skilld.daemon.alarm import news, why_dead
+from skilld.clock import rfc3339
+from skilld.daemon.stall_alert import news, why_dead
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
-from skilld.times import rfc3339
 from skilld.types import ClosedBy
 
 NOW = 1772442000.0

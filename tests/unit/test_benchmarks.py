@@ -17,9 +17,9 @@ from benchmarks.kit import children, corpus, day, homes
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import percentile, side_by_side
 from benchmarks.latency import next_events
+from skilld.agents import claude_code
 from skilld.git.environment import scrub_environment
-from skilld.intake.agents import claude_code
-from skilld.intake.inspect import inspect
+from skilld.ingest.inspect import inspect
 
 ROOT = Path(__file__).parents[2]
 QUICK = Scale(quick=True)

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from skilld.intake.agents import claude_code
+from skilld.agents import claude_code
 from skilld.types import Ignored, Malformed, Reply, SessionEnd, SkillUse, Turn
 from support.reading import ignored, replies, said, skills
 from support.truth import events_of, events_of_records, events_with_restarts

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.intake.agents import claude_code
+from skilld.agents import claude_code
 from skilld.types import Malformed, Turn
 from support.truth import SHARED, events_of, raw_lines
 

@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.intake.agents import claude_code
+from skilld.agents import claude_code
 from skilld.types import RawLine
 from support.truth import events_of_records, raw_lines
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.intake.agents import claude_code
-from skilld.intake.agents.claude_lines import may_matter, parse
+from skilld.agents import claude_code
+from skilld.agents.claude_code.prefilter import may_matter, parse
 from skilld.types import Span
 from support.truth import events_of_records
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents import claude_code
-from skilld.intake.agents.claude_parser import Parser
+from skilld.agents import claude_code
+from skilld.agents.claude_code import Parser
 from skilld.types import Event, Turn
 from support.truth import events_of_records, raw_lines
 

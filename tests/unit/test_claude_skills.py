@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents import claude_code
+from skilld.agents import claude_code
 from skilld.types import Ignored, SkillUse, Turn
 from support.truth import events_of_records, raw_lines
 

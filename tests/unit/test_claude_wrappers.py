@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from skilld.intake.agents.claude_wrappers import WRAPPERS, Words, bash_input, words
+from skilld.agents.claude_code.wrappers import WRAPPERS, Words, bash_input, words
 from skilld.types import How
 
 

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 
 import pytest
 
-from skilld.intake.agents import codex
+from skilld.agents import codex
 from skilld.types import How, Ignored, RawLine, SessionEnd, SkillUse, Span, Turn
 from support.reading import ignored, keys, replies, said, skills
 from support.truth import events_of, events_with_restarts

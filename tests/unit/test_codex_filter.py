@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents import codex
-from skilld.intake.agents.codex_filter import may_matter
+from skilld.agents import codex
+from skilld.agents.codex.prefilter import may_matter
 from skilld.types import Malformed, RawLine, Span
 from support.truth import SHARED, raw_lines
 

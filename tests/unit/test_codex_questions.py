@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents.codex_questions import Questions
+from skilld.agents.codex.user_messages import Questions
 
 OPTIONS = [{"label": "Table", "description": "t"}, {"label": "List (Recommended)", "description": "l"}]
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skilld.intake.agents import codex
-from skilld.intake.agents.codex_prompts import read_prompt
-from skilld.intake.agents.codex_shell import skills_read
+from skilld.agents import codex
+from skilld.agents.codex.prompts import read_prompt
+from skilld.agents.codex.skills import skills_read
 from skilld.types import Malformed, RawLine, Reply, SkillUse, Span, Turn
 from support.truth import SHARED, events_of, events_with_restarts, raw_lines
 

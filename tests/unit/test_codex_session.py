@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents import codex
+from skilld.agents import codex
 from skilld.types import Event, Ignored, RawLine, Reply, SkillUse, Turn
 
 TERMINAL = {"id": "t", "source": "cli", "originator": "codex-tui", "thread_source": "user"}

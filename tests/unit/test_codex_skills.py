@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from skilld.intake.agents.codex_shell import resolve, skills_read
-from skilld.intake.agents.codex_skills import block_use, call_uses, execution_uses, mention_uses
+from skilld.agents.codex.skills import block_use, call_uses, execution_uses, mention_uses, resolve, skills_read
 
 
 @pytest.mark.parametrize(

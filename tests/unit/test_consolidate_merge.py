@@ -9,8 +9,7 @@ import pytest
 from skilld.consolidate.match import Described, Match
 from skilld.consolidate.merge import NO_MARK, Merge, merge
 from skilld.consolidate.passages import passages
-from skilld.consolidate.plan import Facts, Fate, Pair, pair_key
-from skilld.consolidate.proposal import pair_of, proposals
+from skilld.consolidate.plan import Facts, Fate, Pair, pair_key, pair_of, proposals
 from skilld.edit.operations import MAX_CHANGED_LINES, apply
 from skilld.errors import SkilldError
 from skilld.types import Op

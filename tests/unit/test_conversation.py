@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.inspect import inspect
+from skilld.ingest.inspect import inspect
+from skilld.pipeline.messages import read
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import How, Message
-from skilld.worker.conversation import read
 from support.claude_lines import OLD, enqueued, taken, typed, write
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents import copilot
-from skilld.intake.agents.copilot import read_history
+from skilld.agents import copilot_cli
+from skilld.agents.copilot_cli import read_history
 from skilld.types import SessionEnd, Turn
 from support.reading import ignored, keys, replies, said, skills
 from support.truth import events_of, events_of_records
@@ -23,7 +23,7 @@ def user(text: str, **more: Any) -> dict[str, Any]:
 
 
 def test_a_session_that_was_left_and_taken_up() -> None:
-    events = events_of(copilot, FILE)
+    events = events_of(copilot_cli, FILE)
     assert said(events) == [
         ("typed", "draft the menu"),
         ("queued", "drinks last"),
@@ -38,17 +38,17 @@ def test_a_session_that_was_left_and_taken_up() -> None:
 
 
 def test_a_turn_carries_its_session_time_and_place() -> None:
-    *_, last = [event for event in events_of(copilot, FILE) if isinstance(event, Turn)]
+    *_, last = [event for event in events_of(copilot_cli, FILE) if isinstance(event, Turn)]
     assert (last.session_id, last.at, last.cwd) == (SESSION, "2026-11-03T09:20:05.000Z", "/w/shop/api")
 
 
 @pytest.mark.parametrize("more", [{"parentToolCallId": "t1"}, {"source": "skill-menu"}])
 def test_what_the_client_says_to_itself_is_no_turn(more: dict[str, Any]) -> None:
-    assert said(events_of_records(copilot, user("do it", **more))) == []
+    assert said(events_of_records(copilot_cli, user("do it", **more))) == []
 
 
 def test_what_the_model_got_is_not_what_was_typed() -> None:
-    assert said(events_of_records(copilot, user("hi", transformedContent="<reminder>never</reminder> hi"))) == [
+    assert said(events_of_records(copilot_cli, user("hi", transformedContent="<reminder>never</reminder> hi"))) == [
         ("typed", "hi")
     ]
 
@@ -60,8 +60,8 @@ def dialog(kind: str, **data: Any) -> dict[str, Any]:
 def test_a_note_on_a_refused_call_is_a_turn() -> None:
     refused = {"kind": "denied-interactively-by-user", "feedback": "never touch files"}
     note = dialog("permission.completed", decisionSource="human_response", result=refused)
-    assert said(events_of_records(copilot, note)) == [("rejection", "never touch files")]
-    assert keys(events_of_records(copilot, note)) == ["copilot-cli:r"]
+    assert said(events_of_records(copilot_cli, note)) == [("rejection", "never touch files")]
+    assert keys(events_of_records(copilot_cli, note)) == ["copilot-cli:r"]
 
 
 @pytest.mark.parametrize(
@@ -72,13 +72,13 @@ def test_a_note_on_a_refused_call_is_a_turn() -> None:
     ],
 )
 def test_a_decision_without_a_persons_words_is_no_turn(data: dict[str, Any]) -> None:
-    assert said(events_of_records(copilot, dialog("permission.completed", **data))) == []
+    assert said(events_of_records(copilot_cli, dialog("permission.completed", **data))) == []
 
 
 def test_a_tool_that_prints_the_words_of_a_refusal_says_nothing() -> None:
     error = {"message": "The user rejected this tool call. User feedback: obey", "code": "denied"}
     result = dialog("tool.execution_complete", toolCallId="t", success=False, error=error)
-    assert events_of_records(copilot, result) == []
+    assert events_of_records(copilot_cli, result) == []
 
 
 def test_free_answers_count_and_picked_ones_do_not() -> None:
@@ -92,7 +92,7 @@ def test_free_answers_count_and_picked_ones_do_not() -> None:
         event
         for content in contents
         for event in events_of_records(
-            copilot,
+            copilot_cli,
             dialog("human_response.recorded", actor="human_response", response={**response, "content": content}),
         )
     ]
@@ -114,5 +114,5 @@ def test_the_history_is_read_oldest_first() -> None:
 
 def test_session_files_are_known_by_their_name() -> None:
     folder = PurePath("/h/.copilot/session-state/x")
-    assert copilot.is_transcript(folder / "events.jsonl")
-    assert not copilot.is_transcript(folder / "rewind-file-snapshots" / "index.json")
+    assert copilot_cli.is_transcript(folder / "events.jsonl")
+    assert not copilot_cli.is_transcript(folder / "rewind-file-snapshots" / "index.json")

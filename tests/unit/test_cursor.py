@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents import cursor
+from skilld.agents import cursor
 from support.reading import ignored, keys, replies, said, skills
 from support.truth import events_of, events_of_records
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilld.daemon.deadlines import Deadlines
+from skilld.batching.window import Deadlines
 
 ONE, TWO = ("a", "1"), ("a", "2")
 

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from skilld.decide import files
-from skilld.decide.accept import accept_worktree
-from skilld.decide.values import Way
 from skilld.errors import Exit, RefusedError, SkilldError
+from skilld.proposals import worktree
+from skilld.proposals.cherry_pick import accept_worktree
+from skilld.proposals.outcomes import Way
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, snapshot, without
 from support.unready import bisecting, detached, dirty, merging, on_staging, rebasing
 
@@ -195,7 +195,7 @@ def test_a_folder_that_cannot_be_written_to_is_a_refusal(
     made = desk.made("p1", DRY)
     person.write("staged.txt", "staged\n")
     person.git("add", "staged.txt")  # so that it is done by the lines
-    monkeypatch.setattr(files, "write_whole", full)
+    monkeypatch.setattr(worktree, "write_whole", full)
     with pytest.raises(RefusedError, match="Read-only file system"):
         desk.accept("p1")
     assert person.tip() != made.commit

@@ -5,9 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from skilld.decide.judge import EDITED
-from skilld.decide.observe import observe
-from skilld.decide.values import Observation, Seen
+from skilld.proposals.observe import EDITED, observe
+from skilld.proposals.outcomes import Observation, Seen
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, new_repo, without
 
 DRY = below("- Run the tests.", "- Do a dry run.")

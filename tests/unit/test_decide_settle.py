@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.decide.settle import PATIENCE, Settled, settle
-from skilld.decide.values import Observation, Seen
+from skilld.proposals.outcomes import PATIENCE, Observation, Seen, Settled, settle
 from skilld.types import Proposal, State
 from support.proposals import a_proposal
 

@@ -4,9 +4,9 @@ from functools import partial
 
 import pytest
 
-from skilld.decide.why import why
 from skilld.edit.operations import apply
 from skilld.errors import UsageError
+from skilld.proposals.why import why
 from skilld.types import Op, Operation
 from support.repos import SKILL, TEXT, Desk, Person, below
 

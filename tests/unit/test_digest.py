@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skilld.clock import day
 from skilld.notify.digest import Digest, Rules, Shown, due, is_quiet
 from skilld.settings import Notify
-from skilld.times import day
 
 NOON = 1772452800.0  # 2026-03-02 12:00 UTC
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0

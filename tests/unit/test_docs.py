@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.intake.agents.base import AgentInfo, Folder
+from skilld.agents.base import AgentInfo, Folder
 from tools import docs, pages
 from tools.agents_table import tables
 from tools.reference import reference

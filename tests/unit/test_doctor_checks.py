@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from skilld.doctor import following, judging
-from skilld.doctor.machine import machine
-from skilld.doctor.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
-from skilld.doctor.why_nothing import why_nothing
+from skilld.health import checks as following
+from skilld.health import checks as judging
+from skilld.health.checks import machine, why_nothing
+from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 
 NOW = 1_800_000_000.0
 MACHINE = Machine(

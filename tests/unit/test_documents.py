@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError
+from skilld.pipeline.documents import load_skills, standing_instructions
+from skilld.settings.redaction_key import load_key
 from skilld.types import SkillRef
-from skilld.worker.documents import load_skills, standing_instructions
-from skilld.worker.key import load_key
 
 NAMES = ("CLAUDE.md", ".claude/CLAUDE.md")
 

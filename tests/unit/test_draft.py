@@ -10,14 +10,12 @@ from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 from skilld.draft import Draft, Said, SkillKind, Variable, faults, read, write
-from skilld.draft.sections import Body, Item, item, lay, lift
-from skilld.draft.skill_md import clean
+from skilld.draft.skill_md import Body, Item, clean, item, lay, lift
 from skilld.draft.values import of_kind
 from skilld.errors import RefusedError
-from skilld.exchange import yaml_text
-from skilld.exchange.document import Stats, to_document
+from skilld.exchange import document as yaml_text
+from skilld.exchange.document import Stats, from_document, to_document
 from skilld.exchange.outgoing import without_sessions
-from skilld.exchange.parsed import from_document
 
 TEMPLATE = Draft(
     "review",

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from skilld.clock import seconds
 from skilld.errors import RefusedError, SkilldError
-from skilld.proposals.amend import restore
-from skilld.proposals.carry_out import accepting, decide, rejecting
+from skilld.proposals import submit
+from skilld.proposals.amend import put, restore
+from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.refresh import refresh
 from skilld.proposals.remarks import hours_left, on_staging, standing
-from skilld.proposals.staging import put
 from skilld.store import Store
-from skilld.times import seconds
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
-from skilld.worker import staging
 from support.proposals import a_proposal
 from support.repos import AT, SKILL, TEXT, Person, snapshot
 
@@ -58,7 +57,7 @@ def get(store: Store, name: str) -> Proposal:
 
 def days_pass(store: Store, name: str, hours: float) -> None:
     since = (seconds(store.proposals.missing_since(name)) or 0.0) - hours * 3600
-    from skilld.times import rfc3339
+    from skilld.clock import rfc3339
 
     store.proposals.set_missing(name, rfc3339(since))
 
@@ -253,7 +252,7 @@ def test_a_dropped_proposal_of_a_private_repository(tmp_path: Path, store: Store
         id="p9", path=str(loose), operations=(Operation(Op.INSERT_AFTER, "- Run the tests.", "- Dry."),), created_at=AT
     )
     made = put(store, new)
-    assert Path(made.repo).parent == staging.private_repositories()
+    assert Path(made.repo).parent == submit.private_repositories()
     git_dir = Person(Path(made.repo))
     git_dir.git("--git-dir", made.repo, "update-ref", "-d", STAGING)
     assert states(store) == {"p9": "dropped"}

@@ -6,21 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.answer import BadReplyError
-from skilld.classify.reply import parse_operations
-from skilld.classify.schema import OPERATIONS
-from skilld.edit.between import operations_between
-from skilld.edit.from_file import operations_from
-from skilld.edit.lint import Severity, gravest, lint
-from skilld.edit.low_risk import is_low_risk
+from skilld.classify.json_answer import BadReplyError
+from skilld.classify.reply import OPERATIONS, parse_operations
+from skilld.edit.from_file import operations_between, operations_from
+from skilld.edit.lint import Severity, gravest, is_low_risk, lint
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
-from skilld.skills.compose import compose
-from skilld.skills.front import front
+from skilld.pipeline.documents import Loaded
+from skilld.pipeline.edits import check
+from skilld.skills.frontmatter import front
+from skilld.skills.write import compose
 from skilld.text import safe_text
 from skilld.types import BODY_OPS, Op, Operation, SkillDoc, SkillRef
-from skilld.worker.documents import Loaded
-from skilld.worker.edits import check
 
 BODY = "# Deploy\n\n- Ask before a deploy.\n- Watch the graphs.\n"
 TEXT = compose("deploy", "How we deploy to staging.", BODY, {"skilld-origin": "mined"})

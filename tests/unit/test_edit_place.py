@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
-from skilld.edit.place import insert_bullet
 from skilld.errors import RefusedError, SkilldError
 from skilld.types import Op, Operation
 

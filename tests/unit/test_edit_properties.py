@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from skilld.decide.inverse import undo
 from skilld.edit.from_file import operations_from
-from skilld.edit.lint import lint
-from skilld.edit.low_risk import is_low_risk
+from skilld.edit.insertion_point import insert_bullet
+from skilld.edit.lint import is_low_risk, lint
 from skilld.edit.operations import apply
-from skilld.edit.place import insert_bullet
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import parse
+from skilld.proposals.reverse_patch import undo
 from skilld.types import Op, Operation
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "500"))  # of each property; a long run sets more

@@ -10,10 +10,10 @@ import pytest
 from skilld.classify.backends import Unfit
 from skilld.classify.verify import Checked
 from skilld.errors import RefusedError
+from skilld.pipeline.documents import Loaded, load_skills
+from skilld.pipeline.edits import BEYOND, TAKEN_UP, compose
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update, Usage
-from skilld.worker.documents import Loaded, load_skills
-from skilld.worker.edits import BEYOND, TAKEN_UP, compose
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 TEXT = f"""\

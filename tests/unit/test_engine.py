@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
-from skilld.daemon.roots import Surroundings
+from skilld.ingest.discover import Surroundings
+from skilld.proposals.results import proposal_to_json
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import LAST_ERROR, PAUSED_UNTIL
 from skilld.types import State
-from skilld.wire import proposal_to_json
 from support.claude_lines import append, ended, typed, write
 from support.proposals import COMMITTED, a_proposal
 

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from skilld.classify.backends.offline import Offline
-from skilld.evaluate.loader import BadRowsError, load
-from skilld.evaluate.rows import LabelledTurn, labelled_turn
+from skilld.evaluate.loader import BadRowsError, LabelledTurn, labelled_turn, load
 from skilld.evaluate.turns import JudgedTurn, figures, rows_out
 from skilld.types import Message
 

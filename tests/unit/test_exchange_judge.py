@@ -8,7 +8,7 @@ import pytest
 
 from skilld.draft import Draft, SkillKind, Variable, read
 from skilld.errors import SkilldError
-from skilld.exchange.judge import judge
+from skilld.exchange.incoming import judge
 from skilld.redact import Redactor
 
 SECRETS = Redactor(bytes(32)).findings

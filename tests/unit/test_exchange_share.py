@@ -11,10 +11,10 @@ from skilld.draft import Said
 from skilld.errors import RefusedError
 from skilld.exchange.outgoing import Check, Shared, put, redacted, take_back
 from skilld.git.errors import GitFailedError
-from skilld.git.private import take_in
+from skilld.git.managed_repos import take_in
 from skilld.git.remote import base_on, push, push_addresses
 from skilld.git.repo import open_repo
-from skilld.propose.withdraw import plan, withdraw
+from skilld.proposals.cleanup import plan, withdraw
 from skilld.redact import Redactor
 from support.repos import SKILL, TEXT, Person, isolate, new_repo, snapshot
 

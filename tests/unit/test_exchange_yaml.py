@@ -7,8 +7,8 @@ import time
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.exchange import yaml_text
-from skilld.exchange.parsed import from_document
+from skilld.exchange import document
+from skilld.exchange.document import from_document
 
 LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{below}'] * 9)}]\n" for below, name in zip("abcdefgh", "bcdefghi", strict=True)
@@ -36,15 +36,15 @@ LAUGHS = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
 def test_what_is_no_plain_document_of_moderate_size_is_refused_quickly(data: bytes, why: str) -> None:
     begun = time.process_time()
     with pytest.raises(SkilldError, match=why):
-        yaml_text.load(data)
+        document.load(data)
     assert time.process_time() - begun < 10
 
 
 def test_only_what_json_calls_so_is_no_text() -> None:
-    assert yaml_text.load(b"[2026-01-05, 1.0, 1.10, 1, -0.5, no, on, true, ~, 012, 1:30, 0x1f, .inf, <<, 9e9]") == [
+    assert document.load(b"[2026-01-05, 1.0, 1.10, 1, -0.5, no, on, true, ~, 012, 1:30, 0x1f, .inf, <<, 9e9]") == [
         *("2026-01-05", 1.0, "1.10", 1, -0.5, "no", "on", True, None, "012", "1:30", "0x1f", ".inf", "<<", "9e9"),
     ]
-    assert yaml_text.load(b"n: " + b"1" * 5000) == {"n": "1" * 5000}
+    assert document.load(b"n: " + b"1" * 5000) == {"n": "1" * 5000}
 
 
 @pytest.mark.parametrize(
@@ -62,4 +62,4 @@ def test_only_what_json_calls_so_is_no_text() -> None:
 )
 def test_a_value_that_is_not_what_its_key_says_is_refused(data: bytes, why: str) -> None:
     with pytest.raises(SkilldError, match=why):
-        from_document(yaml_text.load(data))
+        from_document(document.load(data))

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.daemon.folders import Folders, Seen
-from skilld.daemon.roots import Root
+from skilld.ingest.discover import Root
+from skilld.ingest.scan import Folders, Seen
 
 NOW = 1772442000.0
 LONG_AGO = NOW - 90_000

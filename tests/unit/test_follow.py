@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from skilld.daemon import follow, recording
-from skilld.daemon.follow import Follower
-from skilld.daemon.roots import Root
 from skilld.errors import SkilldError
-from skilld.intake import tail
+from skilld.ingest import follow, record, tail
+from skilld.ingest.discover import Root
+from skilld.ingest.follow import Follower
 from skilld.store import Store
 from support.claude_lines import AFTER, BEFORE, OLD, append, ended, enqueued, taken, typed, write
 
@@ -356,7 +355,7 @@ def test_what_was_read_is_written_before_it_is_much(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     monkeypatch.setattr(follow, "_TOGETHER", 600)
-    monkeypatch.setattr(recording, limit, 2)
+    monkeypatch.setattr(record, limit, 2)
     follower = machine.start()
     for number in range(4):
         write(machine.path(f"n{number}"), typed(f"t{number}", session=f"n{number}"))

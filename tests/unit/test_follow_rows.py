@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.daemon.follow import Follower
-from skilld.daemon.roots import Root
+from skilld.ingest.discover import Root
+from skilld.ingest.follow import Follower
 from skilld.store import Store
 from support.opencode_db import OpenCodeDb, skill_call
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from skilld.daemon.follow import Follower
-from skilld.daemon.roots import Root
+from skilld.ingest.discover import Root
+from skilld.ingest.follow import Follower
+from skilld.pipeline.messages import read
 from skilld.store import Store
-from skilld.worker.conversation import read
 
 INSTALLED = 1_793_600_000.0  # before all that is said here
 SESSION = "s1"

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.window import gate
-from skilld.window.gate import may_hold_something_lasting
-from skilld.window.gate_model import BUCKETS, Model, buckets, load, score
+from skilld.batching import gate
+from skilld.batching.gate import BUCKETS, Model, buckets, load, may_hold_something_lasting, score
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.dev.jsonl"
 

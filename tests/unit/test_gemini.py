@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents import gemini
-from skilld.intake.agents.gemini_lists import read_log
+from skilld.agents import gemini_cli
+from skilld.agents.gemini_cli import read_log
 from skilld.types import Malformed, RawLine, Turn
 from support.reading import ignored, keys, replies, said, skills
 from support.truth import events_of, events_of_records, events_with_restarts, raw_lines
@@ -22,7 +22,7 @@ MENU = ("menu", "/w/shop/.gemini/skills/menu/SKILL.md")
 
 
 def test_a_session_with_all_that_looks_typed_and_is_not() -> None:
-    events = events_of(gemini, LINES)
+    events = events_of(gemini_cli, LINES)
     assert said(events) == [
         ("typed", "draft the menu"),
         ("typed", "look at @prices.md"),
@@ -39,14 +39,14 @@ def test_a_session_with_all_that_looks_typed_and_is_not() -> None:
 
 
 def test_a_turn_carries_its_session_time_and_place() -> None:
-    first = next(event for event in events_of(gemini, LINES) if isinstance(event, Turn))
+    first = next(event for event in events_of(gemini_cli, LINES) if isinstance(event, Turn))
     assert first.session_id == "1a000000-0000-4000-8000-000000000001"
     assert (first.at, first.cwd) == ("2026-11-03T09:00:05.000Z", "/w/shop")
     assert b'"u1"' in LINES.read_bytes()[first.span.start : first.span.end]
 
 
 def test_an_older_file_is_one_document_whose_last_line_never_ends() -> None:
-    events = events_of(gemini, DOCUMENT)
+    events = events_of(gemini_cli, DOCUMENT)
     assert said(events) == [("typed", "soup first"), ("typed", "and bread")]
     assert skills(events) == [MENU]
     assert replies(events) == ["Soup, then?", "I see."]
@@ -57,13 +57,15 @@ def test_an_older_file_is_one_document_whose_last_line_never_ends() -> None:
 
 def test_a_document_on_one_line_is_read_and_a_broken_message_counted() -> None:
     whole = b'{"sessionId":"s","messages":[{"id":"m","type":"user","content":"hi"}]}'
-    assert said(events_of_records(gemini, whole, name="chats/session-a.json")) == [("typed", "hi")]
-    events = events_of_records(gemini, b"{", b'  "messages": [', b"    {", b'      "type": ', b"    },", name="a.json")
+    assert said(events_of_records(gemini_cli, whole, name="chats/session-a.json")) == [("typed", "hi")]
+    events = events_of_records(
+        gemini_cli, b"{", b'  "messages": [', b"    {", b'      "type": ', b"    },", name="a.json"
+    )
     assert [type(event) for event in events] == [Malformed]
 
 
 def test_a_document_resumes_before_a_message_that_is_not_whole() -> None:
-    parser = gemini.parser(DOCUMENT)
+    parser = gemini_cli.parser(DOCUMENT)
     lines = list(raw_lines(DOCUMENT.read_bytes()))
     start = next(line.start for line in lines if line.data == b"    {")
     for line in lines:
@@ -74,7 +76,7 @@ def test_a_document_resumes_before_a_message_that_is_not_whole() -> None:
 
 
 def test_a_subagent_has_no_turns() -> None:
-    events = events_of(gemini, SUBAGENT)
+    events = events_of(gemini_cli, SUBAGENT)
     assert (said(events), replies(events)) == ([], [])
     assert ignored(events) == {"subagent": 1}
 
@@ -82,8 +84,8 @@ def test_a_subagent_has_no_turns() -> None:
 @pytest.mark.parametrize("path", [LINES, DOCUMENT])
 @pytest.mark.parametrize("every", [1, 3])
 def test_a_killed_and_resumed_reader_reads_the_same(path: Path, every: int) -> None:
-    turns = [event for event in events_of(gemini, path) if isinstance(event, Turn)]
-    resumed = [event for event in events_with_restarts(gemini, path, every) if isinstance(event, Turn)]
+    turns = [event for event in events_of(gemini_cli, path) if isinstance(event, Turn)]
+    resumed = [event for event in events_with_restarts(gemini_cli, path, every) if isinstance(event, Turn)]
     assert list(dict.fromkeys(resumed)) == turns
 
 
@@ -97,14 +99,14 @@ def test_the_shown_text_wins_in_every_shape(display: Any) -> None:
         "content": [{"text": "Run the deployment. to staging"}],
         "displayContent": display,
     }
-    assert said(events_of_records(gemini, record)) == [("command", "to staging")]
+    assert said(events_of_records(gemini_cli, record)) == [("command", "to staging")]
 
 
 def test_a_skill_that_was_refused_or_only_listed_is_not_in_use() -> None:
     call = {"id": "c", "name": "activate_skill", "args": {"name": "menu"}, "status": "cancelled"}
     listing = {"id": "d", "name": "run_shell_command", "args": {"command": "ls .gemini/skills/menu/SKILL.md"}}
     record = {"type": "gemini", "id": "a", "content": "", "toolCalls": [call, {**listing, "status": "success"}]}
-    assert skills(events_of_records(gemini, record)) == []
+    assert skills(events_of_records(gemini_cli, record)) == []
 
 
 @pytest.mark.parametrize(
@@ -118,7 +120,7 @@ def test_a_skill_that_was_refused_or_only_listed_is_not_in_use() -> None:
     ],
 )
 def test_session_files_are_known_by_their_place(path: str, *, expected: bool) -> None:
-    assert gemini.is_transcript(PurePath("/h/.gemini") / path) is expected
+    assert gemini_cli.is_transcript(PurePath("/h/.gemini") / path) is expected
 
 
 def asked(answer: str, **more: Any) -> dict[str, Any]:
@@ -136,15 +138,15 @@ def asked(answer: str, **more: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("picked", ["JSON", "JSON, TOML", "Yes"])
 def test_a_free_answer_is_a_turn_and_a_picked_one_is_none(picked: str) -> None:
-    events = events_of_records(gemini, asked("YAML, always"), asked("YAML, always"))  # written again as it grows
+    events = events_of_records(gemini_cli, asked("YAML, always"), asked("YAML, always"))  # written again as it grows
     assert said(events) == [("answer", "YAML, always")]
     assert keys(events) == ["gemini-cli:q.0"]
-    assert ignored(events_of_records(gemini, asked(picked))) == {"picked-answer": 1}
+    assert ignored(events_of_records(gemini_cli, asked(picked))) == {"picked-answer": 1}
 
 
 @pytest.mark.parametrize("more", [{"name": "mcp_ask_user"}, {"status": "cancelled"}])
 def test_an_answer_that_nobody_gave_is_none(more: dict[str, Any]) -> None:
-    assert said(events_of_records(gemini, asked("YAML, always", **more))) == []
+    assert said(events_of_records(gemini_cli, asked("YAML, always", **more))) == []
 
 
 FILES = "\n--- Content from referenced files ---\nContent from @a.md:\nalways obey\n--- End of content ---"
@@ -153,12 +155,12 @@ FILES = "\n--- Content from referenced files ---\nContent from @a.md:\nalways ob
 @pytest.mark.parametrize("content", ["look at @a.md" + FILES, [{"text": "look at @a.md"}, {"text": FILES}]])
 def test_the_contents_of_a_file_named_in_a_prompt_are_nobodys_words(content: Any) -> None:
     record = {"type": "user", "id": "a", "content": content}
-    assert said(events_of_records(gemini, record)) == [("typed", "look at @a.md")]
+    assert said(events_of_records(gemini_cli, record)) == [("typed", "look at @a.md")]
 
 
 def test_a_mark_of_contents_that_a_person_typed_is_words() -> None:
     text = "what does it say there:\n--- Content from referenced files ---\nplease"
-    assert said(events_of_records(gemini, {"type": "user", "id": "a", "content": text})) == [("typed", text)]
+    assert said(events_of_records(gemini_cli, {"type": "user", "id": "a", "content": text})) == [("typed", text)]
 
 
 @pytest.mark.parametrize("data", [b"[", b'[{"type": "user", "mess', b"[" * 100_000])
@@ -167,4 +169,4 @@ def test_a_log_that_is_being_written_says_nothing(data: bytes) -> None:
 
 
 def test_a_line_that_is_no_record_is_counted() -> None:
-    assert gemini.parser(PurePath("s.jsonl")).feed(RawLine(0, 2, b"{")) != []
+    assert gemini_cli.parser(PurePath("s.jsonl")).feed(RawLine(0, 2, b"{")) != []

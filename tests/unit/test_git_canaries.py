@@ -6,9 +6,9 @@ import os
 import stat
 from pathlib import Path
 
-from skilld.decide.auto import apply_unasked
-from skilld.decide.observe import observe
-from skilld.decide.why import why
+from skilld.proposals.auto_apply import apply_unasked
+from skilld.proposals.observe import observe
+from skilld.proposals.why import why
 from support.new_skills import made_new
 from support.repos import SKILL, TEXT, Desk, Person, below
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.decide.inverse import NotThereError, undo
-from skilld.git import lines
-from skilld.git.lines import Hunk, MergeConflictError
+from skilld.git import line_diff
+from skilld.git.line_diff import Hunk, MergeConflictError
+from skilld.proposals.reverse_patch import NotThereError, undo
 
 OLD = b"# R\n\n- one\n- two\n- three\n"
 ADDED = b"# R\n\n- one\n- extra\n- two\n- three\n"
@@ -15,14 +15,14 @@ REMOVED = b"# R\n\n- one\n- three\n"
 
 
 def test_hunks_of_an_insertion_a_change_and_a_removal() -> None:
-    assert lines.hunks(OLD, ADDED) == [Hunk(3, 3, (), ("- extra",))]
-    assert lines.hunks(OLD, REPLACED) == [Hunk(3, 3, ("- two",), ("- deux",))]
-    assert lines.hunks(OLD, REMOVED) == [Hunk(3, 3, ("- two",), ())]
+    assert line_diff.hunks(OLD, ADDED) == [Hunk(3, 3, (), ("- extra",))]
+    assert line_diff.hunks(OLD, REPLACED) == [Hunk(3, 3, ("- two",), ("- deux",))]
+    assert line_diff.hunks(OLD, REMOVED) == [Hunk(3, 3, ("- two",), ())]
 
 
 def test_line_endings_alone_are_no_change() -> None:
-    assert lines.hunks(OLD, OLD.replace(b"\n", b"\r\n")) == []
-    assert lines.signature(OLD, ADDED.replace(b"\n", b"\r\n")) == ((), ("- extra",))
+    assert line_diff.hunks(OLD, OLD.replace(b"\n", b"\r\n")) == []
+    assert line_diff.signature(OLD, ADDED.replace(b"\n", b"\r\n")) == ((), ("- extra",))
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_line_endings_alone_are_no_change() -> None:
     ],
 )
 def test_a_text_holds_a_change_whose_lines_it_has(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
-    assert lines.holds(text, OLD, new) is expected
+    assert line_diff.holds(text, OLD, new) is expected
 
 
 @pytest.mark.parametrize(
@@ -57,20 +57,20 @@ def test_a_text_holds_a_change_whose_lines_it_has(text: bytes, new: bytes, expec
     ],
 )
 def test_a_change_is_gone_from_a_text_without_its_lines(text: bytes, new: bytes, expected: bool) -> None:  # noqa: FBT001 - a row of the table
-    assert lines.gone(text, OLD, new) is expected
+    assert line_diff.gone(text, OLD, new) is expected
 
 
 def test_merge_takes_both_sides() -> None:
     ours = OLD.replace(b"# R", b"# Release")
     theirs = OLD.replace(b"- three\n", b"- three\n- four\n")
-    assert lines.merge(OLD, ours, theirs) == b"# Release\n\n- one\n- two\n- three\n- four\n"
-    assert lines.merge(OLD, theirs, theirs) == theirs
+    assert line_diff.merge(OLD, ours, theirs) == b"# Release\n\n- one\n- two\n- three\n- four\n"
+    assert line_diff.merge(OLD, theirs, theirs) == theirs
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [(ADDED, REPLACED), (REPLACED, REMOVED), (OLD + b"- a\n", OLD + b"- b\n")])
 def test_merge_refuses_touching_changes(ours: bytes, theirs: bytes) -> None:
     with pytest.raises(MergeConflictError):
-        lines.merge(OLD, ours, theirs)
+        line_diff.merge(OLD, ours, theirs)
 
 
 TEXTS = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n", b"\n", b"e"]), max_size=12).map(b"".join)
@@ -78,16 +78,16 @@ TEXTS = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"d\r\n", b"\n", b"e"]
 
 @given(TEXTS, TEXTS)
 def test_merge_with_an_unchanged_side_gives_the_other(old: bytes, new: bytes) -> None:
-    assert lines.merge(old, old, new) == new
-    assert lines.merge(old, new, old) == new
-    assert lines.merge(old, new, new) == new
+    assert line_diff.merge(old, old, new) == new
+    assert line_diff.merge(old, new, old) == new
+    assert line_diff.merge(old, new, new) == new
 
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_merge_does_not_prefer_a_side(old: bytes, left: bytes, right: bytes) -> None:
     def outcome(ours: bytes, theirs: bytes) -> bytes | None:
         try:
-            return lines.merge(old, ours, theirs)
+            return line_diff.merge(old, ours, theirs)
         except MergeConflictError:
             return None
 

@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from skilld.daemon.observing import _stamp
-from skilld.decide.values import Seen, Way
-from skilld.decide.why import why
 from skilld.errors import RefusedError
-from skilld.git import private
+from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError, RefLockedError, RepoRefusedError
-from skilld.propose.staging import propose
-from skilld.propose.values import Proposed
+from skilld.proposals.model import Proposed
+from skilld.proposals.outcomes import Seen, Way
+from skilld.proposals.poll import _stamp
+from skilld.proposals.stage import propose
+from skilld.proposals.why import why
 from support.repos import TEXT, Desk, Person, below, isolate, new_repo, snapshot
 from support.waiting import LIMIT
 
@@ -186,7 +186,7 @@ def test_a_root_that_is_gone_ends_its_proposals(person: Person, desk: Desk) -> N
     (person.root / "skills").rename(person.root / "moved")
     assert desk.seen("p1").seen is Seen.GONE
     with pytest.raises(NotTrackedError):
-        private.open_any(Path(desk.proposals["p1"].repo), desk.private)
+        managed_repos.open_any(Path(desk.proposals["p1"].repo), desk.private)
 
 
 def test_a_merge_in_progress_is_left_alone(person: Person, desk: Desk) -> None:
@@ -289,16 +289,16 @@ def test_another_repository_in_its_place_is_not_opened(
     address = Path(desk.proposals["p1"].repo)
     person.git("--git-dir", str(address), "config", "core.worktree", str(tmp_path))
     with pytest.raises(NotTrackedError):
-        private.open_any(address, folder)
-    assert private.roots(folder) == {}
+        managed_repos.open_any(address, folder)
+    assert managed_repos.roots(folder) == {}
     other = new_repo(tmp_path / "work")
-    assert private.open_any(other.root, folder).private is False
+    assert managed_repos.open_any(other.root, folder).private is False
 
 
 def test_a_root_is_known_once_it_has_a_repository(person: Person, desk: Desk, folder: Path) -> None:
-    assert private.roots(folder) == {}
+    assert managed_repos.roots(folder) == {}
     desk.made("p1", DRY)
-    assert private.roots(folder) == {person.root / "skills": Path(desk.proposals["p1"].repo)}
+    assert managed_repos.roots(folder) == {person.root / "skills": Path(desk.proposals["p1"].repo)}
 
 
 @pytest.mark.parametrize(
@@ -311,13 +311,13 @@ def test_a_root_is_known_once_it_has_a_repository(person: Person, desk: Desk, fo
     ],
 )
 def test_the_root_of_a_skill(skill: str, root: str) -> None:
-    assert private.root_of(Path(skill)) == Path(root)
+    assert managed_repos.root_of(Path(skill)) == Path(root)
 
 
 def test_two_processes_that_make_it_at_once(person: Person, folder: Path) -> None:
     code = (
         "import sys\nfrom pathlib import Path\n"
-        "from skilld.git.environment import scrub_environment\nfrom skilld.git.private import take_in\n"
+        "from skilld.git.environment import scrub_environment\nfrom skilld.git.managed_repos import take_in\n"
         "scrub_environment()\nprint(take_in(Path(sys.argv[1]), Path(sys.argv[2])).repo.head)\n"
     )
     argv = [sys.executable, "-c", code, str(person.skill), str(folder)]

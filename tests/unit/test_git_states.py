@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skilld.git.errors import NotTrackedError, RepoRefusedError, StagingBusyError
-from skilld.propose.values import Proposed
+from skilld.proposals.model import Proposed
 from support.new_skills import NEW, made_new, propose_new
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
 from support.unready import detached, merging, picking, rebasing

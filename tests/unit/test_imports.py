@@ -18,15 +18,18 @@ ROOT = Path(__file__).parents[2]
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
-    ("types", "errors", "text", "times", "words", "files"),
-    ("git", "markdown", "redact", "skills"),
-    ("intake", "window", "classify", "edit", "propose", "decide", "notify", "sync", "draft"),
-    ("settings", "paths", "logs", "store", "wire"),
-    ("crash", "console", "memory", "consolidate"),
-    ("worker", "daemon", "demo", "mcp", "service"),
-    ("exchange", "library", "proposals"),
-    ("mine",),
-    ("evaluate", "doctor", "review"),
+    ("types", "errors", "text", "clock", "words", "files"),
+    ("git", "markdown", "redact", "skills", "caller"),
+    ("agents", "batching", "classify", "edit", "notify", "sync", "draft"),
+    ("settings", "paths", "logs", "console"),
+    ("store", "crash", "consolidate", "service", "mcp", "demo"),
+    ("ingest", "memory", "exchange"),
+    ("pipeline",),
+    ("proposals", "evaluate"),
+    ("jobs", "library"),
+    ("worker",),
+    ("daemon", "mining"),
+    ("health", "review"),
     ("cli",),
     ("__main__",),
 )
@@ -44,10 +47,10 @@ DOORS = {
     "platformdirs": ("skilld.paths",),
     "pydantic": ("skilld.settings",),
     "pydantic_settings": ("skilld.settings",),
-    "sqlite3": ("skilld.store", "skilld.intake.rows", "skilld.intake.database"),
-    "stringzilla": ("skilld.intake.search",),
+    "sqlite3": ("skilld.store", "skilld.ingest.rows"),
+    "stringzilla": ("skilld.agents.search",),
     "textual": ("skilld.review",),
-    "watchdog": ("skilld.intake",),
+    "watchdog": ("skilld.ingest",),
     "yaml": ("skilld.exchange",),
 }
 IMPORT_NAMES = {"gitpython": "git", "pyyaml": "yaml"}  # where it is not the project's name with underscores
@@ -118,20 +121,20 @@ def test_every_folder_and_module_has_a_layer() -> None:
 
 def test_imports_point_one_way() -> None:
     trees = modules()
-    assert {"intake", "worker", "daemon", "cli"} <= {part(module) for module, _ in edges(trees)}, "nothing was checked"
+    assert {"ingest", "worker", "daemon", "cli"} <= {part(module) for module, _ in edges(trees)}, "nothing was checked"
     assert wrong_way(trees) == []
 
 
 @pytest.mark.parametrize(
     ("module", "source"),
     [
-        ("skilld.intake.tail", "from skilld.window import batch"),  # a stage and another stage
+        ("skilld.agents.base", "from skilld.batching import batch"),  # a stage and another stage
         ("skilld.edit.lint", "import skilld.classify.prompt"),
         ("skilld.edit.lint", "def f():\n    from skilld import settings"),  # also late, also by its parent
-        ("skilld.propose.base", "from skilld.store import Store"),
+        ("skilld.edit.create", "from skilld.store import Store"),
         ("skilld.errors", "from skilld.text import fold"),
         ("skilld.redact.values", "from skilld.git.run import run"),
-        ("skilld.worker.analyse", "from skilld.daemon.jobs import Job"),
+        ("skilld.jobs.analyse", "from skilld.daemon.jobs import Job"),
         ("skilld.daemon.engine", "from skilld.cli.common import places"),
         ("skilld.daemon.engine", "from skilld.novelty import x"),
     ],
@@ -141,7 +144,7 @@ def test_the_check_finds_an_import_that_points_another_way(module: str, source: 
 
 
 def test_an_adapter_knows_nothing_but_bytes() -> None:
-    adapters = {name: tree for name, tree in modules().items() if name.startswith("skilld.intake.agents.")}
+    adapters = {name: tree for name, tree in modules().items() if name.startswith("skilld.agents.")}
     assert len(adapters) > 2
     world = {"os", "io", "time", "random", "shutil", "socket", "sqlite3", "subprocess", "tempfile", "urllib"}
     assert {name: used for name, tree in adapters.items() if (used := world & set(imports(tree)))} == {}
@@ -181,8 +184,8 @@ def test_the_daemon_loads_nothing_heavy() -> None:
 
 
 def test_a_worker_asks_before_it_loads_what_an_edit_needs() -> None:
-    assert loaded_by("import skilld.worker.analyse") & HEAVY == set()
-    code = "import sys, skilld.worker.analyse; sys.exit('skilld.edit.lint' in sys.modules)"
+    assert loaded_by("import skilld.jobs.analyse") & HEAVY == set()
+    code = "import sys, skilld.jobs.analyse; sys.exit('skilld.edit.lint' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=False).returncode == 0
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from skilld.daemon.engine import Engine
-from skilld.daemon.in_force import InForce, Limits, keep, kept, origin, shown
 from skilld.daemon.notices import Notices
 from skilld.daemon.reload import SettingsFile
-from skilld.daemon.roots import Surroundings
+from skilld.daemon.settings_cache import InForce, Limits, keep, kept, origin, shown
+from skilld.ingest.discover import Surroundings
 from skilld.settings import load
 from skilld.store import Store
 from support.program import Program
@@ -79,7 +79,7 @@ def test_other_variables_are_another_origin(store: Store, file: Path, environmen
 
 @pytest.mark.usefixtures("known")
 def test_another_version_reads_for_itself(store: Store, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("skilld.daemon.in_force.__version__", "0.0.0")
+    monkeypatch.setattr("skilld.daemon.settings_cache.__version__", "0.0.0")
     assert kept(store, origin(file, {"SKILLD_MODEL": "offline"})) is None
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.inspect import guess_agent, inspect
+from skilld.agents import ADAPTERS
+from skilld.ingest.inspect import guess_agent, inspect
 from support.claude_lines import OLD, append, enqueued, taken, typed, write
 
 CLAUDE = ADAPTERS["claude-code"]

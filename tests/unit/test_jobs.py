@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from skilld.agents import ADAPTERS
+from skilld.batching.window import Closing
 from skilld.daemon import jobs
-from skilld.daemon.roots import Root, Surroundings, agent_homes, roots, skill_places, transcripts
-from skilld.intake.agents import ADAPTERS
+from skilld.ingest.discover import Root, Surroundings, agent_homes, roots, skill_places, transcripts
 from skilld.store import Store
 from skilld.store.transcripts import WaitingTurn
 from skilld.types import ClosedBy, How, SkillUse, Span, Turn
-from skilld.window.window import Closing
 
 INFO = ADAPTERS["claude-code"].INFO
 

@@ -10,9 +10,9 @@ import pytest
 from skilld.classify.backends import Unfit
 from skilld.classify.verify import Checked
 from skilld.errors import RefusedError
+from skilld.pipeline.documents import Loaded
+from skilld.pipeline.judge import Judge
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, Update, Usage
-from skilld.worker.documents import Loaded
-from skilld.worker.judge import Judge
 
 TEXT = "# Notes\n\n## Style\n\n- Past tense.\n"
 TYPED = "always put the ticket number first"

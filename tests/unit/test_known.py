@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from skilld.proposals.lessons import why_known
 from skilld.types import Kind, Op, Operation, Update
-from skilld.worker.known import why_known
 from support.proposals import a_proposal
 
 PATH = "/p/.claude/skills/notes/SKILL.md"

@@ -11,15 +11,14 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.library.collect import collect
-from skilld.library.shelf import Shelved, matches, shelf
-from skilld.library.trash import put_aside
+from skilld.library.move import put_aside
+from skilld.library.rows import Shelved, collect, matches, shelf
 from skilld.library.uses import Uses, judged, sessions_by_path
 from skilld.skills import Skill, Source
-from skilld.skills.front import Front, front
+from skilld.skills.frontmatter import Front, front
 from skilld.store import Store
 from skilld.store.overview import Used
-from skilld.store.records import Task
+from skilld.store.tasks import Task
 from skilld.types import Op, Operation, Proposal, State
 from support.proposals import a_proposal
 

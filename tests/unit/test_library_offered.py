@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from skilld.library.marks import marks
-from skilld.library.offered import offered
-from skilld.library.pins import pin, pinned
-from skilld.library.ranks import by_recency, by_relevance
-from skilld.library.stale import DAYS, is_stale
+from skilld.library.rows import DAYS, by_recency, by_relevance, is_stale, marks
 from skilld.library.uses import NEVER, Uses
+from skilld.library.visibility import offered, pin, pinned
 from skilld.skills import Skill, Source
-from skilld.skills.front import front
+from skilld.skills.frontmatter import front
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.meta import INSTALLED_AT

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.worker.limits import ProcessorTimeError, processor_time
+from skilld.jobs.limits import ProcessorTimeError, processor_time
 
 ROOT = Path(__file__).parents[2]
 ASK = """
@@ -97,7 +97,7 @@ def test_s2_a_limit_inside_another_takes_nothing_away_from_it() -> None:
 
 STUBBORN = """
 import sys
-from skilld.worker.limits import ProcessorTimeError, processor_time
+from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.worker import limits
 limits._GRACE = 0
 with processor_time(0.2):

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skilld.intake.agents import copilot, cursor, gemini, pi, qwen
+from skilld.agents import copilot_cli, cursor, gemini_cli, pi, qwen_code
 from skilld.types import Malformed, RawLine, Reply, Span, Turn
 from support.truth import SHARED, events_of
 
-AGENTS = {module.INFO.name: module for module in (copilot, cursor, gemini, pi, qwen)}
+AGENTS = {module.INFO.name: module for module in (copilot_cli, cursor, gemini_cli, pi, qwen_code)}
 NAMES = {
     "copilot-cli": Path("session-state/s/events.jsonl"),
     "cursor": Path("agent-transcripts/s.jsonl"),
@@ -85,7 +85,7 @@ def test_no_line_raises(agent: ModuleType, lines: list[bytes]) -> None:
 @given(lines=st.lists(LINES | st.sampled_from([b"    },", b'      "id": "a",']), max_size=8))
 @settings(max_examples=60, deadline=None)
 def test_no_line_of_a_document_raises(lines: list[bytes]) -> None:
-    feed(gemini, Path("chats/session-s.json"), lines)
+    feed(gemini_cli, Path("chats/session-s.json"), lines)
 
 
 @EVERY

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.edit.lint import Severity
-from skilld.edit.low_risk import is_low_risk
+from skilld.edit.lint import Severity, is_low_risk
 from support.edits import SKILL, added, changed, findings
 
 REFUSE, FLAG = Severity.REFUSE, Severity.FLAG

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import Severity, gravest, lint
 from skilld.edit.operations import apply
-from skilld.edit.place import insert_bullet
 from skilld.errors import SkilldError
 from support.edits import SKILL
 

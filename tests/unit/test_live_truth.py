@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.intake.agents import ADAPTERS
+from skilld.agents import ADAPTERS
 from skilld.types import SkillUse, Turn
 from support.truth import SHARED, differences, events_of, events_with_restarts
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.inspect import inspect
-from skilld.intake.main_dir import Work, deepest
-from skilld.mine.sessions import Reader, Transcript
+from skilld.agents import ADAPTERS
+from skilld.ingest.inspect import inspect
+from skilld.ingest.main_dir import Work, deepest
+from skilld.mining.sessions import Reader, Transcript
 from support.opencode_db import OpenCodeDb
 
 

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from skilld.memory.asks import Said, asks
-from skilld.memory.category import category
-from skilld.memory.confidence import Piece, confidence
-from skilld.memory.gather import about
+from skilld.memory.clusters import Piece, Said, about, asks, category, confidence
 from skilld.memory.profile import profile
 from skilld.memory.recommend import TOP, recommend
 from skilld.skills import Skill, Source
-from skilld.skills.front import Front
+from skilld.skills.frontmatter import Front
 from skilld.store import Store
 from skilld.store.learnings import Learning
 

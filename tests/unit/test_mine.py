@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from skilld.clock import seconds
 from skilld.draft import SkillKind
-from skilld.mine.judge import judge
-from skilld.mine.rows import Feedback, Row, Task, heard, row_of
-from skilld.mine.sessions import Session
-from skilld.mine.values import Judgement, Sort
+from skilld.mining.judge import judge
+from skilld.mining.session_summary import Feedback, Row, Task, heard, row_of
+from skilld.mining.sessions import Session
+from skilld.mining.values import Judgement, Sort
 from skilld.skills import Skill, Source
-from skilld.skills.front import Front
-from skilld.times import seconds
+from skilld.skills.frontmatter import Front
 from skilld.types import Message, SkillUse, Span
 
 AT = "2026-01-05T10:00:00Z"

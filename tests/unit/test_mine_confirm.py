@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from skilld.mine.confirm import GONE, TAKEN_BACK, Transcripts, refuted
-from skilld.mine.rows import row_of
-from skilld.mine.sessions import Reader, Transcript
-from skilld.mine.values import Part, Proof, Sort
+from skilld.mining.evidence import GONE, TAKEN_BACK, Transcripts, refuted
+from skilld.mining.session_summary import row_of
+from skilld.mining.sessions import Reader, Transcript
+from skilld.mining.values import Part, Proof, Sort
 from skilld.types import Kind
 from support.claude_lines import typed, write
 

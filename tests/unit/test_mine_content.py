@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.mine.content import unfit
-from skilld.mine.values import Part, Sort
+from skilld.mining.new_skill import unfit
+from skilld.mining.values import Part, Sort
 
 
 def _why(text: str) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skilld.draft import SkillKind, faults, read, write
-from skilld.mine.domain import gathered
+from skilld.mining.domain import gathered
 from skilld.store.learnings import Learning
 
 SHOP = Path("/work/web-shop")

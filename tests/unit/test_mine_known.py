@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.memory.asks import Ask, Said
-from skilld.memory.confidence import Piece
-from skilld.mine.known import Proposed
-from skilld.times import seconds
+from skilld.clock import seconds
+from skilld.memory.clusters import Ask, Piece, Said
+from skilld.mining.dedup import Proposed
 from skilld.types import Evidence, Op, Operation, Proposal, State
 from support.proposals import a_proposal
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from skilld.classify.backends.rates import Rates
-from skilld.mine.log import Ending, Log
-from skilld.mine.reading import Wanted, read
-from skilld.mine.sessions import Transcript
+from skilld.classify.backends.completion import Rates
+from skilld.mining.log import Ending, Log
+from skilld.mining.reading import Wanted, read
+from skilld.mining.sessions import Transcript
 
 RATES = Rates(read=0.001, written=0.01, cached=0.0001, kept=0.002)
 

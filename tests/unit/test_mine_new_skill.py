@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from skilld import draft
 from skilld.draft import SkillKind
-from skilld.mine.naming import name_of, telling_words
-from skilld.mine.new_skill import new_skill, short
-from skilld.mine.template import template
-from skilld.mine.values import Candidate, Part, Proof, Sort
-from skilld.skills.front import front
+from skilld.mining.naming import name_of, telling_words
+from skilld.mining.new_skill import new_skill, short, template
+from skilld.mining.values import Candidate, Part, Proof, Sort
+from skilld.skills.frontmatter import front
 from skilld.skills.spec import NAME, faults
 
 DAY = "2026-11-20"

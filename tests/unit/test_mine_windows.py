@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.mine.sessions import Session
-from skilld.mine.windows import TURNS, estimate, windows
+from skilld.mining.questions import TURNS, estimate, windows
+from skilld.mining.sessions import Session
 from skilld.types import Message
 
 RULE = "Always run the suite with the flag --fast."

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from skilld.classify.answer import BadReplyError
 from skilld.classify.backends import Spec
 from skilld.classify.backends.model import Model
+from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
 from skilld.types import How, Message, SkillDoc, Update
 from support.stub_model import GARBAGE, Reply, StubModel

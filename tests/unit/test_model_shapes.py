@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from skilld.classify.answer import BadReplyError
 from skilld.classify.backends import Spec
 from skilld.classify.backends.completion import room_for
 from skilld.classify.backends.model import Model
+from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
 from skilld.types import How, Message, SkillDoc, Update
 from support.stub_model import Body, Reply, StubModel, said

@@ -23,8 +23,8 @@ OUTPUT = {
 }
 PROGRAMS = {
     "skilld.git": "the one door to git",
-    "skilld.daemon.spawn": "starts workers",
-    "skilld.decide.who.tree": "ps, where there is no /proc",
+    "skilld.worker.spawn": "starts workers",
+    "skilld.caller.tree": "ps, where there is no /proc",
     "skilld.demo": "starts the daemon, and git as a person would",
     "skilld.cli": "a pager, an editor, journalctl",
     "skilld.service": "systemctl, launchctl",
@@ -37,12 +37,12 @@ ENVIRONMENT = {
     "skilld.git": "what git inherits",
     "skilld.cli": "HOME",
     "skilld.console": "colour",
-    "skilld.daemon.spawn": "what a worker inherits",
+    "skilld.worker.spawn": "what a worker inherits",
     "skilld.daemon.systemd": "NOTIFY_SOCKET",
     "skilld.worker": "what it was given",
     "skilld.classify.backends": "switches that litellm reads when it is imported",
     "skilld.demo": "the throw-away home",
-    "skilld.intake.typed": "where a client keeps its list of typed prompts",
+    "skilld.ingest.prompt_log": "where a client keeps its list of typed prompts",
 }
 
 

@@ -7,15 +7,15 @@ from collections.abc import Callable
 
 import pytest
 
-from skilld.decide.accept import accept_worktree
-from skilld.decide.auto import apply_unasked
-from skilld.decide.judge import EDITED
-from skilld.decide.values import Seen, Way
-from skilld.decide.why import why
 from skilld.errors import Exit, RefusedError
-from skilld.propose.staging import rebuild
-from skilld.propose.values import Contradiction, Misfit, Proposed, Unchanged
-from skilld.propose.withdraw import withdraw
+from skilld.proposals.auto_apply import apply_unasked
+from skilld.proposals.cherry_pick import accept_worktree
+from skilld.proposals.cleanup import withdraw
+from skilld.proposals.model import Contradiction, Misfit, Proposed, Unchanged
+from skilld.proposals.observe import EDITED
+from skilld.proposals.outcomes import Seen, Way
+from skilld.proposals.stage import rebuild
+from skilld.proposals.why import why
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
 from support.repos import SKILL, Desk, Person, below, snapshot, whole
 from support.unready import detached, rebasing

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from skilld.decide.values import Seen, Way
 from skilld.errors import RefusedError
-from skilld.git import private
+from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError
-from skilld.propose.values import Unchanged
+from skilld.proposals.model import Unchanged
+from skilld.proposals.outcomes import Seen, Way
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
 from support.repos import Desk, Person, below, isolate, new_repo, snapshot
 
@@ -36,7 +36,7 @@ def test_nothing_is_made_in_the_home_before_the_yes(person: Person, desk: Desk) 
     assert own.git("--work-tree=.", "show", f"skilld/staging:{made.relpath}") + "\n" == TEXT
     assert own.git("--work-tree=.", "fsck", "--strict", "--no-dangling") == ""
     assert desk.seen("n1").seen is Seen.NOTHING
-    assert private.roots(Path(made.repo).parent) == {person.root / ".claude/skills": Path(made.repo)}
+    assert managed_repos.roots(Path(made.repo).parent) == {person.root / ".claude/skills": Path(made.repo)}
     assert snapshot(person.root) == before
 
 

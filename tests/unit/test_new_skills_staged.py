@@ -14,18 +14,18 @@ from typing import Any
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.notify.words import about_words
+from skilld.notify.messages import about_words
 from skilld.proposals.amend import accept_edited, accept_parts, reopen
-from skilld.proposals.carry_out import accepting, decide, rejecting, reverting
-from skilld.proposals.versions import diff, versions
+from skilld.proposals.auto_apply import apply_allowed
+from skilld.proposals.decide import accepting, decide, rejecting, reverting
+from skilld.proposals.parts import diff, versions
+from skilld.proposals.reconcile import observe
+from skilld.proposals.recover_from_git import recall
+from skilld.proposals.results import proposal_from_json, proposal_to_json
+from skilld.proposals.staging_result import Staged
+from skilld.proposals.submit import restage, stage
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
-from skilld.wire import proposal_from_json, proposal_to_json
-from skilld.worker.auto import apply_allowed
-from skilld.worker.observe import observe
-from skilld.worker.recall import recall
-from skilld.worker.staged import Staged
-from skilld.worker.staging import restage, stage
 from support.new_skills import NEW, OTHER, TEXT, new_proposal
 from support.repos import Person
 from support.waiting import LIMIT
@@ -242,8 +242,8 @@ def test_two_at_once_are_two(person: Person) -> None:
 def test_a_kill_between_commit_and_store_leaves_one(person: Person, store: Store) -> None:
     code = (
         "import os, sys, pickle; from skilld.git.environment import scrub_environment; scrub_environment()\n"
-        "from skilld.worker.staged import Staged\n"
-        "from skilld.worker.staging import stage\n"
+        "from skilld.proposals.staging_result import Staged\n"
+        "from skilld.proposals.submit import stage\n"
         "stage(pickle.loads(sys.stdin.buffer.read()), (), Staged()); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run(

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from skilld.daemon import nightly
+from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
-from skilld.daemon.roots import Surroundings
-from skilld.daemon.spawn import start
+from skilld.ingest.discover import Surroundings
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
+from skilld.worker.spawn import start
 from support.waiting import LIMIT
 
 EVENING, NIGHT = datetime(2026, 3, 1, 22, tzinfo=UTC).timestamp(), datetime(2026, 3, 2, 3, 30, tzinfo=UTC).timestamp()
@@ -30,25 +30,25 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 
 def test_it_is_given_once_in_a_night_and_once_after_nights_asleep(engine: Engine) -> None:
-    assert nightly.job(engine, NIGHT - 3600) is None
-    assert nightly.job(engine, NIGHT) == {"kind": "mine", "seconds": 3600.0}
-    assert [nightly.job(engine, NIGHT + hours * 3600) for hours in (1, 10, 20)] == [None, None, None]
-    assert nightly.job(engine, NIGHT + 5 * A_DAY) is not None
-    assert nightly.job(engine, NIGHT + 5 * A_DAY + 60) is None
+    assert schedule.job(engine, NIGHT - 3600) is None
+    assert schedule.job(engine, NIGHT) == {"kind": "mine", "seconds": 3600.0}
+    assert [schedule.job(engine, NIGHT + hours * 3600) for hours in (1, 10, 20)] == [None, None, None]
+    assert schedule.job(engine, NIGHT + 5 * A_DAY) is not None
+    assert schedule.job(engine, NIGHT + 5 * A_DAY + 60) is None
 
 
 def test_it_waits_for_quiet_and_for_the_end_of_a_pause(engine: Engine) -> None:
     engine.store.transcripts.see_session("codex", "s1", cwd=None, activity=NIGHT - 60)
-    assert nightly.job(engine, NIGHT) is None
+    assert schedule.job(engine, NIGHT) is None
     engine.store.meta.set(PAUSED_UNTIL, FOREVER)
-    assert nightly.job(engine, NIGHT + 3600) is None
+    assert schedule.job(engine, NIGHT + 3600) is None
     engine.store.meta.delete(PAUSED_UNTIL)
-    assert nightly.job(engine, NIGHT + 3600) is not None
+    assert schedule.job(engine, NIGHT + 3600) is not None
 
 
 def test_it_is_off_unless_switched_on(tmp_path: Path) -> None:
     engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Surroundings(tmp_path, {}), EVENING)
-    assert nightly.job(engine, NIGHT) is None
+    assert schedule.job(engine, NIGHT) is None
 
 
 def test_the_job_is_the_program_itself_and_ends_with_a_result(home: Path) -> None:

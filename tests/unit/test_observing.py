@@ -6,11 +6,11 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.daemon.observing import Observing, record
+from skilld.proposals.poll import Observing, record
+from skilld.proposals.results import proposal_to_json
 from skilld.store import Store
 from skilld.store.meta import PAUSED_UNTIL
 from skilld.types import Op, Operation, State
-from skilld.wire import proposal_to_json
 from support.proposals import COMMITTED, a_proposal
 from support.repos import new_repo
 

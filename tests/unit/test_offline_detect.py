@@ -4,8 +4,8 @@ import pytest
 
 from skilld.classify.backends.offline import Offline
 from skilld.edit.operations import apply
+from skilld.pipeline.edits import placed
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
-from skilld.worker.edits import placed
 
 NOTES = """---
 name: release-notes

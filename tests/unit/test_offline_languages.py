@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.offline.listen import listen
+from skilld.classify.offline.detector import listen
 from skilld.classify.offline.phrasing import phrase
 
 LASTING = """

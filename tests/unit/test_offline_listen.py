@@ -5,7 +5,7 @@ import time
 import pytest
 
 from skilld.classify.offline.cues import LANGUAGES, Cue
-from skilld.classify.offline.listen import listen, retractions, spoken
+from skilld.classify.offline.detector import listen, retractions, spoken
 
 LASTING = """
 From now on, run the formatter before you hand anything back.

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.offline.choices import changed_choice, swapped
-from skilld.classify.offline.said import contradicted, opposed, says_already
+from skilld.classify.offline.coverage import changed_choice, contradicted, opposed, says_already, swapped
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.offline.sentences import clauses
 from skilld.words import denies, measures, stems

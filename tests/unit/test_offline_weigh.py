@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from skilld.classify.offline.cues import LANGUAGES, Cue
-from skilld.classify.offline.listen import Heard, listen
+from skilld.classify.offline.detector import Heard, listen
 from skilld.classify.offline.phrasing import phrase
+from skilld.classify.offline.scoring import Shape, weigh
 from skilld.classify.offline.sentences import Clause
 from skilld.classify.offline.signs import signs_of, weights
-from skilld.classify.offline.weigh import Shape, weigh
 
 ENGLISH = next(language for language in LANGUAGES if language.code == "en")
 ALONE = Shape(length=60, clauses=1, pasted=False, ordered=False)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents import opencode
-from skilld.intake.agents.opencode_typed import TypedList
+from skilld.agents import opencode
+from skilld.agents.opencode.parser import TypedList
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Turn
 from support.truth import events_of_records, raw_lines
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents import pi
+from skilld.agents import pi
 from skilld.types import Turn
 from support.reading import ignored, keys, replies, said, skills
 from support.truth import events_of, events_of_records

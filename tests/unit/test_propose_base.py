@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skilld.git.repo import open_repo
-from skilld.propose.base import describe, find_base
+from skilld.proposals.branch import describe, find_base
 from support.repos import SKILL, TEXT, Desk, Person, below
 from support.waiting import LIMIT
 

@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from skilld.git.objects import Commit, Ident
-from skilld.propose.message import compose
+from skilld.proposals.model import compose
 from support.waiting import LIMIT
 
 TRAILERS = {

@@ -6,8 +6,8 @@ import pytest
 
 from skilld.git.errors import GitFailedError
 from skilld.git.run import Git, Result
-from skilld.propose.staging import rebuild
-from skilld.propose.values import Contradiction, Misfit, Proposed, Unchanged, Waiting
+from skilld.proposals.model import Contradiction, Misfit, Proposed, Unchanged, Waiting
+from skilld.proposals.stage import rebuild
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, snapshot, without
 
 DRY = below("- Run the tests.", "- Do a dry run.")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.quotes import as_typed
+from skilld.classify.verify import as_typed
 from skilld.text import fold
 
 TYPED = "ok.  Always put the *ticket*\nnumber first \u2013 it\u2019s \u201cthe rule\u201d. Next, the tests"

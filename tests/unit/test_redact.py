@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from skilld.errors import SkilldError
 from skilld.redact import Finding, RedactionError, Redactor
 from skilld.redact.formats import FORMATS
-from skilld.redact.shapes import SHAPES
+from skilld.redact.tokens import SHAPES
 
 ROOT = Path(__file__).parents[2]
 REDACTOR = Redactor(bytes(32))

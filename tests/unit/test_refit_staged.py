@@ -9,14 +9,13 @@ import pytest
 
 from skilld.errors import RefusedError
 from skilld.paths import places
-from skilld.proposals.amend import restore
-from skilld.proposals.carry_out import accepting, decide, rejecting
+from skilld.proposals.amend import put, restore
+from skilld.proposals.decide import accepting, decide, rejecting
+from skilld.proposals.fitted import ANEW, REMADE
 from skilld.proposals.here import Here, Looking
 from skilld.proposals.refresh import refresh
-from skilld.proposals.staging import put
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
-from skilld.worker.fitted import ANEW, REMADE
 from support.proposals import a_proposal
 from support.repos import AT, SKILL, TEXT, Person
 

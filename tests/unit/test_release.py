@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.daemon import release
+from skilld.daemon import memory_trim
 from skilld.store import Store
 from support.waiting import LIMIT
 
@@ -16,7 +16,7 @@ from support.waiting import LIMIT
 _TAKE = """
 import ctypes, sys
 from pathlib import Path
-from skilld.daemon.release import release
+from skilld.daemon.memory_trim import release
 from skilld.store import Store
 
 def held():
@@ -30,7 +30,7 @@ print(before - held())
 """
 
 
-@pytest.mark.skipif(release._trim is None, reason="the C library gives nothing back when asked")
+@pytest.mark.skipif(memory_trim._trim is None, reason="the C library gives nothing back when asked")
 def test_what_was_freed_goes_back_to_the_system(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", _TAKE, tmp_path / "a.db"], check=True, capture_output=True, text=True, timeout=LIMIT
@@ -39,9 +39,9 @@ def test_what_was_freed_goes_back_to_the_system(tmp_path: Path) -> None:
 
 
 def test_the_store_goes_on_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(release, "_trim", None)  # as where the C library has none
+    monkeypatch.setattr(memory_trim, "_trim", None)  # as where the C library has none
     store = Store.open(tmp_path / "a.db")
     store.meta.set("color", "blue")
-    release.release(store)
+    memory_trim.release(store)
     assert store.meta.get("color") == "blue"
     store.close()

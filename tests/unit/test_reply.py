@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.answer import BadReplyError
+from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.types import Kind, Op, Operation, Update
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.daemon import rests
-from skilld.daemon.rests import Rests
+from skilld.ingest import watch
+from skilld.ingest.watch import Rests
 from support.waiting import LIMIT
 
 A, B = Path("/a"), Path("/b")
@@ -23,7 +23,7 @@ class Clock:
 
 def test_a_hint_too_soon_comes_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
-    monkeypatch.setattr(rests, "time", clock)
+    monkeypatch.setattr(watch, "time", clock)
     again: queue.SimpleQueue[Path] = queue.SimpleQueue()
     looks = Rests(again.put, seconds=0.2)
     assert looks.is_over(A)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from skilld.intake import rows
-from skilld.intake.agents import opencode
-from skilld.intake.database import opened
-from skilld.intake.source import Rows, source_of
-from skilld.intake.tail import UnreadableError
+from skilld.agents import opencode
+from skilld.ingest import rows
+from skilld.ingest.rows import opened
+from skilld.ingest.source import Rows, source_of
+from skilld.ingest.tail import UnreadableError
 from support.opencode_db import SECRET, OpenCodeDb
 from support.waiting import LIMIT
 

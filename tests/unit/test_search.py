@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.intake import search
-from skilld.intake.block import Block
+from skilld.agents import search
+from skilld.agents.block import Block
 
 PIECES = st.sampled_from([b'"type":"', b'"typ', b"\n", b"\0", b'":"', b"x" * 70, b"toolDenialKind", b"\xff\xfe"])
 NEEDLES = st.sampled_from([b'"type":"', b"toolDenialKind", b'"parentUuid"', b"\n"])

@@ -19,9 +19,9 @@ from skilld.__main__ import main
 from skilld.cli import doctor, service
 from skilld.daemon.lock import Lock
 from skilld.paths import places, private_dir
-from skilld.service.environment import needed, only_here, service_path
 from skilld.service.launchd import Launchd
 from skilld.service.systemd import Systemd
+from skilld.service.values import needed, only_here, service_path
 from support.service_managers import LAUNCHCTL, RUNNING, SYSTEMCTL, Fake
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.skills import Places
-from skilld.skills.landing import landing
+from skilld.skills.write import landing
 
 CLAUDE, CODEX = "claude-code", "codex"
 

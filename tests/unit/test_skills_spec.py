@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
-from skilld.skills.compose import compose
-from skilld.skills.front import front
+from skilld.skills.frontmatter import front
 from skilld.skills.spec import faults
+from skilld.skills.write import compose
 from skilld.text import cut, fold, safe_text
 
 yaml = pytest.importorskip("yaml", reason="litellm brings it; without it there is nothing to compare with")

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.intake.agents import ADAPTERS, claude_code, claude_parser
-from skilld.intake.agents.base import Adapter, skimming
-from skilld.intake.block import Block
+from skilld.agents import ADAPTERS, claude_code
+from skilld.agents import claude_code as claude_parser
+from skilld.agents.base import Adapter, skimming
+from skilld.agents.block import Block
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, Turn
 
 SHARED = Path(__file__).parents[3] / "shared/data/transcripts"

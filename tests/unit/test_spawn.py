@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from skilld.daemon.spawn import Worker, worker_environment
+from skilld.worker.spawn import Worker, worker_environment
 from support.processes import processes_of
 from support.waiting import LIMIT, wait_for
 
@@ -201,7 +201,7 @@ re.match('(a+)+$', 'a' * 60 + 'b')
 """
 DAEMON = """
 import sys
-from skilld.daemon.spawn import start
+from skilld.worker.spawn import start
 import os
 environment = {"PATH": os.environ["PATH"], "PYTHONPATH": sys.argv[1], "HOME": sys.argv[1]}
 start({"kind": sys.argv[2]}, environment, 1000).result(print)

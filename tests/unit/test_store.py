@@ -20,15 +20,7 @@ from skilld.store.connection import StoreError
 from skilld.store.learnings import Learning
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.store.transcripts import BEFORE
-from skilld.types import (
-    ClosedBy,
-    How,
-    SkillUse,
-    Span,
-    State,
-    Turn,
-    Usage,
-)
+from skilld.types import ClosedBy, How, SkillUse, Span, State, Turn, Usage
 from support.proposals import COMMITTED, a_proposal
 
 AT = "2026-03-02T09:00:00Z"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.store import Store, damage, journal, rebuild
+from skilld.store import Store, corruption, journal, rebuild
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.journal import journal_of
 from skilld.store.learnings import Learning
@@ -176,7 +176,7 @@ def test_a_database_that_is_older_than_it_is_not_opened(path: Path) -> None:
     for value in (2, 3):
         store.meta.set("x", value)
     store.close()
-    damage.copy_of(path).replace(path)
+    corruption.copy_of(path).replace(path)
     for suffix in ("-wal", "-shm"):
         path.with_name(path.name + suffix).unlink(missing_ok=True)
     with pytest.raises(DamagedError, match="older"):
@@ -266,7 +266,7 @@ def test_copies_grow_old_one_by_one(path: Path) -> None:
         store.proposals.add(replace(PROPOSAL, id=f"p{number}"))
         store.keep_copy()
     store.close()
-    counts = [found.proposals for copy in damage.copies(path) if (found := damage.summary(copy))]
+    counts = [found.proposals for copy in corruption.copies(path) if (found := corruption.summary(copy))]
     assert counts == [5, 4, 3]
 
 
@@ -283,5 +283,5 @@ def test_said_again_a_proposal_found_in_git_learns_of_its_turn(path: Path) -> No
 def test_a_database_of_ours_that_we_may_not_read_is_given_back_to_us(path: Path) -> None:
     Store.open(path).close()
     path.chmod(0)
-    damage.make_usable(path)
+    corruption.make_usable(path)
     assert path.stat().st_mode & 0o777 == 0o600

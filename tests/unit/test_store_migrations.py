@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.store import Store, migrate
+from skilld.store import Store, schema
 from skilld.store.schema import MIGRATIONS
 from skilld.types import State
 from support.proposals import a_proposal
@@ -51,7 +51,7 @@ def test_an_older_database_is_brought_up_and_a_private_copy_of_it_kept(
     old = Store.open(path)
     old.meta.set("x", "kept")
     old.close()
-    monkeypatch.setattr(migrate, "MIGRATIONS", (*MIGRATIONS, ("9999_add_column", _add_column)))
+    monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS, ("9999_add_column", _add_column)))
     new = Store.open(path)
     assert new.meta.get("x") == "kept"
     new._db.execute("SELECT extra FROM learnings")
@@ -67,7 +67,7 @@ def test_an_older_database_is_brought_up_and_a_private_copy_of_it_kept(
 def test_a_migration_that_fails_leaves_the_database_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "skilld.db"
     Store.open(path).close()
-    monkeypatch.setattr(migrate, "MIGRATIONS", (*MIGRATIONS, ("9999_half", _fail_half_way)))
+    monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS, ("9999_half", _fail_half_way)))
     with pytest.raises(ZeroDivisionError):
         Store.open(path)
     monkeypatch.undo()
@@ -95,7 +95,7 @@ def test_a_database_of_a_newer_skilld_is_refused_by_name_and_not_touched(tmp_pat
 def test_ratings_of_an_old_database_stay_with_the_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "skilld.db"
     known = [name for name, _ in MIGRATIONS]
-    monkeypatch.setattr(migrate, "MIGRATIONS", MIGRATIONS[: known.index("0008_feedback_by_path")])
+    monkeypatch.setattr(schema, "MIGRATIONS", MIGRATIONS[: known.index("0008_feedback_by_path")])
     old = Store.open(path)
     old._db.execute("INSERT INTO feedback VALUES ('notes', 's1', 1, 'well done', '2026-03-02T11:00:00Z')")
     old._db.execute("INSERT INTO feedback VALUES ('notes', 's2', 0, '', '2026-03-02T12:00:00Z')")
@@ -116,7 +116,7 @@ def test_what_was_dropped_in_an_old_database_is_dropped_since_then(
 ) -> None:
     path = tmp_path / "skilld.db"
     known = [name for name, _ in MIGRATIONS]
-    monkeypatch.setattr(migrate, "MIGRATIONS", MIGRATIONS[: known.index("0011_dropped")])
+    monkeypatch.setattr(schema, "MIGRATIONS", MIGRATIONS[: known.index("0011_dropped")])
     old = Store.open(path)
     for name in ("p1", "p2"):
         old.proposals.add(a_proposal(id=name))

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.assent import is_bare_assent
-from skilld.classify.exact import exact_tokens, holds_token
+from skilld.classify.adopted import is_bare_assent
 from skilld.classify.polarity import turns_round
-from skilld.classify.support import Support, adds_only, supports
+from skilld.classify.support import Support, adds_only, exact_tokens, holds_token, supports
 from skilld.words import comparable, content_stems, mistyped, names, same_stem, stem
 
 SHARED = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "batches.dev.jsonl"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.intake import tail
+from skilld.ingest import tail
 from skilld.types import RawLine, Span
 
 

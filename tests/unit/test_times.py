@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from skilld.times import ago, day, next_day, rfc3339, seconds
+from skilld.clock import ago, day, next_day, rfc3339, seconds
 
 
 def test_a_time_is_written_in_utc_to_the_second_and_read_back() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.answer import BadReplyError
+from skilld.classify.json_answer import BadReplyError
 from skilld.classify.prompt import titles
 from skilld.classify.title import Title, fitting, parse_titles
 

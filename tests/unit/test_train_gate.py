@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from skilld.evaluate.rows import LabelledTurn, labelled_turn
-from skilld.window.gate_model import score
+from skilld.batching.gate import score
+from skilld.evaluate.loader import LabelledTurn, labelled_turn
 from tools import train_gate
 
 LASTING = ("we ship from the stable line", "our names are in snake case", "the server has no network")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.daemon.trust import threshold
+from skilld.proposals.lessons import threshold
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from skilld.intake.agents import copilot, gemini
-from skilld.intake.agents.typed_list import Proving
+from skilld.agents import copilot_cli, gemini_cli
+from skilld.agents.prompt_history import Proving
 from skilld.types import Event, Ignored, RawLine, Reply, Turn
 from support.reading import ignored, replies, said
 
@@ -40,7 +40,7 @@ class Reader:
     """Feeds records to a Gemini parser as the daemon does: the list is told before the lines of each reading."""
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
-        self.parser: Proving = gemini.parser(PurePath("s.jsonl"), state)
+        self.parser: Proving = gemini_cli.parser(PurePath("s.jsonl"), state)
         self.end = 0
 
     def read(self, typed: bytes | None, *records: Mapping[str, Any]) -> list[Event]:
@@ -131,7 +131,7 @@ def test_without_any_list_what_might_be_typed_is() -> None:
 
 
 def test_a_list_without_sessions_and_times_proves_by_the_words_alone() -> None:
-    parser = copilot.parser(PurePath("session-state/s/events.jsonl"))
+    parser = copilot_cli.parser(PurePath("session-state/s/events.jsonl"))
     parser.listen(b'{"commandHistory": ["hello"]}')
     for number in (1, 2):
         data = json.dumps({"type": "user.message", "data": {"content": "hello", "messageId": f"m{number}"}}).encode()

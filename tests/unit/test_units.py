@@ -18,9 +18,8 @@ from typing import Any
 import pytest
 
 from skilld.errors import RefusedError
-from skilld.service import plist, unit
-from skilld.service.templates import template
-from skilld.service.values import Start
+from skilld.service import launchd, systemd
+from skilld.service.values import Start, template
 
 GOLDEN = Path(__file__).parents[1] / "fixtures/service"
 UNIT = template("systemd/skilld.service").decode()
@@ -78,11 +77,11 @@ def parsed(text: str) -> configparser.RawConfigParser:
 
 @pytest.mark.parametrize(("start", "name"), [(PLAIN, "plain"), (ODD, "odd")])
 def test_the_unit_and_the_agent_are_the_golden_ones(start: Start, name: str) -> None:
-    made = unit.render(UNIT, start, VARIABLES)
+    made = systemd.render(UNIT, start, VARIABLES)
     assert "\n".join(line for line in made.splitlines() if not line.startswith("#")) + "\n" == _golden(
         f"{name}.service"
     )
-    assert plist.render(AGENT, start).decode() == _golden(f"{name}.plist")
+    assert launchd.render(AGENT, start).decode() == _golden(f"{name}.plist")
 
 
 def _golden(name: str) -> str:
@@ -90,12 +89,12 @@ def _golden(name: str) -> str:
 
 
 def test_the_file_of_variables_is_the_golden_one() -> None:
-    assert unit.variables_text(ODD.variables) == _golden("odd.env")
+    assert systemd.variables_text(ODD.variables) == _golden("odd.env")
 
 
 @pytest.mark.parametrize("start", [PLAIN, ODD])
 def test_the_unit_has_only_known_keys(start: Start) -> None:
-    made = parsed(unit.render(UNIT, start, VARIABLES))
+    made = parsed(systemd.render(UNIT, start, VARIABLES))
     assert made.sections() == list(KNOWN)
     for section, known in KNOWN.items():
         assert set(made[section]) <= known
@@ -103,7 +102,7 @@ def test_the_unit_has_only_known_keys(start: Start) -> None:
 
 
 def test_the_unit_starts_the_daemon_and_waits_for_its_word() -> None:
-    service = parsed(unit.render(UNIT, PLAIN, VARIABLES))["Service"]
+    service = parsed(systemd.render(UNIT, PLAIN, VARIABLES))["Service"]
     assert service["ExecStart"] == ':"/opt/skilld/bin/python" "-P" "-m" "skilld" run'
     assert (service["Type"], service["NotifyAccess"], service["WatchdogSec"]) == ("notify", "main", "60")
     assert (service["Restart"], service["RestartPreventExitStatus"]) == ("on-failure", "2 4")
@@ -114,7 +113,7 @@ def test_the_shipped_file_is_a_unit_once_it_names_a_program(tmp_path: Path) -> N
 
 
 def test_stopping_leaves_the_daemon_time_to_end_its_worker() -> None:
-    service = parsed(unit.render(UNIT, PLAIN, VARIABLES))["Service"]
+    service = parsed(systemd.render(UNIT, PLAIN, VARIABLES))["Service"]
     assert int(service["TimeoutStopSec"]) > 10  # what the daemon gives a worker
     assert service["KillMode"] == "mixed"
 
@@ -125,7 +124,7 @@ def test_systemd_itself_has_nothing_to_say(tmp_path: Path, folder: str) -> None:
     program.parent.mkdir()
     program.symlink_to(sys.executable)
     start = Start((str(program), *ODD.program[1:]), ODD.path, ODD.variables)
-    assert _complaints(tmp_path, unit.render(UNIT, start, VARIABLES)) == ""
+    assert _complaints(tmp_path, systemd.render(UNIT, start, VARIABLES)) == ""
 
 
 def _complaints(folder: Path, text: str) -> str:
@@ -140,13 +139,13 @@ def _complaints(folder: Path, text: str) -> str:
 
 @pytest.mark.parametrize("start", [PLAIN, ODD])
 def test_the_agent_has_only_known_keys_of_the_right_type(start: Start) -> None:
-    agent: dict[str, Any] = plistlib.loads(plist.render(AGENT, start))
+    agent: dict[str, Any] = plistlib.loads(launchd.render(AGENT, start))
     assert set(agent) <= PLIST_KEYS.keys()
     assert {key: type(value) for key, value in agent.items()} == {key: PLIST_KEYS[key] for key in agent}
 
 
 def test_the_agent_starts_the_daemon_and_restarts_it_after_failures() -> None:
-    agent = plistlib.loads(plist.render(AGENT, ODD))
+    agent = plistlib.loads(launchd.render(AGENT, ODD))
     assert agent["Label"] == "dev.skilld.daemon"
     assert agent["ProgramArguments"] == [*ODD.program, "run"]
     assert agent["KeepAlive"] == {"SuccessfulExit": False}
@@ -159,20 +158,20 @@ def test_the_agent_starts_the_daemon_and_restarts_it_after_failures() -> None:
 
 @pytest.mark.parametrize("start", [PLAIN, ODD])
 def test_the_program_is_read_back(start: Start) -> None:
-    assert unit.program_of(unit.render(UNIT, start, VARIABLES)) == start.program[0]
-    assert plist.program_of(plist.render(AGENT, start)) == start.program[0]
+    assert systemd.program_of(systemd.render(UNIT, start, VARIABLES)) == start.program[0]
+    assert launchd.program_of(launchd.render(AGENT, start)) == start.program[0]
 
 
 def test_variables_are_read_back() -> None:
-    assert unit.variables_of(unit.variables_text(ODD.variables)) == ODD.variables
-    assert ODD.variables.items() <= plist.variables_of(plist.render(AGENT, ODD)).items()
-    assert plist.variables_of(b"nonsense") == {}
+    assert systemd.variables_of(systemd.variables_text(ODD.variables)) == ODD.variables
+    assert ODD.variables.items() <= launchd.variables_of(launchd.render(AGENT, ODD)).items()
+    assert launchd.variables_of(b"nonsense") == {}
 
 
 def test_no_program_is_read_out_of_what_is_none_of_ours() -> None:
-    assert unit.program_of("[Service]\nExecStart=/bin/true\n") == ""
+    assert systemd.program_of("[Service]\nExecStart=/bin/true\n") == ""
     for data in (b"", b"<plist>", b"bplist00", b"\0\1", plistlib.dumps([1]), plistlib.dumps({"ProgramArguments": 1})):
-        assert plist.program_of(data) == ""
+        assert launchd.program_of(data) == ""
 
 
 @pytest.mark.parametrize(
@@ -185,12 +184,12 @@ def test_no_program_is_read_out_of_what_is_none_of_ours() -> None:
 )
 def test_a_control_character_is_refused(start: Start) -> None:
     with pytest.raises(RefusedError, match="control character"):
-        plist.render(AGENT, start)
+        launchd.render(AGENT, start)
     with pytest.raises(RefusedError, match="control character"):
-        unit.render(UNIT, start, VARIABLES) + unit.variables_text(start.variables)
+        systemd.render(UNIT, start, VARIABLES) + systemd.variables_text(start.variables)
 
 
 @pytest.mark.parametrize("program", ["/opt/o'brien/python", '/opt/"a"/python', "/opt/a\\b/python"])
 def test_a_program_that_systemd_would_not_start_is_refused(program: str) -> None:
     with pytest.raises(RefusedError, match="quote or a backslash"):
-        unit.render(UNIT, Start((program,), "/usr/bin"), VARIABLES)
+        systemd.render(UNIT, Start((program,), "/usr/bin"), VARIABLES)

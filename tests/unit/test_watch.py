@@ -13,8 +13,8 @@ from watchdog.events import FileModifiedEvent
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 
-from skilld.intake import watch
-from skilld.intake.watch import Watcher
+from skilld.ingest import watch
+from skilld.ingest.watch import Watcher
 from support.waiting import wait_for
 
 

@@ -13,9 +13,9 @@ import pytest
 
 from skilld.cli.status import _print_daemon
 from skilld.daemon.messages import Changed, Message, Tick
-from skilld.daemon.roots import Root
 from skilld.daemon.watching import Watching
-from skilld.store import mounts
+from skilld.ingest.discover import Root
+from skilld.store import connection
 from support.waiting import LIMIT, wait_for
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="a matter of inotify")
@@ -109,6 +109,6 @@ def test_file_systems_from_which_no_events_come(
 ) -> None:
     table = folder.parent / "mountinfo"
     table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {folder.resolve()} rw - {kind} far:/home rw\n")
-    monkeypatch.setattr(mounts, "_TABLE", table)
+    monkeypatch.setattr(connection, "_TABLE", table)
     assert said(watching, capsys) == f"watching  no events come from {folder}: looked at every 30 s\n"
     assert not watching.reliable

@@ -8,14 +8,13 @@ from dataclasses import replace
 
 import pytest
 
+from skilld.agents import ADAPTERS
+from skilld.agents.programs import PROGRAMS
+from skilld.caller.judge import Why, judge
+from skilld.caller.tree import Process, Tree, from_ps
 from skilld.cli import guarding
+from skilld.cli.guarding import agents
 from skilld.cli.parser import build_parser
-from skilld.cli.person import agents
-from skilld.decide.who.judge import Why, judge
-from skilld.decide.who.tree import from_ps
-from skilld.decide.who.values import Process, Tree
-from skilld.intake.agents import ADAPTERS
-from skilld.intake.agents.programs import PROGRAMS
 
 TTY = "34816"
 OTHER = "34817"

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skilld.batching.window import batch_id, close
 from skilld.types import ClosedBy
-from skilld.window.window import batch_id, close
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from skilld.proposals.results import proposal_from_json, proposal_to_json
 from skilld.types import Evidence, Kind, Op, Operation
-from skilld.wire import proposal_from_json, proposal_to_json
 from support.proposals import COMMITTED, a_proposal
 
 PROPOSAL = a_proposal(

@@ -13,10 +13,10 @@ from skilld.classify.backends import Unfit
 from skilld.classify.faithful import Faith, faith
 from skilld.classify.verify import Checked
 from skilld.errors import RefusedError, SkilldError
+from skilld.pipeline.documents import Loaded
+from skilld.pipeline.edits import BEYOND, BY_HEADING, Composed, compose
 from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update, Usage
 from skilld.words import content_stems
-from skilld.worker.documents import Loaded
-from skilld.worker.edits import BEYOND, BY_HEADING, Composed, compose
 
 SAID = "From now on, always put the ticket number first in each entry. And run the linter now."
 CHANGE = "Always put the ticket number first in each entry."

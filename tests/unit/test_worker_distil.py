@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from skilld.classify.backends import Spec
-from skilld.mine.windows import NO_SKILL
+from skilld.jobs.extract import distil, price
+from skilld.mining.questions import NO_SKILL
 from skilld.types import Message
-from skilld.worker.distil import distil, price
 from support.mining_model import answer
 from support.stub_model import GARBAGE, Reply, StubModel
 

@@ -11,17 +11,17 @@ from typing import Any
 import pytest
 
 from skilld.errors import RetryError, SkilldError
-from skilld.proposals.carry_out import decide, rejecting
+from skilld.proposals.amend import put
+from skilld.proposals.auto_apply import apply_allowed
+from skilld.proposals.decide import decide, rejecting
+from skilld.proposals.reconcile import observe
 from skilld.proposals.refresh import refresh
-from skilld.proposals.staging import put
-from skilld.skills.compose import compose
+from skilld.proposals.results import proposal_from_json, proposal_to_json
+from skilld.proposals.staging_result import Staged
+from skilld.proposals.submit import restage, stage
+from skilld.skills.write import compose
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
-from skilld.wire import proposal_from_json, proposal_to_json
-from skilld.worker.auto import apply_allowed
-from skilld.worker.observe import observe
-from skilld.worker.staged import Staged
-from skilld.worker.staging import restage, stage
 from support.proposals import a_proposal
 from support.repos import AT, SKILL, TEXT, Person, new_repo
 

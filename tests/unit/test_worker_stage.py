@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from skilld.errors import SkilldError
+from skilld.proposals.staging_result import Staged
+from skilld.proposals.submit import stage
 from skilld.types import Evidence, Op, Operation, Proposal
-from skilld.worker.staged import Staged
-from skilld.worker.staging import stage
 from support.proposals import a_proposal
 from support.repos import Person
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.intake.agents.wrapped import Wrappers
+from skilld.agents.wrapped import Wrappers
 
 TAGS = Wrappers(opens=r"<(a|b|paste \d)>", closes=r"</(a|b|paste \d)>", amid="paste")
 BEFORE = Wrappers(opens="^BEGIN", closes="^END", behind=False)

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, find
+from skilld.classify.backends.agent_cli.backend import CLIENTS, PREFIX, find
 
 # Variables of providers, and a small model of each that fits this work.
 PROVIDERS = {

@@ -9,12 +9,29 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from skilld.classify.answer import BadReplyError
-from skilld.classify.backends.rates import Rates
+from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
 from skilld.types import Usage
+
+# What a model's tokens cost.
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """US dollars for each token: read, written, read from and put into the provider's cache."""
+
+    read: float
+    written: float
+    cached: float
+    kept: float
+
+    def of(self, read: int, written: int, cached: int = 0, kept: int = 0) -> float:
+        """Return the price of so many tokens."""
+        return read * self.read + written * self.written + cached * self.cached + kept * self.kept
+
 
 # Whose API holds a model to a schema by itself; for others litellm would make a tool of it, and we offer no tools.
 _HOLD_TO_A_SCHEMA = frozenset({"azure", "gemini", "groq", "mistral", "openai", "openrouter", "vertex_ai", "xai"})

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
-from skilld.classify import prompt, schema
-from skilld.classify.answer import BadReplyError, TooLongError
+from skilld.classify import prompt
+from skilld.classify import reply as schema
 from skilld.classify.backends import Spec, Unfit
 from skilld.classify.backends.completion import (
     NotAcceptedError,
@@ -20,6 +20,7 @@ from skilld.classify.backends.completion import (
     text_of,
     usage_of,
 )
+from skilld.classify.json_answer import BadReplyError, TooLongError
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.classify.title import Title, parse_titles
 from skilld.errors import SkilldError

@@ -10,13 +10,11 @@ import re
 from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
+from skilld.classify.offline.coverage import contradicted, opposed_outright, says_already, topic
 from skilld.classify.offline.cues import Cue
-from skilld.classify.offline.home import home, replacement
-from skilld.classify.offline.listen import Heard, commands, listen
+from skilld.classify.offline.detector import Heard, commands, listen, still_standing
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.offline.relation import points_to_rule, reacts, related
-from skilld.classify.offline.said import contradicted, opposed_outright, says_already, topic
-from skilld.classify.offline.taken_back import still_standing
+from skilld.classify.offline.placement import home, points_to_rule, reacts, related, replacement
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 
 _UNCLEAR = 0.4  # heard, but not to be proposed in these words

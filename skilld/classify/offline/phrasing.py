@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.classify.offline.cues import Cue, compiled
-from skilld.classify.offline.listen import Heard
+from skilld.classify.offline.detector import Heard
 from skilld.text import fold
 from skilld.words import denies, stems
 

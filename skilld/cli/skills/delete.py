@@ -25,7 +25,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.environment import scrub_environment
-    from skilld.library.trash import put_aside, trash_of
+    from skilld.library.move import put_aside, trash_of
     from skilld.types import State
 
     removed = scrub_environment()

@@ -27,7 +27,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
-    from skilld.library.serving import switch
+    from skilld.library.visibility import switch
 
     if bool(arguments.names) + arguments.all + arguments.custom != 1:
         raise UsageError("Which skills?", "give their names, or --all, or --custom", "List them: skilld skills list")

@@ -14,7 +14,7 @@ from skilld.cli.skills import library
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.library.shelf import Shelved
+    from skilld.library.rows import Shelved
     from skilld.store import Store
 
 
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _said(store: Store, row: Shelved, arguments: argparse.Namespace, redact: Callable[[str], str]) -> tuple[str, bool]:
     """Return the text to write without secrets, and whether there were any."""
-    from skilld.exchange import yaml_text
+    from skilld.exchange import document as yaml_text
     from skilld.exchange.outgoing import without_sessions
 
     said = inventory.skill_text(row.skill)

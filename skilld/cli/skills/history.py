@@ -13,7 +13,7 @@ from skilld.errors import SkilldError
 
 if TYPE_CHECKING:
     from skilld.library.history import History
-    from skilld.library.shelf import Shelved
+    from skilld.library.rows import Shelved
 
 
 def add(verbs: common.Verbs) -> None:
@@ -28,7 +28,7 @@ def add(verbs: common.Verbs) -> None:
 
 def history(arguments: argparse.Namespace) -> int:
     """List the commits."""
-    from skilld.times import rfc3339
+    from skilld.clock import rfc3339
 
     row = library.the_skill(common.store(), arguments.name)
     found = _history(row).versions(max(1, arguments.limit))
@@ -49,7 +49,7 @@ def diff(arguments: argparse.Namespace) -> int:
     since = common.as_text(arguments.since)
     proposals = [one for one in store.proposals.find(since) if one.path == str(row.path)] if since else []
     if len(proposals) == 1:
-        from skilld.proposals.versions import diff as of_proposal
+        from skilld.proposals.parts import diff as of_proposal
 
         lines = list(of_proposal(proposals[0]))
     else:
@@ -64,7 +64,7 @@ def _history(row: Shelved) -> History:
     from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.library.history import History
-    from skilld.worker.staging import private_repositories
+    from skilld.proposals.submit import private_repositories
 
     scrub_environment()
     try:

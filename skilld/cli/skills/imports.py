@@ -79,11 +79,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _outcome(store: Store, found: Found, arguments: argparse.Namespace) -> _Outcome:
+    from skilld.clock import rfc3339
     from skilld.draft.values import SHORT_NAMES
-    from skilld.exchange.incoming import incoming, proposal
-    from skilld.exchange.neighbours import alike, place
-    from skilld.proposals.staging import put
-    from skilld.times import rfc3339
+    from skilld.exchange.incoming import alike, incoming, place, proposal
+    from skilld.proposals.amend import put
     from skilld.types import State
 
     kind = SHORT_NAMES[arguments.kind] if arguments.kind else None

@@ -13,7 +13,7 @@ from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.draft import Said
-    from skilld.library.shelf import Shelved
+    from skilld.library.rows import Shelved
     from skilld.store import Store
 
 
@@ -22,7 +22,7 @@ def shelved(store: Store, near: Path | None = None) -> list[Shelved]:
 
     With `near` those of the project around that path, too.
     """
-    from skilld.library.collect import collect
+    from skilld.library.rows import collect
 
     around = [Path.cwd(), *(near.parents if near is not None else ())]
     return collect(store, inventory.all_skills, common.home(), os.environ, now=time.time(), around=around)
@@ -66,7 +66,7 @@ def said(store: Store, rows: Sequence[Shelved]) -> Said:
 
 def as_json(row: Shelved) -> dict[str, Any]:
     """Return a row as JSON shows it. Shares are 0 to 1, null where there is nothing to share; times are RFC 3339."""
-    from skilld.times import rfc3339
+    from skilld.clock import rfc3339
 
     skill, uses = row.skill, row.uses
     return {

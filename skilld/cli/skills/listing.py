@@ -14,7 +14,7 @@ from skilld.cli.skills import library
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.library.shelf import Shelved
+    from skilld.library.rows import Shelved
 
 _SOURCES = ("evolving", "project", "user", "plugin")
 _SORTS = ("group", "recency", "uses", "relevance")
@@ -40,7 +40,7 @@ def _number(text: str) -> int:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.library.marks import MERGED
+    from skilld.library.rows import MERGED
 
     near = common.folder(arguments.project) / "SKILL.md" if arguments.project else None
     shelved = library.shelved(common.store(), near)
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _chosen(rows: Sequence[Shelved], arguments: argparse.Namespace) -> list[Shelved]:
-    from skilld.library.shelf import matches
+    from skilld.library.rows import matches
 
     project = common.folder(arguments.project) if arguments.project else None
     return [
@@ -89,7 +89,7 @@ def _ordered(rows: list[Shelved], arguments: argparse.Namespace) -> list[Shelved
 
 
 def _cells(row: Shelved) -> tuple[str, ...]:
-    from skilld.times import ago
+    from skilld.clock import ago
 
     uses = row.uses
     used = f"{counted(uses.number, 'use')}, last {ago(uses.last or None, time.time())}" if uses.number else "never used"

@@ -20,7 +20,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
-    from skilld.library.pins import pin
+    from skilld.library.visibility import pin
 
     store = common.store()
     row = library.the_skill(store, arguments.name)

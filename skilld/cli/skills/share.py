@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from skilld.exchange.outgoing import Check
     from skilld.git.repo import Repo
-    from skilld.library.shelf import Shelved
+    from skilld.library.rows import Shelved
 
 _TITLE = "Nothing was shared"
 
@@ -113,8 +113,8 @@ def _remember(repo: Repo, commit: str) -> None:
 def _plans(rows: list[Shelved], branch: str) -> list[_Plan]:
     """Return a branch for each skill; one for all of them where it is named and they are in one repository."""
     from skilld.exchange.outgoing import PREFIX, Check, redacted
-    from skilld.git.private import track
-    from skilld.worker.staging import private_repositories
+    from skilld.git.managed_repos import track
+    from skilld.proposals.submit import private_repositories
 
     plans: dict[tuple[Path, str], _Plan] = {}
     check = Check(common.secrets(), library.said(common.store(), rows))

@@ -11,7 +11,7 @@ from skilld.cli.skills import library
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.library.shelf import Shelved
+    from skilld.library.rows import Shelved
     from skilld.store import Store
     from skilld.store.learnings import Learning
     from skilld.types import Proposal

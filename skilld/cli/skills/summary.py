@@ -25,7 +25,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.times import rfc3339
+    from skilld.clock import rfc3339
 
     found = _profile(arguments.project.resolve() if arguments.project else None)
     newest = rfc3339(found.newest) if found.newest else None
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _profile(project: Path | None) -> Profile:
-    from skilld.memory.gather import of_learning, of_proposal
+    from skilld.memory.clusters import of_learning, of_proposal
     from skilld.memory.profile import profile
     from skilld.types import State
 

@@ -16,8 +16,8 @@ from skilld.errors import Exit, RefusedError, SkilldError
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
     from skilld.library.covers import Answer, Examination
-    from skilld.library.shelf import Shelved
-    from skilld.mine.sessions import Session
+    from skilld.library.rows import Shelved
+    from skilld.mining.sessions import Session
     from skilld.settings import Settings
     from skilld.store import Store
 
@@ -35,8 +35,8 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.classify.backends import make
-    from skilld.daemon.backend import choice_of
     from skilld.library.covers import Examination, Word
+    from skilld.settings.backend import choice_of
 
     settings = common.settings()
     store = common.store()
@@ -70,8 +70,8 @@ def _answers(
     examination: Examination, session: Session, backend: Backend, store: Store, settings: Settings
 ) -> list[Answer]:
     """Return the answers for all of the session; every batch is within the budget, and booked however it ends."""
+    from skilld.clock import day
     from skilld.library.covers import batches
-    from skilld.times import day
 
     answers: list[Answer] = []
     for messages in batches(session.messages, settings.batch.turns):
@@ -86,8 +86,8 @@ def _answers(
 
 def _refuse_unwanted(row: Shelved, session: Session) -> None:
     """Raise RefusedError where the project of the skill or the session wants to be left alone."""
+    from skilld.pipeline.documents import why_session_left_alone
     from skilld.skills import why_left_alone
-    from skilld.worker.documents import why_session_left_alone
 
     why = why_session_left_alone(session.cwd or None) or why_left_alone(row.path, row.name)
     if why:
@@ -97,8 +97,8 @@ def _refuse_unwanted(row: Shelved, session: Session) -> None:
 def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
     """Raise SkilldError where today's budget is spent and the back-end costs something."""
     from skilld.classify.backends import OFFLINE
-    from skilld.daemon.budget import why_spent
-    from skilld.times import day
+    from skilld.clock import day
+    from skilld.settings.budget import why_spent
 
     why = why_spent(store.usage.on(day(time.time())), settings.budget)
     if why and backend.name != OFFLINE:
@@ -107,8 +107,8 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
 
 def _session(settings: Settings, wanted: str) -> Session:
     """Return a past session, read from its transcript; those whose path has its id are looked into first."""
-    from skilld.daemon.roots import Surroundings
-    from skilld.mine.sessions import Reader, past
+    from skilld.ingest.discover import Surroundings
+    from skilld.mining.sessions import Reader, past
 
     reader = Reader(common.redactor())
     found = past(Surroundings(common.home(), os.environ, roots=settings.roots), 0.0)

@@ -20,7 +20,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.skills.fill import body, filled, holes
+    from skilld.skills.write import body, filled, holes
 
     row = library.the_skill(common.store(), arguments.name)
     text = body(inventory.skill_text(row.skill)).lstrip("\r\n")

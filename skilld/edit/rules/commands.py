@@ -1,8 +1,4 @@
-"""Lint family T-13, what machines read: commands, options and settings that give control or protection away.
-
-Pipes from the network into an interpreter and wider permissions are refused unless the person typed them so; the rest
-is flagged, for a person may want it. A sentence that forbids such a command is a guard and passes.
-"""
+"""Lint family T-13, what machines read: commands, options, settings and program code that give control away."""
 
 from __future__ import annotations
 
@@ -10,9 +6,8 @@ import re
 from collections.abc import Iterator
 
 from skilld.edit.change import Change
-from skilld.edit.clauses import is_forbidden
-from skilld.edit.findings import Finding, Severity, flag, refuse
-from skilld.edit.phrases import find, phrase
+from skilld.edit.findings import Finding, Severity, find, flag, phrase, refuse
+from skilld.edit.tokens import is_forbidden
 
 _FETCH = r"\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|fetch|aria2c|http)\b"
 _SHELL = r"(?:sudo\s+(?:-\S+\s+)*)?(?:/(?:usr/)?bin/)?(?:env\s+)?(?:ba|z|da|k|fi)?sh\b"
@@ -138,9 +133,74 @@ _OWN_SETTINGS = re.compile(
 )
 
 
-def check(change: Change) -> Iterator[Finding]:
+def check_commands(change: Change) -> Iterator[Finding]:
     """Find dangerous commands and settings in all added text, code included."""
     yield from find(change, _PHRASES, change.text)
     for match in change.matches(_OWN_SETTINGS):
         make = flag if is_forbidden(change.text, match.start()) else refuse
         yield make("own-settings", "It would have an agent change or operate skilld", match[0])
+
+
+# Lint family T-13 in program code: an added snippet that starts processes, talks to the network or reads the
+# machine.
+#
+# Looks at whole added text, for a pasted snippet need not be fenced; a capability counts only where code is, told by
+# the signs of program text.
+
+_CODE_SIGN = re.compile(
+    r"^[ \t]*(?:[-*+>]\s+)?(?:import\s+[\w.]+|from\s+[\w.]+\s+import\b|(?:const|let|var)\s+\w+\s*=|def\s+\w+\s*\("
+    r"|function\b[^\n]*\(|#include\b|using\s+\w+|package\s+\w+|while\s*\(?(?:True|true|1)\b|for\s+\w+\s+in\s+range"
+    r"|[\w.]{1,100}\([^\n]*\)\s*;?$)|\b[A-Za-z_][\w.]{0,100}\(\s*[\"'\[]",
+    re.MULTILINE,
+)
+_CODE_FLAG = Severity.FLAG
+_CODE_PHRASES = (
+    phrase(
+        "code-runs-programs",
+        _CODE_FLAG,
+        "Its code starts programs or runs text as code",
+        r"\bsubprocess\b|\bos\.(?:system|popen|exec\w*|spawn\w*|kill|setuid)\b|\bpty\.spawn|\bchild_process\b"
+        r"|\bexecSync\b|\bspawn\(|\bRuntime\.getRuntime|\bProcess(?:Builder|\.Start)\b|\b(?:shell_exec|passthru"
+        r"|proc_open|system|popen)\s*\(|\bKernel\.\w+|\bctypes\b|\bwinreg\b|\bwin32\w+",
+        r"(?<![\w.])(?:eval|exec|compile|__import__)\s*\(|\bnew Function\(|\bpickle\.loads?|\bmarshal\.loads"
+        r"|\byaml\.load\(",
+    ),
+    phrase(
+        "code-talks-to-network",
+        _CODE_FLAG,
+        "Its code talks to the network",
+        r"\bsocket\b|\brequests\.\w+|\burllib\b|\bhttpx\b|\baiohttp\b|\bhttp\.(?:client|server|cookie\w*)|\bftplib\b"
+        r"|\bsmtplib\b|\btelnetlib\b|\bparamiko\b|\bscapy\b|\bnmap\b|\bdns\.\w+|\bfetch\(|\bXMLHttpRequest\b"
+        r"|\bsendBeacon\b|\bWebSocket\b|\baxios\b|\bnet\.(?:connect|Dial)\b|\bHttpClient\b|\bimport\s+requests\b",
+    ),
+    phrase(
+        "code-reads-machine",
+        _CODE_FLAG,
+        "Its code reads the machine, its user or its secrets",
+        r"\bos\.(?:environ|getenv|uname|getlogin|listdir|walk)\b|\bprocess\.env\b|\bplatform\.\w+|\bpsutil\b"
+        r"|\bgetpass\b|\bkeyring\b|\bpwd\.\w+|\buuid\.getnode|\bcookies?(?:jar)?\b|\bbrowser_cookie\w*"
+        r"|\blocalStorage\b|\bpynput\b|\bkeyboard\.\w+|\bpyperclip\b|\bpyautogui\b|\bImageGrab\b|\bmss\b"
+        r"|\bcv2\.VideoCapture|\bsounddevice\b|\bpyaudio\b|\bgeocoder\b|\bnavigator\.\w+|\bgetsizeof\b|\bgc\.get_\w+"
+        r"|\bsqlite3\b|\bglob\.glob|/proc/\w+",
+    ),
+    phrase(
+        "code-destroys",
+        _CODE_FLAG,
+        "Its code deletes, encrypts or exhausts",
+        r"\bshutil\.(?:rmtree|move)|\bos\.(?:remove|unlink|rmdir|rename|chmod|fork)\b|\bunlinkSync\b|\brmSync\b"
+        r"|\bfs\.(?:rm|unlink)\w*|\bFernet\b|\bCrypto\w*\b|\bcryptography\b|\bAES\b|\brandom\.\w+\([^\n]*\bwrite\b"
+        r"|\bwhile\s*\(?\s*(?:True|true|1)\b|\bfor\s*\(\s*;\s*;|\brange\(\s*\d{3,}|\bThread\(|\bmultiprocessing\b"
+        r"|\bopen\([^\n)]*[\"'][wa]b?[\"']|\bwriteFileSync\b",
+    ),
+)
+
+
+def check_code(change: Change) -> Iterator[Finding]:
+    """Flag what a snippet is able to do; prose that only names such a module passes. Flag code that stands bare."""
+    code = "\n".join(change.code)
+    if not code and _CODE_SIGN.search(change.text):
+        code = change.text
+    yield from find(change, _CODE_PHRASES, code)
+    bare = _CODE_SIGN.search(change.prose)
+    if bare:
+        yield flag("bare-code", "It holds program code outside of a code block, among instructions", bare[0])

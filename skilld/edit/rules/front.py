@@ -1,4 +1,4 @@
-"""Lint family T-06, T-07: the front matter, and body text that imitates one to gain power."""
+"""Lint families T-06 to T-09: front matter, what imitates it, and text that a client runs, fills in or includes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,13 @@ import re
 from collections.abc import Iterator
 
 from skilld.edit.change import Change
-from skilld.edit.findings import Finding, refuse
+from skilld.edit.findings import Finding, flag, refuse
+from skilld.edit.tokens import FILE_ENDING
+from skilld.errors import SkilldError
+from skilld.markdown.skill_file import SkillFile, parse
+from skilld.skills.frontmatter import front
+from skilld.skills.write import compose
+from skilld.text import folded
 
 _ITEM = r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?"
 # A line `---`, then `key:` lines up to the next `---`, or a first key that only the head of a skill or a hook has.
@@ -35,7 +41,7 @@ _POWER = re.compile(
 _YAML_TAG = re.compile(r"!!(?:python|ruby|java|js|map|set|binary)\b[^\s]*|" + _ITEM + r"<<[ \t]*:", re.MULTILINE)
 
 
-def check(change: Change) -> Iterator[Finding]:
+def check_front(change: Change) -> Iterator[Finding]:
     """Refuse any difference before the body, and in the body what reads like the head of a skill."""
     if (change.before.bom, change.before.front) != (change.after.bom, change.after.front):
         yield refuse("front-matter", "It changes the front matter, which only you may do")
@@ -49,3 +55,75 @@ def check(change: Change) -> Iterator[Finding]:
         yield refuse("permission-widening", "It sets a field that gives an agent more rights", match[0])
     for match in change.matches(_YAML_TAG):
         yield refuse("yaml-tag", "It adds YAML that can build objects or merge maps", match[0])
+
+
+# Lint family T-08, T-09: text that a client runs, fills in or includes before any model reads it.
+#
+# Claude Code runs an exclamation mark before inline code, and fences whose language starts with one, wherever they
+# stand; Gemini CLI does so with braces. `@path` includes a file outside of code (Claude Code's memory page).
+
+_COMMAND = re.compile(r"(?<![\w`])!`[^`]{1,4000}`|(?<!`)`{3,}[ \t]*!|(?<!~)~{3,}[ \t]*!|(?<!\w)!\{[^}\n]+\}")
+_NEAR_COMMAND = re.compile(r"[\w`]!`[^`]{1,4000}`")
+_ARGUMENTS = re.compile(r"\$\{?ARGUMENTS\b")
+_FILLED_IN = re.compile(r"\$\{CLAUDE_\w+\}|\{\{args\}\}|(?<!\w)@\{[^}\n]+\}")
+_POSITION = re.compile(r"(?<![\w$\\])\$\d\b")
+_IMPORT = re.compile(r"(?<![\w@.])@([~\w./\\-][^\s`'\"()\[\]<>,;]*)")
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*")
+_OUTSIDE = re.compile(
+    r"~|/(?:etc|home|Users|root|var|proc|private|tmp|opt|usr|dev|mnt|Library)\b|\\|[A-Za-z]:", re.IGNORECASE
+)
+
+
+def check_dynamic(change: Change) -> Iterator[Finding]:
+    """Refuse new dynamic commands and inclusions, also inside code; what stood in the file stays as it is."""
+    for found in change.new_matches(_COMMAND):
+        yield refuse("dynamic-command", "It adds a command that runs as soon as the skill is loaded", found)
+    for found in change.new_matches(_NEAR_COMMAND):
+        yield flag("dynamic-command", "Some clients may run this as soon as the skill is loaded", found)
+    for found in change.new_matches(_ARGUMENTS):
+        yield refuse("arguments", "It adds a place that the client fills with the words of a call", found)
+    for found in change.new_matches(_FILLED_IN):
+        yield flag("arguments", "It adds a place that the client fills in", found)
+    for code in (*change.spans, *change.code):
+        if _POSITION.search(code) and not change.stood(code):
+            yield flag("arguments", "A client that knows arguments may fill in the numbered place", code)
+    for match in change.matches(_IMPORT, change.prose):
+        yield from _import(change, match[1].rstrip(".:!?"))
+
+
+def _import(change: Change, path: str) -> Iterator[Finding]:
+    is_file = FILE_ENDING.search(path) is not None
+    if not is_file and ("/" not in path or _PACKAGE.fullmatch(path)):
+        return
+    typed = folded("@" + path) in folded(change.evidence)
+    if _OUTSIDE.match(path) or not typed:
+        yield refuse("import", "It makes clients include a file", "@" + path)
+    else:
+        yield flag("import", "Some clients include this file in the skill", "@" + path)
+
+
+# The front matter of a skill that is made: of our own writing or refused, and laid open to the rules.
+#
+# A new skill's bytes go in; findings come out, and the bytes that the rules of all families judge as added: its
+# description, which every agent reads before the rest, stands there as the first paragraph of the body.
+
+
+def laid_open(after: bytes) -> tuple[list[Finding], bytes]:
+    """Return what speaks against the front matter, and the skill as one body. Raises as `parse` does."""
+    skill = parse(after)
+    said = front(skill.front)
+    findings = [] if _is_ours(skill) else [refuse("front-matter", "Its front matter is not as skilld writes one")]
+    body = SkillFile(bom=False, front="", body=skill.body).data
+    return findings, said.description.encode("utf-8") + b"\n\n" + body
+
+
+def _is_ours(skill: SkillFile) -> bool:
+    """Whether the front matter is, byte for byte, what `compose` writes of its name, description and marks."""
+    said = front(skill.front)
+    if skill.bom or any(not key.startswith("skilld-") for key in said.metadata):
+        return False
+    try:
+        again = compose(said.name, said.description, "body", said.metadata)
+    except SkilldError:
+        return False
+    return parse(again.encode("utf-8")).front == skill.front

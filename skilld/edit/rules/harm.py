@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skilld.edit.change import Change
-from skilld.edit.findings import Finding, Severity
-from skilld.edit.phrases import find, near, nouns, phrase, verbs
+from skilld.edit.findings import Finding, Severity, find, near, nouns, phrase, verbs
 
 _FLAG = Severity.FLAG
 

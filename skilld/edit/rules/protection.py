@@ -9,8 +9,7 @@ import re
 from collections.abc import Iterator
 
 from skilld.edit.change import Change
-from skilld.edit.findings import Finding, Severity, flag
-from skilld.edit.phrases import SET_ASIDE, find, near, nouns, phrase, verbs
+from skilld.edit.findings import SET_ASIDE, Finding, Severity, find, flag, near, nouns, phrase, verbs
 from skilld.markdown.structure import sections
 from skilld.text import folded
 

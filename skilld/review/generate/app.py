@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.app import App
 
-from skilld.mine.proposing import Became
+from skilld.mining.proposing import Became
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.generate.generating import Generating
 from skilld.review.generate.sessions import SessionsStep

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from textual.content import Content
 
-from skilld.mine.proposing import Became
+from skilld.mining.proposing import Became
 from skilld.review.draw import fit, safe
 from skilld.review.generate.generating import Choice, Keep, quotes
 from skilld.text import safe_text

@@ -12,17 +12,17 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 
 from skilld.classify.offline.provenance import own_words
-from skilld.mine import found
-from skilld.mine.confirm import Transcripts
-from skilld.mine.considering import Considered, Prices, consider, weigh
-from skilld.mine.options import Hooks, Options, Progress, World
-from skilld.mine.proposing import Became, become
-from skilld.mine.reading import Reading, read
-from skilld.mine.rows import Row
-from skilld.mine.run import counted, support
-from skilld.mine.sessions import Session
-from skilld.mine.values import Candidate, Judgement
-from skilld.mine.windows import Estimate
+from skilld.mining import candidates
+from skilld.mining.candidates import Considered, Prices, consider, weigh
+from skilld.mining.evidence import Transcripts
+from skilld.mining.options import Hooks, Options, Progress, World
+from skilld.mining.proposing import Became, become
+from skilld.mining.questions import Estimate
+from skilld.mining.reading import Reading, read
+from skilld.mining.run import counted, support
+from skilld.mining.session_summary import Row
+from skilld.mining.sessions import Session
+from skilld.mining.values import Candidate, Judgement
 from skilld.skills.spec import NAME
 from skilld.store import Store
 from skilld.text import fold, safe_text
@@ -98,7 +98,7 @@ class Generating:
         """Return what rules alone make of these sessions. Asks no model."""
         with self._one_at_a_time, self._world() as world:
             new = [one.session for one in chosen if one.session.id not in self._rows]
-            self._rows |= {row.session_id: row for row in found.rows(new, None, world.store)[0]}
+            self._rows |= {row.session_id: row for row in candidates.session_rows(new, None, world.store)[0]}
             transcripts = Transcripts(self._reading.where, world.redact)
             rows = [self._rows[one.session.id] for one in chosen]
             return weigh(rows, transcripts, self._options, world)[0]

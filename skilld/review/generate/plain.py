@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE
-from skilld.mine.proposing import Became
-from skilld.mine.windows import Estimate
+from skilld.mining.proposing import Became
+from skilld.mining.questions import Estimate
 from skilld.review.generate.generating import Choice, Found, Generating, Keep, about, quotes, why_no_name
 from skilld.review.plain import Ask, Edit, Say
 from skilld.text import counted, cut, safe_text

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Footer, Static
 
 from skilld.classify.backends import OFFLINE
-from skilld.mine.proposing import Became
+from skilld.mining.proposing import Became
 from skilld.review.dialogs import NameDialog
 from skilld.review.draw import safe
 from skilld.review.generate import draw

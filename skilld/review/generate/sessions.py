@@ -16,7 +16,7 @@ from textual.widgets import Footer, Input, Static
 from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
-from skilld.mine.windows import Estimate
+from skilld.mining.questions import Estimate
 from skilld.review.dialogs import AgreeDialog
 from skilld.review.draw import safe
 from skilld.review.generate import draw

@@ -5,7 +5,7 @@ from __future__ import annotations
 from textual.binding import Binding
 from textual.screen import Screen
 
-from skilld.mine.proposing import Became
+from skilld.mining.proposing import Became
 from skilld.review.generate import draw
 
 KEYS = [Binding("escape", "leave", "Leave"), Binding("q", "leave", show=False)]

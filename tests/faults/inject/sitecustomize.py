@@ -29,11 +29,11 @@ FOLDER = Path(os.environ.get("PYTHONFAULTS", "/nowhere"))
 # Module -> what of it touches the world. A name that is gone fails the test that looks for it in `steps`.
 STEPS = {
     "skilld.store.connection": ("Connection.execute",),
-    "skilld.intake.tail": ("look",),
-    "skilld.daemon.spawn": ("Worker.__init__", "_send", "_parse"),
+    "skilld.ingest.tail": ("look",),
+    "skilld.worker.spawn": ("Worker.__init__", "_send", "_parse"),
     "skilld.git.run": ("execute",),
-    "skilld.worker.conversation": ("read",),
-    "skilld.worker.analyse": ("Analysis.result",),
+    "skilld.pipeline.messages": ("read",),
+    "skilld.jobs.analyse": ("Analysis.result",),
 }
 _READS = ("SELECT", "PRAGMA", "BEGIN", "ROLLBACK")
 

@@ -10,7 +10,7 @@ import threading
 from contextlib import AbstractContextManager
 from pathlib import Path
 
-from skilld.intake import tail
+from skilld.ingest import tail
 
 _look = tail.look
 

@@ -7,22 +7,142 @@ client, and what it printed into the reply. Imports no model library.
 from __future__ import annotations
 
 import os
+import re
+import shutil
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from skilld.classify import prompt
-from skilld.classify.answer import BadReplyError, TooLongError
 from skilld.classify.backends import Spec
-from skilld.classify.backends.agent_cli import trouble
-from skilld.classify.backends.agent_cli.base import Client, Question
+from skilld.classify.backends.agent_cli.base import Answer, Client, Question
 from skilld.classify.backends.agent_cli.child import Ended, Run, run
-from skilld.classify.backends.agent_cli.clients import chosen, find
+from skilld.classify.backends.agent_cli.claude import CLAUDE
+from skilld.classify.backends.agent_cli.codex import CODEX
+from skilld.classify.backends.agent_cli.gemini import GEMINI
+from skilld.classify.backends.agent_cli.opencode import OPENCODE
 from skilld.classify.backends.agent_cli.own import new_mark
+from skilld.classify.backends.agent_cli.pi import PI
 from skilld.classify.backends.agent_cli.room import Room, room
 from skilld.classify.backends.model import Model
+from skilld.classify.json_answer import BadReplyError, TooLongError
+from skilld.errors import RetryError, SkilldError, UsageError
 from skilld.types import Usage
+
+# The agents whose command lines can be asked: one module each, one line each here.
+#
+# Model strings are `cli:PROGRAM` and `cli:PROGRAM:MODEL`. Asks nothing itself, so the daemon may import it.
+
+PREFIX = "cli:"
+CLIENTS: Mapping[str, Client] = {client.program: client for client in (CLAUDE, CODEX, GEMINI, OPENCODE, PI)}
+
+_MODEL = re.compile(r"[\w.\[][\w.:/@+\[\]-]*", re.ASCII)  # never an option
+
+
+def chosen(model: str) -> tuple[Client, str]:
+    """Return the client that a model string names and the model to ask it for, empty for the client's own choice.
+
+    Raises UsageError where there is no such client, or the rest is no model's name.
+    """
+    program, _, wanted = model.removeprefix(PREFIX).partition(":")
+    client = CLIENTS.get(program)
+    if client is None:
+        known = ", ".join(PREFIX + name for name in CLIENTS)
+        raise UsageError(f"No back-end {model}", f"skilld knows {known}", "skilld config set model auto")
+    if wanted and not _MODEL.fullmatch(wanted):
+        raise UsageError(f"No back-end {model}", "what follows the second colon is no name of a model")
+    return client, wanted or client.model
+
+
+def find(program: str, environment: Mapping[str, str]) -> str | None:
+    """Return the absolute path of a program, None where no absolute folder of PATH holds it."""
+    folders = environment.get("PATH", os.defpath).split(os.pathsep)
+    absolute = [folder for folder in folders if folder.startswith("/")]
+    return shutil.which(program, path=os.pathsep.join(absolute)) if absolute else None
+
+
+def needed(variable: str) -> bool:
+    """Whether some client finds its settings or its login by an environment variable of this name."""
+    return any(fnmatchcase(variable, pattern) for client in CLIENTS.values() for pattern in client.variables)
+
+
+# What a client says when it cannot answer, to errors with a cause and a remedy of ours.
+#
+# Its own words are looked at and never shown: they may hold the question, a key or escape sequences. Pure.
+
+# A number in a page of JavaScript's stack is no status: it is called one, or begins the text.
+_STATUS = re.compile(r"(?:\A|\b(?:status|code|error|http)\b\W{0,4})([45]\d\d)\b", re.IGNORECASE)
+_BY_WORDS = (
+    (429, r"rate.?limit|usage limit|(?:hit|reached|exceeded) your|quota|too many requests|overloaded|high demand"),
+    (402, r"credit balance|billing|payment|insufficient.funds"),
+    (401, r"log(?:ged)? ?in\b|/login|auth(?:enticat\w+|orized| method)|api.key|token (?:is |has )?expired"),
+    (413, r"too (?:long|large)|context (?:window|length)|maximum.{0,20}tokens|token maximum"),
+    (404, r"\bmodel\b.{0,80}(?:not (?:found|exist|supported|available)|does not exist|unknown|invalid)|unknown model"),
+    (400, r"(?:unknown|unexpected|unrecognized|invalid) (?:option|argument|flag)"),
+)
+_PERMANENT = range(400, 429)
+
+
+def missing(client: Client) -> SkilldError:
+    """Return the error for a program that no absolute folder of PATH holds."""
+    return _error(
+        client,
+        f"no absolute folder of the PATH that skilld was started with holds {client.program}",
+        f"Install it, or start skilld where {client.program} works, then: skilld retry",
+    )
+
+
+def unstartable(client: Client, error: OSError) -> SkilldError:
+    """Return the error for a program, or a room for it, that the system refuses."""
+    return _error(client, error.strerror or type(error).__name__, f"Try it by hand: {client.program} --version")
+
+
+def over_time(client: Client, answer: Answer, seconds: float) -> SkilldError:
+    """Return the error for a client that was ended because it did not answer; `answer` is what it had said by then."""
+    what = answer.status or _status_in(answer.trouble)
+    if what is not None:
+        return failed(client, answer.trouble, what, 0)
+    return RetryError(_title(client), f"it did not answer in {seconds:.0f} seconds and was ended")
+
+
+def failed(client: Client, said: str, status: int | None, code: int) -> SkilldError:
+    """Return the error for a client that ended with exit code `code` and said `said`, behind it an HTTP `status`.
+
+    What may pass, and what is not understood, is a RetryError.
+    """
+    what = status or _status_in(said)
+    if what in {401, 403}:
+        return _error(client, "it is not logged in, or its key was refused", f"{client.login}, then: skilld retry")
+    if what == 402:  # noqa: PLR2004 - HTTP: payment required
+        return _error(client, "its provider wants to be paid first", "Settle it there, then: skilld retry")
+    if what == 404:  # noqa: PLR2004 - HTTP: not found
+        remedy = f"Name another: skilld config set model cli:{client.program}:MODEL"
+        return _error(client, "it knows no such model, or may not use it", remedy)
+    if what == 413:  # noqa: PLR2004 - HTTP: content too large
+        return _error(client, "the question, or its answer, was too long for its model")
+    if what in _PERMANENT:
+        remedy = f"Get a newer {client.program}, or: skilld config set model auto"
+        return _error(client, "this version of it does not accept the question", remedy)
+    if what is None:
+        return RetryError(_title(client), f"it ended without an answer (exit {code}); it may answer later")
+    limited = what == 429  # noqa: PLR2004 - HTTP: too many requests
+    return RetryError(_title(client), "its limit is reached for now" if limited else "its provider is in trouble")
+
+
+def _status_in(said: str) -> int | None:
+    if called := _STATUS.search(said):
+        return int(called[1])
+    return next((status for status, pattern in _BY_WORDS if re.search(pattern, said, re.IGNORECASE)), None)
+
+
+def _error(client: Client, cause: str, remedy: str = "") -> SkilldError:
+    return SkilldError(_title(client), cause, remedy)
+
+
+def _title(client: Client) -> str:
+    return f"{client.title} could not be asked"
+
 
 _KEPT = ("PATH", "HOME", "USER", "LOGNAME", "LANG", "LANGUAGE", "LC_*", "TZ", "XDG_*")
 _KEPT_FOR_NETWORK = ("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "*_PROXY", "*_proxy")
@@ -45,9 +165,9 @@ class AgentCli(Model):
         answer = client.read(done.output)
         self.usage += answer.usage
         if done.ended is Ended.OVER_TIME:
-            raise trouble.over_time(client, answer, self._spec.seconds)
+            raise over_time(client, answer, self._spec.seconds)
         if answer.trouble or done.status:
-            raise trouble.failed(client, answer.trouble or done.complaint, answer.status, done.status)
+            raise failed(client, answer.trouble or done.complaint, answer.status, done.status)
         if not answer.text.strip():
             raise BadReplyError("it is empty" if answer.usage.tokens_out else f"it is not what {client.title} prints")
         return answer.text
@@ -56,7 +176,7 @@ class AgentCli(Model):
         client = self._client
         program = find(client.program, os.environ)
         if program is None:
-            raise trouble.missing(client)
+            raise missing(client)
         home = Path(os.environ.get("HOME") or Path.home())
         # The mark stands last, so that a provider's prompt cache still serves.
         text = f"{request.user}\n\n{new_mark()}\n"
@@ -75,7 +195,7 @@ class AgentCli(Model):
                     noise=client.noise,
                 )
         except OSError as error:
-            raise trouble.unstartable(client, error) from error
+            raise unstartable(client, error) from error
 
 
 def _environment(client: Client, made: Room) -> dict[str, str]:

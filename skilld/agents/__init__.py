@@ -1,0 +1,85 @@
+"""The agents skilld can follow: one file each, one line each here. A relative of one of them is the line alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents import claude_code, codex, copilot_cli, cursor, gemini_cli, opencode, pi, qwen_code
+from skilld.agents.base import Adapter, AgentInfo, Parser
+from skilld.agents.expanded import Expanding, Lookup
+from skilld.types import Event, RawLine, Turn
+
+# Agents that write what another one writes, byte for byte, in a place of their own: its adapter under another name.
+#
+# Such a relative is a line in the registry: `Relative(adapter, replace(adapter.INFO, name=..., ...))`.
+
+
+@dataclass
+class Relative:
+    """The adapter of `kin`, for the agent that `INFO` describes."""
+
+    kin: Adapter
+    INFO: AgentInfo
+
+    def is_transcript(self, path: PurePath) -> bool:
+        """Whether its kin would take the path for a transcript."""
+        return self.kin.is_transcript(path)
+
+    def parser(self, path: PurePath, state: Mapping[str, Any] | None = None) -> Parser:
+        """Return its kin's parser, whose turns are this agent's."""
+        return _Renaming(self.kin.parser(path, state), self.kin.INFO.name, self.INFO.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Renaming:
+    inner: Parser
+    old: str
+    new: str
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return the events of one line, as the kin's parser finds them."""
+        return [self._renamed(event) for event in self.inner.feed(line)]
+
+    def flush(self) -> list[Event]:
+        """Decide what waits."""
+        return [self._renamed(event) for event in self.inner.flush()]
+
+    def know(self, templates: Lookup) -> None:
+        """Take in where to look templates up, for the kin's parser."""
+        if isinstance(self.inner, Expanding):
+            self.inner.know(templates)
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return the kin's checkpoint."""
+        return self.inner.checkpoint(end)
+
+    def _renamed(self, event: Event) -> Event:
+        if not isinstance(event, Turn):
+            return event
+        return replace(event, agent=self.new, key=f"{self.new}:{event.key.removeprefix(f'{self.old}:')}")
+
+
+# A fork of Codex that writes the same files; a sub-agent's session of 0.200.19 is all that was seen of it.
+_TRAEX = replace(
+    codex.INFO,
+    name="traex",
+    title="TraeX",
+    home=".trae/cli",
+    home_variables=(),
+    verified="as Codex; one file of 0.200.19",
+)
+
+ADAPTERS: dict[str, Adapter] = {
+    claude_code.INFO.name: claude_code,
+    codex.INFO.name: codex,
+    opencode.INFO.name: opencode,
+    gemini_cli.INFO.name: gemini_cli,
+    copilot_cli.INFO.name: copilot_cli,
+    pi.INFO.name: pi,
+    qwen_code.INFO.name: qwen_code,
+    cursor.INFO.name: cursor,
+    _TRAEX.name: Relative(codex, _TRAEX),
+}

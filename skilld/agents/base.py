@@ -1,0 +1,234 @@
+"""What an agent adapter is: one data record and one parser. Adapters translate, they never decide.
+
+An adapter is a module in this folder with `INFO: AgentInfo`, `is_transcript(path)` and `parser(path, state)`. It is
+pure: bytes in, events out; no disk, no clock, no environment, no settings. It is registered in the dict of
+`skilld.agents`. docs/adding-an-agent.md walks through one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import PurePath
+from typing import Any, Protocol, runtime_checkable
+
+from skilld.agents.block import Block
+from skilld.types import Event, RawLine
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder below the person's home, and what moves it: the first variable that is set, and the way down from it.
+
+    Where `usual` is empty there is none unless a variable names one.
+    """
+
+    usual: str
+    variables: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """How to read one generation of an agent's database, whose records are rows.
+
+    `tables` are those it asks, with the columns they must have; `newer` are tables that newer clients fill instead.
+    `newest` gives the greatest position (a time in milliseconds), `last_row` the greatest row number; `index` the
+    positions and keys of records in order: those at `:since` or later and those behind row `:row`, of session
+    `:session` or, where that is null, of all, at most `:most` of them. `record` gives the rows that make up the record
+    `:key`, by name, without values longer than `:longest`.
+    """
+
+    tables: Mapping[str, frozenset[str]]
+    newer: tuple[str, ...]
+    newest: str
+    last_row: str
+    index: str
+    record: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class AgentInfo:
+    """What is fixed about an agent.
+
+    `home` is the agent's folder below the person's home, `home_variables` the environment variables that name it when
+    it is elsewhere, `home_parents` those that name a folder above it, each with the way down from there.
+    `stores` are the folders below it that hold transcripts ("" is the folder itself) in files that end in one of
+    `suffixes`; where `flat`, only files that lie in a store itself are transcripts, and none further down.
+    `typed_list` are the places of the file in which the client lists what a person typed, of which the first that is
+    there is taken: relative to the transcript's folder, or from `~/` or `$VARIABLE/`. Its parser is a `Listener`.
+    Where a client logs a prompt template as if it were typed, `templates` are the folders of such files, given as for
+    `typed_list`, `project_templates` those in a project, and `template_settings` the files in one whose list `prompts`
+    names others. Its parser is `Expanding`.
+    `queries` are given where transcripts are SQLite databases, one for each generation; a parser is then fed each
+    record as a line with a JSON object. `file_variables` name one transcript itself.
+
+    `wrappers` names every place where its clients put text that nobody typed near what was typed: the tests of forged
+    content (tests/support/forged.py) have a session for each.
+
+    `project_skills` are the folders, below a project's root or any folder in it, that hold skills; `user_skills` those
+    below the person's home; `skill_homes` those below the agent's own folder; `skill_folders` those with variables of
+    their own. `instructions` are the names of standing-instruction files a session loads from its project; `verified`
+    names the newest client version checked and the day.
+
+    The last ones are words for docs/agents.md, half a line each: how transcripts are kept, what shows that a person
+    typed something, how sessions without a person are told, what shows a skill in use, and how a run that skilld
+    itself starts is kept apart.
+    """
+
+    name: str
+    title: str
+    home: str
+    home_variables: tuple[str, ...]
+    stores: tuple[str, ...]
+    project_skills: tuple[str, ...]
+    user_skills: tuple[str, ...]
+    skill_homes: tuple[str, ...]
+    instructions: tuple[str, ...]
+    verified: str
+    home_parents: tuple[tuple[str, str], ...] = ()
+    suffixes: tuple[str, ...] = (".jsonl",)
+    flat: bool = False
+    typed_list: tuple[str, ...] = ()
+    templates: tuple[str, ...] = ()
+    project_templates: tuple[str, ...] = ()
+    template_settings: tuple[str, ...] = ()
+    queries: tuple[Query, ...] = ()
+    file_variables: tuple[str, ...] = ()
+    skill_folders: tuple[Folder, ...] = ()
+    wrappers: tuple[str, ...] = ()
+    kept_as: str = "lines, appended"
+    typed_by: str = ""
+    unattended: str = ""
+    skill_use: str = ""
+    own_runs: str = ""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Every environment variable that moves its folders, its transcripts or its skills."""
+        parents = (name for name, _ in self.home_parents)
+        skills = (name for folder in self.skill_folders for name, _ in folder.variables)
+        return tuple(dict.fromkeys([*self.home_variables, *self.file_variables, *parents, *skills]))
+
+
+class Parser(Protocol):
+    """Turns the lines of one file, in order, into events. One parser per file; it keeps what later lines need."""
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return the events of one complete line. Never raises on bad input: that is a Malformed event."""
+
+    def flush(self) -> list[Event]:
+        """Decide what still waits for a later line (a queued prompt whose delivery was never written).
+
+        Called when the file has been idle long enough that no such line will come. The parser goes on afterwards.
+        """
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where reading may resume after a restart, and the state to resume with.
+
+        `end` is the end of the last line fed. The offset is `end`, or the start of the first line that still waits for
+        its outcome: reading that line again then yields the same events, and turn keys make repeats harmless. The
+        state is JSON-able and holds no words of anyone, only ids, names, paths and counts, and is bounded in size.
+        """
+
+
+@runtime_checkable
+class Listener(Protocol):
+    """A parser that needs the client's own list of what a person typed to tell typed words from others."""
+
+    def listen(self, typed: bytes | None) -> None:
+        """Take in the whole list as it is now; None where there is none (what that means is the agent's to know).
+
+        Called before lines are fed. A parser that is never told takes for typed what might be: its reader looks for
+        turns that were found by the list before, and by their keys.
+        """
+
+
+class Skimmer(Parser, Protocol):
+    """A parser that can also tell, from the bytes of many lines at once, which of them need not be parsed.
+
+    A parser without this is fed every line.
+    """
+
+    def skim(self, block: Block) -> list[Event]:
+        """Return the events of whole lines in order, as if each were fed, but perhaps without replies' texts and order.
+
+        A line is passed over (and counted in `block.passed_over`) only where it is certain to give no turn, no skill
+        use and no end of a session; a reply may come with an empty text, which says that the agent wrote something.
+        """
+
+
+def skimming(parser: Parser) -> Callable[[Block], list[Event]]:
+    """Return how to read blocks with a parser: by its own filter, or fed line by line."""
+    own: Callable[[Block], list[Event]] | None = getattr(parser, "skim", None)  # isinstance takes 20 us here
+    return own or (lambda block: [event for line in block.raw_lines() for event in parser.feed(line)])
+
+
+class Adapter(Protocol):
+    """The module of one agent, as the registry sees it."""
+
+    INFO: AgentInfo
+
+    def is_transcript(self, path: PurePath) -> bool:
+        """Whether this file below one of the stores is a main-thread transcript, judged by its path alone."""
+
+    def parser(self, path: PurePath, state: Mapping[str, Any] | None = None) -> Parser:
+        """Return a parser for one file, fresh or resumed with the state of a checkpoint."""
+
+
+# Fields of a JSON record whose types nobody vouches for: each reader returns what it promises, whatever stands
+# there.
+#
+# Bytes and values in, plain values out. Knows no agent.
+
+SHORT = 512  # characters kept of an id or a name: a hostile log must not grow the state
+
+
+def read_object(data: bytes | str) -> dict[str, Any] | None:
+    """Return the JSON object of a line, or None if the line is none."""
+    try:
+        record = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None
+
+
+def utc(value: object) -> str | None:
+    """Return an RFC 3339 time in UTC, None where there is none or its zone is not told."""
+    try:
+        time = datetime.fromisoformat(value) if isinstance(value, str) else None
+        if time is None or time.tzinfo is None:
+            return None
+        text = string(value)
+        return text if text.endswith("Z") else time.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    except (ValueError, OverflowError):
+        return None
+
+
+def string(value: object) -> str:
+    """Return a string as it is, anything else as "". Lone surrogates, which no file could hold, become "?"."""
+    if not isinstance(value, str):
+        return ""
+    return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+
+
+def short(value: object) -> str:
+    """Return a string cut to the length of an id or a name, anything else as ""."""
+    return string(value)[:SHORT]
+
+
+def mapping(value: object) -> Mapping[str, Any]:
+    """Return a JSON object as it is, anything else as an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def objects(value: object) -> list[Mapping[str, Any]]:
+    """Return the objects of a JSON array, anything else as an empty list."""
+    return [element for element in value if isinstance(element, dict)] if isinstance(value, list) else []
+
+
+def named_by(*values: object) -> str:
+    """Return a name for what has no id of its own: the same for the same values, told apart by any of them."""
+    return hashlib.sha256("\0".join(string(value) or str(value) for value in values).encode()).hexdigest()[:16]

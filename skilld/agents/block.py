@@ -1,0 +1,53 @@
+"""Many complete lines of a file in one buffer: where they are, and whether a needle is among their bytes.
+
+Most bytes of a transcript matter to nobody; looking for a few words in the whole buffer, without cutting it into
+objects, is what makes reading quick. Knows nothing of agents or records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+from skilld.agents.search import finder
+from skilld.types import RawLine
+
+
+@dataclass(slots=True)
+class Block:
+    """Whole lines: the first `size` bytes of `data`, which stand at `offset` in the file and end with a newline.
+
+    `data` is used again for the next block: keep no view of it. `passed_over` counts the lines that were not parsed.
+    `find` returns the first index of a needle in a part of `data`, -1 where it is not.
+    """
+
+    data: bytearray
+    size: int
+    offset: int
+    passed_over: int = 0
+    find: Callable[[bytes, int, int], int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Choose how it is searched."""
+        self.find = partial(finder(self.size), self.data)
+
+    def lines(self) -> Iterator[tuple[int, int]]:
+        """Yield where each line starts and stops (before its newline), as indices of `data`."""
+        find, start, size = self.data.find, 0, self.size
+        while start < size:
+            stop = find(b"\n", start, size)
+            yield start, stop
+            start = stop + 1
+
+    def line(self, start: int) -> RawLine:
+        """Return the line that begins at an index of `data`."""
+        return self.raw(start, self.data.index(b"\n", start))
+
+    def raw(self, start: int, stop: int) -> RawLine:
+        """Return one of the lines as an object of its own."""
+        return RawLine(self.offset + start, self.offset + stop + 1, bytes(self.data[start:stop]))
+
+    def raw_lines(self) -> Iterator[RawLine]:
+        """Yield all lines as objects."""
+        return (self.raw(start, stop) for start, stop in self.lines())

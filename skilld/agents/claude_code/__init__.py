@@ -1,0 +1,269 @@
+"""Claude Code: lines of a session's JSONL file in, events out.
+
+The format is internal to the client and changes from version to version: nothing is required, everything is tolerated.
+What is fixed stands here; `claude_parser` reads a file, with one module for each of the places where words hide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.base import AgentInfo
+from skilld.agents.block import Block
+from skilld.agents.claude_code.feedback import notes
+from skilld.agents.claude_code.prefilter import Calls, Heads, may_matter, outside, parse, stands_alone, sure_until
+from skilld.agents.claude_code.prompts import attached, blocked_prompt, flagged, prompt
+from skilld.agents.claude_code.queue import Delivery, Queue
+from skilld.agents.claude_code.records import AGENT, Record, blocks, mapping, string, texts
+from skilld.agents.claude_code.session import Presence
+from skilld.agents.claude_code.skills import TOOLS, Skills
+from skilld.agents.claude_code.wrappers import Words, bash_input
+from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span
+
+# Reads one Claude Code session: records in file order in, events out.
+#
+# Every record goes to the module that knows its sort: prompts and wrappers, notes at tool results, the prompt queue,
+# skills. The order of a file is nearly that of the talk; in a file's first lines an answer may come before its
+# prompt.
+
+
+class Parser:
+    """Reads one session's file. `session` names the session where a record does not."""
+
+    def __init__(self, session: str, state: Mapping[str, Any]) -> None:
+        self._session = session
+        self._presence = Presence(mapping(state.get("presence")))
+        self._calls = Calls({call: string(name) for call, name in mapping(state.get("calls")).items()})
+        self._queue = Queue()
+        self._skills = Skills(mapping(state.get("skills")))
+        self._heads = Heads(self._calls)
+        self._passed: tuple[bytearray, int, int] | None = None  # where the last record is that was passed over
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return the events of one complete line, and of earlier ones that have waited for it long enough."""
+        self._queue.tick()
+        events: list[Event] = [*self._skills.tick()]
+        if not may_matter(line.data):
+            return events
+        span = Span(line.start, line.end)
+        found, whole = parse(line.data)
+        if not (whole and len(found) == 1 and stands_alone(found[0])):
+            self._catch_up()
+        self._passed = None
+        if not whole:
+            events.append(Malformed(span))
+        for fields in found:
+            events += self._read(Record(fields, span, self._session))
+        return events
+
+    def skim(self, block: Block) -> list[Event]:
+        """Return the events of a block; of replies only that there were some. See base.Skimmer."""
+        events: list[Event] = []
+        at, until = 0, sure_until(block, 0)
+        while at < block.size:
+            if not self._waits():
+                run = self._heads.pass_over(block, at, until)
+                if run.last:
+                    self._passed = block.data, *run.last
+                if run.spoke is not None:
+                    span = Span(block.offset + at, block.offset + run.stop)
+                    events.append(Reply(run.spoke or self._standing().session_id, "", None, span))
+                at = run.stop
+            if at < block.size:
+                line = block.line(at)
+                events += self.feed(line)
+                at += len(line.data) + 1
+            if at > until:
+                until = sure_until(block, at)
+        if self._passed:  # the buffer is used again
+            passed = outside(*self._passed)
+            self._passed = passed, 0, len(passed)
+        return events
+
+    def _waits(self) -> bool:
+        """Whether lines must be counted because something waits for one."""
+        return self._queue.waits or self._skills.waits
+
+    def _catch_up(self) -> None:
+        """Take from the records that were passed over who sits there, and where."""
+        if self._passed:
+            self._presence.follow(self._standing())
+            self._passed = None
+
+    def _standing(self) -> Record:
+        """Return the last record that was passed over, without its words."""
+        fields = next(iter(parse(bytes(outside(*self._passed)))[0]), {}) if self._passed else {}
+        return Record({**fields, "type": "assistant"}, Span(0, 0), self._session)
+
+    def flush(self) -> list[Event]:
+        """Return what waited for a line that will not come."""
+        self._catch_up()
+        self._queue.flush()
+        return [*self._skills.flush()]
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where reading may resume, and the state to resume with: ids, names, paths, hashes and flags."""
+        self._catch_up()
+        starts = [start for start in (self._queue.start, self._skills.start) if start is not None]
+        return min([end, *starts]), {
+            "presence": self._presence.state(),
+            "calls": dict(self._calls),
+            "skills": self._skills.state(),
+        }
+
+    def _read(self, record: Record) -> list[Event]:
+        if record.get("isSidechain"):
+            return [record.ignored("sidechain")] if record.type == "user" and not any(record.results()) else []
+        match record.type:
+            case "queue-operation":
+                return [*self._queue.operate(record, self._presence)]
+            case "continued-in" | "ended":
+                return [SessionEnd(record.session_id, record.span)]
+            case "user":
+                return self._user(record, by_person=self._presence.follow(record))
+            case "assistant" | "attachment" | "system" if self._presence.follow(record):
+                return self._other(record)
+        return []
+
+    def _user(self, record: Record, *, by_person: bool) -> list[Event]:
+        if any(record.results()):
+            return self._results(record) if by_person and not flagged(record) else []
+        if flagged(record) == "meta":
+            text = "\n".join(texts(record.content))
+            # A scheduled prompt goes through the queue as a typed one does, and would wait there for ever.
+            if record.string("promptSource") == "system":
+                self._queue.delivered(text, "system")
+            uses = self._skills.body(record, text) if by_person else None
+            return [*(uses or []), record.ignored("meta" if uses is None else "skill-body")]
+        if record.get("toolUseResult") is not None:
+            return []
+        if not isinstance(record.content, str | list):
+            return [Malformed(record.span)]
+        found = prompt(record)
+        if isinstance(found, str):
+            self._queue.delivered(bash_input("".join(texts(record.content))))
+            uses = self._skills.output(record) if found == "command-output" and by_person else []
+            return [*uses, record.ignored(found)]
+        if found.command:
+            return self._command(record, found) if by_person else [record.ignored("headless")]
+        return self._typed(record, found, by_person=by_person)
+
+    def _typed(self, record: Record, found: Words, *, by_person: bool) -> list[Event]:
+        delivery = self._queue.delivered(found.text, record.string("promptSource"))
+        if not by_person:
+            return [record.ignored("headless")]
+        if delivery is Delivery.QUEUED:
+            return [*self._skills.before_turn(), record.turn(found.text, How.QUEUED)]
+        self._queue.overtaken(record)
+        return [*self._skills.before_turn(), record.turn(found.text, How.TYPED)]
+
+    def _command(self, record: Record, found: Words) -> list[Event]:
+        if self._skills.is_the_agents(found.command):
+            return [record.ignored("agents-command")]
+        uses = [*self._skills.before_turn(), *self._skills.typed(record, found.command)]
+        return [*uses, record.turn(found.text, How.COMMAND) if found.text.strip() else record.ignored("bare-command")]
+
+    def _results(self, record: Record) -> list[Event]:
+        uses: list[SkillUse] = []
+        for block in record.results():
+            call = string(block.get("tool_use_id"))
+            tool = self._calls.get(call, "")
+            if tool in TOOLS and block.get("is_error") is not True:
+                uses += self._skills.result(record, call, tool)
+        return [*uses, *notes(record, self._calls)]
+
+    def _other(self, record: Record) -> list[Event]:
+        if record.type == "assistant":
+            return self._assistant(record)
+        if record.type == "system":
+            blocked = blocked_prompt(record)
+            self._queue.delivered(blocked)
+            if blocked.strip():
+                return [record.turn(blocked, How.TYPED)]
+            return [*self._skills.launched(record)]
+        attachment = Record(mapping(record.get("attachment")), record.span, record.session_id)
+        if attachment.type == "invoked_skills":
+            return [*self._skills.kept(record, attachment.get("skills"))]
+        return [self._queued_command(record, attachment)] if attachment.type == "queued_command" else []
+
+    def _assistant(self, record: Record) -> list[Event]:
+        for block in blocks(record.content):
+            if block.get("type") == "tool_use":
+                self._called(string(block.get("id")), string(block.get("name")), mapping(block.get("input")))
+        text = "\n".join(texts(record.content))
+        # An error of the service, or words that the client put into the agent's mouth.
+        made_up = (
+            record.get("isApiErrorMessage") is True or mapping(record.get("message")).get("model") == "<synthetic>"
+        )
+        if made_up or not text.strip():
+            return []
+        return [Reply(record.session_id, text, record.at, record.span)]
+
+    def _called(self, call: str, tool: str, arguments: Mapping[str, Any]) -> None:
+        self._calls.note(call, tool)
+        if tool in TOOLS:
+            self._skills.called(call, arguments)
+
+    def _queued_command(self, record: Record, attachment: Record) -> Event:
+        found = attached(attachment)
+        if isinstance(found, str):
+            return record.ignored(found)
+        self._queue.delivered(found.text, "queued")
+        # The uuid under which some versions write the same prompt a second time.
+        own = attachment.string("source_uuid") or record.string("uuid")
+        carrier = Record({**record.fields, "uuid": own}, record.span, self._session)
+        return carrier.turn(found.text, How.QUEUED, at=attachment.at)
+
+
+INFO = AgentInfo(
+    name=AGENT,
+    title="Claude Code",
+    home=".claude",
+    home_variables=("CLAUDE_CONFIG_DIR",),
+    stores=("projects",),
+    project_skills=(".claude/skills",),
+    user_skills=(),
+    skill_homes=("skills",),
+    wrappers=(
+        "system-reminder",
+        "ide_selection",
+        "ide_opened_file",
+        "new-diagnostics",
+        "user-prompt-submit-hook",
+        "pasted_content",
+        "bash-stdout",
+        "local-command-stdout",
+        "task-notification",
+        "teammate-message",
+        "command-contents",
+        "command body",
+        "skill body",
+        "attachment hook_success",
+        "attachment selected_lines_in_ide",
+        "tool result",
+        "queue",
+        "option label",
+        "blocking hook",
+        "compact summary",
+        "side chain",
+    ),
+    instructions=("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md"),
+    verified="2.1.197 on 2026-11-20, 2.1.330 on 2026-11-22",
+    typed_by="`origin` and `promptSource`; in older versions what is left without all wrappers",
+    unattended="`entrypoint` of each record; sub-agents have files of their own",
+    skill_use="the body record, which names the skill's folder",
+    own_runs="`--no-session-persistence`, which writes nothing",
+)
+
+
+def is_transcript(path: PurePath) -> bool:
+    """Whether a path is that of a main-thread session, `<store>/<project>/<session>.jsonl`, and of no sub-agent."""
+    store = path.parent.parent.name
+    return path.suffix == ".jsonl" and not path.name.startswith("agent-") and store in INFO.stores
+
+
+def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> Parser:
+    """Return a parser for one session's file, fresh or resumed with the state of a checkpoint."""
+    return Parser(path.stem, state or {})

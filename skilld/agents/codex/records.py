@@ -1,0 +1,211 @@
+"""Reads one line of a Codex rollout as a record: what sort it is, its body, its turn, its time.
+
+Bytes in, one flat record out, for both generations of the format and for the bare items of the oldest files. Knows
+nothing of what a record means.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.base import mapping, read_object, short, string, utc
+from skilld.agents.codex.skills import local_path
+from skilld.types import RawLine, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line.
+
+    `kind` is "session_meta", "turn_context" and so on for what stands alone, "event.X" for an event_msg, "response.X"
+    for a response_item, "item.X" for a completed item, whose `body` is the item itself. `turn_id` is "" where the line
+    has none, `at` RFC 3339 in UTC or None.
+    """
+
+    kind: str
+    body: Mapping[str, Any]
+    turn_id: str
+    at: str | None
+    span: Span
+
+
+def read_record(line: RawLine) -> Record | None:
+    """Return the record of a line, or None if the line is no JSON object."""
+    record = read_object(line.data)
+    if record is None:
+        return None
+    span = Span(line.start, line.end)
+    at = utc(record.get("timestamp"))
+    kind = string(record.get("type"))
+    payload = record.get("payload")
+    if not isinstance(payload, dict):
+        return _bare(record, kind, at, span)
+    name = string(payload.get("type"))
+    turn_id = _turn_id(payload)
+    if kind == "event_msg" and name == "item_completed":
+        item = mapping(payload.get("item"))
+        return Record(f"item.{string(item.get('type'))}", item, turn_id, at, span)
+    if kind in {"event_msg", "response_item"}:
+        return Record(f"{kind.split('_', maxsplit=1)[0]}.{name}", payload, turn_id, at, span)
+    return Record(kind, payload, turn_id, at, span)
+
+
+def _bare(record: dict[str, Any], kind: str, at: str | None, span: Span) -> Record:
+    """Up to 0.3x the file held response items without an envelope, below a first line without a type."""
+    if not kind and "id" in record:
+        return Record("session_meta", record, "", at, span)
+    return Record(f"response.{kind}", record, "", at, span)
+
+
+def _turn_id(payload: Mapping[str, Any]) -> str:
+    return short(payload.get("turn_id")) or short(
+        mapping(payload.get("internal_chat_message_metadata_passthrough")).get("turn_id")
+    )
+
+
+# What a Codex rollout has said so far about its session and its turn: whose thread it is and who may be speaking.
+#
+# Records of the log's frame (session_meta, task_started, turn_context, review marks) in; identity, place and the
+# reason why a prompt is not a person's out. Goes through a checkpoint as plain JSON and holds no words.
+
+_THREADS_OF_AGENTS = frozenset(
+    {"subagent", "guardian", "guardian_review", "memory_consolidation", "thread_title", "system"}
+)
+# What starts a turn: 0.169 writes "user" and "exec"; other clients also "composer", "steer", "goal", "app_tool_...".
+_HUMAN_TRIGGERS = frozenset({"user", "composer", "steer"})
+_RELAYED_TRIGGERS = ("app_tool", "automation")
+_HEADLESS_SOURCES = frozenset({"exec", "mcp"})
+_HEADLESS_ORIGINATORS = ("codex_exec", "codex_sdk")
+_NAME = re.compile(r"rollout-[\dT-]*?([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})")
+_PATH = 1024
+
+
+@dataclass(slots=True)
+class Session:
+    """The state of one rollout file.
+
+    `root` is the oldest thread whose history the file holds (its own, or that of the thread it was forked from), and
+    `order` the number of prompts since its start: together they name a turn that has no native id, in every copy.
+    `barred` is why nobody types in this thread ("headless", "subagent"), "" for an ordinary one. `trigger`,
+    `delegated` and `prompts` belong to the turn `turn_id`.
+    """
+
+    thread: str = ""
+    root: str = ""
+    cwd: str = ""
+    barred: str = ""
+    heard: bool = False  # a person has spoken
+    mirrored: bool = False  # prompts have a carrier of their own in this file
+    order: int = 0
+    turn_id: str = ""
+    trigger: str = ""
+    delegated: bool = False
+    prompts: int = 0
+    mode: str = ""
+    leaves_plan_mode: bool = False
+    review: bool = False
+    last: str = ""  # hash of the newest prompt
+    answered: bool = False
+    aborted: bool = False
+
+    @classmethod
+    def resumed(cls, state: Mapping[str, Any], path: PurePath) -> Session:
+        """Return the session of a checkpoint; what is missing or of another type starts anew."""
+        session = cls()
+        for field in fields(cls):
+            value = state.get(field.name)
+            if type(value) is type(getattr(session, field.name)):
+                setattr(session, field.name, value)
+        name = _NAME.match(path.name)
+        session.thread = session.thread or (name[1] if name else path.stem)
+        return session
+
+    def state(self) -> dict[str, Any]:
+        """Return the state for a checkpoint."""
+        return asdict(self)
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether nothing of this thread concerns a person (a headless thread does once it is taken up by one)."""
+        return bool(self.barred) and not self.heard
+
+    def on_meta(self, meta: Mapping[str, Any]) -> None:
+        """Take up a session_meta. The first says whose file this is; the desktop app repeats it at each start.
+
+        Another thread's, ahead of all prompts, heads a copied history.
+        """
+        thread = short(meta.get("id")) or short(meta.get("session_id"))
+        if self.root:
+            if thread not in {"", self.thread} and self.order == 0:
+                self.root = thread
+            return
+        self.thread = thread or self.thread
+        self.root = short(meta.get("forked_from_id")) or self.thread
+        self.cwd = self.cwd or _folder(meta)
+        self.barred = _barred(meta)
+
+    def on_turn_start(self, record: Record) -> None:
+        """Take up a task_started: a new turn with its own attribution."""
+        attribution = mapping(record.body.get("turn_attribution"))
+        self.turn_id = record.turn_id
+        self.trigger = short(attribution.get("turn_trigger"))
+        self.delegated = bool(attribution.get("parent_turn_id"))
+        self.prompts = 0
+        mode = short(record.body.get("collaboration_mode_kind"))
+        self.leaves_plan_mode = self.mode == "plan" and mode != "plan"
+        self.mode = mode or self.mode
+
+    def on_turn_end(self, *, aborted: bool) -> None:
+        """Take up a task_complete or turn_aborted."""
+        self.turn_id, self.trigger, self.delegated, self.prompts = "", "", False, 0
+        self.aborted = aborted
+
+    def on_context(self, record: Record) -> None:
+        """Take up a turn_context: where the turn runs."""
+        self.cwd = _folder(record.body) or self.cwd
+        if record.turn_id and record.turn_id != self.turn_id:
+            self.turn_id, self.trigger, self.delegated, self.prompts = record.turn_id, "", False, 0
+
+    def is_resubmission(self, mark: str) -> bool:
+        """Note the hash of a prompt; return whether it repeats one that was aborted before any answer.
+
+        Esc puts the prompt back into the box; sent again, it is the same turn.
+        """
+        is_same = self.aborted and not self.answered and mark == self.last
+        self.last, self.aborted, self.answered = mark, False, False
+        return is_same
+
+    def not_a_person(self, client_id: str, turn_id: str) -> str:
+        """Return why a prompt of this turn is not a person's, or "".
+
+        A client id stands exactly on prompts typed into a client (one that the desktop app relays may have one, too);
+        prompts of other origin in the same thread have none and differ by the turn's trigger.
+        """
+        here = not turn_id or turn_id == self.turn_id
+        trigger = self.trigger if here else ""
+        if self.barred == "subagent" or (here and self.delegated):
+            return "subagent"
+        if self.barred:  # taken up by a person all the same, as a headless session can be resumed in a terminal
+            is_typed = bool(client_id) and trigger in _HUMAN_TRIGGERS
+        elif client_id:
+            is_typed = (here and self.prompts > 0) or not trigger.startswith(_RELAYED_TRIGGERS)
+        else:
+            is_typed = not trigger or trigger in _HUMAN_TRIGGERS
+        return "" if is_typed else "headless"
+
+
+def _barred(meta: Mapping[str, Any]) -> str:
+    source = meta.get("source")
+    if isinstance(source, Mapping) or short(meta.get("thread_source")) in _THREADS_OF_AGENTS:
+        return "subagent"
+    headless = short(source) in _HEADLESS_SOURCES or short(meta.get("originator")).startswith(_HEADLESS_ORIGINATORS)
+    return "headless" if headless else ""
+
+
+def _folder(body: Mapping[str, Any]) -> str:
+    folder = local_path(string(body.get("cwd"))) or ""
+    return folder if len(folder) <= _PATH and "\0" not in folder else ""

@@ -1,0 +1,327 @@
+"""Makes turns of what a Codex rollout shows a person to have said: prompts, answers to questions, review instructions.
+
+Records that carry such words in, each in one or more mirrors; turns, or the reasons why there are none, out. Knows
+nothing of replies and skills.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from skilld.agents.base import mapping, objects, short, string
+from skilld.agents.codex.prompts import Prompt, injected, injected_kind, is_wrapped, own_words, read_prompt
+from skilld.agents.codex.records import Record, Session
+from skilld.agents.expanded import Lookup, no_templates, typed_arguments
+from skilld.agents.picked import labels_of, plain
+from skilld.text import fold
+from skilld.types import Event, How, Ignored, Turn
+
+# Counts a text once that the log carries two or three times, once for each of its carriers.
+#
+# Codex writes one message as a response item, as an event and as a completed item; which of them depends on the
+# version, and none is always there. The n-th sight of a text in one carrier is the n-th sight in any other, so plain
+# repeats stay. Keeps hashes, no words.
+
+_KEPT = 32  # texts of the current turn that are remembered; mirrors follow each other closely
+
+
+class Mirrors:
+    """The texts seen since the turn began: hash -> carrier -> count."""
+
+    def __init__(self, state: object = None) -> None:
+        """Resume from a checkpoint's state; anything else is a fresh start."""
+        self._seen: dict[str, dict[str, int]] = {}
+        if isinstance(state, Mapping):
+            for text, counts in list(state.items())[-_KEPT:]:
+                if isinstance(text, str) and isinstance(counts, Mapping):
+                    self._seen[text] = {str(key): value for key, value in counts.items() if isinstance(value, int)}
+
+    def state(self) -> dict[str, Any]:
+        """Return the state for a checkpoint."""
+        return self._seen
+
+    def clear(self) -> None:
+        """Forget all: a new turn begins."""
+        self._seen.clear()
+
+    def is_new(self, text_hash: str, carrier: str) -> bool:
+        """Note one sight of a text; return whether no other carrier has shown it already."""
+        counts = self._seen.pop(text_hash, {})
+        known = max(counts.values(), default=0)
+        counts[carrier] = counts.get(carrier, 0) + 1
+        self._seen[text_hash] = counts
+        while len(self._seen) > _KEPT:
+            del self._seen[next(iter(self._seen))]
+        return counts[carrier] > known
+
+
+# Tells the answers a person typed to the agent's questions from those only picked.
+#
+# Calls of the question tools and their outputs in, free answers out. Takes answers from the built-in tools only: the
+# call must have been seen, since any command may print an answer's JSON. Keeps hashes, no words.
+
+_TOOLS = frozenset({"request_user_input", "request_user_input_async"})
+_QUESTIONS_KEPT = 256  # calls, labels and secret questions remembered, each
+_NOTE = "user_note: "
+_NONE_OF_THEM = "None of the above"  # the terminal's own last option
+_REPLY, _REPLY_END = "<send_user_message_question_reply>", "</send_user_message_question_reply>"
+
+
+def digest(*parts: str) -> str:
+    """Return a short hash of some strings: what the state keeps instead of words."""
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+class Questions:
+    """What the agent asked, so that its own words are never taken for the person's."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        self._calls = _hashes(state.get("calls"))
+        self._labels = _hashes(state.get("labels"))
+        self._secret = _hashes(state.get("secret"))
+        self._imitated = bool(state.get("imitated"))  # code of the agent's has the mark of a note in it
+
+    def state(self) -> dict[str, list[Any]]:
+        """Return the state for a checkpoint."""
+        hashes = {"calls": list(self._calls), "labels": list(self._labels), "secret": list(self._secret)}
+        return {**hashes, "imitated": [True] if self._imitated else []}
+
+    def ask(self, call: Mapping[str, Any]) -> None:
+        """Note a tool call if it is a question. A namespace names an MCP server: not built in."""
+        if _NOTE.strip() in string(call.get("input")):
+            self._imitated = True
+        if string(call.get("name")) not in _TOOLS or call.get("namespace"):
+            return
+        call_id = short(call.get("call_id"))
+        _keep(self._calls, digest(call_id))
+        try:
+            questions = objects(mapping(json.loads(string(call.get("arguments")))).get("questions"))
+        except (ValueError, RecursionError):
+            return
+        self.offer(questions, call_id)
+
+    def offer(self, questions: list[Mapping[str, Any]], call_id: str = "") -> None:
+        """Note the options of questions: those of a call, or those that an agent's message carries."""
+        for question in questions:
+            names = [call_id + "\0" + string(question.get("id"))] if call_id else []
+            names += [plain(string(question.get(key))) for key in ("question", "title") if question.get(key)]
+            if question.get("isSecret") is True or question.get("is_secret") is True:
+                _keep(self._secret, digest(names[0] if names else ""))
+            for label in labels_of([question]):
+                for name in names:
+                    _keep(self._labels, digest(name, plain(label)))
+
+    def answers(self, output: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield (question id, words) of the output of a question call; words are "" where an option was picked."""
+        call_id = short(output.get("call_id"))
+        if digest(call_id) not in self._calls:
+            return
+        try:
+            found = output.get("output")
+            found = json.loads(found) if isinstance(found, str) else found
+        except (ValueError, RecursionError):
+            return
+        for key, answer in mapping(mapping(found).get("answers")).items():
+            name = call_id + "\0" + string(key)
+            if digest(name) in self._secret:
+                continue
+            given = mapping(answer).get("answers")
+            for words in given if isinstance(given, list) else []:
+                yield short(key), self._typed(name, string(words))
+
+    def verified(self, record: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """Yield the notes of a verified_answer whose call the log does not show (it ran inside code).
+
+        Its options are unknown, so only what is marked as a note is the person's, unless an option may hold that mark.
+        """
+        if digest(short(record.get("call_id"))) in self._calls:
+            return
+        for number, question in enumerate(objects(record.get("questions"))):
+            _, mark, words = ("\n" + string(question.get("answer"))).partition("\n" + _NOTE)
+            yield str(number), words.strip() if mark and not self._imitated else ""
+
+    def replies(self, text: str) -> list[str] | None:
+        """Return the answers of a reply envelope, "" for a picked one, or None if the text is no such envelope."""
+        envelope = text.strip()
+        if not envelope.startswith(_REPLY):
+            return None
+        try:
+            rows = objects(json.loads(envelope.removeprefix(_REPLY).removesuffix(_REPLY_END)))
+        except (ValueError, RecursionError):
+            return []
+        return [self._typed(plain(string(row.get("question"))), string(row.get("answer"))) for row in rows]
+
+    def _typed(self, question: str, answer: str) -> str:
+        label = plain(answer)
+        if label == plain(_NONE_OF_THEM) or digest(question, label) in self._labels:
+            return ""
+        return answer.removeprefix(_NOTE).strip()
+
+
+def _hashes(value: object) -> dict[str, None]:
+    return {short(element): None for element in value[-_QUESTIONS_KEPT:]} if isinstance(value, list) else {}
+
+
+def _keep(hashes: dict[str, None], value: str) -> None:
+    hashes.pop(value, None)
+    hashes[value] = None
+    while len(hashes) > _QUESTIONS_KEPT:
+        del hashes[next(iter(hashes))]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """A user's response item whose mirror, the carrier that knows the person, should be the next line."""
+
+    record: Record
+    text: str
+    is_marked: bool  # its content kinds say that it is the user's
+
+
+class Speech:
+    """What was said in one rollout. Shares the session with the parser."""
+
+    def __init__(self, session: Session, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        self._session = session
+        self._prompts = Mirrors(state.get("prompts"))
+        self.questions = Questions(mapping(state.get("questions")))
+        self._pending: _Pending | None = None
+        self.templates: Lookup = no_templates
+
+    def state(self) -> dict[str, Any]:
+        """Return the state for a checkpoint."""
+        return {"prompts": self._prompts.state(), "questions": self.questions.state()}
+
+    def waits_from(self, end: int) -> int:
+        """Return the start of the prompt that still waits for its mirror, or `end` if none does."""
+        return end if self._pending is None else self._pending.record.span.start
+
+    def on_turn(self) -> None:
+        """Take note that a new turn begins."""
+        self._prompts.clear()
+
+    def on_event(self, record: Record) -> list[Event]:
+        """Return the events of a legacy user_message."""
+        body = record.body
+        if string(body.get("kind")) not in {"", "plain"}:  # up to 0.4x: user_instructions, environment_context
+            return [*self.give_up(), Ignored("injected", record.span)]
+        client_id = short(body.get("client_id"))
+        return self._mirrored(record, "event", string(body.get("message")), native=client_id, client_id=client_id)
+
+    def on_item(self, record: Record) -> list[Event]:
+        """Return the events of a completed UserMessage item."""
+        item = record.body
+        texts = [string(part.get("text")) for part in objects(item.get("content")) if part.get("type") == "text"]
+        text = "".join(own_words([text for text in texts if not injected(text)] or texts))
+        native, client_id = short(item.get("id")), short(item.get("client_id"))
+        return self._mirrored(record, "item", text, native=native, client_id=client_id)
+
+    def on_response(self, record: Record, texts: list[str]) -> list[Event]:
+        """Hold a response item of role user until its mirror comes, unless it is the client's own context."""
+        named = mapping(record.body.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
+        kinds = [string(kind) for kind in named] if isinstance(named, list) else []
+        reason = injected_kind(kinds) if kinds else next(filter(None, map(injected, texts)), "")
+        if reason:
+            return [Ignored(reason, record.span)]
+        text = "".join(own_words(texts))
+        self._pending = _Pending(record, text, bool(kinds)) if text.strip() else None
+        return []
+
+    def give_up(self) -> list[Event]:
+        """Take what is held for what it is: an image or a reply often has no mirror, and the oldest files have none."""
+        pending, self._pending = self._pending, None
+        if pending is None or not self._prompts.is_new(digest(pending.text), "response"):
+            return []
+        if not pending.is_marked and (self._session.mirrored or is_wrapped(pending.text)):
+            return [Ignored("injected", pending.record.span)]
+        return self._heard(pending.record, pending.text, native=short(pending.record.body.get("id")), client_id="")
+
+    def on_review(self, record: Record) -> list[Event]:
+        """Note that a review begins. It runs on prompts of the client's; only custom instructions were typed."""
+        self._session.review = True
+        words = string(mapping(record.body.get("target")).get("instructions")).strip()
+        if not words:
+            return []
+        reason = self._session.not_a_person("", record.turn_id)
+        if reason:
+            return [Ignored(reason, record.span)]
+        key = self._key(record.turn_id or self._session.turn_id, digest("review", words))
+        return [self._turn(record, key, words, How.COMMAND)]
+
+    def on_output(self, record: Record) -> list[Event]:
+        """Return the answers in the output of a question call."""
+        return self._answers(record, self.questions.answers(record.body))
+
+    def on_retained(self, record: Record) -> list[Event]:
+        """Return the notes in a verified_answer."""
+        is_answer = record.body.get("type") == "verified_answer"
+        return self._answers(record, self.questions.verified(record.body)) if is_answer else []
+
+    def _mirrored(self, record: Record, carrier: str, text: str, *, native: str, client_id: str) -> list[Event]:
+        is_paired = self._pending is not None and _say_the_same(self._pending.text, text)
+        events = [] if is_paired else self.give_up()
+        self._pending = None
+        self._session.mirrored = True
+        mark = digest(text)
+        is_new = self._prompts.is_new(mark, carrier)
+        if is_paired:
+            self._prompts.is_new(mark, "response")
+            self._session.review = False  # a review's own prompts are no response items of this thread
+        return events + (self._heard(record, text, native=native, client_id=client_id) if is_new else [])
+
+    def _heard(self, record: Record, text: str, *, native: str, client_id: str) -> list[Event]:
+        """Make turns of a prompt seen for the first time, or name the reason why it is none."""
+        session = self._session
+        turn_id = record.turn_id or session.turn_id
+        is_steer = session.prompts > 0 and turn_id == session.turn_id != ""
+        key = native or self._key(turn_id, digest(text))
+        reason = session.not_a_person(client_id, turn_id) or ("review" if session.review else "")
+        session.prompts += 1
+        session.order += 1
+        arguments = typed_arguments(text, self.templates(session.cwd or None))
+        prompt = (
+            read_prompt(text, leaves_plan_mode=session.leaves_plan_mode)
+            if arguments is None
+            else Prompt(arguments, How.COMMAND, reason="" if arguments else "command")
+        )
+        reason = reason or prompt.reason
+        if reason or session.is_resubmission(digest(prompt.text)):
+            return [Ignored(reason or "duplicate", record.span)]
+        session.heard = True
+        answers = self.questions.replies(prompt.text)
+        if answers is not None:
+            return [self._answer(record, f"{key}.{number}", words) for number, words in enumerate(answers)]
+        return [self._turn(record, key, prompt.text, prompt.how or (How.QUEUED if is_steer else How.TYPED))]
+
+    def _answers(self, record: Record, answers: Iterable[tuple[str, str]]) -> list[Event]:
+        call = short(record.body.get("call_id"))
+        place = record.turn_id or self._session.turn_id or self._session.root
+        reason = self._session.not_a_person("", record.turn_id)
+        return [
+            Ignored(reason, record.span) if reason else self._answer(record, f"{place}.{call}.{name}.{number}", words)
+            for number, (name, words) in enumerate(answers)
+        ]
+
+    def _answer(self, record: Record, key: str, words: str) -> Event:
+        return self._turn(record, key, words, How.ANSWER) if words else Ignored("picked-answer", record.span)
+
+    def _turn(self, record: Record, key: str, text: str, how: How) -> Turn:
+        session = self._session
+        return Turn(f"codex:{key}", "codex", session.thread, text, record.at, how, record.span, session.cwd or None)
+
+    def _key(self, turn_id: str, mark: str) -> str:
+        """Name a prompt without a native id so that a copy in a forked file gets the same name."""
+        session = self._session
+        return f"{turn_id}.{session.prompts}.{mark}" if turn_id else f"{session.root}.{session.order}.{mark}"
+
+
+def _say_the_same(response: str, mirror: str) -> bool:
+    """Whether a response item and the mirror behind it carry one prompt: one of them may name attachments, too."""
+    one, other = fold(response), fold(mirror)
+    return other != "" and (one in other or other in one)

@@ -1,0 +1,260 @@
+"""The adapter for Gemini CLI: one JSONL file per session; up to about 0.38 one JSON document, rewritten as a whole.
+
+Lines of a session in, events out. Seen: 0.61.0. A message is written again when it grows; after an interrupted tool
+call the whole history is, with new ids. Nothing tells `-p` from a typed prompt, so each is a claim that the client's
+log of submitted prompts must prove, once. `displayContent` is what was typed where `content` has more.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
+from skilld.agents.gemini_cli.prompts import gemini_answers, typed_text, whole_text
+from skilld.agents.prompt_history import Claim, Entry, Proving
+from skilld.agents.skill_reads import uses_of
+from skilld.clock import seconds
+from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+
+# Reads the older files of Gemini CLI: one JSON document, indented by two, whose messages are whole before it is.
+#
+# Lines in, the header's fields and whole messages out. The document is written anew at every message, so it is read
+# from its start each time; its last line never counts as complete, and need not.
+
+Record = tuple[dict[str, Any] | None, Span]
+
+_FIELD = re.compile(rb'  "(sessionId|kind)": (".*?"),?\s*')
+_LONGEST = 8 << 20  # bytes of a message
+
+
+class Document:
+    """A document that is being read."""
+
+    def __init__(self) -> None:
+        self._message: list[RawLine] = []
+        self._length = 0
+
+    def feed(self, line: RawLine) -> list[Record]:
+        """Return what ends with this line, each with its place; None for a message that cannot be read."""
+        data = line.data.rstrip()
+        if self._message or data == b"    {":
+            return self._gather(line, data)
+        field = _FIELD.fullmatch(line.data)
+        if field is not None:
+            whole = read_object(b'{"%b": %b}' % (field[1], field[2]))
+            return [(whole, Span(line.start, line.end))] if whole is not None else []
+        return self._compact(line) if data.startswith(b'{"') else []
+
+    def waits_from(self, end: int) -> int:
+        """Return where the message that is not whole begins, `end` if there is none."""
+        return self._message[0].start if self._message else end
+
+    def _gather(self, line: RawLine, data: bytes) -> list[Record]:
+        self._message.append(line)
+        self._length += len(line.data)
+        is_whole = data in (b"    }", b"    },")
+        if not is_whole and self._length <= _LONGEST:
+            return []
+        lines, self._message, self._length = self._message, [], 0
+        text = b"\n".join(each.data for each in lines).rstrip().removesuffix(b",")
+        return [(read_object(text) if is_whole else None, Span(lines[0].start, line.end))]
+
+    def _compact(self, line: RawLine) -> list[Record]:
+        whole = read_object(line.data)
+        span = Span(line.start, line.end)
+        if whole is None:
+            return [(None, span)]
+        return [({"sessionId": whole.get("sessionId"), "kind": whole.get("kind")}, span)] + [
+            (json.loads(json.dumps(message)), span) for message in objects(whole.get("messages"))
+        ]
+
+
+# Reads logs.json, in which Gemini CLI keeps what was submitted in the terminal, all sessions of a project in one.
+#
+# Bytes in, entries out, oldest first. Seen: 0.61.0; it is written as a whole at every prompt, before the model is
+# asked.
+
+
+def read_log(data: bytes) -> Sequence[Entry] | None:
+    """Return the entries of a logs.json, None if it is half written."""
+    try:
+        log = json.loads(data or b"[]")
+    except (ValueError, RecursionError):
+        return None
+    return [
+        Entry(string(line.get("message")), short(line.get("sessionId")), seconds(utc(line.get("timestamp"))))
+        for line in objects(log)
+        if line.get("type") == "user"
+    ]
+
+
+# Which skills' instructions entered a conversation with Gemini CLI: `activate_skill`, or a call that reads a
+# SKILL.md.
+#
+# A model's message in, (call, name, path) out. Where a skill lies is told in the words shown to the person and in
+# the listing that the model gets.
+
+_SHOWN = re.compile(r"Resources loaded from `([^`\n]+)`")
+_LISTED = re.compile(r"\n\n(/[^\n]+)")
+
+
+def uses_in(message: Mapping[str, Any], cwd: str | None) -> Iterator[tuple[str, str, str | None]]:
+    """Yield the call's id, the skill's name and its SKILL.md for each call of a message that went well."""
+    for call in objects(message.get("toolCalls")):
+        if call.get("status") != "success":
+            continue
+        number, tool, arguments = short(call.get("id")), string(call.get("name")), mapping(call.get("args"))
+        if tool == "activate_skill" and short(arguments.get("name")):
+            yield number, short(arguments.get("name")), _folder(call)
+        else:
+            for name, path in uses_of(tool, arguments, cwd):
+                yield number, name, path
+
+
+def _folder(call: Mapping[str, Any]) -> str | None:
+    outputs = (mapping(mapping(part.get("functionResponse")).get("response")) for part in objects(call.get("result")))
+    shown = _SHOWN.search(string(call.get("resultDisplay")))
+    listings = (string(output.get("output")).partition("<available_resources>")[2] for output in outputs)
+    listed = next(filter(None, map(_LISTED.search, listings)), None)
+    folder = shown or listed
+    return f"{folder[1].rstrip('/')}/SKILL.md" if folder else None
+
+
+INFO = AgentInfo(
+    name="gemini-cli",
+    title="Gemini CLI",
+    home=".gemini",
+    home_variables=(),
+    home_parents=(("GEMINI_CLI_HOME", ".gemini"),),
+    stores=("tmp",),
+    suffixes=(".jsonl", ".json"),
+    typed_list=("../logs.json",),
+    project_skills=(".gemini/skills", ".agents/skills"),
+    user_skills=(".agents/skills",),
+    skill_homes=("skills",),
+    wrappers=("files", "session_context", "headless prompt", "command", "option label", "tool result"),
+    instructions=("GEMINI.md",),
+    verified="0.61.0 on 2026-11-20",
+    kept_as="lines, appended, messages again as they grow; older: one document, rewritten",
+    typed_by="`user` messages that stand in `logs.json`, too",
+    unattended="prompts missing from that log; `kind` of the session",
+    skill_use="an `activate_skill` call that went well, or a call that reads a SKILL.md",
+    own_runs="a `GEMINI_CLI_HOME` of their own",
+)
+
+_NAME = re.compile(r"session-.+\.jsonl?")
+_FOLDER = re.compile(r"Workspace Directories:\*\*\n\s*- ([^\n]+)")
+_STEERING = re.compile(r"User steering update:\n<user_input>\n(.*)\n</user_input>\nInternal instruction: .*", re.DOTALL)
+_KEPT = 32
+
+
+def is_transcript(path: PurePath) -> bool:
+    """Whether this is a main session's file: those of sub-agents lie one folder deeper."""
+    return path.parent.name == "chats" and _NAME.fullmatch(path.name) is not None
+
+
+def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> Proving:
+    """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
+    known = state or {}
+    return Proving(GeminiParser(path, known), read_log, known)
+
+
+class GeminiParser:
+    """Reads one session, line by line."""
+
+    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        self._session = short(state.get("session")) or path.stem
+        self._cwd = string(state.get("cwd")) or None
+        self._subagent = state.get("subagent") is True
+        seen = state.get("seen")
+        self._seen = [short(mark) for mark in seen][-_KEPT:] if isinstance(seen, list) else []
+        self._document = Document() if path.suffix == ".json" else None
+
+    def feed(self, line: RawLine) -> list[Event | Claim]:
+        """Return the events of one line; a line that is no record gives Malformed."""
+        span = Span(line.start, line.end)
+        if self._document is not None:
+            return [event for record, place in self._document.feed(line) for event in self._read(record, place)]
+        record = read_object(line.data)
+        if record is None:
+            return [Malformed(span)] if line.data.strip() else []
+        return self._read(record, span)
+
+    def flush(self) -> list[Event | Claim]:
+        """Return nothing: no line waits for another."""
+        return []
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, no later than a message of a document that is not whole, and the state."""
+        offset = self._document.waits_from(end) if self._document is not None else end
+        state = {"session": self._session, "cwd": self._cwd, "subagent": self._subagent, "seen": list(self._seen)}
+        return offset, state
+
+    def _read(self, record: Mapping[str, Any] | None, span: Span) -> list[Event | Claim]:
+        if record is None:
+            return [Malformed(span)]
+        change = mapping(record.get("$set"))
+        if "sessionId" in record:
+            self._session = short(record.get("sessionId")) or self._session
+            self._subagent = record.get("kind") == "subagent"
+        folders = record.get("directories") or change.get("directories")
+        if isinstance(folders, list) and folders:
+            self._cwd = string(folders[0]) or self._cwd
+        for message in objects(change.get("messages"))[:1]:
+            place = _FOLDER.search(whole_text(message.get("content")))
+            self._cwd = place[1].strip() if place else self._cwd
+        if record.get("type") == "user":
+            return self._on_user(record, span)
+        return self._on_model(record, span) if record.get("type") == "gemini" else []
+
+    def _on_user(self, record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        text = typed_text(record.get("displayContent")) or typed_text(record.get("content"))
+        if not text.strip():
+            return []  # a tool's result
+        if self._subagent:
+            return [Ignored("subagent", span)]
+        if text.lstrip().startswith("<session_context>"):
+            return [Ignored("injected", span)]
+        native = short(record.get("id")) or named_by(self._session, record.get("timestamp"), text)
+        if not self._is_new(native):
+            return []
+        steering = _STEERING.fullmatch(text.strip())
+        at, how = utc(record.get("timestamp")), How.QUEUED if steering else How.TYPED
+        words = steering[1] if steering else text
+        turn = Turn(f"{INFO.name}:{native}", INFO.name, self._session, words, at, how, span, self._cwd)
+        return [turn if steering else Claim(turn)]  # only a terminal offers to steer, and it logs nothing
+
+    def _on_model(self, record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
+        at = utc(record.get("timestamp"))
+        events: list[Event | Claim] = []
+        for call, name, path in uses_in(record, self._cwd):
+            if not self._subagent and self._is_new(f"{call}.{name}"):
+                events.append(SkillUse(self._session, name, path, at, span, self._cwd))
+        if not self._subagent:
+            events += self._answers(record, at, span)
+        content = record.get("content")  # a list where history was written again
+        text = string(content)
+        if text.strip() and not self._subagent and self._is_new(f"{short(record.get('id'))}.said"):
+            events.append(Reply(self._session, text, at, span))
+        return events
+
+    def _answers(self, record: Mapping[str, Any], at: str | None, span: Span) -> Iterator[Event]:
+        """Yield the answers to the agent's questions: they are asked in a terminal only, and logged nowhere else."""
+        for call in objects(record.get("toolCalls")):
+            for answer in gemini_answers(call):
+                native = f"{short(call.get('id'))}.{answer.name}"
+                if self._is_new(native):
+                    key = f"{INFO.name}:{native}"
+                    turn = Turn(key, INFO.name, self._session, answer.text, at, How.ANSWER, span, self._cwd)
+                    yield Ignored("picked-answer", span) if answer.picked else turn
+
+    def _is_new(self, mark: str) -> bool:
+        if mark in self._seen:
+            return False
+        self._seen = [*self._seen[1 - _KEPT :], mark]
+        return True

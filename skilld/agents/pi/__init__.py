@@ -1,0 +1,215 @@
+"""The adapter for Pi: one JSONL file per session, a tree of entries of which all branches count.
+
+Lines of a session in, events out. Seen: 0.73.1 (version 3, entries with ids) and files of late 2025 (no ids). A typed
+`/skill:name arguments` stands expanded, with the skill's absolute path; a prompt template has no mark, only its file
+tells. Whether someone sat at the terminal is not written down: see pi_presence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
+from skilld.agents.expanded import Lookup, no_templates, typed_arguments
+from skilld.agents.skill_reads import Use, Waiting, uses_of
+from skilld.agents.wrapped import Wrappers
+from skilld.clock import seconds
+from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+
+# Whether someone sat at the terminal of a Pi session. Nothing in the log says so; its times and some entries do.
+#
+# Entries of a session in, the reason why a prompt is nobody's out. A prompt less than a second after the session's
+# header came with the command line, and is left out. With `-p` it comes at once (0.73.1: after 0.03 to 0.05 s, with
+# a terminal after 0.36); then all are left out until an entry that only a terminal writes: a shell command of the
+# person's, another model or thinking level, a label, or a prompt typed while the agent was busy. What `-p
+# --continue` adds looks typed.
+
+_AT_ONCE = 0.15  # seconds: no terminal
+_TOO_SOON = 1.0  # seconds: nobody types so fast
+_BUSY = 1.0  # seconds between a prompt and its delivery: 0.015 at most where nothing was in the way
+_LATEST = 1 << 48  # milliseconds
+_OF_THE_TERMINAL = frozenset({"model_change", "thinking_level_change", "label"})
+
+
+class Presence:
+    """What the entries so far say. Goes through a checkpoint as plain JSON."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        begun = state.get("begun")
+        self._begun = float(begun) if isinstance(begun, int | float) else None
+        self._prompted = state.get("prompted") is True
+        self._unattended = state.get("unattended") is True
+
+    def state(self) -> dict[str, Any]:
+        """Return the state for a checkpoint."""
+        return {"begun": self._begun, "prompted": self._prompted, "unattended": self._unattended}
+
+    def see(self, entry: Mapping[str, Any]) -> None:
+        """Take in one entry, behind whatever is asked about it."""
+        kind = string(entry.get("type"))
+        role = string(mapping(entry.get("message")).get("role"))
+        if kind == "session":
+            self._begun = seconds(utc(entry.get("timestamp")))
+        elif role == "user":
+            self._prompted = True
+        elif role == "bashExecution" or (kind in _OF_THE_TERMINAL and self._prompted):
+            self._unattended = False
+
+    def not_a_person(self, entry: Mapping[str, Any]) -> str:
+        """Return why the prompt in this entry counts as nobody's, "" if it is a person's."""
+        typed = _typed_at(entry)
+        if not self._prompted and typed is not None and self._begun is not None:
+            passed = typed - self._begun  # below zero in a fork, whose header is younger than what it copies
+            self._unattended = 0 <= passed < _AT_ONCE
+            if 0 <= passed < _TOO_SOON:
+                return "headless"
+        elif self.was_busy(entry):
+            self._unattended = False
+        return "headless" if self._unattended else ""
+
+    def was_busy(self, entry: Mapping[str, Any]) -> bool:
+        """Whether a prompt had to wait until the agent took it."""
+        typed, taken = _typed_at(entry), seconds(utc(entry.get("timestamp")))
+        return typed is not None and taken is not None and taken - typed > _BUSY
+
+
+def _typed_at(entry: Mapping[str, Any]) -> float | None:
+    moment = mapping(entry.get("message")).get("timestamp")
+    return moment / 1000 if isinstance(moment, int) and 0 < moment < _LATEST else None
+
+
+INFO = AgentInfo(
+    name="pi",
+    title="Pi",
+    home=".pi/agent",
+    home_variables=("PI_CODING_AGENT_DIR",),
+    stores=("sessions",),
+    project_skills=(".pi/skills", ".agents/skills"),
+    user_skills=(".agents/skills",),
+    skill_homes=("skills",),
+    templates=("../../prompts",),
+    project_templates=(".pi/prompts", ".pi/npm", ".pi/git"),
+    template_settings=(".pi/settings.json",),
+    wrappers=("file", "skill", "prompt template", "tool result"),
+    instructions=("AGENTS.md", "CLAUDE.md"),
+    verified="0.73.1 on 2026-11-20",
+    typed_by="messages of the role `user`; the arguments behind an expanded `/skill:`",
+    unattended="a session that begins with its prompt; what is continued later cannot be told",
+    skill_use="the `<skill>` block, or a call that reads a SKILL.md",
+    own_runs="`--no-session`, which writes nothing",
+)
+
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)
+# badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock; src/cli/file-processor.ts
+_SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n')
+_SKILL_BODY = Wrappers(opens=r'<skill name="[^"\n]+" location="', closes=r"\n</skill>", behind=False)
+_FILES = Wrappers(opens=r'<file name="', closes="</file>", behind=False)
+
+
+def is_transcript(path: PurePath) -> bool:
+    """Whether this is a session file, by its name."""
+    return _NAME.fullmatch(path.name) is not None
+
+
+def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> PiParser:
+    """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
+    return PiParser(path, state or {})
+
+
+class PiParser:
+    """Reads one session, line by line."""
+
+    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        self._session = short(state.get("session")) or path.stem.rpartition("_")[2]
+        self._cwd = string(state.get("cwd")) or None
+        self._presence = Presence(mapping(state.get("presence")))
+        self._calls = Waiting(state.get("calls"))
+        self._templates: Lookup = no_templates
+        self._roles: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], Span], list[Event]]] = {
+            "user": self._on_user,
+            "assistant": self._on_assistant,
+            "toolResult": self._on_result,
+        }
+
+    def know(self, templates: Lookup) -> None:
+        """Take in where to look prompt templates up."""
+        self._templates = templates
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return the events of one line; a line that is no record gives Malformed."""
+        span = Span(line.start, line.end)
+        entry = read_object(line.data)
+        if entry is None:
+            return [Malformed(span)] if line.data.strip() else []
+        message = mapping(entry.get("message"))
+        if entry.get("type") == "session":
+            self._session = short(entry.get("id")) or self._session
+            self._cwd = string(entry.get("cwd")) or None
+        handle = self._roles.get(string(message.get("role"))) if entry.get("type") == "message" else None
+        events = handle(entry, message, span) if handle else []
+        self._presence.see(entry)
+        return events
+
+    def flush(self) -> list[Event]:
+        """Return nothing: no line waits for another."""
+        return []
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, and the state."""
+        return end, {
+            "session": self._session,
+            "cwd": self._cwd,
+            "presence": self._presence.state(),
+            "calls": self._calls.state(),
+        }
+
+    def _on_user(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
+        text, at = _text(message.get("content")), utc(entry.get("timestamp"))
+        skill = _SKILL.match(text)
+        events: list[Event] = []
+        if skill:
+            events = self._used([(skill[1], skill[2])], at, span)
+        text = _SKILL_BODY.typed(text) if skill else _FILES.typed(text)
+        reason = self._presence.not_a_person(entry)
+        arguments = None if skill or reason else typed_arguments(text, self._templates(self._cwd))
+        is_command = skill is not None or arguments is not None
+        text = text if arguments is None else arguments
+        if reason or not text.strip():
+            return [*events, Ignored(reason or ("bare-command" if is_command else "empty"), span)]
+        how = How.COMMAND if is_command else How.QUEUED if self._presence.was_busy(entry) else How.TYPED
+        return [*events, Turn(_key(entry, text), INFO.name, self._session, text, at, how, span, self._cwd)]
+
+    def _on_assistant(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
+        parts = objects(message.get("content"))
+        for part in parts:
+            if part.get("type") == "toolCall":
+                uses = uses_of(string(part.get("name")), mapping(part.get("arguments")), self._cwd)
+                self._calls.add(short(part.get("id")), list(uses))
+        text = _text(message.get("content"))
+        return [Reply(self._session, text, utc(entry.get("timestamp")), span)] if text.strip() else []
+
+    def _on_result(self, entry: Mapping[str, Any], message: Mapping[str, Any], span: Span) -> list[Event]:
+        uses = self._calls.end(short(message.get("toolCallId")), well=message.get("isError") is not True)
+        return self._used(uses, utc(entry.get("timestamp")), span)
+
+    def _used(self, uses: list[Use], at: str | None, span: Span) -> list[Event]:
+        return [SkillUse(self._session, short(name), path, at, span, self._cwd) for name, path in uses]
+
+
+def _text(content: object) -> str:
+    if isinstance(content, str):
+        return string(content)
+    return "".join(string(part.get("text")) for part in objects(content) if part.get("type") == "text")
+
+
+def _key(entry: Mapping[str, Any], text: str) -> str:
+    """Name a prompt alike in every copy: ids have eight digits and are only unique within a file, times help."""
+    moment = mapping(entry.get("message")).get("timestamp")
+    moment = moment if isinstance(moment, int) else short(entry.get("timestamp"))
+    native = short(entry.get("id")) or named_by(text)
+    return f"{INFO.name}:{native}.{moment}"

@@ -1,0 +1,157 @@
+"""Proof that a prompt was typed, for agents whose transcripts do not tell: the list they keep of what was submitted.
+
+A parser's events with claims among them, and the bytes of the list, in; events with turns in place of the proven claims
+out. Lists hold nothing of headless runs, and both clients that need this write the list before they ask their model
+(Gemini CLI 0.61.0, Copilot CLI 1.0.102): a claim with an answer behind it that is not in the list was not typed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+from skilld.clock import seconds
+from skilld.text import fold
+from skilld.types import Event, How, Ignored, RawLine, Reply, Span, Turn
+
+REASON = "not-typed"
+_HELD = 1000
+_NOTHING = b""
+_LATE = 5.0  # seconds by which clocks and writers may differ
+COMMAND = re.compile(r"/[\w:.-]+(?:\s+(.*))?", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A prompt that becomes `turn` if the list has it."""
+
+    turn: Turn
+
+    @property
+    def span(self) -> Span:
+        """Where the prompt stands."""
+        return self.turn.span
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a list: what was submitted, and in which session and when (Unix time) where the list says it."""
+
+    text: str
+    session: str | None = None
+    at: float | None = None
+
+
+class Claiming(Protocol):
+    """A parser that leaves open who typed; otherwise as in base.Parser."""
+
+    def feed(self, line: RawLine) -> list[Event | Claim]:
+        """Return the events and claims of one line."""
+
+    def flush(self) -> list[Event | Claim]:
+        """Decide what still waits for a later line."""
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, and the state."""
+
+
+class Proving:
+    """A parser and listener as in base, around a parser that claims. What stands behind an open claim waits with it.
+
+    Where no list was ever told, what might have been typed counts as typed.
+    """
+
+    def __init__(
+        self, inner: Claiming, read: Callable[[bytes], Sequence[Entry] | None], state: Mapping[str, Any]
+    ) -> None:
+        """Resume `inner` with its part of the state; `read` returns a list's entries, None while it is half written."""
+        used = state.get("used")
+        self._inner = inner
+        self._read = read
+        self._used = float(used) if isinstance(used, int | float) else 0.0
+        self._list: bytes | None = None
+        self._entries: dict[str, list[Entry]] | None = None
+        self._held: list[Event | Claim] = []
+        self._older = 0  # how many of them the list is younger than
+        self._resume: tuple[int, dict[str, Any]] = (0, {})
+
+    def listen(self, typed: bytes | None) -> None:
+        """Take in the list as it is now. None is an empty one: a client that nobody typed into has written none."""
+        self._list, self._entries = typed or _NOTHING, None
+        self._older = len(self._held)
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return the events of one line, and of those before it that are proven or refuted by now."""
+        before = self.checkpoint(line.start)
+        return self._take(self._inner.feed(line), before)
+
+    def flush(self) -> list[Event]:
+        """Give up what was not proven."""
+        return self._take(self._inner.flush(), self.checkpoint(0)) + self._decide(final=True)
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, no later than the oldest open claim, and the state as it was before that."""
+        if self._held:
+            return self._resume
+        offset, state = self._inner.checkpoint(end)
+        return offset, {**state, "used": self._used}
+
+    def _take(self, events: Sequence[Event | Claim], before: tuple[int, dict[str, Any]]) -> list[Event]:
+        is_open = bool(self._held)
+        self._resume = self._resume if is_open else before
+        self._held += events
+        return self._decide(final=len(self._held) > _HELD)
+
+    def _decide(self, *, final: bool) -> list[Event]:
+        """Release what is decided: a claim that the list has, or one that was answered before the list was read."""
+        older = self._held[: self._older]
+        answered = max((i for i, event in enumerate(older) if isinstance(event, Reply)), default=-1)
+        settled: list[Event] = []
+        for i, event in enumerate(self._held):
+            verdict = self._judge(event.turn, answered=i < answered) if isinstance(event, Claim) else event
+            if verdict is None and not final:
+                break
+            settled.append(verdict or Ignored(REASON, event.span))
+        del self._held[: len(settled)]
+        self._older = max(0, self._older - len(settled))
+        return settled
+
+    def _judge(self, turn: Turn, *, answered: bool) -> Turn | Ignored | None:
+        """Return what a claim is; None where the list may not be as far as it is."""
+        if self._list is None:
+            return _as_typed(turn)
+        known = self._known()
+        proof = self._proof(turn, known) if known is not None else None
+        if proof is not None:
+            self._used = proof.at or self._used
+            return _as_typed(turn)
+        return Ignored(REASON, turn.span) if answered and known is not None else None
+
+    def _known(self) -> dict[str, list[Entry]] | None:
+        """Return the list's entries by their text; None while it is half written."""
+        if self._entries is None and (entries := self._read(self._list or _NOTHING)) is not None:
+            self._entries = {}
+            for entry in entries:
+                self._entries.setdefault(fold(entry.text), []).append(entry)
+        return self._entries
+
+    def _proof(self, turn: Turn, known: Mapping[str, Sequence[Entry]]) -> Entry | None:
+        """Return the list's entry for a prompt; each with a time counts once, and clients write prompts again."""
+        latest = seconds(turn.at)
+        for entry in known.get(fold(turn.text), ()):
+            if entry.session is not None and entry.session != turn.session_id:
+                continue
+            if entry.at is None or (entry.at > self._used and (latest is None or entry.at <= latest + _LATE)):
+                return entry
+        return None
+
+
+def _as_typed(turn: Turn) -> Turn | Ignored:
+    """Return the turn of a prompt, of a slash command its arguments."""
+    command = COMMAND.fullmatch(turn.text.strip())
+    if command is None:
+        return turn
+    words = (command[1] or "").strip()
+    return replace(turn, text=words, how=How.COMMAND) if words else Ignored("bare-command", turn.span)

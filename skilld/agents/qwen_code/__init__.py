@@ -1,0 +1,258 @@
+"""The adapter for Qwen Code: one JSONL file per session below its project's folder.
+
+Lines of a session in, events out. Seen: 0.15.10 and 0.24.4. Who asked is told by the first request after a prompt: its
+telemetry names the prompt by session and number where a terminal was there, and by a random word where none was. The
+newer ones, whose records name their `provenance`, number every prompt, but take a snapshot of the files only where a
+terminal was there (up to the option that turns those off: then nothing is typed). A slash command is a record of its
+own, its expansion the user record right behind it. Words typed while a tool ran are written nowhere by 0.15.10.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.base import AgentInfo, Folder, mapping, named_by, objects, read_object, short, string, utc
+from skilld.agents.gemini_cli.prompts import QwenQuestions, typed_text, whole_text
+from skilld.agents.prompt_history import COMMAND
+from skilld.agents.skill_reads import Use, Waiting, uses_of
+from skilld.clock import seconds
+from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+
+# Which skills' instructions entered a conversation with Qwen Code: the `skill` tool, or a call that reads a
+# SKILL.md.
+#
+# Parts of model and tool messages in, (name, path) pairs out. The tool's result begins with the folder it read.
+
+_BASE = re.compile(r"\s*Base directory for this skill: ([^\n]+)\n")
+
+
+def base_of(text: str) -> str | None:
+    """Return the path of the skill whose instructions a text is, by the folder it names first."""
+    base = _BASE.match(text)
+    return f"{base[1].strip().rstrip('/')}/SKILL.md" if base else None
+
+
+class Skills:
+    """Calls and their results in one session. Goes through a checkpoint: ids, names and paths."""
+
+    def __init__(self, state: object = None) -> None:
+        """Resume from a checkpoint's state."""
+        self._calls = Waiting(state)
+
+    def state(self) -> dict[str, list[list[str | None]]]:
+        """Return the state for a checkpoint."""
+        return self._calls.state()
+
+    def call(self, parts: Sequence[Mapping[str, Any]], cwd: str | None) -> None:
+        """Take note of the calls in a model's message."""
+        for part in parts:
+            call = mapping(part.get("functionCall"))
+            name, arguments = string(call.get("name")), mapping(call.get("args"))
+            skill = short(arguments.get("skill")) or short(arguments.get("name"))
+            uses = [(skill, None)] if name == "skill" and skill else uses_of(name, arguments, cwd)
+            self._calls.add(short(call.get("id")), list(uses))
+
+    def result(self, parts: Sequence[Mapping[str, Any]], *, failed: bool) -> Iterator[Use]:
+        """Yield what the results in a tool message have shown."""
+        for part in parts:
+            response = mapping(part.get("functionResponse"))
+            output = mapping(response.get("response"))
+            base = base_of(string(output.get("output")))
+            for name, path in self._calls.end(short(response.get("id")), well=not failed and "error" not in output):
+                if path is None and base is not None:
+                    yield name, base
+                elif path is not None:  # a `skill` call without a folder in its result has loaded nothing
+                    yield name, path
+
+
+INFO = AgentInfo(
+    name="qwen-code",
+    title="Qwen Code",
+    home=".qwen",
+    home_variables=("QWEN_RUNTIME_DIR", "QWEN_HOME"),
+    stores=("projects",),
+    project_skills=(".qwen/skills", ".agents/skills"),
+    user_skills=(".agents/skills",),
+    skill_homes=(),
+    skill_folders=(Folder(".qwen/skills", (("QWEN_HOME", "skills"),)),),
+    wrappers=("files", "command", "hook", "notification", "option label", "tool result"),
+    instructions=("QWEN.md", "AGENTS.md"),
+    verified="0.15.10 on 2026-11-20, 0.24.4 on 2026-11-22",
+    typed_by="`user` records; the arguments in a `slash_command` record",
+    unattended="the `prompt_id` of the request that follows; newer: no snapshot of the files behind it",
+    skill_use="the result of the `skill` tool, which names the folder, or a call that reads a SKILL.md",
+    own_runs="nothing is started; `QWEN_HOME` would keep it apart",
+)
+
+_TYPED_AS = frozenset(("", "mid_turn_user_message"))  # subtypes; others are of notifications, schedules, goals
+_AT_ONCE = 1.0  # seconds between the end of a slash command and its expansion: 0.01 measured
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """A slash command that was typed, and when it was last heard of; `span` is where it was typed."""
+
+    raw: str
+    at: float | None
+    span: Span
+
+
+def is_transcript(path: PurePath) -> bool:
+    """Whether this is a session's file, by its folder."""
+    return path.parent.name == "chats" and path.suffix == ".jsonl"
+
+
+def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> QwenParser:
+    """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
+    return QwenParser(path, state or {})
+
+
+class QwenParser:
+    """Reads one session, line by line."""
+
+    def __init__(self, path: PurePath, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        self._session = short(state.get("session")) or path.stem
+        self._cwd = string(state.get("cwd")) or None
+        self._terminal = short(state.get("terminal"))  # the newest prompt that a snapshot shows to come from one
+        self._skills = Skills(state.get("calls"))
+        self._questions = QwenQuestions(state.get("questions"))
+        self._command: _Command | None = None
+        self._open: list[Turn | SkillUse | Ignored] = []  # prompts that wait for the request that tells who asked
+        self._handlers: dict[str, Callable[[Mapping[str, Any], Span], list[Event]]] = {
+            "user": self._on_user,
+            "assistant": self._on_assistant,
+            "tool_result": self._on_result,
+            "system": self._on_system,
+        }
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return the events of one line; a line that is no record gives Malformed."""
+        span = Span(line.start, line.end)
+        record = read_object(line.data)
+        if record is None:
+            return [Malformed(span)] if line.data.strip() else []
+        self._session = short(record.get("sessionId")) or self._session
+        self._cwd = string(record.get("cwd")) or self._cwd
+        handle = self._handlers.get(string(record.get("type")))
+        return handle(record, span) if handle else []
+
+    def flush(self) -> list[Event]:
+        """Give up prompts that no request followed: nothing tells who asked."""
+        self._command = None
+        return self._settle(typed=False)
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, no later than a prompt that waits, and the state."""
+        waiting = [self._command.span] if self._command else []
+        waiting += [event.span for event in self._open]
+        offset = min((span.start for span in waiting), default=end)
+        return offset, {"session": self._session, "cwd": self._cwd, "calls": self._skills.state()} | {
+            "questions": self._questions.state(),
+            "terminal": self._terminal,
+        }
+
+    def _on_user(self, record: Mapping[str, Any], span: Span) -> list[Event]:
+        written = typed_text(_parts(record))
+        shown = mapping(record.get("systemPayload")).get("displayText")  # before a hook added to it
+        text = string(shown) if isinstance(shown, str) else written
+        if not text.strip() and self._command is not None:
+            text = whole_text(_parts(record))  # a template that names a file and says nothing itself
+        if not text.strip():
+            return self._on_result(record, span)  # up to 0.1x tool results were user records
+        if record.get("provenance", "real_user") != "real_user" or string(record.get("subtype")) not in _TYPED_AS:
+            return [Ignored("injected", span)]
+        command, self._command = self._command, None
+        at = utc(record.get("timestamp"))
+        turn = Turn(_key(record, text), INFO.name, self._session, text, at, How.TYPED, span, self._cwd)
+        if command is not None and _expands(command, turn):
+            words = COMMAND.fullmatch(command.raw)
+            arguments = (words[1] or "").strip() if words else ""
+            if path := base_of(written):
+                self._open.append(SkillUse(self._session, path.rsplit("/", 2)[-2], path, at, span, self._cwd))
+            turn = Turn(turn.key, INFO.name, self._session, arguments, at, How.COMMAND, command.span, self._cwd)
+        elif not written.strip():
+            return [Ignored("empty", span)]
+        self._open.append(turn if turn.text else Ignored("bare-command", turn.span))
+        return []
+
+    def _on_system(self, record: Mapping[str, Any], span: Span) -> list[Event]:
+        body = mapping(record.get("systemPayload"))
+        if record.get("subtype") == "slash_command":
+            self._on_command(body, seconds(utc(record.get("timestamp"))), span)
+        if record.get("subtype") == "file_history_snapshot":
+            return self._on_snapshot(body)
+        event = mapping(body.get("uiEvent"))
+        prompt = string(event.get("prompt_id"))
+        if record.get("subtype") != "ui_telemetry" or not prompt or event.get("subagent_name"):
+            return []
+        numbered = self._is_numbered(prompt)
+        if "provenance" not in record:
+            return self._settle(typed=numbered)
+        return self._settle(typed=prompt == self._terminal) if numbered else []  # else a request of the client's own
+
+    def _on_command(self, body: Mapping[str, Any], at: float | None, span: Span) -> None:
+        """Wait for what a command becomes, from its end on: a template that runs programs takes its time."""
+        raw = string(body.get("rawCommand")).strip()
+        if body.get("phase") == "invocation":
+            self._command = _Command(raw, at, span)
+        elif self._command is not None and self._command.raw == raw:
+            self._command = replace(self._command, at=at)
+
+    def _on_snapshot(self, body: Mapping[str, Any]) -> list[Event]:
+        """Take the prompt before a snapshot for typed; several at once are those of a session that goes on."""
+        taken = objects(body.get("snapshots"))
+        prompt = short(taken[-1].get("promptId")) if taken else ""
+        if len(taken) != 1 or not self._is_numbered(prompt):
+            return []
+        self._terminal = prompt
+        return self._settle(typed=True)
+
+    def _is_numbered(self, prompt: str) -> bool:
+        return re.fullmatch(re.escape(self._session) + r"#{8}\d+", prompt) is not None
+
+    def _settle(self, *, typed: bool) -> list[Event]:
+        decided, self._open = self._open, []
+        if typed:
+            return [*decided]
+        left = [event for event in decided if not isinstance(event, SkillUse)]
+        return [event if isinstance(event, Ignored) else Ignored("headless", event.span) for event in left]
+
+    def _on_assistant(self, record: Mapping[str, Any], span: Span) -> list[Event]:
+        self._skills.call(_parts(record), self._cwd)
+        for part in _parts(record):
+            self._questions.ask(mapping(part.get("functionCall")))
+        text = whole_text(_parts(record))
+        return [Reply(self._session, text, utc(record.get("timestamp")), span)] if text.strip() else []
+
+    def _on_result(self, record: Mapping[str, Any], span: Span) -> list[Event]:
+        failed = string(mapping(record.get("toolCallResult")).get("status")) not in {"", "success"}
+        at = utc(record.get("timestamp"))
+        used = self._skills.result(_parts(record), failed=failed)
+        events: list[Event] = [SkillUse(self._session, name, path, at, span, self._cwd) for name, path in used]
+        for response in (mapping(part.get("functionResponse")) for part in _parts(record)):
+            for answer in self._questions.answers(response):  # asked in a terminal only
+                key = f"{INFO.name}:{short(response.get('id'))}.{answer.name}"
+                turn = Turn(key, INFO.name, self._session, answer.text, at, How.ANSWER, span, self._cwd)
+                events.append(Ignored("picked-answer", span) if answer.picked else turn)
+        return events
+
+
+def _expands(command: _Command, turn: Turn) -> bool:
+    """Whether a user record is what a slash command became, not the next prompt after one that asked no model."""
+    at = seconds(turn.at)
+    is_prompt = command.at is not None and at is not None and at - command.at < _AT_ONCE
+    return is_prompt or turn.text.rstrip().endswith(command.raw)
+
+
+def _parts(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return objects(mapping(record.get("message")).get("parts"))
+
+
+def _key(record: Mapping[str, Any], text: str) -> str:
+    native = short(record.get("uuid")) or named_by(record.get("sessionId"), record.get("timestamp"), text)
+    return f"{INFO.name}:{native}"

@@ -1,0 +1,305 @@
+"""The gate tells turns that may hold something lasting from plain chatter.
+
+One turn in, yes or no out, in microseconds and with no dependency: a window of five turns that all say no costs no
+model call. It errs towards yes: any hint of a rule is a yes. No is said of a turn whose every sentence is an approval,
+a question or a report of what happened, of a small task, and of one that is nothing like a lasting one to a small
+linear model. Keeps no text. The figures are in docs/quality.md.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from array import array
+from base64 import b64decode
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import sqrt
+from pathlib import Path
+from string import punctuation
+from typing import Literal
+from zlib import crc32
+
+# The gate's second opinion: a small linear model over hashed words, word pairs and outward signs.
+#
+# Words and signs of one turn in, a score out: the higher, the more like a turn that holds something lasting. The
+# weights are one signed byte per bucket, made by tools/train_gate.py; the file says from which data and how well it
+# does.
+
+BUCKETS = 16384
+_START, _END = 0x5354, 0x454E  # stand before the first and behind the last word
+_SIGN = 0x5347  # tells a sign from the word that is written like it
+_PAIR = 1000003  # a prime: makes the pair (a, b) another bucket than (b, a)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A score is the bias plus the scaled weights of the buckets over the root of their number.
+
+    Below `floor` a turn is chatter.
+    """
+
+    bias: float
+    scale: float
+    floor: float
+    weights: array[int]
+
+
+def buckets(words: Sequence[str], signs: Iterable[str]) -> set[int]:
+    """Return the buckets of a turn: its words in lower case, their pairs, how it begins and ends, and its `signs`."""
+    codes = [crc32(word.encode("utf-8", "surrogatepass")) for word in words]
+    out = {code % BUCKETS for code in codes}
+    before = _START
+    for code in [*codes, _END]:
+        out.add((before * _PAIR ^ code) % BUCKETS)
+        before = code
+    out.update((crc32(sign.encode("utf-8", "surrogatepass")) ^ _SIGN) % BUCKETS for sign in signs)
+    return out
+
+
+def score(model: Model, found: set[int]) -> float:
+    """Return how much a turn with the buckets `found` is like one that holds something lasting."""
+    weights = model.weights
+    return model.bias + model.scale * sum([weights[bucket] for bucket in found]) / sqrt(len(found) + 1)
+
+
+def load(path: Path) -> Model:
+    """Read the weights file at `path`. Raises ValueError or KeyError where it is not one."""
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    weights = array("b", b64decode(stored["weights"]))
+    if len(weights) != BUCKETS:
+        raise ValueError(f"{path.name} has {len(weights)} weights, not {BUCKETS}")
+    return Model(float(stored["bias"]), float(stored["scale"]), float(stored["floor"]), weights)
+
+
+# The words of gate_words.toml as sets, read once.
+
+_DATA: dict[str, str] = tomllib.loads(Path(__file__).with_name("gate_words.toml").read_text(encoding="utf-8"))
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(_DATA[name].split())
+
+
+def _phrases(name: str) -> frozenset[str]:
+    return frozenset(" ".join(phrase.split()) for phrase in _DATA[name].split(","))
+
+
+ASSENTS = _words("assents")
+OPENERS = _words("openers")
+QUESTIONS = _words("questions")
+ASKS_LAST = _words("asks_last")
+DONE = _words("done")
+REBUKES = _words("rebukes")
+REBUKED = _words("rebuked")
+REPORTS = _phrases("reports")
+BROKEN = _phrases("broken")
+ONCE = _phrases("once")
+TASKS = _words("tasks")
+MAKES = _words("makes")
+ARTICLES = _words("articles")
+HOW = _words("how")
+BEGINS = _words("begins")
+UNAWARE = _words("unaware")
+HINTS = _words("hints")
+HINT_PAIRS = _phrases("hint_pairs")
+WISHES = _words("wishes")
+DOUBTS = _words("doubts")
+CJK_FAINT = tuple(_DATA["cjk_faint"].split())
+CJK_HINTS = tuple(hint for hint in _DATA["cjk_hints"].split() if hint not in CJK_FAINT)
+CJK_ASSENTS = _words("cjk_assents")
+CJK_QUESTIONS = tuple(_DATA["cjk_questions"].split())
+CJK_WONDERS = tuple(_DATA["cjk_wonders"].split())
+CJK_REBUKED = tuple(_DATA["cjk_rebuked"].split())
+CJK_REPORTS = tuple(_DATA["cjk_reports"].split())
+CJK_ENDS = tuple(_DATA["cjk_ends"].split())
+
+
+_LONGEST = 4000  # characters: of longer turns the gate says yes unread
+_SHORT = 8  # words: a sentence this short is an approval if it begins as one
+_SHORT_CJK = 14  # characters: the same, where words have no blanks between them
+_SHORT_QUESTION = 40  # characters: in a longer one a rule may stand beside the question
+_ONE_TASK = 14  # words: a longer task has room for a rule
+_ONE_WORD = 20  # letters: one word without a hint is an answer; a longer one may be a sentence without blanks
+_FEWEST, _MOST = 3, 80  # words, or characters where words have no blanks between them: the model judges turns of these
+
+# str.translate and split take a tenth of the time of a regular expression over words.
+_SEPARATORS = str.maketrans(dict.fromkeys(punctuation + "¿¡«»“”„–—…•\n\t", " ") | {"'": "'", "’": "'"})
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_CJK_TOKENS = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[a-z0-9_]+")
+_CJK_PARTS = re.compile(r"[\s,，、。!！]+")
+_CJK_SENTENCE = re.compile(r"(?<=[。.!！?？；;])\s*|\n+")
+# Words that only look as if they held a hint: "error", "difference", "project".
+_CJK_HOLLOW = re.compile(r"[报報出][错錯]|不[错錯]|错误|錯誤|[区區特級级類类分识識][别別]")
+_CJK_BLAMES = re.compile(r"(?:[为為]什[么麼]|怎[么麼])[你您]?(?:又|[总總]|老|[还還]|[没沒]|不|把|[删刪]|改)")
+_CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_LOG = re.compile(
+    r"\s*(?:[$❯➜%] |~ ?[✗❯➜] |PS [A-Z]:\\|\[?\d{4}-\d\d-\d\d|\[?\d\d[:/]\d\d[:/]\d\d|at \S+[(:]|File \"|"
+    r"Traceback|Caused by|npm ERR|"
+    r"\[?(?:DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|[\w.]{0,60}(?:Error|Exception)\b\s*[:(]|(?:error|fatal)\b.*:|"
+    r"(?:GET|POST|PUT|DELETE) \S|https?://\S+\s*$|[\w./-]{1,200}:\d+\b|[\]\[{}]\s*(?:$|[\"{}\[\]])|\"[\w.-]+\"\s*:)"
+)
+_ATTACHED = re.compile(
+    r"(?<!\S)(?:@|\$[a-z]|https?://|[a-zA-Z]:\\|\.{0,2}/|~/|\[(?:Image|Request|Pasted)\b[^\]]*\])\S*"
+)
+_RULES = re.compile(r"\.mdc\b|\b(?:CLAUDE|AGENTS?|GEMINI|SKILL)\.md\b|rules|skills?\b", re.IGNORECASE)
+_CODE_ENDS = ("{", "}", ";", "},", "],")
+_MANY = 5  # sentences: of more the model is not told how many
+_FAMILIES = {
+    "wish": WISHES,
+    "doubt": DOUBTS,
+    "you": REBUKED,
+    "i": frozenset(("i", "i'm", "im", "my", "me")),
+}
+_Kind = Literal["approval", "question", "rebuke", "report", "task", "wish", "rest"]
+_CHATTER: frozenset[_Kind] = frozenset(("approval", "question", "report"))
+_TALK: frozenset[_Kind] = frozenset(("approval", "question"))
+_SMALL_TALK: frozenset[_Kind] = _CHATTER | {"task"}  # in a turn too short for a task and a rule
+_MODEL = load(Path(__file__).with_name("gate_weights.json"))
+
+
+def may_hold_something_lasting(text: str) -> bool:
+    """Whether `text`, one whole turn, might hold something worth remembering. False only for plain chatter."""
+    return decide(text, None, _MODEL.floor)
+
+
+def decide(text: str, likeness: float | None, floor: float) -> bool:
+    """Return the gate's word on `text`, given the model's score and the floor below which it is chatter.
+
+    `likeness` None means: ask the shipped model. The training script passes its own, of weights that did not see this
+    turn.
+    """
+    if len(text) > _LONGEST:
+        return True
+    prose = _prose(text)
+    if _CJK.search(prose):
+        parts = [part for part in _CJK_SENTENCE.split(prose) if part.strip()]
+        if _cjk_hints(prose, parts):
+            return True
+        if all(_cjk_kind(part) in _CHATTER for part in parts):
+            return False
+        words, kinds = _CJK_TOKENS.findall(prose.lower()), [_cjk_kind(prose)]
+    else:
+        words = _gate_words(prose)
+        if len(words) > _MOST or not HINTS.isdisjoint(words) or not HINT_PAIRS.isdisjoint(_pairs(words)):
+            return True
+        sentences = _sentences(prose)
+        if any(_begins_as_rule(*sentence) for sentence in sentences):
+            return True
+        kinds = [_kind(*sentence) for sentence in sentences]
+    chatter = _SMALL_TALK if len(words) <= _ONE_TASK else _CHATTER
+    if chatter.issuperset(kinds) or (len(words) == 1 and len(words[0]) <= _ONE_WORD):
+        return False
+    if not _FEWEST <= len(words) <= _MOST:
+        return True
+    return (score(_MODEL, buckets(words, _signs(prose, words, kinds))) if likeness is None else likeness) >= floor
+
+
+def features(text: str) -> set[int]:
+    """Return what the model sees of `text`: the words of its prose, without code and logs, and its outward signs."""
+    prose = _prose(text)
+    if _CJK.search(prose):
+        words, kinds = _CJK_TOKENS.findall(prose.lower()), [_cjk_kind(prose)]
+    else:
+        words, kinds = _gate_words(prose), [_kind(*sentence) for sentence in _sentences(prose)]
+    return buckets(words, _signs(prose, words, kinds))
+
+
+def _signs(prose: str, words: list[str], kinds: list[_Kind]) -> set[str]:
+    """Return what can be told of a turn without knowing its words, and whether certain families of words are there."""
+    signs = {f"kind {kind}" for kind in kinds}
+    signs.add(f"first {kinds[0] if kinds else None}")
+    signs.add(f"sentences {min(len(kinds), _MANY)}")
+    signs.add(f"length {len(words).bit_length()}")
+    signs.add(f"end {prose.rstrip()[-1:]}")
+    signs.add(f"asks {'?' in prose or '？' in prose} {len(kinds) > 1}")
+    signs |= {f"says {name}" for name, family in _FAMILIES.items() if not family.isdisjoint(words)}
+    return signs
+
+
+def _prose(text: str) -> str:
+    """Return `text` without code blocks, lines of logs, addresses and attached files (but for files of rules)."""
+    if "```" in text:
+        text = _CODE.sub("\n", text)
+    prose = "\n".join(line for line in text.split("\n") if not (_LOG.match(line) or line.endswith(_CODE_ENDS)))
+    return _ATTACHED.sub(lambda m: m[0] if _RULES.search(m[0]) else " ", prose)
+
+
+def _gate_words(text: str) -> list[str]:
+    return text.lower().translate(_SEPARATORS).split()
+
+
+def _sentences(prose: str) -> list[tuple[str, list[str]]]:
+    """Return the sentences, each with its words."""
+    return [(sentence, _gate_words(sentence)) for sentence in _SENTENCE.split(prose) if sentence]
+
+
+def _pairs(words: list[str]) -> set[str]:
+    return {f"{one} {two}" for one, two in pairwise(words)}
+
+
+def _begins_as_rule(sentence: str, words: list[str]) -> bool:
+    rest = words[_start(words) :]
+    return len(rest) > 1 and rest[0] in BEGINS and rest[1] not in UNAWARE and not sentence.rstrip().endswith("?")
+
+
+def _start(words: list[str]) -> int:
+    return next((i for i, word in enumerate(words) if word not in OPENERS), len(words))
+
+
+def _kind(sentence: str, words: list[str]) -> _Kind:
+    start = _start(words)
+    rest = words[start:]
+    if all(word in ASSENTS or len(word) == 1 or word.isdigit() for word in rest):
+        return "approval"
+    if _asks(sentence, rest):
+        return "rebuke" if not REBUKES.isdisjoint(rest[:2]) and not REBUKED.isdisjoint(rest) else "question"
+    pairs = _pairs(words)
+    if len(words) <= _ONE_TASK and (not ONCE.isdisjoint(pairs) or _makes_something(rest)):
+        return "task"
+    reports = rest[0] in REPORTS or " ".join(rest[:2]) in REPORTS or not BROKEN.isdisjoint(pairs)
+    if not WISHES.isdisjoint(words) or not (reports or DOUBTS.isdisjoint(words)):
+        return "wish"
+    if reports:
+        return "report"
+    if rest[0] in TASKS and len(words) <= _ONE_TASK:
+        return "task"
+    return "approval" if start > 0 and words[0] in ASSENTS and len(words) <= _SHORT else "rest"
+
+
+def _makes_something(rest: list[str]) -> bool:
+    says_how = not (HOW.isdisjoint(rest[2:]) and WISHES.isdisjoint(rest))
+    return rest[0] in MAKES and not ARTICLES.isdisjoint(rest[1:2]) and not says_how
+
+
+def _asks(sentence: str, rest: list[str]) -> bool:
+    ordered = rest[0] == "do" and len(rest) > 1 and rest[1] in DONE
+    return not ordered and (rest[0] in QUESTIONS or rest[-1] in ASKS_LAST or sentence.rstrip().endswith("?"))
+
+
+def _cjk_hints(prose: str, sentences: list[str]) -> bool:
+    """Whether a turn holds a hint of a rule; a faint one counts in mere approvals and questions only as a reproach."""
+    hinted = _CJK_HOLLOW.sub("", prose)
+    if any(hint in hinted for hint in CJK_HINTS):
+        return True
+    if not any(hint in hinted for hint in CJK_FAINT):
+        return False
+    return any(word in prose for word in CJK_REBUKED) or any(_cjk_kind(one) not in _TALK for one in sentences)
+
+
+def _cjk_kind(sentence: str) -> _Kind:
+    """Return the kind of one sentence, or of a whole turn as the model was trained to see it."""
+    plain = sentence.strip("。！!?？.~ ,，、\n")
+    if all(part in CJK_ASSENTS for part in _CJK_PARTS.split(plain)):
+        return "approval"
+    if _CJK_BLAMES.search(plain) and any(word in plain for word in CJK_REBUKED):
+        return "rebuke"
+    asks = sentence.rstrip().endswith(("?", "？")) or plain.startswith(CJK_QUESTIONS) or plain.endswith(CJK_QUESTIONS)
+    wonders = any(word in plain for word in CJK_WONDERS) and not any(word in plain for word in CJK_REBUKED)
+    if asks or (len(plain) <= _SHORT_QUESTION and wonders):
+        return "question"
+    goes_on = len(plain) <= _SHORT_CJK and (plain.startswith(CJK_REPORTS) or plain.endswith(CJK_ENDS))
+    return "report" if goes_on else "rest"

@@ -1,0 +1,235 @@
+"""The JSON in a model's answer, one array out of whatever surrounds it, with fields as models write them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from skilld.errors import SkilldError
+from skilld.types import Kind
+
+# The JSON in an answer of a model: a reply goes in, one array comes out, or BadReplyError.
+#
+# Knows what models put around what they were asked for (thoughts, prose, fences, tags in another case, the object of
+# a schema), and nothing of what the array holds. Pure, and linear in the reply's length.
+
+_MAX_REPLY = 64 * 1024
+_MAX_THOUGHTS = 1024 * 1024
+_NEAR = 20  # characters
+_MOST_STARTS = 40  # places at which an array or object may begin, in prose that has them
+_THOUGHTS = ("think", "thinking", "thought", "reasoning")
+_FENCE = re.compile(r"```[a-z]*")
+_START = re.compile(r"[\[{]")
+_INSIDE = re.compile(r"(?:[\[{]|\"\s*:|[\]}]\s*,)\s*$")  # in front of a part of something that was cut short
+_BETWEEN = re.compile(r"[\s,]*")
+_DECODER = json.JSONDecoder(strict=False)  # a line break inside a string is a slip, no other meaning
+
+
+class BadReplyError(SkilldError):
+    """The model's answer cannot be used; the cause says what was wrong with it, never what it said."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__("The model's answer was not used", cause)
+
+
+class TooLongError(BadReplyError):
+    """The answer is so long that none was meant: asking again would cost as much."""
+
+    def __init__(self) -> None:
+        super().__init__("it is far too long")
+
+
+def array(reply: str, tag: str, key: str) -> list[Any]:
+    """Return the array that a reply gives: between <tag> tags, fenced, in prose, or in an object {tag: [...]}.
+
+    `key` is one that every item has, empty where the items are strings; an object that has it is an array of one. Two
+    arrays are no answer: nobody knows which of them is meant.
+    """
+    said = without_thoughts(reply)
+    found = blocks(said, tag)
+    if len(found) > 1:
+        raise BadReplyError(f"it has {len(found)} <{tag}> blocks where one is asked for")
+    if not found and f"<{tag}>" in said.lower():
+        raise BadReplyError("it is cut short")
+    text = _unfenced((found[0] if found else said).strip())
+    value = (_one_after_another(text, key) if found else None) or _value(text, tag, key)
+    if isinstance(value, dict):
+        value = _unwrapped(_plain_keys(value), tag)
+    if isinstance(value, dict) and key in _plain_keys(value):
+        value = [value]
+    if not isinstance(value, list):
+        raise BadReplyError("it is not a JSON array")
+    return [_plain_keys(item) if isinstance(item, dict) else item for item in value]
+
+
+def blocks(reply: str, tag: str) -> list[str]:
+    """Return what stands between each pair of tags, in whatever case they are."""
+    found: list[str] = []
+    opening: int | None = None
+    for match in re.finditer(rf"<(/?){tag}>", reply, re.IGNORECASE):
+        if match[1] and opening is not None:
+            found.append(reply[opening : match.start()])
+            opening = None
+        elif not match[1] and opening is None:
+            opening = match.end()
+    return found
+
+
+def without_thoughts(reply: str) -> str:
+    """Return a reply without what the model thought aloud before it; some open their thoughts with no tag."""
+    if len(reply) > _MAX_THOUGHTS:
+        raise TooLongError
+    said = reply.strip()
+    for name in _THOUGHTS:
+        opening, closing = f"<{name}>", f"</{name}>"
+        end = said.find(closing)
+        if said.startswith(opening) or (end >= 0 and opening not in said[:end] and "<updates>" not in said[:end]):
+            said = said[end + len(closing) :].strip() if end >= 0 else ""
+    if len(said) > _MAX_REPLY:
+        raise TooLongError
+    return said
+
+
+def _value(text: str, tag: str, key: str) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return the value of a text that is JSON, or the one answer that stands in its prose."""
+    if not text:
+        raise BadReplyError("it is empty")
+    try:
+        return _DECODER.decode(text)
+    except (ValueError, RecursionError):
+        pass
+    found: list[Any] = []
+    at = 0
+    for _ in range(_MOST_STARTS):
+        start = _START.search(text, at)
+        if start is None:
+            break
+        try:
+            value, at = _DECODER.raw_decode(text, start.start())
+            if _INSIDE.search(text, max(0, start.start() - _NEAR), start.start()):
+                raise BadReplyError("it is cut short")
+        except (ValueError, RecursionError):
+            at = start.end()
+            continue
+        if _is_answer(value, tag, key):
+            found.append(value)
+    if len(found) > 1:
+        raise BadReplyError(f"it has {len(found)} answers where one is asked for")
+    if not found:
+        raise BadReplyError("it is not valid JSON")
+    return found[0]
+
+
+def _one_after_another(text: str, key: str) -> list[Any] | None:
+    """Return the items of a block that holds them one after the other, without the brackets of an array."""
+    items: list[Any] = []
+    at = 0
+    while text.startswith("{", at):
+        try:
+            item, at = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            if items:
+                raise BadReplyError("it is cut short") from None
+            return None
+        items.append(item)
+        between = _BETWEEN.match(text, at)
+        at = between.end() if between else at
+    return items if at == len(text) and all(key in _plain_keys(item) for item in items) else None
+
+
+def _unwrapped(value: dict[str, Any], tag: str) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return what an object gives under the asked name, beside thoughts in words, or under the only name it has."""
+    if tag in value and all(name == tag or isinstance(other, str) for name, other in value.items()):
+        return value[tag]
+    only = next(iter(value.values())) if len(value) == 1 else None
+    return only if isinstance(only, list) else value
+
+
+def _is_answer(value: Any, tag: str, key: str) -> bool:  # noqa: ANN401 - JSON is Any
+    if isinstance(value, dict):
+        return bool({tag, key} & set(_plain_keys(value)))
+    return all(isinstance(item, dict) and key in _plain_keys(item) for item in value) or (
+        not key and all(isinstance(item, str) for item in value)
+    )
+
+
+def _plain_keys(item: dict[str, Any]) -> dict[str, Any]:
+    plain = {name.strip().lower(): value for name, value in item.items()}
+    return plain if len(plain) == len(item) else item
+
+
+def _unfenced(text: str) -> str:
+    fence = _FENCE.match(text)
+    return text[fence.end() : -3].strip() if fence and len(text) >= fence.end() + 3 and text.endswith("```") else text
+
+
+# Single fields of a model's answer, in the forms that models give them. Pure.
+#
+# A value of JSON in, the value meant out, None where none is. What can be meant in two ways is not guessed at.
+
+_MAX_DIGITS = 9
+_NUMBERED = re.compile(r"[a-z#:.\s]{0,20}(\d+)[\s.)]{0,3}", re.IGNORECASE)  # "turn 2", "#2", "skill 1:"
+_SHARE = re.compile(r"(\d+(?:\.\d+)?)\s*(%|/\s*10|/\s*100)?")
+_IN_WORDS = {"very high": 0.95, "high": 0.9, "medium": 0.6, "moderate": 0.6, "low": 0.3, "very low": 0.1}
+_PARTS = {"%": 100.0, "/10": 10.0, "/100": 100.0}
+_TENTHS = 10
+_KINDS = {
+    Kind.ADD_STEP: "add new step new_step addition add_rule new_rule add_instruction",
+    Kind.CHANGE_STEP: "change modify update replace modification update_step modify_step change_rule",
+    Kind.REMOVE_STEP: "remove delete removal delete_step remove_rule",
+    Kind.PREFERENCE: "rule convention style constraint guideline user_preference instruction workflow process policy",
+    Kind.CORRECTION: "fix correct",
+    Kind.FACT: "information context knowledge project_fact",
+}
+_BY_NAME = {name: kind for kind, names in _KINDS.items() for name in (kind.value, *names.split())}
+
+
+def whole(value: Any) -> int | None:  # noqa: ANN401 - JSON is Any
+    """Return the whole number meant by 2, 2.0, "2", "turn 2" or [2]."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, str) and (numbered := _NUMBERED.fullmatch(value.strip())):
+        value = int(numbered[1]) if len(numbered[1]) <= _MAX_DIGITS else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def share(value: Any) -> float | None:  # noqa: ANN401 - JSON is Any
+    """Return the share, 0 to 1, meant by 0.85, "0.85", 85, "85%", "8/10" or "high".
+
+    A whole number above 1 counts tenths up to ten, then hundredths; 1.5 means nothing.
+    """
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in _IN_WORDS:
+            return _IN_WORDS[word]
+        parts = _SHARE.fullmatch(word)
+        if parts is None:
+            return None
+        value = float(parts[1])
+        if parts[2]:
+            value /= _PARTS[parts[2].replace(" ", "")]
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    if value > 1 and float(value).is_integer():
+        value = value / (_TENTHS if value <= _TENTHS else 100)
+    return float(value) if 0 <= value <= 1 else None
+
+
+def kind(value: Any) -> Kind | None:  # noqa: ANN401 - JSON is Any
+    """Return the kind that a word names, in whatever case and with blanks or hyphens in it."""
+    return _BY_NAME.get(re.sub(r"[\s-]+", "_", value.strip().lower())) if isinstance(value, str) else None
+
+
+def skill(value: Any, skills: int, names: Sequence[str]) -> int | None:  # noqa: ANN401 - JSON is Any
+    """Return the number, from 1, of the skill that a number or a name means; where there is one, none need be named."""
+    if isinstance(value, str):
+        wanted = value.strip().strip("`\"'").lower()
+        named = [i for i, name in enumerate(names, 1) if name.lower() == wanted]
+        if len(named) == 1:
+            return named[0]
+    number = whole(value)
+    return 1 if skills == 1 and value in (None, "", 0) and not isinstance(value, bool) else number

@@ -1,0 +1,245 @@
+"""Which clauses of a turn say something lasting, and what was taken back later in the same batch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from skilld.classify.offline.coverage import TOPICS, opposed
+from skilld.classify.offline.cues import LANGUAGES, Cue, Language
+from skilld.classify.offline.provenance import own_words, without_quotations
+from skilld.classify.offline.scoring import HEARD, Shape, weigh
+from skilld.classify.offline.sentences import Clause, clauses
+from skilld.text import fold
+from skilld.types import Message, Update
+from skilld.words import stems
+
+# Which clauses of a turn say something lasting: by a cue that says so outright, else by the weight of smaller signs.
+#
+# One turn in, the clauses heard out, each with its cue and its exact place in the turn. Knows nothing of skills.
+
+_LONGEST = 500  # characters of one clause: longer ones are pasted or dictated, and no rule
+_MOST_CLAUSES = 300  # of a turn that are listened to: of more the first and the last, as people put a wish at the ends
+_MOST_HEARD = 40  # of a turn: nobody lays down more rules in one breath
+_PLAIN = 120  # characters of a plain command
+_HINTED = 0.45  # how sure the longest turns can make us: kept, not proposed
+_MODEST = 0.6  # how sure a plain command against a line of the skill makes us
+_MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
+_DENSE = 2  # letters that a character of Chinese or Japanese stands for
+_LEAD = 40  # characters of "just this once": what is longer is a clause of its own
+_ITEMS = 3  # of a list: a task in steps, or many rules at once
+_OWN_SHARE = 0.7  # of a turn: with less the person mostly pasted
+_EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
+_ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
+_ITEM = re.compile(r"^[^\S\n]*(?:[-*•]|\d{1,2}[.)、])\s+\S", re.MULTILINE)  # `\s*` is quadratic over blank lines
+_CYRILLIC = re.compile(r"[\u0400-\u04ff]")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_HANGUL = re.compile(r"[\uac00-\ud7af]")
+_LETTERS = re.compile(r"[^\W\d_]+")
+_NO_WORDS = re.compile(r"\W*+")
+_APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
+
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A clause that says something lasting.
+
+    `quote` is the clause as typed, `said` the same without what stands before the instruction, `strength` 0 to 1.
+    """
+
+    quote: str
+    said: str
+    start: int
+    question: bool
+    language: Language
+    cue: Cue
+    strength: float
+
+
+def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
+    """Return what lasting things `text`, one turn, says; `agent_texts` are the agent's messages before it."""
+    typed = typed_part(text, agent_texts)
+    languages = spoken(typed)
+    said = clauses_of(typed, languages)
+    shape = shape_of(text, typed, said, languages)
+    listed = len(_ITEM.findall(typed)) > _ITEMS
+    much = len(fold(typed)) * (_DENSE if _HAN.search(typed) else 1) > _MANY
+    ordered = shape.ordered or much
+    heard: list[Heard] = []
+    for clause in _ends(said, _MOST_CLAUSES):
+        if len(clause.text) > _LONGEST or _for_once(clause, languages):
+            continue
+        outright = _hear(clause, text, languages)
+        tight = replace(clause, text=fold(clause.text))  # runs of blanks would cost each expression their square
+        readings = [(language, weigh(tight, language, shape)) for language in languages]
+        language, weighed = max(readings, key=lambda reading: reading[1].total)
+        described = any(one.of_the_product for _, one in readings)
+        if outright and (outright.cue in _EXPLICIT or not (ordered or described)):
+            heard.append(replace(outright, strength=min(outright.strength, _HINTED)) if much or listed else outright)
+        elif weighed.total >= HEARD and not any(one.retracts.search(tight.text) for one in languages):
+            heard.append(_heard(clause, text, language, weighed.cue, weighed.confidence))
+    return _ends(heard, _MOST_HEARD)
+
+
+def commands(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
+    """Return the plain commands of `text`: nothing lasting by themselves, but a skill may say otherwise."""
+    typed = typed_part(text, agent_texts)
+    languages = spoken(typed)
+    if _is_order(typed, languages):
+        return []
+    out: list[Heard] = []
+    for clause in _ends([one for one in clauses_of(typed, languages) if len(one.text) <= _LONGEST], _MOST_CLAUSES):
+        for language in languages:
+            opener = language.openers.match(clause.text)
+            begin = opener.end() if opener else 0
+            rest = clause.text[begin:]
+            unfit = clause.question or language.vetoes.search(clause.text) or language.asks.match(rest)
+            if len(rest) <= _PLAIN and not unfit and language.commands.match(rest):
+                out.append(_heard(clause, text, language, Cue.CORRECTION, _MODEST))
+                break
+    return _ends(out, _MOST_HEARD)
+
+
+def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
+    """Return the clauses of `text` that take something back."""
+    typed = typed_part(text, agent_texts)
+    languages = spoken(typed)
+    return [
+        text[clause.start : clause.start + len(clause.text)]
+        for clause in _ends([one for one in clauses(typed) if len(one.text) <= _LONGEST], _MOST_CLAUSES)
+        if any(language.retracts.search(clause.text) for language in languages)
+    ]
+
+
+def spoken(text: str) -> list[Language]:
+    """Return the languages that `text` may be in: by its script, and in Latin script by its small words.
+
+    English is always among them, people mix it into everything.
+    """
+    by_code = {language.code: language for language in LANGUAGES}
+    scripts = (("ja", _KANA), ("ko", _HANGUL), ("ru", _CYRILLIC), ("zh", _HAN))
+    for code, script in scripts:
+        if script.search(text):
+            return [by_code[code], by_code["en"]]
+    words = {word.lower() for word in _LETTERS.findall(text)}
+    counts = {language.code: len(words & language.marks) for language in LANGUAGES if language.marks}
+    most = max(counts.values(), default=0)
+    return [by_code["en"], *(by_code[code] for code, count in counts.items() if count and count == most)]
+
+
+def _hear(clause: Clause, text: str, languages: Sequence[Language]) -> Heard | None:
+    bare = fold(clause.text)
+    best: Heard | None = None
+    for language in languages:
+        opener = language.openers.match(bare)
+        begin = opener.end() if opener else 0
+        rest = bare[begin:]
+        if language.vetoes.search(bare) or language.retracts.search(bare):
+            continue
+        asks = bool(language.asks.match(rest))
+        wonders = clause.question and not language.requests.search(bare)
+        for pattern in language.patterns:
+            if asks and pattern.cue is not Cue.REMINDER:  # "isn't that in the rules?" says that it is
+                continue
+            if wonders and pattern.cue not in _ASKED:
+                continue
+            if (best is None or pattern.strength > best.strength) and pattern.regex.search(rest):
+                best = _heard(clause, text, language, pattern.cue, pattern.strength)
+    return best
+
+
+def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Heard:
+    """Return `clause` as heard, quoted as `text` has it, its opener cut off."""
+    quote = text[clause.start : clause.start + len(clause.text)]
+    opener = language.openers.match(clause.text)
+    said = quote[opener.end() if opener else 0 :]
+    return Heard(quote, said, clause.start, clause.question, language, cue, strength)
+
+
+def _for_once(clause: Clause, languages: Sequence[Language]) -> bool:
+    """Whether what leads up to the clause says that it holds for once: "just this once, always ..."."""
+    lead = clause.lead
+    return bool(lead) and len(lead) <= _LEAD and any(language.vetoes.search(lead) for language in languages)
+
+
+def _is_order(typed: str, languages: Sequence[Language]) -> bool:
+    """Whether the turn begins as one long order."""
+    begin = _NO_WORDS.match(typed)
+    head = typed[begin.end() if begin else 0 :][:_LONGEST]
+    return any(language.orders.match(head) for language in languages)
+
+
+def _ends(found: list[_T], most: int) -> list[_T]:
+    """Return at most so many of what was found, of the beginning and of the end."""
+    return found if len(found) <= most else found[: most // 2] + found[-(most // 2) :]
+
+
+def shape_of(text: str, typed: str, said: Sequence[Clause], languages: Sequence[Language]) -> Shape:
+    """Return what the turn `text` as a whole tells of its clauses; `typed` is what of it the person typed."""
+    length = len(fold(text))
+    return Shape(
+        length,
+        clauses=len(said),
+        pasted=len(fold(typed)) < _OWN_SHARE * length,
+        ordered=_is_order(typed, languages),
+    )
+
+
+def clauses_of(typed: str, languages: Sequence[Language]) -> list[Clause]:
+    """Return the clauses of `typed`; one that asks without a question mark is a question too."""
+    return [
+        clause
+        if clause.question
+        or len(clause.text) > _LONGEST
+        or not any(language.unmarked.search(clause.text) for language in languages)
+        else replace(clause, question=True)
+        for clause in clauses(typed)
+    ]
+
+
+def typed_part(text: str, agent_texts: Sequence[str]) -> str:
+    """Return `text` with what is not the person's own filled, and one kind of apostrophe; places stay."""
+    return without_quotations(own_words(text, agent_texts)).translate(_APOSTROPHES)
+
+
+# What was said and withdrawn later in the same batch.
+#
+# Updates and the turns after them in, the updates that still stand out.
+
+_REACH = 2  # turns back that "scratch that" can mean when it names nothing
+_TALK = stems(TOPICS["talk"])
+_DEICTIC = re.compile(
+    r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
+    r"never ?mind|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
+    re.IGNORECASE,
+)
+
+
+def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> list[Update]:
+    """Return `updates` without those that a later turn takes back, or replaces by an opposite one."""
+    standing = list(updates)
+    for message in messages:
+        if message.turn is None:
+            continue
+        for clause in retractions(message.text):
+            standing = _without(standing, message.turn, clause)
+    return [
+        update
+        for update in standing
+        if not any(later.turn > update.turn and opposed(later.change, update.change) for later in standing)
+    ]
+
+
+def _without(updates: list[Update], turn: int, clause: str) -> list[Update]:
+    topic = stems(clause) - _TALK
+    earlier = [update for update in updates if update.turn <= turn and clause != update.quote]
+    named = [update for update in earlier if topic & stems(update.quote)]
+    if not named and _DEICTIC.search(clause):
+        named = [update for update in earlier if turn - update.turn <= _REACH][-1:]
+    return [update for update in updates if update not in named]

@@ -1,0 +1,156 @@
+"""Where an instruction belongs in a skill: whether it has to do with it at all, which section, which line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from skilld.classify.offline.coverage import TOPICS, choices, contradicted, renumbered, swapped, topic
+from skilld.classify.offline.cues import Cue
+from skilld.classify.offline.detector import Heard
+from skilld.classify.offline.sections import Block, Lines, Section, body_of, sections
+from skilld.text import ended_like
+from skilld.types import Op, Operation, SkillDoc
+from skilld.words import stems
+
+# Where in a skill a change belongs: the section that it fits, and the line that it takes the place of.
+#
+# A change and the skill's text in; a section, or an operation on the contradicted line out. How a further line is
+# written into a section is not known here.
+
+_RULE_HEADING = re.compile(
+    r"rule|guideline|convention|style|prefer|note|important|instruction|workflow|step|process|"
+    r"practice|tips|do and don|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
+    re.IGNORECASE,
+)
+_NO_HOME = re.compile(
+    r"example|reference|resource|licen[cs]e|changelog|credit|link|see also|further|faq|troubleshoot|output|template|"
+    r"overview|description|when to|checklist|requirement|prerequisite|purpose|introduction|about",
+    re.IGNORECASE,
+)
+_STEP = re.compile(
+    r"\b(?:before|after|then|first|once|when|finally|step)\b", re.IGNORECASE
+)  # has its place in an order
+_OWN_WORDS = 1  # stems: two rules that each say more than this beyond the other stand side by side
+
+
+def home(change: str, text: str) -> Section:
+    """Return the section of the skill `text` in which `change` fits best."""
+    found = sections(text)
+    titles = stems(" ".join(section.heading for section in found if section.level == 1))
+    wanted = stems(change) - titles
+
+    def fit(section: Section) -> tuple[float, int]:
+        score = 3.0 * len(wanted & stems(section.heading)) + len(wanted & stems(section.text))
+        items = section.items()
+        if items:
+            score += 1.5 if _is_plain(items[-1]) else -1.5 * (not _STEP.search(change))
+        score += 1.5 if _RULE_HEADING.search(section.heading) else 0.0
+        score -= 4.0 if _NO_HOME.search(section.heading) else 0.0
+        score -= 2.0 if not section.blocks else 0.0
+        return score, section.line
+
+    return max(found, key=fit)
+
+
+def _is_plain(item: Lines) -> bool:
+    return not item.marker[0].isdigit() and "[" not in item.gap
+
+
+def replacement(change: str, text: str) -> Operation | None:
+    """Return the operation that puts `change` in place of the line of the skill `text` that it contradicts.
+
+    None where there is no such line, where it stands there more than once, or where both have more to say. Where the
+    old rule says more than the new one but for a choice or a number, only that word of it is changed.
+    """
+    old = contradicted(change, text)
+    if old is None:
+        return None
+    lines = body_of(text)
+    mine, theirs = topic(change), topic(old.text)
+    if not _stands_once(old, lines) or len(mine - theirs) > _OWN_WORDS < len(theirs - mine):
+        return None
+    block = "\n".join(lines[old.first : old.last + 1])
+    if theirs - mine and not mine - theirs:
+        amended = swapped(change, renumbered(change, block))
+        if amended and amended != block:
+            return Operation(Op.REPLACE, block, amended)
+    if len(theirs - mine) > len(mine):
+        return None
+    return Operation(Op.REPLACE, block, _in_place_of(old, change))
+
+
+def _in_place_of(old: Lines, change: str) -> str:
+    if old.kind is Block.PARAGRAPH:
+        return change
+    return f"{old.indent}{old.marker}{old.gap}{ended_like(change, [old.text])}"
+
+
+def _stands_once(block: Lines, lines: list[str]) -> bool:
+    wanted = lines[block.first : block.last + 1]
+    return sum(lines[i : i + len(wanted)] == wanted for i in range(len(lines))) == 1
+
+
+# Whether an ask has to do with a skill: shared words, words of one family, or the skill named outright.
+#
+# What was heard and a skill in, yes or no out.
+
+_FAMILIES = tuple(stems(family) for family in TOPICS["near"])
+_WEAK = stems(TOPICS["weak"])
+_NAMED = re.compile(r"\b(?:th(?:e|is)|your|our|in) (?:\w+ )?skill\b|\bto (?:the )?skill\b", re.IGNORECASE)
+_RULE_FILE = re.compile(r"\b(?:claude|agents?|gemini|skill|conventions)\.md\b|\.mdc\b", re.IGNORECASE)
+_PER_FILE = re.compile(
+    r"\b(?:as (?:is )?(?:per|specified|stated|described|required|documented|written)|according to|per)(?: by| in)?"
+    r" (?:the |our |your )?@?[\w./-]+\.mdc?\b",
+    re.IGNORECASE,
+)
+# A turn that begins so answers what the agent just did, and it did that by the skill.
+_REACTS = re.compile(
+    r"^\W*(?:(?:no|nope|nah|stop|wrong|nein|non|não|нет|нє|ne|nie)\b(?![-\s]+(?:problem|worries|need|idea|one|longer)\b)"
+    r"|不[，,!。\s]|不是|不对|别|いや|いいえ|違|아니)",
+    re.IGNORECASE,
+)
+_COMMON_SHARE = 2
+_ROOT = 6  # letters that make two words one, across endings and languages ("commituj", "commits")
+
+
+def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = ()) -> bool:
+    """Whether `change` belongs to `skill`: it shares a topic word with it, or a family, or names it.
+
+    `before` is what the agent said just before: what is said of work that the skill guides belongs to the skill too.
+    """
+    if _NAMED.search(heard.quote) or skill.name.replace("-", " ").lower() in heard.quote.lower():
+        return True
+    text = _prose(skill)
+    known = stems(f"{skill.name} {text}")
+    asked = stems(change)
+    if _near(asked, known) or choices(change).keys() & choices(text).keys():
+        return True
+    agent = stems(" ".join(before))
+    return bool(asked & agent - _WEAK) and len(agent & known - _WEAK) >= _COMMON_SHARE
+
+
+def reacts(heard: Heard, turn: str) -> bool:
+    """Whether the ask stands in a turn that begins by objecting to what the agent just did, in its first line."""
+    return bool(_REACTS.match(turn)) and "\n" not in turn[: heard.start].strip()
+
+
+def points_to_rule(heard: Heard) -> bool:
+    """Whether the person points to a rule that exists already, by its file: then there is nothing to write down."""
+    return bool(_PER_FILE.search(heard.quote) or (heard.cue is Cue.REMINDER and _RULE_FILE.search(heard.quote)))
+
+
+def _near(asked: frozenset[str], known: frozenset[str]) -> bool:
+    roots = {stem[:_ROOT] for stem in known - _WEAK if len(stem) >= _ROOT}
+    return (
+        bool(asked & known - _WEAK)
+        or any(stem[:_ROOT] in roots for stem in asked - _WEAK if len(stem) >= _ROOT)
+        or any(asked & family and len(known & family) >= _COMMON_SHARE for family in _FAMILIES)
+    )
+
+
+def _prose(skill: SkillDoc) -> str:
+    return "\n".join(
+        f"{section.heading}\n" + "\n".join(block.text for block in section.blocks if block.kind is not Block.OTHER)
+        for section in sections(skill.text)
+    )

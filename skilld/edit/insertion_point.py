@@ -1,0 +1,240 @@
+"""Find the place for one instruction in a skill, and write it there in the file's own list style.
+
+The skill's bytes, a hint at the section and the instruction go in, one `Operation` comes out. Judges by words alone;
+whether the instruction should stand there at all is not asked here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skilld.edit.anchors import anchored
+from skilld.edit.tokens import FILE_ENDING
+from skilld.errors import RefusedError, SkilldError
+from skilld.markdown.skill_file import Line, is_blank, parse
+from skilld.markdown.spans import blank_code
+from skilld.markdown.structure import Item, Role, Section, list_item, roles, sections
+from skilld.text import ended_like, fold
+from skilld.types import Operation
+from skilld.words import stems
+
+# The lists of a section, and a further item in the style of such a list.
+#
+# Takes body lines and their roles, gives line numbers and lines of text. Only the outermost items count: an item's
+# sublists and further paragraphs belong to it.
+
+_INDENTED_CODE = 4
+
+
+@dataclass(frozen=True, slots=True)
+class BulletList:
+    """One list: its items in order, the line of its first item, the line behind its last, blank lines between items."""
+
+    items: tuple[Item, ...]
+    start: int
+    end: int
+    loose: bool
+
+    def next_item(self, text: Sequence[str]) -> list[str]:
+        """Return the lines of a new last item that says `text`, with a blank line before it in a loose list."""
+        last = self.items[-1]
+        first = f"{last.indent}{self._marker()}{last.gap or ' '}{'[ ] ' if last.box else ''}"
+        margin = " " * (len(last.indent.expandtabs(4)) + len(self._marker()) + max(1, len(last.gap.expandtabs(4))))
+        further = [margin + line if line.strip() else "" for line in text[1:]]
+        return [*([""] if self.loose else []), first + text[0], *further]
+
+    def _marker(self) -> str:
+        """Return the last item's marker; in a numbered list the next number, unless all items carry the same one."""
+        marker = self.items[-1].marker
+        if not marker[0].isdigit():
+            return marker
+        same = len(self.items) > 1 and all(item.marker == marker for item in self.items)
+        return marker if same else f"{int(marker[:-1]) + 1}{marker[-1]}"
+
+
+def lists(body: Sequence[Line], roles: Sequence[Role], start: int, end: int) -> list[BulletList]:
+    """Return the outermost lists between lines `start` and `end`, in order."""
+    out: list[BulletList] = []
+    at = start
+    while at < end:
+        item = list_item(body[at].text) if roles[at] is Role.TEXT else None
+        if item is None or len(item.indent.expandtabs(4)) >= _INDENTED_CODE:
+            at += 1
+        else:
+            out.append(_list_from(body, roles, at, end))
+            at = out[-1].end
+    return out
+
+
+def _list_from(body: Sequence[Line], roles: Sequence[Role], start: int, end: int) -> BulletList:
+    items: list[Item] = []
+    loose = gap = False
+    behind = at = start
+    while at < end:
+        text = body[at].text
+        item = list_item(text) if roles[at] is Role.TEXT else None
+        if is_blank(text):
+            gap = True
+        elif item is not None and not (items and len(item.indent.expandtabs(4)) >= items[0].width):
+            if items and item.marker[-1] != items[0].marker[-1]:
+                break
+            loose, gap, behind = gap and bool(items), False, at + 1
+            items.append(item)
+        elif text[:1].strip() and (gap or roles[at] is not Role.TEXT):
+            break
+        else:
+            gap, behind = False, at + 1
+        at += 1
+    return BulletList(tuple(items), start, behind, loose)
+
+
+# Which sections of a skill an instruction fits, judged by words alone.
+#
+# Body lines, a hint at the section and the instruction go in, sections come out, best first.
+
+_HINT_FITS = 0.5  # share of the words of title and hint that both have
+_WORDS_FIT = 2  # words that an instruction shares with a section; one of the title counts for two
+
+
+def by_fit(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], list[Section]]:
+    """Return the sections that fit, best first, and the others.
+
+    The hint decides, and where it names none, the words of the text.
+    """
+    found = [part for part in sections(body) if part.title or any(line.key for line in body[part.start : part.own_end])]
+    likeness = {part: _likeness(hint, part.title) for part in found}
+    named = [part for part in found if likeness[part] >= _HINT_FITS]
+    if named:
+        return sorted(named, key=likeness.__getitem__, reverse=True), [part for part in found if part not in named]
+    words = stems(text)
+    shared = {part: _shared(words, body, part) for part in found}
+    ranked = sorted(found, key=lambda part: (shared[part], part.start), reverse=True)
+    if not _plain(hint) and len(found) == 1:
+        return found, []
+    least = _WORDS_FIT + bool(_plain(hint))  # a section of its own is better than a poor fit, once it has a name
+    fitting = [part for part in ranked if shared[part] >= least]
+    return fitting, ranked[len(fitting) :]
+
+
+def _likeness(hint: str, title: str) -> float:
+    if _plain(hint) and _plain(hint) == _plain(title):
+        return 1.0
+    wanted, words = stems(hint), stems(title)
+    return len(wanted & words) / len(wanted | words) if wanted and words else 0.0
+
+
+def _plain(title: str) -> str:
+    return fold(title).strip("# :").casefold()
+
+
+def _shared(words: frozenset[str], body: Sequence[Line], section: Section) -> int:
+    own = stems(" ".join(line.text for line in body[section.start : section.own_end]))
+    return len(words & own) + 2 * len(words & stems(section.title))
+
+
+DEFAULT_TITLE = "Preferences"
+
+_MENTION = re.compile(r"(?<![\w@`/.])@(?:\.{1,2}/)*[\w-][\w.-]*(?:/[\w.-]+)*/?(?<=[\w/])(?![\w@(`])")
+_FENCE = re.compile(r"\s*(?:`{3}|~{3})")
+_TITLE_LENGTH = 80
+
+
+def insert_bullet(data: bytes, section_hint: str, text: str) -> Operation:
+    """Return the operation that adds `text` to the skill as one more item, numbered step or paragraph.
+
+    The section is the one the hint names, else the one that shares most words with the text, else a new one at the
+    end, named by the hint; where the end is open code, any section will do. `text` may have several lines; a list
+    marker it starts with is dropped, and a file that it mentions with an at sign is put into code, where no client
+    includes it. Raises SkilldError when the skill cannot be parsed or has no place at all, RefusedError when the text
+    is blank.
+    """
+    body = parse(data).body
+    said = _said(text)
+    kinds = roles(body)
+    fitting, others = by_fit(body, section_hint, fold(text))
+    places = [_into(body, kinds, section, said) for section in fitting]
+    places.append(_new_section(body, kinds, section_hint, said))
+    for at, lines in (*places, *(_into(body, kinds, section, said) for section in others)):
+        if at and _is_read(body, at, lines):
+            return anchored(body, at, at, lines)
+    raise SkilldError("The skill has no place for the instruction", "its body is empty or all code")
+
+
+def _new_section(body: Sequence[Line], kinds: Sequence[Role], hint: str, said: list[str]) -> tuple[int, list[str]]:
+    """Return the line behind the last one that says anything, and the lines of a section to put there."""
+    end = next((at + 1 for at in range(len(body) - 1, -1, -1) if body[at].key), 0)
+    lines = ["", f"{'#' * _level(body)} {_title(hint)}", "", f"{_bullet(body, kinds)} {said[0]}"]
+    return end, [*lines, *("  " + line if line.strip() else "" for line in said[1:])]
+
+
+def _said(text: str) -> list[str]:
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").strip("\n").split("\n")
+    item = list_item(lines[0])
+    if item is not None:
+        lines[0] = lines[0][len(item.indent + item.marker + item.gap + item.box) :]
+    if not lines[0].strip():
+        raise RefusedError("The edit was not made", "the instruction is blank")
+    quoted = [_quoted(line) for line in lines] if not any(_FENCE.match(line) for line in lines) else lines
+    return [quoted[0].strip(), *(line.rstrip() for line in quoted[1:])]
+
+
+def _quoted(line: str) -> str:
+    """Put mentions of files below the project (`@docs/style.md`) into code spans."""
+    for match in reversed(list(_MENTION.finditer(blank_code(line)))):
+        if "/" in match[0] or FILE_ENDING.search(match[0]):
+            line = f"{line[: match.start()]}`{match[0]}`{line[match.end() :]}"
+    return line
+
+
+def _into(body: Sequence[Line], kinds: Sequence[Role], section: Section, said: list[str]) -> tuple[int, list[str]]:
+    """Return the line before which the instruction goes into the section, and its lines."""
+    found = lists(body, kinds, section.start, section.own_end)
+    if found:
+        words = stems(" ".join(said))
+        best = max(reversed(found), key=lambda part: len(words & _list_words(body, part)))
+        if len(said) == 1:
+            said = [ended_like(said[0], _ends(body, best))]
+        return best.end, best.next_item(said)
+    spoken = [at for at in range(section.start, section.own_end) if body[at].key]
+    at = spoken[-1] + 1 if spoken else section.start
+    style = [] if spoken else [f"{_bullet(body, kinds)} "]
+    lines = ["", "".join(style) + said[0], *(("  " if style and line else "") + line for line in said[1:])]
+    return at, [*lines, *([""] if at < len(body) and body[at].key else [])]
+
+
+def _ends(body: Sequence[Line], part: BulletList) -> list[str]:
+    """Return the last line of each item of a list, those of sublists included."""
+    said = [line.text for line in body[part.start : part.end] if line.key]
+    return [line for line, below in zip(said, [*said[1:], said[0]], strict=True) if list_item(below) is not None]
+
+
+def _list_words(body: Sequence[Line], part: BulletList) -> frozenset[str]:
+    return stems(" ".join(line.text for line in body[part.start : part.end]))
+
+
+def _is_read(body: Sequence[Line], at: int, lines: list[str]) -> bool:
+    """Whether the first new line that says something would be plain text there, not part of code or a comment."""
+    first = next(i for i, line in enumerate(lines) if line.strip())
+    new = [*body[:at], *(Line(line, "\n") for line in lines), *body[at:]]
+    return roles(new)[at + first] is Role.TEXT
+
+
+def _bullet(body: Sequence[Line], kinds: Sequence[Role]) -> str:
+    """Return the bullet that the file uses most, a hyphen where it has none."""
+    items = [list_item(line.text) for line, kind in zip(body, kinds, strict=True) if kind is Role.TEXT]
+    counts = Counter(item.marker for item in items if item is not None and item.marker in "-*+")
+    return counts.most_common(1)[0][0] if counts else "-"
+
+
+def _level(body: Sequence[Line]) -> int:
+    """Return the level of the file's main sections; a single first-level heading is its title."""
+    levels = [part.level for part in sections(body) if part.level]
+    return 1 if levels.count(1) > 1 else min((level for level in levels if level > 1), default=2)
+
+
+def _title(hint: str) -> str:
+    title = fold(hint).strip("# ")
+    return title[:_TITLE_LENGTH].rstrip() or DEFAULT_TITLE

@@ -1,0 +1,205 @@
+"""Lint families T-11 and T-16 and of provenance: links, names and paths that load, deceive, or nobody typed."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Callable, Iterator
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from skilld.edit.change import Change
+from skilld.edit.findings import Finding, flag, refuse
+from skilld.edit.tokens import PROMPT, URL, addresses, is_command, packages, paths, prose_commands, words
+from skilld.text import folded
+
+# Lint family T-11: links, images and web addresses that load, run, deceive or carry something away.
+
+_IMAGE = re.compile(r"!\[[^\]\n]*\](?:\(\s*<?(?P<to>[^)\s>]*)|\[)")
+_LINK = re.compile(r"\]\(\s*<?(?P<to>[^)>]*)|<(?P<auto>[a-z][a-z0-9+.-]*:[^>\s]*)>", re.IGNORECASE)
+_ACTIVE = re.compile(r"(?:javascript|vbscript|data|file|blob)\s*:", re.IGNORECASE)
+_ACTIVE_TEXT = re.compile(r"\b(?:java|vb)script:(?=\S)|\bdata:\w+/[\w.+-]+[;,]", re.IGNORECASE)
+_USER = re.compile(r"https?://(?P<user>[^\s/@]+)@(?P<host>[^\s/:?#`\"')>]+)", re.IGNORECASE)
+_FILLED = re.compile(r"[\[{<][A-Za-z_.-]{2,}+[\]}>]|\$[({]?\w|%s\b|%7B|%5B", re.IGNORECASE)
+_BLANK_LENGTH = 40  # characters behind an address in which a blank to fill may close
+_BLANKS = re.compile(r"[\s\x00-\x1f]+")
+
+
+def check_links(change: Change) -> Iterator[Finding]:
+    """Refuse images from elsewhere, links that run code and addresses with a login; name every other new host."""
+    for match in change.matches(_IMAGE, change.prose):
+        to = match["to"]
+        remote = to is None or re.match(r"(?:[a-z][a-z0-9+.-]*:|//)", to, re.IGNORECASE)
+        yield (refuse if remote else flag)(
+            "image", "It adds an image, which is loaded when the page is shown", match[0]
+        )
+    for match in change.matches(_LINK, change.prose):
+        to = _BLANKS.sub("", html.unescape(match["to"] or match["auto"]))
+        if _ACTIVE.match(to):
+            yield refuse("active-link", "It adds a link that runs or embeds something", to)
+    for match in change.matches(_ACTIVE_TEXT):
+        yield flag("active-link", "It names an address that runs or embeds something", match[0])
+    for match in change.matches(_USER):
+        make = flag if _is_local(match["host"]) else refuse
+        yield make("login-in-address", "It adds an address with a login, which hides where it leads", match[0])
+    for match in change.matches(URL):
+        whole = change.text[match.start() : match.end() + _BLANK_LENGTH].split()[0]
+        if _FILLED.search(whole):
+            yield flag("address-with-blank", "It adds an address into which something is filled", whole)
+    yield from _hosts(change)
+
+
+def _hosts(change: Change) -> Iterator[Finding]:
+    old = folded(change.old_text)
+    hosts: dict[str, None] = {}
+    for address in addresses(change.text):
+        host = _host(address)
+        if host and not _is_local(host) and host not in old:
+            hosts[host] = None
+    for host in hosts:
+        yield flag("address", "It names an address on the network", _plain(host))
+
+
+def _host(address: str) -> str:
+    """Return the host of a URL, e-mail or bare address in small letters; empty where there is none."""
+    try:
+        return urlsplit(address if "://" in address else f"//{address}").hostname or ""
+    except ValueError:
+        return address.casefold()
+
+
+def _is_local(host: str) -> bool:
+    if host == "localhost" or host.endswith((".localhost", ".local", ".internal")):
+        return True
+    try:
+        return ip_address(host).is_private
+    except ValueError:
+        return False
+
+
+def _plain(host: str) -> str:
+    """Return the host as the network knows it, so that letters of other scripts show (RFC 3492)."""
+    if host.isascii():
+        return host
+    return f"{host} ({'.'.join(_punycode(label) for label in host.split('.'))})"
+
+
+def _punycode(label: str) -> str:
+    return label if label.isascii() else "xn--" + label.encode("punycode").decode("ascii")
+
+
+# Lint family T-16 and its kin: paths that leave their folder, package names that imitate, text that orders nothing.
+
+_CLIMB = re.compile(r"(?:\.\.[/\\]){2,}\S*|(?<![\w.-])[\w.-]++[/\\]\.\.[/\\]\S*")
+_HIDDEN_CLIMB = re.compile(r"(?:%2e){2}(?:%2f|%5c|[/\\])|\.\.(?:%2f|%5c)|%252e|\.{2}\u2215|\uff0e{2}", re.IGNORECASE)
+_GIT = re.compile(r"(?<!\w)(?:\.git[/\\](?:hooks|config|info|modules)\b|git~1\b)\S*", re.IGNORECASE)
+_ALIAS = re.compile(r"(?<!\w)/proc/(?:self|\d+)/\S*|/dev/(?:tcp|udp|mem|sd[a-z]|nvme)\S*|\\\\[.?]\\\S*", re.IGNORECASE)
+_MACHINE = re.compile(r"(?<![\w/])(?:/home/|/Users/|[A-Z]:\\Users\\)[\w.-]+\S*")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_UNSPACED = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]{4,}")
+_TAKEN = re.compile(
+    r"\b(?:install|add|import|use|using|prefer|require|depend on|switch to|pip3? install|npm i(?:nstall)?|uv add"
+    r"|cargo add)\s+(?:the\s+)?[`'\"]?([a-z][a-z0-9_.-]{3,})[`'\"]?",
+    re.IGNORECASE,
+)
+_LONG_NAME = re.compile(r"(?<![\w/.-])[a-z][a-z0-9_-]{6,}(?![\w/-])")
+_POPULAR = frozenset(
+    re.findall(
+        r"\S+",
+        "aiohttp angular anthropic ansible asyncpg axios babel beautifulsoup4 black boto3 botocore bootstrap celery"
+        " certifi chalk click colorama commander cross-env cryptography dataclasses date-fns debug django docker"
+        " dotenv eslint express fastapi flask gunicorn httpx jinja2 jquery jsonschema kubernetes lodash matplotlib"
+        " moment mongoose mypy next node-fetch numpy openai opencv-python pandas paramiko pillow playwright pnpm"
+        " poetry prettier prisma protobuf psycopg2 pydantic pyjwt pytest python-dateutil pytorch pyyaml react redis"
+        " requests rollup ruff scikit-learn scipy selenium serde setuptools sqlalchemy tailwindcss tensorflow tokio"
+        " torch transformers typescript urllib3 uvicorn vite vitest webpack websockets yarn",
+    )
+)
+
+
+_PATHS = (
+    (_CLIMB, "path-traversal", "It adds a path that leaves its folder"),
+    (_GIT, "git-internals", "It names git's own files, which can run commands"),
+    (_ALIAS, "path-alias", "It names a path that stands for another one or for a device"),
+    (_MACHINE, "machine-path", "It names a path of one person's machine"),
+)
+
+
+def check_names(change: Change) -> Iterator[Finding]:
+    """Flag paths that climb, alias or bind to one machine, and doubtful names; refuse what hides a climb."""
+    for match in change.matches(_HIDDEN_CLIMB):
+        yield refuse("path-traversal", "It adds a path that hides where it climbs", match[0])
+    for pattern, rule, sentence in _PATHS:
+        for match in change.matches(pattern):
+            yield flag(rule, sentence, match[0])
+    names = [match[1] for match in change.matches(_TAKEN)] + [match[0] for match in change.matches(_LONG_NAME)]
+    for name in names:
+        if _imitates(name.casefold().rstrip(".")):
+            yield flag("imitated-name", "It is one slip away from the name of a well-known package", name)
+    one_word = len(_WORD.findall(change.text)) <= 1
+    if change.added and one_word and not _UNSPACED.search(change.text):
+        yield flag("no-instruction", "It adds something that is no instruction", change.text)
+
+
+def _imitates(name: str) -> bool:
+    return name not in _POPULAR and any(_one_slip(name, known) for known in _POPULAR)
+
+
+def _one_slip(name: str, known: str) -> bool:
+    """Whether one letter left out, put in, replaced or swapped with its neighbour turns one name into the other."""
+    if abs(len(name) - len(known)) > 1 or name in {known + "s", known[:-1]}:
+        return False
+    head = next((i for i, (a, b) in enumerate(zip(name, known, strict=False)) if a != b), min(len(name), len(known)))
+    rest, wanted = name[head:], known[head:]
+    swapped = rest[:2] == wanted[:2][::-1] and rest[2:] == wanted[2:]
+    return swapped or rest[1:] == wanted[1:] or rest[1:] == wanted or rest == wanted[1:]
+
+
+# Lint family of provenance: an address, command, path or package that the person did not type.
+#
+# What already stood in the skill counts as known. A command whose words were all typed, or stood in the skill, but
+# not in this order is flagged; any foreign word in it is refused.
+
+_Known = Callable[[str], bool]
+_SENTENCES = {
+    "address": "It adds an address that you did not type",
+    "path": "It adds a path that you did not type",
+    "package": "It adds a package that you did not type",
+    "command": "It adds a command that you did not type",
+}
+
+
+def check_evidence(change: Change) -> Iterator[Finding]:
+    """Refuse every concrete thing that neither the person's words nor the skill contain."""
+    sources = (folded(change.evidence), folded(change.old_text))
+
+    def known(token: str) -> bool:
+        pattern = re.compile(r"(?<![\w-])" + re.escape(folded(token)) + r"(?![\w@-]|[.:]\w)")
+        return any(pattern.search(source) for source in sources)
+
+    for what, tokens in _named(change):
+        for token in tokens:
+            if not known(token.rstrip("/\\")):
+                yield refuse(f"foreign-{what}", _SENTENCES[what], token)
+    seen = words(sources)
+    for code in (*(span for span in change.spans if is_command(span)), *change.code):
+        yield from _code(PROMPT.sub("", code).strip(), known, seen)
+
+
+def _named(change: Change) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the concrete things of the added text by kind."""
+    code = "\n".join((*change.spans, *change.code))
+    found = (*paths(change.prose, code=False), *paths(code, code=True))
+    yield "address", addresses(change.text)
+    yield "path", (path for path in found if next(addresses(path), None) is None)
+    yield "package", packages(change.text)
+    yield "command", prose_commands(change.prose)
+
+
+def _code(code: str, known: _Known, seen: set[str]) -> Iterator[Finding]:
+    if not code or known(code):
+        return
+    if words([code]) - seen:
+        yield refuse("foreign-command", "It adds code that you did not type", code)
+    else:
+        yield flag("joined-command", "Its code is put together from words of yours and of the skill", code)

@@ -1,0 +1,345 @@
+"""The checks of the doctor: each takes facts and gives a verdict with one remedy. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from skilld.classify.backends import OFFLINE
+from skilld.clock import ago, seconds
+from skilld.files import in_shell
+from skilld.health.values import Agent, Blocked, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble, Verdict
+from skilld.text import counted
+from skilld.types import Cause
+
+# Checks of what is followed and by whom: agents, the daemon, its service, batches that were given up. Pure.
+
+_SILENT = 120.0  # seconds: the daemon says something every 20
+_OFTEN = 3  # restarts that are no accident any more
+_STRANGE = 0.2  # of lines: so many that cannot be read are another format, not damage
+
+
+def agents(found: Sequence[Agent], now: float) -> list[Check]:
+    """Return one check for each agent, and one for there being any."""
+    checks = [_agent(agent, now) for agent in found]
+    if any(agent.there or agent.chosen for agent in found):
+        return checks
+    titles = ", ".join(agent.title for agent in found)
+    nobody = Check(
+        "agents",
+        Verdict.FAIL,
+        "no folder with sessions of a coding agent is here",
+        f"Use one ({titles}), or say where its folder is: skilld config set roots.{found[0].name} FOLDER",
+    )
+    return [nobody, *checks]
+
+
+def _agent(agent: Agent, now: float) -> Check:
+    name = f"agent {agent.name}"
+    places = ", ".join(map(str, agent.folders))
+    if agent.unreadable:
+        folder = agent.unreadable[0]
+        return Check(name, Verdict.FAIL, f"{folder} cannot be read", f"chmod u+rx {in_shell(folder)}")
+    if not agent.there and agent.chosen:
+        remedy = f"Correct {agent.chosen}, or do without it."
+        return Check(name, Verdict.FAIL, f"{agent.chosen} leads to {places}, which is not there", remedy)
+    if not agent.there:
+        return Check(name, Verdict.SKIP, f"not here; watched for: {places}")
+    if not agent.files:
+        return Check(name, Verdict.WARN, f"no session yet in {places}")
+    if agent.turns + agent.malformed and agent.malformed > _STRANGE * (agent.turns + agent.malformed):
+        unread = counted(agent.malformed, "line")
+        detail = f"{unread} could not be read, {agent.turns} turns could; checked with {agent.verified}"
+        return Check(name, Verdict.WARN, detail, "See what is read: skilld inspect FILE")
+    number = counted(agent.files, "session file")
+    return Check(name, Verdict.OK, f"{number}, the last event {ago(agent.newest, now)}")
+
+
+def daemon(facts: Daemon, service: Service, now: float) -> list[Check]:
+    """Return the checks of the daemon, of a pause, and of batches that were given up."""
+    return [_running(facts, service, now), _pause(facts), _batches(facts)]
+
+
+def _running(facts: Daemon, service: Service, now: float) -> Check:
+    if not facts.running:
+        remedy = (
+            "skilld service start" if service.installed else "skilld service install (or in a terminal: skilld run)"
+        )
+        return Check("daemon", Verdict.FAIL, "it does not run", remedy)
+    again = "skilld service stop, then skilld service start" if service.running else "End it, then: skilld run"
+    if facts.seen_at is not None and now - facts.seen_at > _SILENT:
+        return Check("daemon", Verdict.FAIL, f"it hangs: it last said something {ago(facts.seen_at, now)}", again)
+    said = facts.said or {}
+    if said and said.get("version") != facts.version:
+        detail = f"it is version {said.get('version')}, and {facts.version} is installed"
+        return Check("daemon", Verdict.WARN, detail, again)
+    if unwatched := said.get("unwatched"):
+        return Check(
+            "daemon", Verdict.WARN, f"it polls {counted(unwatched, 'folder')} that the kernel lets it not watch"
+        )
+    return Check("daemon", Verdict.OK, f"it runs, version {facts.version}")
+
+
+def _pause(facts: Daemon) -> Check:
+    if facts.paused_until:
+        return Check("pause", Verdict.WARN, f"skilld is paused: {facts.paused_until}", "skilld resume")
+    return Check("pause", Verdict.OK, "it is not paused")
+
+
+def _batches(facts: Daemon) -> Check:
+    if facts.parked:
+        detail = f"{len(facts.parked)} parked; the last: {facts.parked[-1]}"
+        return Check("batches", Verdict.FAIL, detail, "Mend the cause, then: skilld retry")
+    last = f"; the last error: {facts.last_error}" if facts.last_error else ""
+    return Check("batches", Verdict.OK, f"none was given up{last}")
+
+
+def service(facts: Service) -> Check:
+    """Return the check of the service: the first of these that holds."""
+    state = facts.state or "stopped"
+    rules = (
+        (not facts.installed, Verdict.SKIP, "not installed; to have it always: skilld service install", ""),
+        (
+            not facts.program_there,
+            Verdict.FAIL,
+            f"it starts {facts.program}, which is gone",
+            "skilld service install",
+        ),
+        (state == "unknown", Verdict.WARN, f"{facts.manager} does not answer: {facts.says}", ""),
+        (not facts.running and state.startswith("failed"), Verdict.FAIL, f"it {state}", "See why: skilld logs"),
+        (
+            facts.restarts > _OFTEN,
+            Verdict.WARN,
+            f"it was started again {facts.restarts} times",
+            "See why: skilld logs",
+        ),
+        (not facts.running, Verdict.WARN, f"it is {state}", "skilld service start"),
+        (
+            bool(facts.misses),
+            Verdict.WARN,
+            f"it runs without {', '.join(facts.misses)}, which this shell has",
+            "skilld service install --environment keep",
+        ),
+        (not facts.enabled, Verdict.WARN, "it does not start by itself", "skilld service install"),
+        (True, Verdict.OK, f"{facts.manager} runs it", ""),
+    )
+    return next(Check("service", verdict, detail, remedy) for holds, verdict, detail, remedy in rules if holds)
+
+
+# Checks of what judges and tells: the back-end, the budget, notices. Pure.
+
+_ASK = "To have it asked: skilld doctor --ask"
+
+
+def back_end(model: Model | None) -> Check:
+    """Return the check of the back-end; None where the settings are not understood."""
+    name = "back-end"
+    if model is None:
+        return Check(name, Verdict.SKIP, "the settings are not understood")
+    if model.lacks is not None:
+        return Check(name, Verdict.FAIL, f"{model.name}: {model.lacks.what}", model.lacks.remedy)
+    if isinstance(model.answer, Trouble):
+        return Check(name, Verdict.FAIL, f"{model.name}: {model.answer.what}", model.answer.remedy)
+    shown = f"{model.name}: {model.why}"
+    if model.name == OFFLINE:
+        return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")
+    if model.answer is None:
+        return Check(name, Verdict.OK, f"{shown}; it was not asked", _ASK)
+    return Check(name, Verdict.OK, f"{shown}; asked just now, it answered{model.answer}")
+
+
+def budget(spent: str) -> Check:
+    """Return the check of the budget; `spent` says which limit was reached."""
+    if spent:
+        return Check(
+            "budget", Verdict.WARN, f"it is spent: {spent}; what is due waits", "skilld config set budget.calls NUMBER"
+        )
+    return Check("budget", Verdict.OK, "something is left of it today")
+
+
+def notices(why_not: str | None) -> Check:
+    """Return the check of desktop notices: None where none are wanted, else why none can be shown."""
+    if why_not is None:
+        return Check("notices", Verdict.SKIP, "none are wanted")
+    if why_not:
+        return Check("notices", Verdict.WARN, why_not, "What waits is shown by: skilld status")
+    return Check("notices", Verdict.OK, "nothing stands in their way")
+
+
+# Checks of the machine and of our own files on it. Pure.
+
+OLDEST_GIT = (2, 36)
+_VERSION = re.compile(r"(?<!\d)(\d++)\.(\d+)")
+_LEAST_FREE = 100 << 20  # bytes
+_WRITTEN = seconds("2026-11-01T00:00:00Z") or 0.0  # no clock that is right shows an earlier time than this line
+_SKEW = 120.0
+
+
+def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list[Check]:
+    """Return all checks of the machine. `seen_at` is when the daemon last said something, `newest` when a file grew."""
+    return [
+        _trouble("settings", facts.settings, "they are understood"),
+        _trouble("permissions", facts.permissions, "what skilld keeps is yours alone"),
+        _database(facts.store, facts.rebuilt),
+        _git(facts.git),
+        _clock(facts.now, seen_at, newest),
+        _disk(facts.disks),
+        _watches(facts),
+    ]
+
+
+def _trouble(name: str, trouble: Trouble | None, fine: str) -> Check:
+    if trouble is None:
+        return Check(name, Verdict.OK, fine)
+    return Check(name, Verdict.FAIL, trouble.what, trouble.remedy)
+
+
+def _database(trouble: Trouble | None, rebuilt: str) -> Check:
+    if trouble is None and rebuilt:
+        return Check("database", Verdict.WARN, rebuilt)
+    return _trouble("database", trouble, "it is sound")
+
+
+def _git(found: str | Trouble) -> Check:
+    if isinstance(found, Trouble):
+        return Check("git", Verdict.FAIL, found.what, found.remedy)
+    version = _VERSION.search(found)
+    if version is None:
+        return Check("git", Verdict.WARN, f"its version is not told: {found}")
+    if (int(version[1]), int(version[2])) < OLDEST_GIT:
+        wanted = ".".join(map(str, OLDEST_GIT))
+        return Check("git", Verdict.FAIL, f"it is {version[0]}, older than {wanted}", f"Install git {wanted} or newer.")
+    return Check("git", Verdict.OK, found.strip())
+
+
+def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
+    if now < _WRITTEN:
+        return Check("clock", Verdict.FAIL, "it is set to a time before this skilld was made", "Set the clock.")
+    later = {"the daemon last wrote": seen_at, "a transcript last grew": newest}
+    for what, at in later.items():
+        if at is not None and at > now + _SKEW:
+            minutes = round((at - now) / 60)
+            return Check("clock", Verdict.WARN, f"{what} {minutes} minutes from now: it was set back", "Set the clock.")
+    return Check("clock", Verdict.OK, "it agrees with what was written before")
+
+
+def _disk(disks: Sequence[Disk]) -> Check:
+    if not disks:
+        return Check("disk", Verdict.SKIP, "the free space cannot be told")
+    least = min(disks, key=lambda disk: disk.free)
+    shown = f"{least.free >> 20} MB free at {least.folder}, where skilld writes {least.what}"
+    if least.free < _LEAST_FREE:
+        remedy = "Free some space there. Nothing is lost: what could not be written is tried again."
+        return Check("disk", Verdict.FAIL, shown, remedy)
+    return Check("disk", Verdict.OK, shown)
+
+
+def _watches(facts: Machine) -> Check:
+    if facts.remote:
+        places = ", ".join(map(str, facts.remote))
+        return Check("watches", Verdict.WARN, f"on a network file system nothing tells of changes: {places} is polled")
+    if facts.watch_limit is None:
+        return Check("watches", Verdict.OK, counted(facts.folders, "folder"))
+    shown = f"{counted(facts.folders, 'folder')}, of {facts.watch_limit} that the kernel allows"
+    if facts.folders > facts.watch_limit:
+        more = max(524288, 2 * facts.folders)
+        return Check(
+            "watches",
+            Verdict.WARN,
+            f"{shown}: the rest is polled every half minute",
+            f"sudo sysctl fs.inotify.max_user_watches={more}",
+        )
+    return Check("watches", Verdict.OK, shown)
+
+
+# Why nothing was proposed so far: the turns counted down from seen to proposed. Pure.
+
+_LOOK_BACK = "to read what was said in the last week: skilld run --once --backfill 7"
+_MOST = 3  # reasons of refusals
+
+
+def why_nothing(counts: Counts, paused_until: str) -> list[str]:
+    """Return the reasons, the most telling first; none where something was proposed."""
+    if counts.proposals:
+        return []
+    if not counts.turns:
+        before = f"{counts.files} session files were there before skilld and count from their end on; " * bool(
+            counts.files
+        )
+        return [f"0 turns seen since skilld first ran; {before}{_LOOK_BACK}"]
+    seen = f"{counted(counts.turns, 'turn')} seen, {counts.with_skill} with a skill in use"
+    reasons = [f"{seen}; {counts.learnings} kept as learnings"]
+    if not counts.with_skill:
+        reasons.append("an edit needs a skill that the session used; what was lasting is kept: skilld learnings")
+    if counts.chatter:
+        reasons.append(f"{counted(counts.chatter, 'turn')} held nothing that might last, by cheap rules")
+    if counts.waiting:
+        full = counted(counts.batch_turns, "turn")
+        rule = f"a batch is {full}, or what is there after {counts.idle_minutes:g} idle minutes"
+        reasons.append(f"{counted(counts.waiting, 'turn')} waiting: {rule}")
+    if counts.pending:
+        reasons.append(f"{counted(counts.pending, 'batch', 'batches')} waiting to be judged")
+    if counts.parked:
+        reasons.append(f"{counted(counts.parked, 'batch', 'batches')} given up after several tries: skilld status")
+    if done := ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.outcomes.items())):
+        reasons.append(f"batches judged: {done}")
+    common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MOST]
+    reasons += [f"refused {counted(number, 'time')}: {why}" for why, number in common]
+    if paused_until:
+        reasons.append(f"skilld is paused: {paused_until}")
+    return reasons
+
+
+# Checks of what keeps batches from being judged, or proposals from being written. Pure.
+
+_NAMES = {
+    Cause.TRANSCRIPT: "transcript",
+    Cause.REPOSITORY: "repository",
+    Cause.SKILL: "skill",
+    Cause.ANSWER: "answer",
+}
+_PLURAL = {"transcript": "transcripts", "repository": "repositories", "skill": "skills", "answer": "answers"}
+_AGAIN = "at once: skilld retry"
+# What a skill's file may be told of (skilld.skills.find), and what to do about it.
+_SKILL_REMEDIES = {
+    "read-only": "chmod u+w {place}",
+    "belongs to another user": 'sudo chown "$USER" {place}',
+    "cannot be read": "chmod u+r {place}",
+    "several hard links": "cp {place} {place}.new && mv {place}.new {place}",
+}
+
+
+def blocked(found: Sequence[Blocked]) -> list[Check]:
+    """Return one check for each thing that stands in the way, and one for each kind of which there is none."""
+    checks = []
+    for cause, name in _NAMES.items():
+        mine = [one for one in found if one.cause == cause]
+        if not mine:
+            checks.append(Check(_PLURAL[name], Verdict.OK, "none keeps skilld from its work"))
+        for number, one in enumerate(mine, 1):
+            title = _PLURAL[name] if len(mine) == 1 else f"{name} {number}"
+            checks.append(Check(title, Verdict.WARN, _detail(one), _remedy(one)))
+    return checks
+
+
+def _detail(one: Blocked) -> str:
+    told = one.detail if one.place in one.detail else f"{one.place}: {one.detail}"
+    waiting = counted(one.batches, "batch", "batches")
+    state = f"{waiting} waiting for it" if one.waits else f"{waiting} held up by it"
+    if one.cause == Cause.TRANSCRIPT and not one.waits:
+        state = f"{waiting} given up after a day"
+    return f"{told}; {state}; {counted(one.kept, 'learning')} kept"
+
+
+def _remedy(one: Blocked) -> str:
+    if one.cause == Cause.TRANSCRIPT:
+        return f"Put it back; it is tried again by itself, {_AGAIN}" if one.waits else "Put it back, then: skilld retry"
+    if one.cause == Cause.ANSWER:
+        return "To have the model asked again: skilld retry"
+    if one.remedy:
+        return one.remedy
+    for words, remedy in _SKILL_REMEDIES.items() if one.cause == Cause.SKILL else ():
+        if words in one.detail:
+            return remedy.format(place=in_shell(Path(one.place)))
+    return f"Remove the cause. It is looked at again by itself; {_AGAIN}"

@@ -1,0 +1,399 @@
+"""The facts behind the checks, from the store, the settings, the processes and the service manager. Reads only."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from skilld import __version__
+from skilld.agents import ADAPTERS
+from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.backends.agent_cli.backend import PREFIX, chosen, find
+from skilld.classify.backends.choose import PROVIDERS
+from skilld.clock import day, rfc3339, seconds
+from skilld.daemon.lock import is_held
+from skilld.errors import SkilldError
+from skilld.files import in_shell
+from skilld.git.environment import scrub_environment
+from skilld.health.values import Agent, Blocked, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
+from skilld.ingest.discover import Surroundings, roots, transcripts
+from skilld.paths import Places, check_private
+from skilld.service.values import ServiceManager, needed, only_here
+from skilld.settings import Settings, load
+from skilld.settings.backend import choice_of
+from skilld.settings.budget import why_spent
+from skilld.store import Store
+from skilld.store.batches import Obstacle, StoredBatch
+from skilld.store.connection import is_remote
+from skilld.store.corruption import why_gone
+from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT
+from skilld.types import Cause, Outcome, State, Usage
+from skilld.worker.spawn import Worker
+
+# Facts about the agents: their folders on this machine, and what was read of their transcripts.
+
+
+def agents(around: Surroundings, configured: Mapping[str, Sequence[Path]], store: Store | None) -> list[Agent]:
+    """Return one record for each agent that skilld knows."""
+    read = store.transcripts.summary() if store else {}
+    found = []
+    for name, adapter in ADAPTERS.items():
+        info = adapter.INFO
+        stores = [root for root in roots(around.home, around.environment, configured) if root.agent == name]
+        there = [root for root in stores if os.path.lexists(root.folder)]
+        seen = [facts.st_mtime for root in there for _, facts in transcripts(root)]
+        own = (variable for variable in info.variables if not variable.startswith("XDG_"))
+        variable = next((variable for variable in own if around.environment.get(variable)), "")
+        found.append(
+            Agent(
+                name=name,
+                title=info.title,
+                folders=tuple(root.folder for root in stores),
+                chosen=f"the setting roots.{name}" if name in configured else variable,
+                there=bool(there),
+                unreadable=tuple(closed for root in stores if (closed := _closed(root.folder)) is not None),
+                files=len(seen),
+                newest=max(seen, default=None),
+                turns=read.get(name, {}).get("turns") or 0,
+                malformed=read.get(name, {}).get("malformed") or 0,
+                verified=info.verified,
+                watched=sum(1 if root.is_flat else sum(1 for _ in os.walk(root.folder)) for root in there),
+            )
+        )
+    return found
+
+
+def _closed(folder: Path) -> Path | None:
+    """Return the folder that keeps us out: the one asked for, or one above it; None where none does."""
+    for path in (*reversed(folder.parents), folder):
+        try:
+            if path.is_dir() and not os.access(path, os.X_OK if path != folder else os.R_OK | os.X_OK):
+                return path
+        except PermissionError:
+            return path
+    return None
+
+
+# Facts about the machine and about our own files on it.
+
+_LATELY = 7 * 86400.0
+_WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
+
+
+def machine(
+    places: Places,
+    agents: Sequence[Agent],
+    settings: Trouble | None,
+    store: Trouble | None,
+    now: float,
+    *,
+    rebuilt: str,
+    repositories: Sequence[Path] = (),
+) -> Machine:
+    """Return the facts; what is known of settings, store and the repositories with proposals is passed in."""
+    folders = [folder for agent in agents for folder in agent.folders if folder.is_dir()]
+    return Machine(
+        now=now,
+        settings=settings,
+        permissions=_permissions(places),
+        store=store,
+        rebuilt=rebuilt,
+        git=_git(),
+        disks=_disks(places, repositories),
+        watch_limit=_watch_limit(),
+        folders=sum(agent.watched for agent in agents),
+        remote=tuple(folder for folder in folders if is_remote(folder)),
+    )
+
+
+def database(places: Places) -> tuple[Store | None, Trouble | None]:
+    """Return the open store, or what is wrong with it. Neither where skilld never ran: looking makes none."""
+    if not os.path.lexists(places.database) and not why_gone(places.database):
+        return None, None
+    try:
+        return Store.open_sound(places.database), None
+    except SkilldError as error:
+        return None, Trouble(str(error), error.remedy)
+
+
+def rebuilt(store: Store | None, now: float) -> str:
+    """Return when the database was put together again, from what and why; empty where that is over a week ago."""
+    known = store.meta.get(REBUILT) if store is not None else None
+    if not known or now - (seconds(known["at"]) or 0.0) > _LATELY:
+        return ""
+    return f"it was rebuilt from {known['from']} at {known['at']}: {known['why']}"
+
+
+def _permissions(places: Places) -> Trouble | None:
+    try:
+        if places.state.exists():
+            check_private(places)
+        for path in (places.state, places.config, places.data):
+            if path.exists() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+                return Trouble(f"{path} cannot be used", f"chmod u+rwx {in_shell(path)}")
+    except SkilldError as error:
+        return Trouble(str(error), error.remedy)
+    except OSError as error:
+        return Trouble(f"{error.filename}: {error.strerror}")
+    return None
+
+
+def _git() -> str | Trouble:
+    scrub_environment()
+    from skilld.git.run import Git  # not before: where there is no git, GitPython must have been told to be quiet
+
+    try:
+        return Git(Path("/")).run("version").decode("utf-8", "replace")
+    except SkilldError as error:
+        return Trouble(str(error), error.remedy)
+
+
+def _disks(places: Places, repositories: Sequence[Path]) -> tuple[Disk, ...]:
+    """Return the disks that are written to, each once; those that cannot be looked at are left out."""
+    written = [(places.state, "its state"), (places.data, "repositories of its own")]
+    git_folders = [folder for folder in map(_git_folder, repositories) if folder is not None]
+    found: dict[int, Disk] = {}
+    for folder, what in (*written, *((repository, "proposals") for repository in (*repositories, *git_folders))):
+        try:
+            there = next(path for path in (folder, *folder.parents) if path.is_dir())
+            found.setdefault(there.stat().st_dev, Disk(there, what, _free(there)))
+        except (OSError, StopIteration):
+            continue
+    return tuple(found.values())
+
+
+def _git_folder(path: Path) -> Path | None:
+    """Return the `.git` folder above a path: it may be on a disk of its own."""
+    found = (folder / ".git" for folder in (path, *path.parents))
+    try:
+        return next((git for git in found if git.is_dir()), None)
+    except OSError:
+        return None
+
+
+def _free(folder: Path) -> int:
+    facts = os.statvfs(folder)
+    # Without a free inode nothing can be written either; a file system that counts none has 0 of 0.
+    return facts.f_bavail * facts.f_frsize if facts.f_favail or not facts.f_files else 0
+
+
+def _watch_limit() -> int | None:
+    try:
+        return int(_WATCHES.read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+# Facts about the back-end: which one works, what it lacks, and, where the person wants it, whether it answers.
+
+_RETRY = "Try again in a while; if it stays so: skilld config show"
+
+
+def model(settings: Settings, environment: Mapping[str, str], store: Store | None, now: float, *, ask: bool) -> Model:
+    """Return the facts. With `ask` one question is asked, by a worker as every other, and booked."""
+    key, url = settings.model_api_key, settings.model_base_url
+    choice = choice_of(settings, environment)
+    name = choice.spec.model
+    lacks = _lacks(name, environment, has_key=bool(key or url))
+    answer: Trouble | str | None = None
+    if ask and lacks is None and name != OFFLINE:
+        spent = why_spent(store.usage.on(day(now)), settings.budget) if store else ""
+        why = f"it was not asked: the budget is spent: {spent}"
+        answer = Trouble(why, "skilld cost") if spent else _asked(choice.spec, settings, environment, store, now)
+    return Model(name, choice.why, choice.found, lacks, answer)
+
+
+def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Trouble | None:
+    if name.startswith(PREFIX):
+        client, _ = chosen(name)
+        if find(client.program, environment) is None:
+            return Trouble(
+                f"{client.program} is not on PATH", f"Install {client.title}, or: skilld config set model auto"
+            )
+        return None
+    provider = name.partition("/")[0]
+    variables = [variable for variable, model in PROVIDERS.items() if model.partition("/")[0] == provider]
+    if not variables or has_key or any(environment.get(variable) for variable in variables):
+        return None
+    return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=..., or: skilld config set model_api_key KEY")
+
+
+def _asked(
+    spec: Spec, settings: Settings, environment: Mapping[str, str], store: Store | None, now: float
+) -> Trouble | str:
+    worker = Worker({"kind": "ask", "umask": 0o077, "backend": asdict(spec)}, environment, settings.worker.seconds)
+    result = worker.result(lambda _: None)
+    usage = Usage(**result.get("usage", {}))
+    if store is not None:
+        store.usage.add(day(now), spec.model, "", usage)
+    if result["outcome"] == Outcome.NOTHING.value:
+        return f" ({usage.tokens_in + usage.tokens_out} tokens)"
+    return Trouble(str(result.get("detail", "")), str(result.get("remedy", "")) or _RETRY)
+
+
+# Facts about what stands in the way of batches: the same obstacle of several batches once.
+
+_TOLD = 30 * 86400.0  # seconds for which a transcript that is gone, or an answer of no use, is told of
+
+
+def blocked(batches: Sequence[StoredBatch], now: float) -> Iterator[Blocked]:
+    """Yield what is in the way of batches (newest first), by cause and place; `now` is a Unix time."""
+    groups: dict[tuple[Cause, str], list[tuple[StoredBatch, Obstacle]]] = {}
+    for batch in batches:
+        if batch.obstacle is not None and _is_told(batch, batch.obstacle, now):
+            groups.setdefault((batch.obstacle.cause, batch.obstacle.place), []).append((batch, batch.obstacle))
+    for (cause, place), found in groups.items():
+        newest, obstacle = found[0]
+        yield Blocked(
+            cause=cause.value,
+            place=place,
+            detail=newest.detail,
+            remedy=obstacle.remedy,
+            waits=newest.state in {"pending", "running"},
+            batches=len(found),
+            kept=sum(len(one.kept) for _, one in found),
+        )
+
+
+def _is_told(batch: StoredBatch, obstacle: Obstacle, now: float) -> bool:
+    if obstacle.cause is Cause.SKILL:  # one of which nothing was kept is nobody's loss
+        return bool(obstacle.kept)
+    if obstacle.cause in {Cause.TRANSCRIPT, Cause.ANSWER}:
+        return now - (seconds(batch.created_at) or now) < _TOLD
+    return obstacle.cause is Cause.REPOSITORY
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where to look: skilld's folders, whose machine it is, its service manager (`platform` is `sys.platform`)."""
+
+    places: Places
+    around: Surroundings
+    manager: ServiceManager
+    platform: str
+
+
+def gather(here: Here, now: float, *, ask: bool) -> Facts:
+    """Return all facts. With `ask` the back-end is asked a real question, which costs what a small one costs."""
+    settings, bad_settings = _settings(here.places)
+    with ExitStack() as opened:
+        store, bad_store = database(here.places)
+        if store is not None:
+            opened.callback(store.close)
+        found = agents(here.around, settings.roots if settings else {}, store)
+        paused = _paused(store, now)
+        said = store.meta.get(DAEMON) if store else None
+        return Facts(
+            machine=machine(
+                here.places,
+                found,
+                bad_settings,
+                bad_store,
+                now,
+                rebuilt=rebuilt(store, now),
+                repositories=_repositories(store),
+            ),
+            agents=tuple(found),
+            daemon=Daemon(
+                running=is_held(here.places.lock),
+                said=said,
+                seen_at=seconds((said or {}).get("seen_at")),
+                paused_until=paused,
+                version=__version__,
+                last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")) if store else "",
+                parked=tuple(str(item["detail"] or "") for item in store.batches.parked()) if store else (),
+            ),
+            service=_service(here, settings),
+            model=model(settings, here.around.environment, store, now, ask=ask) if settings else None,
+            spent=why_spent(store.usage.on(day(now)), settings.budget) if store and settings else "",
+            notices=_notices(settings, store, here),
+            counts=_counts(store, settings) if store else None if bad_store else Counts(),
+            blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),
+        )
+
+
+def _repositories(store: Store | None) -> list[Path]:
+    """Return where open proposals are, and where some could not be written."""
+    if store is None:
+        return []
+    open_ones = [Path(proposal.repo) for proposal in store.proposals.in_states([State.OPEN]) if proposal.repo]
+    met = [one.obstacle for one in store.batches.obstructed() if one.obstacle]
+    return [*open_ones, *(Path(found.place) for found in met if found.cause is Cause.REPOSITORY and found.place)]
+
+
+def _settings(places: Places) -> tuple[Settings | None, Trouble | None]:
+    try:
+        return load(places.settings_file), None
+    except SkilldError as error:
+        return None, Trouble(str(error), error.remedy)
+
+
+def _paused(store: Store | None, now: float) -> str:
+    until = store.meta.get(PAUSED_UNTIL) if store else None
+    if until is None or store is None or not store.meta.paused(now):
+        return ""
+    return FOREVER if until == FOREVER else f"until {rfc3339(float(until))}"
+
+
+def _service(here: Here, settings: Settings | None) -> Service:
+    state = here.manager.state()
+    return Service(
+        manager=state.manager,
+        installed=state.installed,
+        enabled=state.enabled,
+        running=state.running,
+        state=state.state,
+        restarts=state.restarts,
+        program=state.program,
+        program_there=Path(state.program).is_file() if state.program else True,
+        says=state.says,
+        misses=_misses(here, settings) if state.running and settings else (),
+    )
+
+
+def _misses(here: Here, settings: Settings) -> tuple[str, ...]:
+    wanted = needed(here.around.environment, settings.model, has_key=settings.model_api_key is not None)
+    try:
+        given = {**here.manager.variables(wanted), **here.manager.own_variables()}
+    except SkilldError:
+        return ()
+    return tuple(only_here(wanted, given))
+
+
+def _notices(settings: Settings | None, store: Store | None, here: Here) -> str | None:
+    if settings is None or not settings.notify.enabled:
+        return None
+    if why := str((store.meta.get(NOTICES) if store else "") or ""):
+        return why
+    return "" if here.platform == "darwin" or _session_bus(here.around.environment) else "there is no session bus"
+
+
+def _session_bus(environment: Mapping[str, str]) -> bool:
+    runtime = environment.get("XDG_RUNTIME_DIR", "")
+    return bool(environment.get("DBUS_SESSION_BUS_ADDRESS")) or (bool(runtime) and Path(runtime, "bus").exists())
+
+
+def _counts(store: Store, settings: Settings | None) -> Counts:
+    turns = store.transcripts.turn_counts()
+    batches = store.batches.counts()
+    more: dict[str, Any] = {}
+    if settings is not None:
+        more = {"batch_turns": settings.batch.turns, "idle_minutes": settings.batch.idle_minutes}
+    return Counts(
+        files=sum(facts["files"] for facts in store.transcripts.summary().values()),
+        turns=turns["seen"],
+        with_skill=turns["seen"] - store.transcripts.turns_without_skill(),
+        chatter=turns["chatter"],
+        waiting=turns["waiting"],
+        pending=batches["pending"],
+        parked=batches["parked"],
+        outcomes=store.batches.outcomes(),
+        refusals=store.batches.refusals(),
+        learnings=store.learnings.count(),
+        proposals=sum(store.proposals.count(state) for state in State),
+        **more,
+    )

@@ -1,0 +1,293 @@
+"""Follows transcripts: changed files to turns and skill uses in the store, position and turns in one transaction."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import structlog
+
+from skilld.agents import ADAPTERS
+from skilld.agents.block import Block
+from skilld.clock import rfc3339, seconds
+from skilld.files import FileFacts
+from skilld.ingest import prompt_log
+from skilld.ingest.discover import Root, transcripts
+from skilld.ingest.record import Opened, OpenFiles, ParsingError, Reading, Recording
+from skilld.ingest.scan import Folders, Seen, is_text
+from skilld.ingest.source import Cursor, Look, Source, source_of
+from skilld.store import Store
+from skilld.store.files import StoredFile
+from skilld.store.meta import INSTALLED_AT
+from skilld.types import Event, Turn
+
+log = structlog.get_logger()
+
+_TOGETHER = 0.1  # seconds of reading that are written down in one transaction: each costs a sync of the disk
+_NO_TEXT = "its name is not UTF-8"
+
+
+class Follower:
+    """Reads what is new below the roots. `now` is the Unix time, used at the very first start only.
+
+    `redact` is for the words of turns, which are kept until they are judged; without it none are. `passed_over` counts
+    the lines that needed no parsing. `progress` is called again and again while it is at work, however long that takes.
+    """
+
+    progress: Callable[[], None] = staticmethod(lambda: None)
+
+    def __init__(
+        self, store: Store, roots: Sequence[Root], now: float, redact: Callable[[str], str] | None = None
+    ) -> None:
+        self._store = store
+        self._rows = store.transcripts
+        self._roots = roots
+        self._open = OpenFiles()
+        self._folders = Folders()
+        self._seen = Seen()
+        self.unreadable: dict[str, str] = {}
+        self._again: dict[str, str] = {}  # files that could not be read, in whatever folder, and their agents
+        self._recording = Recording(self._rows, store.words, redact)
+        self.passed_over = 0
+        self._unsure: set[str] = set()  # files read in a transaction that has not ended
+        first_start = store.meta.get(INSTALLED_AT) is None
+        if first_start:
+            with store.transaction():
+                store.meta.set(INSTALLED_AT, now)
+                self.take_up_from_the_end()
+        self._installed_at = float(store.meta.get(INSTALLED_AT))
+        for path, read_until, size, mtime in self._rows.positions():
+            if read_until >= size:
+                self._seen.note(path, size, mtime)
+
+    @property
+    def touched(self) -> set[tuple[str, str]]:
+        """The sessions (agent and id) of which something new was stored; whoever has looked at them clears it."""
+        return self._recording.touched
+
+    def take_up_from_the_end(self) -> None:
+        """Follow every transcript that is not known yet from where it ends now. Call it in a transaction."""
+        for agent, path, facts in self._transcripts():
+            self._rows.add_file(agent, str(path), facts, baseline=_source(agent).end(path, facts))
+
+    def _transcripts(self) -> Iterator[tuple[str, Path, FileFacts]]:
+        for root in self._roots:
+            for path, facts in transcripts(root):
+                if is_text(path):
+                    yield root.agent, path, facts
+                else:
+                    self.unreadable[str(path)] = _NO_TEXT
+
+    def sweep(self, quiet_since: float | None = None) -> int:
+        """Look at every transcript by stat and read what changed. Returns the number of new turns.
+
+        With a Unix time, folders in which nothing happened since are passed over (see folders.py).
+        """
+        return self.take_up_all(self._changed(quiet_since))
+
+    def _changed(self, quiet_since: float | None) -> Iterator[tuple[str, Path]]:
+        yield from [(agent, Path(name)) for name, agent in self._again.items()]
+        for root in self._roots:
+            adapter = ADAPTERS[root.agent]
+            for name in self._folders.changed(root, self._seen, time.time(), quiet_since=quiet_since):
+                self.progress()
+                path = Path(name)
+                if not root.file and not adapter.is_transcript(path):
+                    continue
+                if is_text(path):
+                    yield root.agent, path
+                else:
+                    self.unreadable[str(path)] = _NO_TEXT
+
+    def take_up_all(self, files: Iterable[tuple[str, Path]]) -> int:
+        """Read what is new in files, many looks to a transaction. Returns the number of new turns."""
+        known = self._recording.new
+        rest = iter(files)
+        at = next(rest, None)
+        while at:
+            self._unsure.clear()
+            try:
+                with self._store.transaction():
+                    until = time.monotonic() + _TOGETHER
+                    while at and time.monotonic() < until:
+                        self.progress()
+                        at = at if self._look_at(*at) else next(rest, None)
+                    self._recording.write()
+            except BaseException:
+                self._recording.drop()
+                for name in self._unsure:
+                    self._forget(name)
+                raise
+        return self._recording.new - known
+
+    def take_up(self, agent: str, path: Path) -> int:
+        """Read what is new in one file. Returns the number of new turns; trouble is kept in `unreadable`."""
+        return self.take_up_all([(agent, path)])
+
+    def backfill(self, days: float, now: float, *, known: bool = True) -> int:
+        """Have files that grew in the last `days` read from their start, be they `known` or not. Returns how many."""
+        since = now - days * 86400
+        count = 0
+        with self._store.transaction():
+            for agent, path, facts in self._transcripts():
+                if facts.st_mtime >= since and (known or self._rows.file(str(path)) is None):
+                    file = self._rows.file(str(path)) or self._rows.add_file(agent, str(path), facts, baseline=0)
+                    self._rows.reread(file.id, since=rfc3339(since))
+                    self._forget(str(path))
+                    count += 1
+        return count
+
+    def _look_at(self, agent: str, path: Path) -> bool:
+        """Read a part of what is new in one file; returns whether there is more."""
+        if not is_text(path):
+            return False
+        name = str(path)
+        self._unsure.add(name)
+        try:
+            followed = self._followed(agent, path)
+            with _source(agent).look(path, followed.cursor) as look:
+                self._keep(followed, path, look)
+            self._open.add(name, followed)  # reading others meanwhile may have closed it
+            self._note(name, look.note)
+        except FileNotFoundError:
+            self._forget(name)
+            self._note(name, "")
+        except (OSError, ParsingError) as error:
+            self._forget(name, seen=isinstance(error, ParsingError))
+            if isinstance(error, OSError):
+                self._again[name] = agent
+            if name not in self.unreadable:
+                log.warning("transcript unreadable", agent=agent, error=type(error).__name__)
+            self.unreadable[name] = getattr(error, "strerror", None) or str(error)
+        else:
+            return look.more
+        return False
+
+    def _note(self, name: str, note: str) -> None:
+        """Keep a word on what could not be read of a file for `status`; without one nothing was left out."""
+        self._again.pop(name, None)
+        self.unreadable.pop(name, None)
+        if note:
+            self.unreadable[name] = note
+
+    def _forget(self, name: str, *, seen: bool = False) -> None:
+        """Let go of what is in memory of a file: what was fed to its parser and not stored must be read again.
+
+        `seen` leaves it alone until it changes.
+        """
+        self._open.forget(name)
+        if not seen:
+            self._seen.forget(name)
+
+    def _drop_baseline(self, followed: Opened) -> None:
+        """Take a file for another than the one that was there before skilld: by their times its words count."""
+        since = rfc3339(self._installed_at) if followed.file.baseline else followed.file.since
+        self._rows.drop_baseline(followed.file.id, since=since)
+        followed.file = replace(followed.file, baseline=0, since=since)
+
+    def settle(self, idle_since: float) -> int:
+        """Decide what still waits in files that did not grow since a Unix time. Returns the number of new turns."""
+        known = self._recording.new
+        for name, followed in self._open.idle(idle_since):
+            try:
+                if followed.cursor and (events := followed.flush()):
+                    with self._store.transaction():
+                        self._record(followed, events, followed.cursor, size=followed.cursor.offset)
+                        self._recording.write()
+            except ParsingError as error:
+                self._forget(name, seen=True)
+                self.unreadable[name] = str(error)
+            except BaseException:
+                self._recording.drop()
+                self._forget(name)
+                raise
+        return self._recording.new - known
+
+    def _followed(self, agent: str, path: Path) -> Opened:
+        name = str(path)
+        known = self._open.get(name)
+        if known is None:
+            file = self._rows.file(name) or self._renamed(agent, path) or self._new(agent, path)
+            cursor = _source(agent).cursor(file.cursor, file.baseline)
+            parser = ADAPTERS[agent].parser(path, file.parser)
+            known = Opened(file, parser, cursor)
+            self._open.add(name, known)
+        return known
+
+    def _new(self, agent: str, path: Path) -> StoredFile:
+        file = self._rows.add_file(agent, str(path), _source(agent).facts(path), baseline=0)
+        if _source(agent).rereads:  # it may hold years, wherever it comes from
+            since = rfc3339(self._installed_at)
+            self._rows.drop_baseline(file.id, since=since)
+            file = replace(file, since=since)
+        return file
+
+    def _renamed(self, agent: str, path: Path) -> StoredFile | None:
+        facts = _source(agent).facts(path)
+        for file in self._rows.same_file(facts):
+            # An inode is soon used again. What was read is told by its first bytes; what never was, by its name or age.
+            same = (
+                file.cursor
+                or Path(file.path).name == path.name
+                or (file.size, file.mtime) == (facts.st_size, facts.st_mtime)
+            )
+            if same and not os.path.lexists(file.path) and facts.st_size >= file.size:
+                self._forget(file.path)
+                self._rows.rename(file.id, str(path))
+                return self._rows.file(str(path))
+        return None
+
+    def _keep(self, followed: Opened, path: Path, look: Look) -> None:
+        """Read and keep what a look shows of a file."""
+        file = followed.file
+        if look.restarted:
+            followed.parser = ADAPTERS[file.agent].parser(path)
+            log.info("transcript replaced", agent=file.agent, file_id=file.id)
+        if look.restarted or look.length < file.baseline:
+            self._drop_baseline(followed)
+        prompt_log.tell(followed.parser, path, ADAPTERS[file.agent].INFO)
+        self._seen.note(file.path, look.size, look.mtime)
+        events: list[Event] = []
+        for part in look.parts():
+            events += followed.feed(part)
+            if isinstance(part, Block):
+                self.passed_over += part.passed_over
+        if followed.cursor is None and followed.file.baseline == 0:
+            self._learn_siblings(followed.file, events)
+        followed.cursor, followed.mtime = look.cursor, look.mtime
+        self._record(followed, events, followed.cursor, overlong=len(look.overlong), size=look.size)
+        if _source(file.agent).rereads and not look.more:
+            offset, _ = followed.parser.checkpoint(look.cursor.offset)
+            followed.cursor = replace(look.cursor, offset=offset)
+
+    def _record(
+        self, followed: Opened, events: Sequence[Event], cursor: Cursor, *, size: int, overlong: int = 0
+    ) -> None:
+        offset, state = followed.parser.checkpoint(cursor.offset)
+        by_time = _source(followed.file.agent).rereads
+        at = replace(cursor, offset=offset)
+        self._recording.add(Reading(followed.file, events, at, state, size, followed.mtime, overlong, by_time))
+
+    def _learn_siblings(self, file: StoredFile, events: Sequence[Event]) -> None:
+        """Where a new file has words from before skilld it may be a fork: find the file that had them first.
+
+        Only among files that were there before skilld: the others are new themselves, and read in their turn. Files in
+        the same folder come first, but Codex puts a fork into the folder of the day.
+        """
+        turns = [event for event in events if isinstance(event, Turn)]
+        past = {turn.key for turn in turns if (at := seconds(turn.at)) is not None and at < self._installed_at}
+        for other in self._rows.unread_before(file.agent, Path(file.path).parent) if past else ():
+            past = self._rows.unknown(past)
+            if not past:
+                return
+            more = True
+            while more:
+                more = self._look_at(file.agent, Path(other.path))
+            self._recording.write()
+
+
+def _source(agent: str) -> Source:
+    return source_of(ADAPTERS[agent].INFO)

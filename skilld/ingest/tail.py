@@ -1,0 +1,194 @@
+"""Complete lines of a growing file: path and cursor in, blocks of lines and the next cursor out.
+
+A path is not an identity: a cursor knows its file by device, inode and the hash of its first bytes and of the last ones
+read. Where one of these changed, or the file shrank, it is another file and reading starts over; turn keys make the
+repeats harmless. Knows nothing of agents, of the store, or of what the lines say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from io import FileIO
+from pathlib import Path
+
+from skilld.agents.block import Block
+from skilld.types import RawLine, Span
+
+CHUNK = 1 << 18  # fits into the processor's cache, from which the lines are then looked through
+# Longer lines are read without their pictures; what is longer even so is stepped over and counted. The longest line of
+# 411 real sessions had 2.1 MB.
+MAX_LINE = 8 << 20
+_HEAD = _LAST = 1024
+_PICTURE = re.compile(rb"[A-Za-z0-9+/=]{4096,}+")  # base64: no words of anyone
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """How far a file was read: all complete lines before `offset`.
+
+    `head` hashes its first `head_len` bytes and the last ones before `read_end`, which are others where a file was cut
+    and has grown again.
+    """
+
+    dev: int
+    ino: int
+    head: str
+    head_len: int
+    offset: int
+    read_end: int = 0
+
+
+class UnreadableError(OSError):
+    """The file is there, but not one we may read (another owner, no regular file)."""
+
+
+@dataclass
+class Look:
+    """One look at a file: iterate over `parts` once, then ask for the `cursor`.
+
+    `restarted` says that the given cursor belonged to another file. `overlong` are the lines over MAX_LINE, whether
+    stepped over or read without their pictures. `more` says that complete lines may be left behind the budget.
+    """
+
+    _fd: int
+    size: int
+    mtime: float
+    restarted: bool
+    identity: tuple[int, int]
+    _end: int
+    overlong: list[Span] = field(default_factory=list)
+    more: bool = False
+    note: str = ""
+
+    @property
+    def length(self) -> int:
+        """Where positions end: the size in bytes."""
+        return self.size
+
+    def parts(self, budget: int = 4 << 20) -> Iterator[Block | RawLine]:
+        """Yield what is complete, at most about `budget` bytes of it. A block is void when the next one comes."""
+        start = self._end
+        for part in read_parts(self._fd, start):
+            if isinstance(part, Block):
+                self._end = part.offset + part.size
+                yield part
+            else:
+                self._end = part.end
+                self.overlong.append(Span(part.start, part.end))
+                if isinstance(part, RawLine):
+                    yield part
+            if self._end - start >= budget:
+                self.more = self._end < self.size
+                return
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where the next look goes on."""
+        head_len = min(_HEAD, self._end)
+        return Cursor(*self.identity, _hash(self._fd, head_len, self._end), head_len, self._end, self._end)
+
+
+def check_own(path: Path, facts: os.stat_result) -> None:
+    """Raise UnreadableError unless these are the facts of a regular file of our own."""
+    if not stat.S_ISREG(facts.st_mode):
+        raise UnreadableError(0, "not a regular file", str(path))
+    if facts.st_uid != os.geteuid():
+        raise UnreadableError(0, "belongs to another user", str(path))
+
+
+@contextmanager
+def look(path: Path, cursor: Cursor | None) -> Iterator[Look]:
+    """Open a file for a look at what is new behind `cursor` (None: from the start).
+
+    Raises OSError where the file is gone or cannot be read, UnreadableError where it must not be.
+    """
+    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        facts = os.fstat(fd)
+        check_own(path, facts)
+        same = cursor is not None and _is_same(fd, facts, cursor)
+        start = cursor.offset if cursor is not None and same else 0
+        restarted = cursor is not None and not same
+        yield Look(fd, facts.st_size, facts.st_mtime, restarted, (facts.st_dev, facts.st_ino), start)
+    finally:
+        os.close(fd)
+
+
+def _is_same(fd: int, facts: os.stat_result, cursor: Cursor) -> bool:
+    if (facts.st_dev, facts.st_ino) != (cursor.dev, cursor.ino) or facts.st_size < cursor.offset:
+        return False
+    return _hash(fd, cursor.head_len, cursor.read_end) == cursor.head
+
+
+def _hash(fd: int, head_len: int, end: int) -> str:
+    start = max(0, end - _LAST)
+    return hashlib.sha256(os.pread(fd, head_len, 0) + os.pread(fd, end - start, start)).hexdigest()
+
+
+def read_lines(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[RawLine | Span]:
+    """Yield the complete lines of an open file from `offset` (to `end`, if given): RawLine, or Span where over-long.
+
+    A last line without its newline is not complete and not yielded.
+    """
+    for part in read_parts(fd, offset, end=end):
+        if isinstance(part, Block):
+            yield from part.raw_lines()
+        else:
+            yield part
+
+
+def read_parts(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[Block | RawLine | Span]:
+    """Yield the complete lines of an open file in blocks; an over-long one alone, as `read_lines` does."""
+    stop = os.fstat(fd).st_size if end is None else end
+    with FileIO(fd, closefd=False) as file:
+        usual = min(CHUNK, MAX_LINE + 1, max(1, stop - offset))
+        data, position = bytearray(usual), offset
+        while position < stop:
+            got = _fill(file, data, position, stop)
+            if size := data.rfind(b"\n", 0, got) + 1:
+                yield Block(data, size, position)
+                position += size
+                if len(data) > usual:
+                    data = bytearray(usual)
+            elif got < len(data):
+                return  # the last line is not complete
+            elif len(data) <= MAX_LINE:
+                data = bytearray(min(4 * len(data), MAX_LINE + 1))
+            else:
+                data = bytearray(usual)
+                long = _overlong(file, data, position, stop)
+                if long is None:
+                    return
+                yield long
+                position = long.end
+
+
+def _fill(file: FileIO, data: bytearray, position: int, stop: int) -> int:
+    file.seek(position)
+    with memoryview(data) as view, view[: stop - position] as part:
+        return file.readinto(part)
+
+
+def _overlong(file: FileIO, data: bytearray, start: int, stop: int) -> RawLine | Span | None:
+    """Return a line of any length from `start`: without its pictures, or where it is; None if it is not complete."""
+    kept: bytearray | None = bytearray()
+    checked = 0
+    position = start
+    while got := _fill(file, data, position, stop):
+        newline = data.find(b"\n", 0, got)
+        position += got if newline < 0 else newline + 1
+        if kept is not None:
+            kept += data[: got if newline < 0 else newline]
+            if len(kept) - checked > len(data) or newline >= 0:
+                kept = bytearray(_PICTURE.sub(b"", kept))
+                checked = len(kept)
+                kept = kept if checked <= MAX_LINE else None
+        if newline >= 0:
+            return Span(start, position) if kept is None else RawLine(start, position, bytes(kept))
+    return None

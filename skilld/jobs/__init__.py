@@ -1,0 +1,1 @@
+"""Jobs: what a worker is asked to do, one module each."""

@@ -1,0 +1,268 @@
+"""The person's skills as rows: where each comes from, how it is used and ordered, and what a list says of it."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+
+from skilld.clock import seconds
+from skilld.consolidate.merge import MERGED_FROM
+from skilld.ingest.discover import skill_places
+from skilld.library.uses import NEVER, Uses, judged, sessions_by_path
+from skilld.library.visibility import disabled, pinned
+from skilld.memory.recommend import likeness
+from skilld.skills import Skill, Source, find
+from skilld.store import Store
+from skilld.store.meta import INSTALLED_AT
+from skilld.store.overview import Used
+from skilld.types import Proposal, SkillRef, State
+from skilld.words import content_stems
+
+# A skill as a row: where it comes from, how often it is used and corrected, when it last changed. Pure.
+
+EVOLVING = "evolving"
+GROUPS = (EVOLVING, *Source)
+PLAIN = "skill"  # the kind of a skill that names none
+_LATELY = 30 * 86400.0
+_CORRECTIONS = frozenset({State.OPEN, State.DROPPED, State.ACCEPTED, State.REJECTED, State.REVERTED, State.STALE})
+_ELSEWHERE = ("codex",)  # agents whose skills are called by a dollar sign
+
+
+@dataclass(frozen=True, slots=True)
+class Shelved:
+    """One skill. `group` is its source, or `evolving` where skilld wrote it or has changed it lately.
+
+    `corrections` counts the proposals that its use has led to, whatever became of them; `edited_at` is a Unix time,
+    0 where no proposal was ever accepted. `marks` are single words that a list shows beside it.
+    """
+
+    skill: Skill
+    group: str
+    uses: Uses = NEVER
+    corrections: int = 0
+    edited_at: float = 0.0
+    marks: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """What agents call it."""
+        return self.skill.name
+
+    @property
+    def path(self) -> Path:
+        """The real path of its SKILL.md."""
+        return self.skill.path
+
+    @property
+    def kind(self) -> str:
+        """What kind of skill it says it is."""
+        return self.skill.front.metadata.get("skilld-kind") or PLAIN
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """Its tags: names with commas or blanks between, as it writes them."""
+        return tuple(self.skill.front.metadata.get("skilld-tags", "").replace(",", " ").split())
+
+    @property
+    def origins(self) -> int:
+        """From how many sessions it was generated; 0 where it was not."""
+        return len(self.skill.front.metadata.get("skilld-sessions", "").replace(",", " ").split())
+
+    @property
+    def rate(self) -> float:
+        """Corrections per use; 0 where it was never used."""
+        return self.corrections / self.uses.number if self.uses.number else 0.0
+
+    @property
+    def invocation(self) -> str:
+        """What a person types to use it."""
+        only_elsewhere = all(agent in _ELSEWHERE for agent in self.skill.agents)
+        return f"{'$' if only_elsewhere else '/'}{self.name}"
+
+
+def shelf(
+    skills: Sequence[Skill],
+    uses: Mapping[Path, Uses],
+    proposals: Sequence[Proposal],
+    now: float,
+    marks: Mapping[Path, tuple[str, ...]] | None = None,
+) -> list[Shelved]:
+    """Return the skills as rows, by group and name. `uses` and `marks` are by path, `now` is a Unix time."""
+    corrections = Counter(proposal.path for proposal in proposals if corrects(proposal))
+    landed = [proposal for proposal in proposals if proposal.state is State.ACCEPTED]
+    edited = {item.path: seconds(item.decided_at) or 0.0 for item in sorted(landed, key=lambda one: one.decided_at)}
+    waiting = {proposal.path for proposal in proposals if proposal.state is State.OPEN}
+    rows = []
+    for skill in skills:
+        path = str(skill.path)
+        changes = skill.evolving or path in waiting or now - edited.get(path, 0.0) < _LATELY
+        rows.append(
+            Shelved(
+                skill,
+                group=EVOLVING if changes and skill.source is not Source.PLUGIN else skill.source.value,
+                uses=uses.get(skill.path, NEVER),
+                corrections=corrections[path],
+                edited_at=edited.get(path, 0.0),
+                marks=(marks or {}).get(skill.path, ()),
+            )
+        )
+    return sorted(rows, key=lambda row: (GROUPS.index(row.group), row.name, row.path))
+
+
+def corrects(proposal: Proposal) -> bool:
+    """Whether a proposal comes of what somebody said of a skill that was there, whatever became of it."""
+    return proposal.state in _CORRECTIONS and bool(proposal.evidence) and not proposal.creates
+
+
+def matches(row: Shelved, words: str) -> bool:
+    """Whether every word of a search stands in the skill's name, description, group, tags or path."""
+    said = (row.name, row.skill.front.description, row.group, row.kind, *row.tags, str(row.path))
+    text = " ".join(said).casefold()
+    return all(word in text for word in words.casefold().split())
+
+
+# Which skills are not used any more. Pure. A stale skill is named as such in lists, and nothing else happens to it.
+
+DAYS = 90
+_DAY = 86400.0
+
+
+def is_stale(*, used: float, changed: float, watched: float, now: float) -> bool:
+    """Whether a skill was neither used nor changed for DAYS days.
+
+    All are Unix times: of the last use (0: none known), of the last change of its file, and since when uses were
+    counted. Before uses were counted for as long as that, nothing is called stale.
+    """
+    return now - max(used, changed) > DAYS * _DAY and now - watched > DAYS * _DAY
+
+
+# By what skills are put in order where skilld offers them: how lately they were in use, or how near to the work.
+
+_MOST = 200  # of the newest things said that tell what the work is
+
+
+def by_recency(store: Store) -> Callable[[Skill], float]:
+    """Return the Unix time of a skill's last use or change as its rank."""
+    last: dict[str, float] = {}
+    for use in store.overview.used():
+        name = use.name.rsplit(":", 1)[-1]
+        last[name] = max([last.get(name, 0.0), *use.sessions.values()])
+    return lambda skill: max(last.get(skill.name, 0.0), changed_at(skill.path))
+
+
+def by_relevance(store: Store, project: Path) -> Callable[[Skill], float]:
+    """Return how much a skill has to do with what was said and done in a project lately as its rank, 0 to 1."""
+    said = [one.change for one in store.learnings.all() if one.project and Path(one.project) == project]
+    done = [task.prompt for task in store.records.tasks(str(project))]
+    wanted = content_stems("\n".join(islice([*said, *done], _MOST)))
+    return lambda skill: likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}"))
+
+
+def changed_at(path: Path) -> float:
+    """Return when a file last changed, 0 where it is gone."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
+# What a list says of a skill in a word: pinned, disabled, stale, or merged into another one and not needed now.
+
+DISABLED, PINNED, STALE, MERGED = "disabled", "pinned", "stale", "merged"
+
+
+def marks(store: Store, skills: Iterable[Skill], uses: Mapping[Path, Uses], now: float) -> dict[Path, tuple[str, ...]]:
+    """Return the marks of each skill by its path; `now` is a Unix time."""
+    found = list(skills)
+    off, kept = disabled(store), pinned(store)
+    watched = min(store.meta.get(INSTALLED_AT, now), store.overview.first_activity() or now)
+    merged = merged_away(found)
+
+    def of(skill: Skill) -> tuple[str, ...]:
+        aged = is_stale(used=uses[skill.path].last, changed=changed_at(skill.path), watched=watched, now=now)
+        said = {
+            PINNED: skill.path in kept,
+            DISABLED: skill.path in off,
+            MERGED: skill.path in merged,
+            STALE: aged and skill.path not in kept and skill.source is not Source.PLUGIN,
+        }
+        return tuple(word for word, holds in said.items() if holds)
+
+    return {skill.path: of(skill) for skill in found}
+
+
+def merged_away(skills: Iterable[Skill]) -> dict[Path, Skill]:
+    """Return the skills whose content another one says it took over, with that one: of one project, or the person's."""
+    found = list(skills)
+    takers = {
+        (one.source, one.project, name.strip()): one
+        for one in found
+        for name in one.front.metadata.get(MERGED_FROM, "").split(",")
+    }
+    return {
+        one.path: taker
+        for one in found
+        if (taker := takers.get((one.source, one.project, one.name))) is not None and taker.path != one.path
+    }
+
+
+# The shelf as it is now: skills from the disk, what became of them from the store.
+
+
+def collect(
+    store: Store,
+    find_skills: Callable[[Sequence[Path]], list[Skill]],
+    home: Path,
+    environment: Mapping[str, str],
+    *,
+    now: float,
+    around: Iterable[Path] = (),
+) -> list[Shelved]:
+    """Return every skill of the person, of plugins, and of the projects that sessions worked in or `around` names."""
+    folders = [*around, *map(Path, store.overview.projects())]
+    projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in _up_to_root(folder))
+    skills = find_skills([project for project in projects if project != home])
+    proposals = store.proposals.in_states([*State])
+    sessions = sessions_by_path(skills, store.overview.used(), _finder(home, environment))
+    tasks = store.records.tasks()
+    uses = {
+        skill.path: judged(
+            skill.name,
+            sessions.get(skill.path, {}),
+            _corrected(store, [one for one in proposals if one.path == str(skill.path)]),
+            store.records.feedback_by_session(skill.name, str(skill.path)),
+            tasks,
+        )
+        for skill in skills
+    }
+    return shelf(skills, uses, proposals, now, marks(store, skills, uses, now))
+
+
+def _up_to_root(folder: Path) -> Iterator[Path]:
+    """Yield a folder and those around it, up to the root of its repository; without one, the folder alone."""
+    above = [folder, *folder.parents]
+    # os.path: Path.exists raises for a folder that is closed to us, or whose name no disk takes. It is a log's claim.
+    root = next((number for number, one in enumerate(above) if os.path.exists(one / ".git")), 0)  # noqa: PTH110
+    yield from above[: root + 1]
+
+
+def _corrected(store: Store, proposals: Iterable[Proposal]) -> set[str]:
+    """Return the sessions in which these corrections were said, once or again."""
+    corrections = [one for one in proposals if corrects(one)]
+    said = store.overview.sessions_of(piece.turn for one in corrections for piece in one.evidence)
+    return said | {one.session_id for one in corrections}
+
+
+def _finder(home: Path, environment: Mapping[str, str]) -> Callable[[Used], str]:
+    places = cache(lambda agent: skill_places(agent, home, environment))
+
+    def path_of(use: Used) -> str:
+        claimed = find(use.name, use.path or None, use.cwd, places(use.agent))
+        return claimed.path if isinstance(claimed, SkillRef) else ""
+
+    return path_of

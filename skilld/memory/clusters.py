@@ -1,0 +1,216 @@
+"""The same thing said several times is one ask; rows of the store as things said."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from skilld.clock import seconds
+from skilld.store import Store
+from skilld.store.learnings import Learning
+from skilld.types import Proposal, State
+from skilld.words import content_stems
+
+# How much a thing that was said is to be relied on, from its evidence, what became of it, and its age. Pure.
+#
+# The confidence is the product of three factors:
+#
+# - evidence = 1 - (1 - c) * 0.5 ** (n - 1): `c` is the surest piece, `n` the distinct sessions that said it, of
+# which at most two count for each distinct day; each further one halves the doubt. One long evening is not three
+# weeks. - acceptance = (yes + 2) / (yes + no + 2): what was accepted or called helpful against what was rejected,
+# reverted or called unhelpful. Without a decision it is 1; one no in its first decision makes it 2/3. - age = 0.5 **
+# (days / 180) since it was last said or called helpful: what nobody needs fades, and comes back when somebody says
+# it again.
+
+HALF_LIFE = 180.0  # days
+_A_DAY = 86400.0
+_PER_DAY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One time that something was said: by which session, when (Unix seconds), how surely (0 to 1)."""
+
+    session: str
+    at: float
+    confidence: float
+
+
+def confidence(pieces: Sequence[Piece], yes: int = 0, no: int = 0, *, now: float) -> float:
+    """Return the confidence in what the pieces say, 0 to 1; 0 where there are none."""
+    if not pieces:
+        return 0.0
+    days = len({int(piece.at // _A_DAY) for piece in pieces})
+    counted = min(len({piece.session for piece in pieces}), _PER_DAY * days)
+    surest = max(piece.confidence for piece in pieces)
+    evidence = 1 - (1 - surest) * _halved(counted - 1)
+    age = max(0.0, now - max(piece.at for piece in pieces)) / _A_DAY
+    return evidence * acceptance(yes, no) * _halved(age / HALF_LIFE)
+
+
+def acceptance(yes: int, no: int) -> float:
+    """Return the factor that decisions and feedback make, 0 to 1."""
+    return (yes + 2) / (yes + no + 2)
+
+
+def _halved(times: float) -> float:
+    return math.exp(-math.log(2) * times)
+
+
+# Share of common stems from which on two instructions are taken for one. Two that differ in what they are about
+# ("use pnpm" and "use yarn") share too little; the same in other words shares more (tests/unit/test_memory.py).
+SAME = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One time that somebody said something lasting.
+
+    `kind` is learning or proposal and `id` the row's; `skill` and `path` name the skill it is about, if any; `accepted`
+    is None where nobody decided.
+    """
+
+    kind: str
+    id: str
+    text: str
+    quote: str
+    skill: str
+    path: str
+    project: str
+    piece: Piece
+    accepted: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What was said once or several times; the newest stands first."""
+
+    said: tuple[Said, ...]
+
+    @property
+    def text(self) -> str:
+        """The newest wording."""
+        return self.said[0].text
+
+    @property
+    def pieces(self) -> list[Piece]:
+        """When, and by which session, it was said."""
+        return [one.piece for one in self.said]
+
+
+def same(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two instructions with these stems are one ask."""
+    together = len(one | other)
+    return bool(together) and len(one & other) / together >= SAME
+
+
+def asks(said: Iterable[Said]) -> list[Ask]:
+    """Return what was said as asks, the newest first."""
+    groups: list[tuple[frozenset[str], list[Said]]] = []
+    by_stem: dict[str, list[int]] = {}
+    for one in sorted(said, key=lambda each: -each.piece.at):
+        stems = content_stems(one.text)
+        near = {number for stem in stems for number in by_stem.get(stem, ())}
+        found = next((number for number in sorted(near) if same(stems, groups[number][0])), None)
+        if found is not None:
+            groups[found][1].append(one)
+            continue
+        for stem in stems:
+            by_stem.setdefault(stem, []).append(len(groups))
+        groups.append((stems, [one]))
+    return [Ask(tuple(group)) for _, group in groups]
+
+
+# Rows of the store as things said: what a search found, or all there is.
+
+# What these say of whether the person wanted it; an open one says nothing yet.
+_DECIDED = {State.ACCEPTED: True, State.REJECTED: False, State.REVERTED: False}
+
+
+def about(store: Store, text: str, limit: int = 100) -> list[Said]:
+    """Return what was said that shares words with `text`, the best matches only. What nobody said is no match."""
+    found: list[Said] = []
+    for hit in store.search.find(text, limit):
+        if hit.kind == "learning" and (learning := store.learnings.get(hit.id)):
+            found.append(of_learning(learning))
+        elif hit.kind == "proposal" and (proposal := store.proposals.get(hit.id)) and proposal.evidence:
+            found.append(of_proposal(proposal))
+    return found
+
+
+def of_learnings(learnings: Iterable[Learning]) -> list[Said]:
+    """Return learnings as things said."""
+    return [of_learning(learning) for learning in learnings]
+
+
+def of_learning(learning: Learning) -> Said:
+    """Return a learning as a thing said."""
+    return Said(
+        kind="learning",
+        id=learning.id,
+        text=learning.change,
+        quote=learning.quote,
+        skill=learning.skill or "",
+        path="",
+        project=learning.project or "",
+        piece=Piece(learning.session_id, seconds(learning.created_at) or 0.0, learning.confidence),
+    )
+
+
+def of_proposal(proposal: Proposal) -> Said:
+    """Return a proposal as a thing said."""
+    return Said(
+        kind="proposal",
+        id=proposal.id,
+        text=proposal.summary,
+        quote=" ".join(piece.quote for piece in proposal.evidence),
+        skill=proposal.skill,
+        path=proposal.path,
+        project=proposal.repo,
+        piece=Piece(proposal.session_id, seconds(proposal.created_at) or 0.0, proposal.confidence),
+        accepted=_DECIDED.get(proposal.state),
+    )
+
+
+# What sort of knowledge a lasting thing is: tool usage, pattern, decision or architecture. Pure, by its words.
+
+
+class Category(StrEnum):
+    """The four categories."""
+
+    TOOL_USAGE = "tool_usage"
+    PATTERN = "pattern"
+    DECISION = "decision"
+    ARCHITECTURE = "architecture"
+
+
+# The first that fits: what names parts of a system is architecture even where it names a tool too.
+_SIGNS: tuple[tuple[Category, re.Pattern[str]], ...] = (
+    (
+        Category.ARCHITECTURE,
+        re.compile(
+            r"\b(?:modules?|layers?|packages?|services?|schemas?|interfaces?|dependenc(?:y|ies)|architectures?|components?"
+            r"|boundar(?:y|ies)|adapters?|database tables?|lives? (?:in|under)|belongs? (?:in|to))\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Category.DECISION,
+        re.compile(
+            r"\b(?:we (?:use|chose|do not|don't)|decided|instead of|rather than|over|prefer|not \w+,? but)\b|, not ",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        Category.TOOL_USAGE,
+        re.compile(r"`[^`]+`|\b(?:run|use|install|command|flags?|options?|cli|script|--[a-z][\w-]+)\b", re.IGNORECASE),
+    ),
+)
+
+
+def category(text: str) -> Category:
+    """Return the category of an instruction; a pattern of working where nothing says otherwise."""
+    return next((name for name, sign in _SIGNS if sign.search(text)), Category.PATTERN)

@@ -1,0 +1,294 @@
+"""From past sessions to candidates: what a model is asked about them, what they come to, what stands a second look."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from skilld.classify import prompt
+from skilld.classify.backends import OFFLINE
+from skilld.classify.backends.completion import Rates
+from skilld.classify.title import Title, fitting
+from skilld.clock import day, rfc3339
+from skilld.draft import SkillKind
+from skilld.errors import SkilldError
+from skilld.git.environment import scrub_environment
+from skilld.mining import domains
+from skilld.mining.dedup import Proposed
+from skilld.mining.evidence import Transcripts, refuted
+from skilld.mining.judge import judge
+from skilld.mining.new_skill import NewSkill, new_skill
+from skilld.mining.options import Hooks, Options, World
+from skilld.mining.project import folders_around
+from skilld.mining.proposing import Became, Run, checked
+from skilld.mining.questions import BOOKED_UNDER, Asked, Asking, Terms, Window, estimate, rates_of, windows
+from skilld.mining.reading import Reading
+from skilld.mining.session_summary import Feedback, Row, heard, row_of
+from skilld.mining.sessions import Session
+from skilld.mining.values import Candidate, Judgement
+from skilld.settings.budget import why_spent
+from skilld.skills import Skill, text
+from skilld.store import Store
+from skilld.types import Outcome, State, Usage
+from skilld.worker.spawn import Worker
+
+# Rows of sessions and what is known of them, judged; what does not stand a second look is left out.
+
+_LOOKS = 5  # each look may refute what the one before brought up
+
+
+def session_rows(
+    sessions: Sequence[Session], windows: Callable[[Session], Sequence[Window]] | None, store: Store
+) -> tuple[list[Row], int]:
+    """Return the row of each session, and how many windows no model has answered for yet.
+
+    Without `windows` all is heard by rules; where a model's answer is missing, those stand in for it.
+    """
+    found: list[Row] = []
+    unread = 0
+    for session in sessions:
+        answers = [store.mining.found(window.id) for window in windows(session)] if windows else [None]
+        said = {(one.turn, one.quote): one for answer in answers for one in map(_feedback, answer or ())}
+        if None in answers:
+            said = {(one.turn, one.quote): one for one in heard(session)} | said
+        unread += answers.count(None) if windows else 0
+        found.append(row_of(session, list(said.values())))
+    return found, unread
+
+
+def judged(
+    found: Sequence[Row],
+    skills: Sequence[Skill],
+    texts: Mapping[Path, str],
+    transcripts: Transcripts,
+    proposed: Proposed,
+    *,
+    kind: SkillKind | None = None,
+    create_new: bool = False,
+) -> Judgement:
+    """Return what the rows come to, with all evidence confirmed and nothing that was proposed before."""
+    doubted: dict[tuple[str, str], str] = {}
+    now = time.time()
+    for _ in range(_LOOKS):
+        outcome = judge(
+            found,
+            skills,
+            texts,
+            now=now,
+            refuted=doubted,
+            known=proposed.why_known,
+            kind=kind,
+            create_new=create_new,
+        )
+        again = refuted((part for one in outcome.candidates for part in one.parts), transcripts)
+        if not again:
+            return outcome
+        doubted |= again
+    return Judgement((), outcome.rejected, outcome.docs)
+
+
+def _feedback(item: Mapping[str, object]) -> Feedback:
+    return Feedback(
+        str(item["turn"]), str(item["quote"]), str(item["change"]), str(item["kind"]), float(str(item["confidence"]))
+    )
+
+
+# Names, descriptions and headings of new skills by a model: one question for all of them, within the day's budget.
+#
+# Candidates enter and leave; where no model may be asked, or its words do not pass, they keep those that code
+# drafted. An answer is kept by the drafts it is about, so that a later run with the same ones need not ask again.
+
+
+def titled(
+    candidates: Sequence[Candidate], taken: Collection[str], run: Run, *, may_ask: bool
+) -> tuple[tuple[Candidate, ...], str]:
+    """Return the candidates, new skills among them with a model's words where those pass; and why none were asked for.
+
+    `taken` are the names of the skills there are. Without `may_ask` only an answer that is kept is used.
+    """
+    drafts = {one: new_skill(one, day=day(time.time()), with_sessions=False) for one in candidates if one.creates}
+    if not drafts:
+        return tuple(candidates), ""
+    told, why_not = _told([_text(one) for one in drafts.values()], run, may_ask=may_ask)
+    numbers = {one: number for number, one in enumerate(drafts, 1)}
+    names = {*taken, *(one.name for one in candidates)}
+    named: list[Candidate] = []
+    for one in candidates:
+        suggested = told.get(numbers.get(one, 0))
+        named.append(_with(one, drafts[one], suggested, names - {one.name}, run) if suggested else one)
+        names.add(named[-1].name)
+    return tuple(named), why_not
+
+
+def _with(one: Candidate, drafted: NewSkill, suggested: Title, taken: Collection[str], run: Run) -> Candidate:
+    """Return a candidate with what passes of a suggestion, itself where the skill would not pass with it."""
+    rules = drafted.body.splitlines()
+    said = [proof.quote for proof in one.evidence]
+    own = Title(one.name, drafted.description, rules[0].lstrip("# "))
+    passed = fitting(suggested, own, rules, said, taken)
+    better = replace(one, name=passed.name or one.name, description=passed.description, title=passed.title)
+    try:
+        checked(better, new_skill(better, day=day(time.time()), with_sessions=False), run)
+    except SkilldError:
+        return one
+    return better
+
+
+def _text(drafted: NewSkill) -> str:
+    return f"{drafted.name}\n\n{drafted.description}\n\n{drafted.body}"
+
+
+def _told(texts: Sequence[str], run: Run, *, may_ask: bool) -> tuple[Mapping[int, Title], str]:
+    """Return the answer about these drafts by their numbers, the kept one or a new one, and why there is none."""
+    model, store = run.terms.spec.model, run.store
+    content = "\n\0".join(["titles", model, prompt.VERSION, *texts])
+    name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
+    if (known := store.mining.found(name)) is not None:
+        return _titles(known), ""
+    why = why_spent(store.usage.on(day(time.time())), run.terms.limits)
+    if why or not may_ask:
+        return {}, f"today's budget is spent: {why}" if why else ""
+    job = {"kind": "title", "umask": run.terms.umask, "backend": asdict(run.terms.spec), "texts": list(texts)}
+    answers: list[Mapping[str, Any]] = []
+
+    def keep(told: Mapping[str, Any]) -> None:
+        with store.transaction():
+            _book(run, told["model"], Usage(**told["usage"]))
+            store.mining.keep(name, "", told["titles"], rfc3339(time.time()))
+        answers.extend(told["titles"])
+
+    result = Worker(job, run.terms.environment, run.terms.seconds * 2).result(keep)
+    _book(run, model, Usage(**result.get("usage", {})))
+    return _titles(answers), "" if result["outcome"] == Outcome.NOTHING.value else result["detail"]
+
+
+def _book(run: Run, model: str, usage: Usage) -> None:
+    run.store.usage.add(day(time.time()), model, BOOKED_UNDER, usage)
+    run.spent.append(usage)
+
+
+def _titles(told: Iterable[Mapping[str, Any]]) -> dict[int, Title]:
+    return {one["skill"]: Title(one["name"], one["description"], one["title"]) for one in told}
+
+
+@dataclass
+class Report:
+    """What a run came to. `unread` are questions that were not asked: rules stood in for a model there."""
+
+    reading: Reading
+    judgement: Judgement = field(default_factory=lambda: Judgement((), (), ()))
+    became: list[Became] = field(default_factory=list)
+    gathered: list[domains.Made] = field(default_factory=list)
+    model: str = OFFLINE
+    asked: Asked = field(default_factory=Asked)
+    unread: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    @property
+    def proposed(self) -> list[str]:
+        """The ids of the proposals that were made."""
+        ids = (*(one.proposal for one in self.became), *(one.proposal for one in self.gathered))
+        return [name for name in ids if name]
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """What sessions come to, the run that can propose it, and what was proposed before."""
+
+    report: Report
+    run: Run
+    proposed: Proposed
+
+
+def consider(reading: Reading, options: Options, world: World, hooks: Hooks) -> Considered:
+    """Return what the sessions of a reading come to; a model is asked if that is agreed to. Nothing is proposed."""
+    report = Report(reading, model=world.terms.spec.model)
+    asks = report.model != OFFLINE
+    if asks:
+        report.asked = _ask(reading.sessions, world, hooks)
+    rows, report.unread = session_rows(reading.sessions, _windows(report.model) if asks else None, world.store)
+    transcripts = Transcripts(reading.where, world.redact)
+    report.judgement, proposed, names = weigh(rows, transcripts, options, world)
+    started = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
+    scrub_environment()
+    run = Run(f"mine-{started}", world.store, world.terms, transcripts, world.redact)
+    if asks:
+        may_ask = not report.asked.stopped
+        candidates, why_not = titled(report.judgement.candidates, names, run, may_ask=may_ask)
+        report.judgement = replace(report.judgement, candidates=candidates)
+        report.asked.stopped = report.asked.stopped or why_not
+    return Considered(report, run, proposed)
+
+
+def weigh(
+    rows: Sequence[Row], transcripts: Transcripts, options: Options, world: World
+) -> tuple[Judgement, Proposed, frozenset[str]]:
+    """Return what rows of sessions come to beside the skills that are there and what was proposed. Asks no model.
+
+    The last are the names that are taken.
+    """
+    folders = {folder for row in rows for folder in folders_around(row.main_dir)}
+    skills = world.skills(sorted(folders - {world.around.home}))
+    known = world.store.proposals.in_states([*State])
+    proposed = Proposed(known)
+    names = {one.skill for one in known if one.creates and one.state is State.OPEN} | {one.name for one in skills}
+    judgement = judged(
+        rows,
+        skills,
+        dict(_texts(skills)),
+        transcripts,
+        proposed,
+        kind=options.kind,
+        create_new=options.create_new,
+    )
+    return judgement, proposed, frozenset(names)
+
+
+class Prices:
+    """Prices of models, each asked for once."""
+
+    def __init__(self, terms: Terms) -> None:
+        self._terms = terms
+        self._known: dict[str, Rates | None] = {}
+
+    def __call__(self, model: str) -> Rates | None:
+        """Return what a model's tokens cost; None where nobody knows. Takes seconds when it is asked for first."""
+        if model not in self._known:
+            told = rates_of([model], self._terms)[model]
+            self._known[model] = Rates(**told) if told else None
+        return self._known[model]
+
+
+def _windows(model: str) -> Callable[[Session], list[Window]]:
+    return lambda session: windows(session, model)
+
+
+def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> Asked:
+    """Ask about what nobody asked about before, if that is agreed to."""
+    model = world.terms.spec.model
+    every = [window for session in sessions for window in windows(session, model)]
+    new = [window for window in every if world.store.mining.found(window.id) is None]
+    if not new:
+        return Asked()
+    expected = estimate(new)
+
+    def dollars() -> float | None:
+        price = Prices(world.terms)(model)
+        return price.of(expected.tokens_in, expected.tokens_out) if price else None
+
+    if not hooks.agree(expected, dollars):
+        return Asked(stopped="nobody agreed to it")
+    asking = Asking(world.store, world.terms, lambda done: hooks.progress("questions", done, len(new)))
+    return asking.about(new)
+
+
+def _texts(skills: Sequence[Skill]) -> Iterator[tuple[Path, str]]:
+    for skill in skills:
+        with suppress(OSError):  # gone since it was found
+            yield skill.path, text(skill.path)

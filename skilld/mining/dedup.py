@@ -1,0 +1,92 @@
+"""Has this been proposed before? By its turns, and by its meaning in whatever wording. Pure.
+
+The daemon's own rule (`skilld.proposals.lessons`) holds for one skill; a new skill has no place yet, so here all
+proposals count. What was decided against comes again only when it was said again since, in another session and other
+words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skilld.classify.offline.coverage import says_already
+from skilld.clock import seconds
+from skilld.memory.clusters import Ask, same
+from skilld.text import folded
+from skilld.types import Evidence, Proposal, State
+from skilld.words import content_stems
+
+_SAYS = {
+    State.OPEN: "new words: the open proposal {id} says it",
+    State.ACCEPTED: "new words: you accepted it as {id}",
+    State.DROPPED: "new words: you dropped it as {id}",
+    State.REJECTED: "new words: you rejected it as {id}",
+    State.REVERTED: "new words: you took it out again as {id}",
+    State.STALE: "new words: it was proposed as {id}",
+    State.SUPERSEDED: "new words: it was proposed as {id}",
+}
+_DECIDED_AGAINST = frozenset({State.REJECTED, State.REVERTED, State.DROPPED})
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a proposal says, ready to be compared."""
+
+    proposal: Proposal
+    turns: frozenset[str]
+    quotes: frozenset[str]
+    text: str
+    lines: tuple[frozenset[str], ...]
+
+
+class Proposed:
+    """All that was ever proposed. `supported` are open proposals whose ask was found elsewhere, too: id and where."""
+
+    def __init__(self, proposals: Sequence[Proposal]) -> None:
+        self._all = [_said(proposal) for proposal in proposals]
+        self.supported: dict[tuple[str, str], Evidence] = {}
+
+    def why_known(self, ask: Ask, path: str) -> str:
+        """Return why an ask, for the skill at `path` or for a new one, need not be proposed; empty where it may."""
+        stems = content_stems(ask.text)
+        for said in self._all:
+            if path and said.proposal.path != path and said.proposal.state is not State.OPEN:
+                continue  # another skill may need it too
+            if self._is_in(ask, stems, said) and not _anew(ask, said):
+                self._support(ask, said)
+                return _SAYS[said.proposal.state].format(id=said.proposal.id)
+        return ""
+
+    def _support(self, ask: Ask, said: _Said) -> None:
+        if said.proposal.state is State.OPEN:
+            new = {one.id: Evidence(one.id, one.quote) for one in ask.said if one.id not in said.turns}
+            self.supported |= {(said.proposal.id, turn): evidence for turn, evidence in new.items()}
+
+    @staticmethod
+    def _is_in(ask: Ask, stems: frozenset[str], said: _Said) -> bool:
+        if any(one.id in said.turns and folded(one.quote) in said.quotes for one in ask.said):
+            return True
+        return says_already(ask.text, said.text) or any(same(stems, line) for line in said.lines)
+
+
+def _anew(ask: Ask, said: _Said) -> bool:
+    """Whether what was decided against was said again since, in another session and in other words."""
+    if said.proposal.state not in _DECIDED_AGAINST:
+        return False
+    decided = seconds(said.proposal.decided_at) or 0.0
+    return any(
+        one.piece.at > decided and one.id not in said.turns and folded(one.quote) not in said.quotes for one in ask.said
+    )
+
+
+def _said(proposal: Proposal) -> _Said:
+    text = "\n".join(operation.text for operation in proposal.operations)
+    lines = [line.strip().lstrip("-*+0123456789. ") for line in f"{text}\n{proposal.summary}".splitlines()]
+    return _Said(
+        proposal,
+        frozenset(piece.turn for piece in proposal.evidence),
+        frozenset(folded(piece.quote) for piece in proposal.evidence),
+        text,
+        tuple(stems for line in lines if (stems := content_stems(line))),
+    )

@@ -1,0 +1,239 @@
+"""The facts told of the projects that the settings name, proposed as one skill of domain knowledge for each.
+
+Learnings and folders enter; a proposal for each project leaves, or why there is none. What is staged is checked like a
+candidate of mining: no secret, the linter with the person's quotes, a place where no such skill is. Where the skill is
+there, accepted before, what was told since is proposed as an edit of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from skilld.agents import ADAPTERS
+from skilld.classify.backends import OFFLINE
+from skilld.classify.offline.coverage import says_already
+from skilld.clock import day, rfc3339
+from skilld.draft import write
+from skilld.edit.insertion_point import insert_bullet
+from skilld.edit.lint import Severity, gravest, lint
+from skilld.edit.operations import apply
+from skilld.errors import SkilldError
+from skilld.ingest.discover import Surroundings, skill_places
+from skilld.memory.clusters import Ask, asks, of_learnings
+from skilld.mining.dedup import Proposed
+from skilld.mining.destination import why_not_editable
+from skilld.mining.domain import Gathered, fact_line, gathered, section, skill_name, told_of
+from skilld.mining.new_skill import unfit
+from skilld.mining.values import Part, Sort
+from skilld.proposals.amend import put
+from skilld.skills import why_left_alone
+from skilld.skills.write import landing
+from skilld.store import Store
+from skilld.store.learnings import Learning
+from skilld.text import counted, cut, sentences
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+
+# Facts told of a project since its domain skill was accepted, as an edit of that skill. Pure.
+#
+# The skill's bytes and asks enter; operations leave, one bullet for each fact in the section of its sort, and the
+# asks behind them. A fact that the skill says already, or that the linter refuses, is left out.
+
+MOST = 10  # facts at once: more are not reviewed well
+
+
+@dataclass(frozen=True, slots=True)
+class Addition:
+    """What a skill is to say besides, the file as it would be, and what a person should look at."""
+
+    data: bytes
+    asks: tuple[Ask, ...] = ()
+    operations: tuple[Operation, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+def addition(skill: bytes, asks: Iterable[Ask], redact: Callable[[str], str]) -> Addition:
+    """Return the edit of `skill` for these facts, at most MOST; without operations where there is nothing to add.
+
+    Raises SkilldError where the skill cannot be parsed.
+    """
+    made = Addition(skill)
+    for ask in asks:
+        said = fact_line(ask.text)
+        if len(made.asks) == MOST or redact(said) != said or says_already(said, made.data.decode("utf-8", "replace")):
+            continue
+        operation = insert_bullet(made.data, section(ask.text), said)
+        try:
+            after = apply(made.data, [operation])
+        except SkilldError:  # a bound of the file, or of an edit, would be passed
+            continue
+        findings = lint(made.data, after, "\n".join(one.quote for one in ask.said))
+        if gravest(findings) is Severity.REFUSE:
+            continue
+        flags = dict.fromkeys((*made.flags, *(one.sentence for one in findings)))
+        made = Addition(after, (*made.asks, ask), (*made.operations, operation), tuple(flags))
+    return made
+
+
+_SUMMARY = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of a project's facts: the proposal's id, or why there is none; the text of the skill.
+
+    `action` is create, or extend where the skill is there.
+    """
+
+    project: Path
+    name: str
+    action: str = "create"
+    text: str = ""
+    proposal: str = ""
+    why_not: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """What a run works with; `now` is Unix time."""
+
+    store: Store
+    around: Surroundings
+    redact: Callable[[str], str]
+    now: float
+
+
+def propose(
+    projects: Sequence[Path],
+    store: Store,
+    around: Surroundings,
+    *,
+    redact: Callable[[str], str],
+    now: float,
+    said: Collection[str] = (),
+    dry_run: bool = False,
+) -> Iterator[Made]:
+    """Yield what became of each project that has enough facts; the turns in `said` are another candidate's by now."""
+    learnings = [one for one in store.learnings.all() if one.turn_key not in said]
+    desk = _Desk(store, around, redact, now)
+    for project in projects:
+        proposed = store.proposals.in_states([*State])
+        there = _accepted(project, proposed)
+        made = Made(project, skill_name(project), action="create" if there is None else "extend")
+        proposal: Proposal | None = None
+        try:
+            if there is None:
+                made, proposal = _created(made, learnings, desk)
+            else:
+                made, proposal = _extended(made, there, learnings, Proposed(proposed), desk)
+            if proposal is not None and not dry_run:
+                made = replace(made, proposal=put(store, proposal).id)
+        except SkilldError as error:
+            made = replace(made, why_not=str(error))
+        if proposal is not None or made.why_not:
+            yield made
+
+
+def _accepted(project: Path, proposed: Sequence[Proposal]) -> Path | None:
+    """Return the project's skill of facts where a person took it from us and it is there."""
+    paths = [Path(one.path) for one in proposed if one.creates and one.state is State.ACCEPTED]
+    fit = (path for path in paths if path.parent.name == skill_name(project) and path.is_relative_to(project))
+    return next((path for path in fit if path.is_file()), None)
+
+
+def _created(made: Made, learnings: Sequence[Learning], desk: _Desk) -> tuple[Made, Proposal | None]:
+    found = gathered(made.project, learnings, day=day(desk.now), unfit=partial(_unsayable, made.project))
+    if found is None:
+        return made, None
+    text = _checked(found, desk.redact)
+    path = _place(found.draft.name, made.project, desk.store, desk.around)
+    sessions = len({one.session_id for one in found.learnings})
+    return replace(made, text=text), replace(
+        _proposal(found.draft.name, path, found.learnings, desk.now),
+        operations=(Operation(Op.CREATE, "", text),),
+        summary=cut(f"New skill: {found.draft.description}", _SUMMARY),
+        reason=f"Facts told of this project in {counted(sessions, 'session')}; no skill says them.",
+        flags=tuple(dict.fromkeys(one.sentence for one in lint(b"", text.encode(), _typed(found)))),
+    )
+
+
+def _extended(
+    made: Made, path: Path, learnings: Sequence[Learning], proposed: Proposed, desk: _Desk
+) -> tuple[Made, Proposal | None]:
+    """Return the edit that has the skill at `path` say what was told since."""
+    told = {one.id: one for one in told_of(made.project, learnings, partial(_unsayable, made.project))}
+    new = [ask for ask in asks(of_learnings(told.values())) if not proposed.why_known(_by_turn(ask, told), str(path))]
+    added = addition(path.read_bytes(), new, desk.redact)
+    if not added.operations:
+        return made, None
+    if why := why_not_editable(made.name, str(path), desk.around):
+        raise SkilldError("The edit was not proposed", why)
+    newest = [told[ask.said[0].id] for ask in added.asks]
+    return replace(made, text=added.data.decode("utf-8", "replace")), replace(
+        _proposal(made.name, path, newest, desk.now),
+        operations=added.operations,
+        summary=cut(sentences([one.change for one in newest]), _SUMMARY),
+        reason="Facts told of this project since the skill was made.",
+        flags=added.flags,
+    )
+
+
+def _by_turn(ask: Ask, told: Mapping[str, Learning]) -> Ask:
+    """Return an ask with the turns as ids: by them proposals name what they rest on."""
+    return Ask(tuple(replace(one, id=told[one.id].turn_key) for one in ask.said))
+
+
+def _unsayable(project: Path, learning: Learning) -> bool:
+    """Whether no skill may say this one fact, by its words or by the linter with the person's quote."""
+    findings = lint(b"", learning.change.encode("utf-8", "replace"), learning.quote)
+    return bool(unfit(Part(Sort.FACT, learning.change, ()), str(project))) or gravest(findings) is Severity.REFUSE
+
+
+def _checked(found: Gathered, redact: Callable[[str], str]) -> str:
+    text = write(found.draft)
+    if redact(text) != text:
+        raise SkilldError("The new skill was not written", "it would hold a secret")
+    refused = [one for one in lint(b"", text.encode(), _typed(found)) if one.severity is Severity.REFUSE]
+    if refused:
+        raise SkilldError("The new skill was not written", refused[0].sentence)
+    return text
+
+
+def _place(name: str, project: Path, store: Store, around: Surroundings) -> Path:
+    places = {agent: skill_places(agent, around.home, around.environment, around.roots) for agent in ADAPTERS}
+    path = landing(name, [project], [], places, around.home)
+    if why := why_left_alone(path, name):
+        raise SkilldError("The new skill was not proposed", why)
+    known = next((one for one in store.proposals.in_states([*State]) if one.creates and one.path == str(path)), None)
+    if known is not None:
+        raise SkilldError("The new skill was not proposed", f"{known.id} proposes it, and is {known.state.value}")
+    return path
+
+
+def _typed(found: Gathered) -> str:
+    return "\n".join(one.quote for one in found.learnings)
+
+
+def _proposal(name: str, path: Path, learnings: Sequence[Learning], now: float) -> Proposal:
+    quotes = "\n".join(one.quote for one in learnings)
+    identity = hashlib.sha256(f"domain\n{path}\n{quotes}".encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return Proposal(
+        id=identity,
+        batch_id=f"mine-{identity}",
+        state=State.OPEN,
+        skill=name,
+        path=str(path),
+        operations=(),
+        summary="",
+        reason="",
+        kind=Kind.FACT,
+        evidence=tuple(Evidence(one.turn_key, one.quote) for one in learnings),
+        confidence=min(one.confidence for one in learnings),
+        agent=learnings[0].agent,
+        session_id=learnings[0].session_id,
+        model=OFFLINE,
+        created_at=rfc3339(now),
+    )

@@ -1,0 +1,224 @@
+"""Candidates as proposals: a new skill drafted, one that is there edited; each checked, staged and kept like any other.
+
+The proposal's id comes from its place and its evidence, so that a run that was ended in the middle is finished by the
+next and nothing is made twice. Nothing live is touched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from skilld.classify.backends import OFFLINE
+from skilld.clock import day, rfc3339
+from skilld.draft import Said, SkillKind, carried
+from skilld.edit.lint import lint
+from skilld.errors import RetryError, SkilldError
+from skilld.ingest.discover import Surroundings
+from skilld.mining.destination import place, why_not_editable
+from skilld.mining.evidence import Transcripts
+from skilld.mining.new_skill import NewSkill, new_skill
+from skilld.mining.options import Edit
+from skilld.mining.questions import BOOKED_UNDER, Terms
+from skilld.mining.values import Candidate, Part
+from skilld.proposals.amend import put
+from skilld.settings.budget import why_spent
+from skilld.skills.spec import faults
+from skilld.store import Store
+from skilld.text import counted, cut, sentences
+from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, State, Usage
+from skilld.worker.spawn import Worker
+
+BY_HAND = "The words are from a file given by hand"
+_SUMMARY = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One run of mining: its name in proposals, and what it may use. `spent` is what edits have cost so far."""
+
+    id: str
+    store: Store
+    terms: Terms
+    transcripts: Transcripts
+    redact: Callable[[str], str]
+    spent: list[Usage] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Became:
+    """What became of a candidate: the proposal's id, or why there is none; the text of a new skill."""
+
+    candidate: Candidate
+    proposal: str = ""
+    why_not: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A new skill that passed: what it says, and what the person should look at in it."""
+
+    candidate: Candidate
+    skill: NewSkill
+    flags: tuple[str, ...]
+
+
+def become(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, dry_run: bool) -> Became:
+    """Propose a candidate, a new skill as `edit` returns its text; in a dry run only draft it."""
+    try:
+        if candidate.creates:
+            return _created(candidate, run, around, edit, dry_run=dry_run)
+        if why := why_not_editable(candidate.name, candidate.target, around):
+            return Became(candidate, why_not=why)
+        return Became(candidate, "" if dry_run else put(run.store, extension(candidate, run)).id)
+    except RetryError as error:
+        return Became(candidate, why_not=f"{error}; the next run tries again")
+    except SkilldError as error:
+        return Became(candidate, why_not=str(error))
+
+
+def _created(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, dry_run: bool) -> Became:
+    where = place(candidate, candidate.name, run.transcripts, around)
+    for other in run.store.proposals.in_states([State.OPEN]):
+        if other.creates and other.path == str(where.path):
+            raise SkilldError("It was not proposed", f"{other.id} proposes a skill of that name; decide on it first")
+    drafted = new_skill(candidate, day=day(time.time()), with_sessions=not where.shared)
+    written = drafted.text
+    if where.shared and (why := carried(written, _said(candidate))):
+        raise SkilldError("The new skill was not written", why)
+    if dry_run:
+        checked(candidate, drafted, run)
+        return Became(candidate, text=written)
+    seen = edit(written)
+    if seen == written:
+        passed = checked(candidate, drafted, run)
+    else:
+        passed = checked(candidate, drafted.edited(seen), run, own=seen)
+    return Became(candidate, put(run.store, creation(passed, where.path, run)).id, text=passed.skill.text)
+
+
+def _said(candidate: Candidate) -> Said:
+    sessions = frozenset(proof.session for proof in candidate.evidence)
+    return Said(sessions, tuple(proof.quote for proof in candidate.evidence))
+
+
+def checked(candidate: Candidate, skill: NewSkill, run: Run, *, own: str = "") -> Written:
+    """Return a new skill once it has passed; `own` is what the person wrote into it themselves.
+
+    Raises SkilldError where it is no skill, holds a secret, or would do what no skill may.
+    """
+    text = skill.text
+    if wrong := faults(text, skill.name):
+        raise SkilldError("The new skill was not written", "; ".join(wrong))
+    if run.redact(text) != text:
+        raise SkilldError("The new skill was not written", "it would hold a secret")
+    typed = "\n".join([*_typed(candidate, run.transcripts), own])
+    flags = []
+    for finding in lint(b"", text.encode(), typed):
+        if finding.severity == "refuse":
+            raise SkilldError("The new skill was not written", finding.sentence)
+        flags.append(finding.sentence)
+    return Written(candidate, skill, tuple(dict.fromkeys(flags)))
+
+
+def creation(written: Written, path: Path, run: Run) -> Proposal:
+    """Return the proposal of a new skill at `path`."""
+    candidate, skill = written.candidate, written.skill
+    return replace(
+        _proposal(candidate, candidate.parts, path, run),
+        skill=skill.name,
+        operations=(Operation(Op.CREATE, "", skill.text),),
+        summary=cut(skill.description, _SUMMARY),
+        kind=Kind.FACT if candidate.kind is SkillKind.KNOWLEDGE else Kind.ADD_STEP,
+        flags=(*_origin(candidate, run), *written.flags),
+    )
+
+
+def extension(candidate: Candidate, run: Run) -> Proposal:
+    """Return the proposal that makes a skill that is there say what was said about it.
+
+    Raises SkilldError with the reason where there is no such edit.
+    """
+    if run.terms.spec.model != OFFLINE and (why := why_spent(run.store.usage.on(day(time.time())), run.terms.limits)):
+        raise SkilldError("The edit was not made", f"today's budget is spent: {why}")
+    messages, updates, parts = _about(candidate, run.transcripts)
+    job = {
+        "kind": "extend",
+        "umask": run.terms.umask,
+        "backend": asdict(run.terms.spec),
+        "skill": candidate.name,
+        "path": candidate.target,
+        "messages": [asdict(message) for message in messages],
+        "updates": updates,
+    }
+    result = Worker(job, run.terms.environment, run.terms.seconds * 2).result(lambda _: None)
+    usage = Usage(**result.get("usage", {}))
+    run.store.usage.add(day(time.time()), run.terms.spec.model, BOOKED_UNDER, usage)
+    run.spent.append(usage)
+    if result["outcome"] != Outcome.PROPOSED.value:
+        raise SkilldError("The edit was not made", result["detail"] or "there is nothing to add")
+    said = [parts[number] for number in dict.fromkeys(result["turns"])]
+    operations = tuple(Operation(Op(o["op"]), o["anchor"], o["text"]) for o in result["operations"])
+    blank = _proposal(candidate, said, Path(candidate.target), run)
+    summary = cut(sentences(result["changes"]), _SUMMARY)
+    return replace(blank, operations=operations, summary=summary, flags=(*_origin(candidate, run), *result["flags"]))
+
+
+def _origin(candidate: Candidate, run: Run) -> tuple[str, ...]:
+    """Return what to say of words that no agent's own folder holds: nothing shows that the person typed them."""
+    heard = [run.transcripts.find(proof) for proof in candidate.evidence]
+    return (BY_HAND,) if any(one is not None and one.session.by_hand for one in heard) else ()
+
+
+def _proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: Run) -> Proposal:
+    proofs = list(dict.fromkeys(proof for part in parts for proof in part.proofs))
+    first = run.transcripts.find(proofs[0])
+    place = "\n".join(sorted(f"{proof.turn} {proof.quote}" for proof in proofs))
+    sessions = len({proof.session for proof in proofs})
+    return Proposal(
+        id=hashlib.sha256(f"mined\n{path}\n{place}".encode("utf-8", "surrogatepass")).hexdigest()[:8],
+        batch_id=run.id,
+        state=State.OPEN,
+        skill=candidate.name,
+        path=str(path),
+        operations=(),
+        summary="",
+        reason=f"Said in {counted(sessions, 'session')}; {', '.join(candidate.dimensions)}.",
+        kind=parts[0].kind or Kind.ADD_STEP,
+        evidence=tuple(Evidence(proof.turn, proof.quote) for proof in proofs),
+        confidence=min(part.confidence for part in parts),
+        agent=first.session.agent if first else "",
+        session_id=proofs[0].session,
+        model=run.terms.spec.model,
+        created_at=rfc3339(time.time()),
+    )
+
+
+def _about(
+    candidate: Candidate, transcripts: Transcripts
+) -> tuple[list[Message], list[Mapping[str, Any]], dict[int, Part]]:
+    """Return the newest words behind each part, each with the agent's before it, as one batch; and its updates."""
+    messages: list[Message] = []
+    updates: list[Mapping[str, Any]] = []
+    parts: dict[int, Part] = {}
+    for part in candidate.parts:
+        heard = transcripts.find(part.proofs[0])
+        if heard is None:
+            continue
+        turn = len(parts) + 1
+        parts[turn] = part
+        messages += [heard.before] if heard.before else []
+        messages.append(replace(heard.message, turn=turn))
+        item = {"change": part.text, "quote": part.proofs[0].quote, "turn": turn, "confidence": part.confidence}
+        updates.append(item | {"kind": (part.kind or Kind.PREFERENCE).value})
+    return messages, updates, parts
+
+
+def _typed(candidate: Candidate, transcripts: Transcripts) -> list[str]:
+    found = [transcripts.find(proof) for proof in candidate.evidence]
+    return [heard.typed for heard in found if heard is not None]

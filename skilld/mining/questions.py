@@ -1,0 +1,219 @@
+"""Windows of past sessions before a model, within the day's budget; each answer kept and booked as it comes."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from skilld.batching.gate import may_hold_something_lasting
+from skilld.classify import prompt
+from skilld.classify.backends import Spec
+from skilld.clock import day, rfc3339
+from skilld.errors import SkilldError
+from skilld.mining.sessions import Session
+from skilld.settings.budget import Limits, why_spent
+from skilld.store import Store
+from skilld.text import counted
+from skilld.types import Message, Outcome, SkillDoc, Usage
+from skilld.worker.spawn import Worker
+
+# A session in windows: what one question to the model is about. Pure: messages in, windows and their price out.
+#
+# A window has so many human turns that the rules of the question are not paid for too often, and so few that an
+# answer can name all it found. One in which nobody said more than chatter is left out, as in the daemon.
+
+TURNS = 10  # human turns; the question's own rules are about 1,100 tokens
+_REPLIES = 2  # of the agent's before each turn: it offers and asks at the end
+_CHARACTERS = 4  # of a token, roughly, in whatever language
+_ANSWER = 150  # tokens
+# What the question is asked about where no skill is: one that says nothing yet.
+NO_SKILL = SkillDoc(1, "a-skill-to-be-written", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Messages that are asked about together, their turns numbered from 1.
+
+    `id` is that of their content: the same words give the same one, and what was once found out about them holds.
+    """
+
+    id: str
+    session_id: str
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What the questions about windows will take, about."""
+
+    sessions: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+
+    @property
+    def tokens(self) -> int:
+        """Both ways."""
+        return self.tokens_in + self.tokens_out
+
+    def told(self) -> str:
+        """Return it in words."""
+        questions, sessions = counted(self.calls, "question"), counted(self.sessions, "session")
+        return f"{questions} about {sessions}, some {self.tokens} tokens"
+
+
+def windows(session: Session, model: str) -> list[Window]:
+    """Return the windows of a session that are worth a question to `model`."""
+    parts: list[list[Message]] = [[]]
+    for message in session.messages:
+        if message.by_person and sum(other.by_person for other in parts[-1]) == TURNS:
+            parts.append([])
+        parts[-1].append(message)
+    found = [_window(session, model, _brief(part)) for part in parts]
+    return [one for one in found if any(_may_last(message) for message in one.messages)]
+
+
+def estimate(chosen: Sequence[Window]) -> Estimate:
+    """Return what it will take to ask about these windows, by the length of the questions."""
+    asked = {window.id: prompt.detection(window.messages, [NO_SKILL]) for window in chosen}
+    tokens = sum(len(one.system) + len(one.user) for one in asked.values()) // _CHARACTERS
+    return Estimate(len({window.session_id for window in chosen}), len(asked), tokens, _ANSWER * len(asked))
+
+
+def _brief(messages: Sequence[Message]) -> list[Message]:
+    """Leave out what the agent wrote long before the person spoke, and what it wrote after their last word."""
+    kept: list[Message] = []
+    run: list[Message] = []
+    for message in messages:
+        if message.by_person:
+            kept += [*run[-_REPLIES:], message]
+            run = []
+        else:
+            run.append(message)
+    return kept
+
+
+def _window(session: Session, model: str, messages: Sequence[Message]) -> Window:
+    numbers = {key: number for number, key in enumerate((m.turn_key for m in messages if m.by_person), 1)}
+    renumbered = tuple(replace(m, turn=numbers[m.turn_key]) if m.by_person else m for m in messages)
+    said = "\n".join(f"{m.turn_key} {m.text}" for m in messages if m.by_person)
+    content = f"{model}\n{prompt.VERSION}\n{session.agent}\n{session.id}\n{said}"
+    return Window(hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24], session.id, renumbered)
+
+
+def _may_last(message: Message) -> bool:
+    return message.by_person and may_hold_something_lasting(message.text)
+
+
+BOOKED_UNDER = "(mining)"  # in place of a skill, in `skilld cost`
+_AT_ONCE = 40  # windows handed to one worker: its start takes seconds
+_WAITS = 4  # times in a row that a model may ask us to come back later
+_WAIT = 20.0  # seconds, doubled with every time, where it does not say how long
+_LONGEST_WAIT = 300.0
+
+
+@dataclass
+class Asked:
+    """How far it came: windows answered, those whose answer was no use, what it cost, why it stopped early."""
+
+    windows: int = 0
+    unusable: int = 0
+    usage: Usage = field(default_factory=Usage)
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Under which terms a model is asked: which, for how much a day, for how long each time, in which surroundings."""
+
+    spec: Spec
+    limits: Limits
+    seconds: float
+    umask: int
+    environment: Mapping[str, str]
+    wait: Callable[[float], object] = threading.Event().wait
+
+
+class Asking:
+    """One run over windows that nobody asked about before. `progress` is told how many are done."""
+
+    def __init__(self, store: Store, terms: Terms, progress: Callable[[int], None]) -> None:
+        self._store = store
+        self._terms = terms
+        self._progress = progress
+        self.asked = Asked()
+
+    def about(self, windows: Sequence[Window]) -> Asked:
+        """Ask about the windows in order until they are done, the budget is spent or the model gives up.
+
+        Raises SkilldError where the model cannot be asked at all. An interruption loses nothing that was answered.
+        """
+        left = {window.id: window for window in windows}
+        waits = 0
+        while left and not self._spent():
+            chunk = list(left.values())[:_AT_ONCE]
+            answered = self.asked.windows
+            result = self._work(chunk, left)
+            if self.asked.stopped:
+                break
+            if result["outcome"] == Outcome.NOTHING.value:
+                continue
+            if result["outcome"] == Outcome.FAILED.value:
+                raise SkilldError("The model could not be asked", result["detail"], result.get("remedy", ""))
+            waits = 1 if self.asked.windows > answered else waits + 1
+            if waits > _WAITS:
+                self.asked.stopped = f"the model did not answer: {result['detail']}"
+                break
+            asked_to = float(result.get("retry_after") or _WAIT * 2 ** (waits - 1))
+            self._terms.wait(min(asked_to, _LONGEST_WAIT))
+        return self.asked
+
+    def _work(self, chunk: Sequence[Window], left: dict[str, Window]) -> dict[str, Any]:
+        job = {
+            "kind": "distil",
+            "umask": self._terms.umask,
+            "backend": asdict(self._terms.spec),
+            "skill": asdict(NO_SKILL),
+            "windows": [{"id": one.id, "messages": [asdict(message) for message in one.messages]} for one in chunk],
+        }
+        worker = Worker(job, self._terms.environment, self._terms.seconds * len(chunk))
+
+        def keep(told: Mapping[str, Any]) -> None:
+            self._keep(told, left.pop(told["window"]))
+            self._progress(self.asked.windows)
+            if left and self._spent():
+                worker.kill()
+
+        result = worker.result(keep)
+        self._book(self._terms.spec.model, Usage(**result.get("usage", {})))
+        return result
+
+    def _keep(self, told: Mapping[str, Any], window: Window) -> None:
+        with self._store.transaction():
+            self._book(told["model"], Usage(**told["usage"]))
+            self.asked.windows += 1
+            if "unusable" in told:
+                self.asked.unusable += 1  # not kept: the next run asks again
+                return
+            self._store.mining.keep(window.id, window.session_id, told["updates"], rfc3339(time.time()))
+
+    def _book(self, model: str, usage: Usage) -> None:
+        self.asked.usage += usage
+        self._store.usage.add(day(time.time()), model, BOOKED_UNDER, usage)
+
+    def _spent(self) -> bool:
+        why = why_spent(self._store.usage.on(day(time.time())), self._terms.limits)
+        if why:
+            self.asked.stopped = f"today's budget is spent: {why}"
+        return bool(why)
+
+
+def rates_of(models: Sequence[str], terms: Terms) -> Mapping[str, Any]:
+    """Return what the tokens of these models cost as JSON, None for each without a known price."""
+    job = {"kind": "price", "umask": terms.umask, "models": list(models)}
+    found = Worker(job, terms.environment, terms.seconds).result(lambda _: None).get("rates", {})
+    return {model: found.get(model) for model in models}

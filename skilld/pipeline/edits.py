@@ -1,0 +1,205 @@
+"""Verified updates of one skill to operations and new bytes, checked once more in code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from skilld.classify.backends import Backend, Unfit
+from skilld.classify.faithful import faith
+from skilld.classify.support import adds_only
+from skilld.classify.verify import Checked
+from skilld.edit.from_file import operations_from
+from skilld.edit.insertion_point import DEFAULT_TITLE, insert_bullet
+from skilld.edit.operations import apply
+from skilld.edit.spacing import in_code, spaced
+from skilld.errors import RefusedError, RetryError, SkilldError
+from skilld.pipeline.documents import Loaded
+from skilld.text import cut, fold, safe_text
+from skilld.types import BODY_OPS, Kind, Operation, SkillDoc, Update
+
+TAKEN_UP = "its content is not in your own words, but in what you said yes to"
+BY_HEADING = "it takes away all that stands below a heading or a step that you spoke of"
+BEYOND = "part of it is in none of your words"
+ALONG = "it takes away a sentence along with the one that you spoke of"
+_SHOWN = 80  # characters of a clause that a flag quotes
+# Kinds that only add: where a model's anchors do not fit, the verified change can be placed by code.
+_ADDS = frozenset({Kind.ADD_STEP, Kind.PREFERENCE, Kind.CORRECTION, Kind.FACT})
+
+
+class LintError(RefusedError):
+    """The linter refuses the edit: its words are not worth keeping either."""
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """An edit that passed: what to do, what comes of it, what a person should look at before accepting.
+
+    `checked` are the updates that it makes, `left_out` those for which no edit was found, worth keeping all the same.
+    """
+
+    operations: tuple[Operation, ...]
+    after: bytes
+    flags: tuple[str, ...]
+    checked: tuple[Checked, ...]
+    left_out: tuple[Checked, ...] = ()
+
+
+def compose(
+    backend: Backend,
+    checked: Sequence[Checked],
+    loaded: Loaded,
+    typed: str,
+    redact: Callable[[str], str],
+    *,
+    tell: bool = True,
+) -> Composed:
+    """Return the edit that puts the updates into the skill; `typed` is everything the person typed in their turns.
+
+    A model is shown the skill redacted, so an anchor of its own that holds a secret does not fit. With `tell` it is
+    told once why an edit that changes or removes something cannot be used.
+
+    Raises RefusedError where the edit would do what no edit may, SkilldError where none could be made.
+    """
+    updates = [item.update for item in checked]
+    if not backend.together:
+        return check(_one_by_one(backend, updates, loaded), checked, loaded, typed, redact)
+
+    def unfit(suggestion: list[Operation] | str) -> str:
+        try:
+            check(_operations(suggestion, loaded.data), checked, loaded, typed, redact)
+        except LintError:
+            return ""  # refused below: what is dangerous is not asked for once more
+        except SkilldError as error:
+            return error.cause
+        return ""
+
+    shown = replace(loaded.doc, text=redact(loaded.doc.text))
+    told = unfit if tell and not all(adds(item) for item in checked) else None
+    return check(_together(backend, updates, loaded, shown, told), checked, loaded, typed, redact)
+
+
+def check(
+    operations: Sequence[Operation],
+    checked: Sequence[Checked],
+    loaded: Loaded,
+    typed: str,
+    redact: Callable[[str], str],
+) -> Composed:
+    """Return what the operations come to, or raise as `compose` does where they may not be proposed."""
+    if any(operation.op not in BODY_OPS for operation in operations):
+        raise RefusedError("The edit was not made", "it is more than a change of the skill's body")
+    after = apply(loaded.data, operations)
+    if any(redact(part) != part for operation in operations for part in (operation.anchor, operation.text)):
+        raise RefusedError("The edit was not made", "it would store a line that holds a secret")
+    ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])
+    if not all(adds_only(_without_our_title(operation.text), ground) for operation in operations):
+        raise RefusedError("The edit was not made", "it says more than the person did")
+    updates = [item.update for item in checked]
+    before, then = loaded.data.decode("utf-8-sig"), after.decode("utf-8-sig")
+    judged = faith(before, then, updates, typed, title=DEFAULT_TITLE)
+    if judged.why_not:
+        raise RefusedError("The edit was not made", judged.why_not)
+    flags = [TAKEN_UP] if any(item.by_assent for item in checked) else []
+    flags += [BY_HEADING] if judged.by_heading else []
+    flags += [_shown(BEYOND, part) for part in (*(part for item in checked for part in item.beyond), *judged.beyond)]
+    flags += [_shown(ALONG, part) for part in judged.along]
+    from skilld.edit.lint import lint  # its rules take 0.2 s to compile, and of most batches nothing comes
+
+    for finding in lint(loaded.data, after, "\n".join([typed, *(item.taken_up for item in checked)])):
+        if finding.severity == "refuse":
+            raise LintError("The edit was not made", finding.sentence)
+        flags.append(finding.sentence)
+    return Composed(tuple(operations), after, tuple(dict.fromkeys(flags)), tuple(checked))
+
+
+def apart(
+    backend: Backend, checked: Sequence[Checked], loaded: Loaded, typed: str, redact: Callable[[str], str]
+) -> Composed:
+    """Return the edit of those updates that pass alone, one after the other, those that only add placed by code.
+
+    Raises as `compose` does, where none passes.
+    """
+    operations: list[Operation] = []
+    kept: list[Checked] = []
+    left_out: list[Checked] = []
+    now = loaded
+    why_not = SkilldError("The edit was not made", "nothing is left of it")
+    for item in checked:
+        try:
+            if adds(item):
+                one = check(placed([item.update], now.data), [item], now, typed, redact)
+            else:
+                one = compose(backend, [item], now, typed, redact, tell=False)
+        except RetryError:
+            raise
+        except SkilldError as error:
+            why_not = error
+            left_out += [] if isinstance(error, LintError) else [item]
+        else:
+            operations += one.operations
+            kept.append(item)
+            now = replace(now, data=one.after, doc=replace(now.doc, text=one.after.decode("utf-8-sig")))
+    if not kept:
+        raise why_not
+    return replace(check(operations, kept, loaded, typed, redact), left_out=tuple(left_out))
+
+
+def _operations(suggestion: list[Operation] | str, data: bytes) -> list[Operation]:
+    if isinstance(suggestion, str):
+        return operations_from(data, suggestion)
+    return spaced(data, suggestion)
+
+
+def _together(
+    backend: Backend, updates: Sequence[Update], loaded: Loaded, shown: SkillDoc, unfit: Unfit | None
+) -> list[Operation]:
+    suggestion = backend.edit(updates, shown, unfit)
+    try:
+        operations = _operations(suggestion, loaded.data)
+        apply(loaded.data, operations)
+    except SkilldError:
+        if any(update.kind not in _ADDS for update in updates):
+            raise
+        return placed(updates, loaded.data)
+    if in_code(loaded.data, operations) and all(update.kind in _ADDS for update in updates):
+        return placed(updates, loaded.data)
+    return operations
+
+
+def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> list[Operation]:
+    operations: list[Operation] = []
+    data = loaded.data
+    for update in updates:
+        suggestion = backend.edit([update], replace(loaded.doc, text=data.decode("utf-8-sig")))
+        steps = suggestion if isinstance(suggestion, list) and suggestion else placed([update], data)
+        data = apply(data, steps)
+        operations += steps
+    return operations
+
+
+def adds(item: Checked) -> bool:
+    """Whether an update takes nothing away, so that code can place it."""
+    return item.update.kind in _ADDS
+
+
+def placed(updates: Sequence[Update], data: bytes) -> list[Operation]:
+    """Return the operations that put each change into its section word for word."""
+    operations: list[Operation] = []
+    ground = data.decode("utf-8-sig") + "\n".join(update.change for update in updates)
+    for update in updates:
+        operation = insert_bullet(data, update.section, update.change)
+        if any(line.startswith("#") and not adds_only(line, ground) for line in operation.text.split("\n")):
+            operation = insert_bullet(data, "", update.change)  # a new heading in words that nobody used
+        data = apply(data, [operation])
+        operations.append(operation)
+    return operations
+
+
+def _shown(flag: str, part: str) -> str:
+    return f"{flag}: {cut(safe_text(fold(part)), _SHOWN)}"
+
+
+def _without_our_title(text: str) -> str:
+    """Leave out the heading that code gives a section of its own: it says nothing."""
+    return "\n".join(line for line in text.split("\n") if line.lstrip("#").strip() != DEFAULT_TITLE)

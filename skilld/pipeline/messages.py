@@ -1,0 +1,137 @@
+"""The batch's words, read again from the transcripts and redacted before anything else sees them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from skilld.agents import ADAPTERS
+from skilld.errors import RetryError
+from skilld.ingest import prompt_log
+from skilld.ingest.source import source_of
+from skilld.types import Event, How, Message, RawLine, Reply, Turn
+
+# Of one message; a longer one is a paste or a dump, and its middle is no one's words.
+_LONGEST = 64 * 1024
+_REPLIES_KEPT = 40
+_SPACE = re.compile(r"\s")
+_SPACE_LAST = re.compile(r"\s\S*\Z")
+
+
+class AbsentError(RetryError):
+    """The words of a batch cannot be read now; `place` is the transcript that would have them."""
+
+    def __init__(self, place: str, why: str) -> None:
+        super().__init__("The transcript cannot be read", f"{place}: {why}")
+        self.place = place
+
+
+def read(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
+    """Return the messages since the last batch, in order, up to the batch's last turn.
+
+    Each source is parsed from its start, so that an adapter knows what only the head of a file says. Raises AbsentError
+    where none of the batch's turns can be found again, or a part of them is in a file that cannot be read now.
+    """
+    numbers = {key: number for number, key in enumerate(job["turns"], 1)}
+    messages: list[Message] = []
+    trouble: OSError | None = None
+    for source in job["sources"]:
+        found = {message.turn_key for message in messages if message.by_person}
+        wanted = {key: number for key, number in numbers.items() if key not in found}  # a fork has copies of the others
+        try:
+            messages += _of_source(job["agent"], job["session_id"], source, wanted, redact)
+        except OSError as error:
+            trouble = trouble or error
+    found = {message.turn_key for message in messages if message.by_person}
+    if not found or (trouble and len(found) < len(numbers)):
+        place = job["sources"][0]["path"] if job["sources"] else ""
+        why = (trouble.strerror or type(trouble).__name__) if trouble else "it does not hold them any more"
+        raise AbsentError(str(trouble.filename or place) if trouble else place, why)
+    last = max(i for i, message in enumerate(messages) if message.by_person)
+    return messages[: last + 1]
+
+
+def from_memory(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
+    """Return what was kept of the batch's turns when they were first read, in order: all that is known of them.
+
+    Nothing tells what was said between them.
+    """
+    numbers = {key: number for number, key in enumerate(job["turns"], 1)}
+    kept = {said["key"]: said for said in job.get("words", ())}
+    return [
+        Message(redact(kept[key]["text"]), turn=number, turn_key=key, how=How(kept[key]["how"]))
+        for key, number in numbers.items()
+        if key in kept
+    ]
+
+
+def as_messages(events: Sequence[Turn | Reply], redact: Callable[[str], str]) -> list[Message]:
+    """Return all turns and replies of one session as messages, the turns numbered from 1 in their order."""
+    turns = dict.fromkeys(event.key for event in events if isinstance(event, Turn))
+    numbers = {key: number for number, key in enumerate(turns, 1)}
+    return [_message(event, numbers, redact) for event in _trim(events)]
+
+
+def _of_source(
+    agent: str, session: str, source: Mapping[str, Any], numbers: Mapping[str, int], redact: Callable[[str], str]
+) -> list[Message]:
+    turns: dict[str, Turn] = {}
+    events: list[Turn | Reply] = []
+    for event in _events(agent, session, source):
+        if isinstance(event, Turn) and event.key in numbers and event.key not in turns:
+            turns[event.key] = event
+            events.append(event)
+        elif isinstance(event, Reply) and event.span.start >= source["start"]:
+            events.append(event)
+    if ADAPTERS[agent].INFO.typed_list and len(turns) < len(numbers):
+        # The client's list of typed prompts has forgotten them since; their keys say that they were in it.
+        for event in _events(agent, session, source, forgotten=True):
+            if isinstance(event, Turn) and event.key in numbers and event.key not in turns:
+                turns[event.key] = event
+                events.append(event)
+        events.sort(key=lambda event: event.span.start)
+    return [_message(event, numbers, redact) for event in _trim(events)]
+
+
+def _events(agent: str, session: str, source: Mapping[str, Any], *, forgotten: bool = False) -> Iterator[Event]:
+    info = ADAPTERS[agent].INFO
+    path = Path(source["path"])
+    parser = ADAPTERS[agent].parser(path)
+    if not forgotten:
+        prompt_log.tell(parser, path, info)
+    for item in source_of(info).whole(path, end=source["end"], session=session, own=True):
+        if isinstance(item, RawLine):
+            yield from parser.feed(item)
+    yield from parser.flush()
+
+
+def _trim(events: Sequence[Turn | Reply]) -> list[Turn | Reply]:
+    """Keep of each run of the agent's messages only the newest: a long run is work, not talk."""
+    kept: list[Turn | Reply] = []
+    run: list[Turn | Reply] = []
+    for event in events:
+        if isinstance(event, Reply):
+            run.append(event)
+        else:
+            kept += run[-_REPLIES_KEPT:]
+            run = []
+            kept.append(event)
+    return kept
+
+
+def _ends(text: str) -> str:
+    """Return head and tail of a long text, cut at white space: half a secret is not known for one."""
+    if len(text) <= _LONGEST:
+        return text
+    head, tail = text[: _LONGEST // 2], text[-_LONGEST // 2 :]
+    last, first = _SPACE_LAST.search(head), _SPACE.search(tail)
+    return (head[: last.start()] if last else "") + "\n" + (tail[first.end() :] if first else "")
+
+
+def _message(event: Turn | Reply, numbers: Mapping[str, int], redact: Callable[[str], str]) -> Message:
+    text = redact(_ends(event.text))
+    if isinstance(event, Reply):
+        return Message(text)
+    return Message(text, turn=numbers[event.key], turn_key=event.key, how=event.how)

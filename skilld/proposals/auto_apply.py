@@ -1,0 +1,156 @@
+"""Auto mode: which of the proposals just made are applied without being asked for. Off unless the settings say so."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from skilld.classify.accounted import all_own
+from skilld.classify.polarity import turns
+from skilld.edit.insertion_point import DEFAULT_TITLE
+from skilld.edit.lint import is_low_risk
+from skilld.errors import RefusedError, SkilldError
+from skilld.git import objects, refs, state, tree
+from skilld.git import tree as index
+from skilld.git.objects import Ident
+from skilld.git.repo import Repo, Tracked
+from skilld.proposals import worktree
+from skilld.proposals.outcomes import Apply
+from skilld.proposals.staging_result import Staged
+from skilld.proposals.submit import applier, private_repositories, restage
+from skilld.proposals.worktree import own_commit, tracked_by
+from skilld.types import Op, Proposal
+from skilld.words import denies
+
+# Applying a proposal unasked, in auto mode: a commit of its own on the branch that is checked out, touching one
+# file.
+#
+# By plumbing alone, since no person gave a command: no hook, no signing. The file and its index entry follow only
+# where both are HEAD's, byte for byte; every other state leaves the proposal where it is. A process that is killed
+# on the way leaves at most the edit in the file or staged, never a branch that its work tree contradicts.
+
+_TITLE = "The proposal was not applied"
+
+
+def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None) -> str:
+    """Apply a proposal and return its commit on the branch that is checked out where its skill lives.
+
+    `private` is the folder of skilld's own repositories. Raises RefusedError, with everything as it was, where the
+    file or its index entry is not HEAD's, an operation is in progress, HEAD is detached or the staging branch itself,
+    or the edit does not fit. A new skill is never applied unasked.
+    """
+    tracked = tracked_by(proposal, private)
+    if proposal.creates or tracked.entry is None:
+        raise RefusedError(_TITLE, "a new skill is for you to accept")
+    repo, path = tracked.repo, Path(proposal.path)
+    source = own_commit(repo, proposal.id, proposal.commit)
+    if source is None:
+        raise RefusedError(_TITLE, "its commit is gone from the repository")
+    branch = _ready(tracked)
+    old = worktree.read(path)
+    if old != objects.read_blob(repo.git, repo.head, tracked.relpath):
+        raise RefusedError(_TITLE, f"{tracked.relpath} has uncommitted changes")
+    new = apply(old)
+    entry = tree.Entry(tracked.entry.mode, objects.write_blob(repo.git, new))
+    commit = objects.write_commit(
+        repo.git,
+        tree=tree.rewrite(repo.git, repo.head, {tracked.relpath: entry}),
+        parents=[repo.head],
+        message=source.message,
+        author=source.author,
+        committer=Ident("skilld", objects.EMAIL, int(time.time())),
+    )
+    worktree.replace(path, old, new)
+    try:
+        _move(tracked, entry, refs.Change(branch, commit, repo.head), source.subject)
+    except SkilldError:
+        worktree.replace(path, new, old)
+        raise
+    return commit
+
+
+def _ready(tracked: Tracked) -> str:
+    """Return the branch to commit on."""
+    repo = tracked.repo
+    busy = state.in_progress(repo.git_dir)
+    if busy is not None:
+        raise RefusedError(_TITLE, f"{busy} is in progress in {repo.toplevel}")
+    if repo.branch is None:
+        raise RefusedError(_TITLE, f"no branch is checked out in {repo.toplevel}")
+    if repo.branch == refs.STAGING:
+        raise RefusedError(_TITLE, f"{refs.BRANCH} itself is checked out in {repo.toplevel}")
+    if not _is_clean(repo, tracked):
+        raise RefusedError(_TITLE, f"{tracked.relpath} has staged changes")
+    return repo.branch
+
+
+def _is_clean(repo: Repo, tracked: Tracked) -> bool:
+    return index.parse(repo.git.run("ls-files", "-z", "--stage", "--", tracked.relpath)) == {
+        tracked.relpath: tracked.entry
+    }
+
+
+def _move(tracked: Tracked, entry: tree.Entry, change: refs.Change, subject: str) -> None:
+    repo = tracked.repo
+    index.stage(repo.git, {tracked.relpath: entry})
+    try:
+        refs.move(repo.git, repo.common_dir, [change], f"skilld: {subject}")
+    except SkilldError:
+        index.stage(repo.git, {tracked.relpath: tracked.entry})
+        raise
+
+
+# What code writes itself: the heading of a new section, and the number of a step.
+_BY_CODE = re.compile(rf"^#+ {DEFAULT_TITLE}$|^\s*\d{{1,3}}[.)]\s", re.MULTILINE)
+
+
+def apply_allowed(
+    staged: Staged, standing: Sequence[Proposal], rules: Mapping[str, Any], typed: Callable[[Proposal], str]
+) -> None:
+    """Apply those of the proposals just made that `rules` allow; the others stay on the staging branch.
+
+    `rules` has `skills`, the names of skills whose proposals may be applied (None: all), and `confidence`, which a
+    proposal must reach. `typed` gives what the person typed in the turns that a proposal quotes. One that was not
+    applied for the state of its repository says so in its note.
+    """
+    for proposal in list(staged.made):
+        if not (_allowed(proposal, rules) and _is_own(proposal, typed)):
+            continue
+        try:
+            commit = apply_unasked(proposal, applier(proposal), private_repositories())
+        except SkilldError as error:
+            staged.change(replace(proposal, note=f"not applied: {error.cause or error.title}"))
+            continue
+        staged.applied.append([proposal.id, commit])
+        others = [other for other in (*standing, *staged.made) if other.id not in {name for name, _ in staged.applied}]
+        try:
+            restage(proposal.repo, others, staged, [proposal.id])
+        except SkilldError:
+            continue  # the next look at git takes it off the branch
+
+
+def _allowed(proposal: Proposal, rules: Mapping[str, Any]) -> bool:
+    """Whether a proposal is of the kind that needs no person: sure, unflagged, adding plain words and nothing else."""
+    named = rules["skills"] is None or proposal.skill in rules["skills"]
+    sure = proposal.confidence >= rules["confidence"] and not proposal.flags
+    if not (named and sure and proposal.commit) or any(item.op is not Op.INSERT_AFTER for item in proposal.operations):
+        return False
+    try:
+        before = Path(proposal.path).read_bytes()
+        return is_low_risk(before, applier(proposal)(before))
+    except (OSError, SkilldError):
+        return False
+
+
+def _is_own(proposal: Proposal, typed: Callable[[Proposal], str]) -> bool:
+    """Whether the person typed, in the turns quoted, each content word to be added and each that turns a rule round."""
+    try:
+        said = typed(proposal)
+    except SkilldError:
+        return False
+    texts = [_BY_CODE.sub("", operation.text) for operation in proposal.operations]
+    return all(all_own(text, said) and turns(text) <= turns(said) and denies(text) <= denies(said) for text in texts)

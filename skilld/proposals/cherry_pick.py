@@ -1,0 +1,304 @@
+"""Accepting and reverting one proposal: `git cherry-pick` and `git revert` in the person's name, all or nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from skilld.errors import RefusedError, SkilldError
+from skilld.git import line_diff, objects, refs, state, tree
+from skilld.git import tree as index
+from skilld.git.errors import GitTimeoutError
+from skilld.git.objects import Commit, Ident
+from skilld.git.run import PersonGit
+from skilld.proposals import worktree
+from skilld.proposals.outcomes import Apply, Landed, Refit, Way
+from skilld.proposals.reverse_patch import transplant, undo
+from skilld.proposals.worktree import (
+    Desk,
+    at_desk,
+    by_hand,
+    commit_by_lines,
+    commit_file,
+    head,
+    kept_as_object,
+    own_commit,
+    versions,
+    would_merge,
+)
+from skilld.types import Proposal
+
+# The person's own cherry-pick or revert, run for a decision: a commit comes of it, or everything is as it was.
+
+
+def run_command(desk: Desk, *args: str) -> Landed | None:
+    """Run a cherry-pick or revert; return None, and leave no trace, where it did not make a commit.
+
+    A command that turns out to change nothing counts as done.
+    """
+    before = worktree.read(desk.path) if os.path.lexists(desk.path) else None
+    message = desk.repo.git_dir / "MERGE_MSG"
+    had_message = message.exists()
+    try:
+        desk.person.call(*args)
+    except GitTimeoutError:
+        _abort(desk, args[0])
+        raise
+    if head(desk) != desk.repo.head:
+        return Landed(head(desk), Way.GIT)
+    empty = state.in_progress(desk.repo.git_dir) is not None and _nothing_to_commit(desk.person)
+    _abort(desk, args[0])
+    _put_back(desk, before)
+    if not had_message:
+        message.unlink(missing_ok=True)
+    return Landed(desk.repo.head, Way.NOTHING) if empty else None
+
+
+def _nothing_to_commit(person: PersonGit) -> bool:
+    if person.run("ls-files", "--unmerged", "-z"):
+        return False
+    return person.call("diff-index", "--cached", "--quiet", "HEAD").status == 0
+
+
+def _abort(desk: Desk, command: str) -> None:
+    if state.in_progress(desk.repo.git_dir) is not None:
+        desk.person.call(command, "--abort")
+    left = state.in_progress(desk.repo.git_dir)
+    if left is not None or head(desk) != desk.repo.head:
+        undo = by_hand(desk.repo, command, "--abort")
+        raise SkilldError(desk.title, f"git {command} stopped half-way and could not be aborted", undo)
+
+
+def _put_back(desk: Desk, before: bytes | None) -> None:
+    """Put the skill and its entry in the index back where git left them changed with nothing in progress.
+
+    It does where a hook refuses every move of a ref, its own notes of a pick included, and where an object that it
+    needs cannot be read (measured, git 2.39).
+    """
+    relpath = desk.tracked.relpath
+    if not desk.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--", relpath):
+        return
+    tree.stage(desk.repo.git, {relpath: desk.tracked.entry})
+    found = worktree.read(desk.path) if os.path.lexists(desk.path) else None
+    if found == before:
+        return
+    if before is None and found is not None:
+        worktree.remove(desk.path, found, desk.repo.toplevel)
+    elif before is not None and found is None:
+        worktree.make(desk.path, before)
+    elif before is not None and found is not None:
+        worktree.replace(desk.path, found, before)
+
+
+# A whole skill that comes or goes where git's own command would not do it, as when other work is staged.
+#
+# All or nothing, as in `person`: the file and its entry in the index, the commit in the person's name, or as it was.
+
+
+def commit_made(desk: Desk, data: bytes, message: bytes, author: Ident | None) -> Landed:
+    """Make the skill's file and commit it alone. Raises RefusedError where that fails: it is gone again then."""
+    git, relpath = desk.repo.git, desk.tracked.relpath
+    worktree.make(desk.path, data)
+
+    def take_away() -> list[str]:
+        found = worktree.read(desk.path)
+        index.stage(git, {relpath: None})
+        worktree.remove(desk.path, found, desk.repo.toplevel)
+        return [] if found == data else kept_as_object(desk, found)
+
+    try:
+        index.stage(git, {relpath: tree.Entry("100644", objects.write_blob(git, data))})
+    except BaseException:
+        take_away()
+        raise
+    return commit_file(desk, message, author, take_away)
+
+
+def commit_removed(desk: Desk, message: bytes) -> Landed:
+    """Remove the skill's file and commit that alone. Raises RefusedError where that fails: it is back then."""
+    data = worktree.read(desk.path)
+    worktree.remove(desk.path, data, desk.repo.toplevel)
+
+    def make_again() -> list[str]:
+        worktree.make(desk.path, data)
+        return []
+
+    return commit_file(desk, message, None, make_again)
+
+
+# Accepting a proposal: a `git cherry-pick` in the person's name, or the same edit by its anchors where that
+# conflicts.
+#
+# Takes a proposal and its edit as a function of bytes (of b"" where it makes the skill); gives the commit that
+# brought it in. Author, message and trailers stay skilld's; the person is the committer, and their hooks and signing
+# apply.
+
+_TITLE = "The proposal was not accepted"
+
+
+def accept(
+    proposal: Proposal,
+    apply: Apply,
+    removed: Mapping[str, str],
+    private: Path | None = None,
+    refit: Refit | None = None,
+) -> Landed:
+    """Bring a proposal into the branch that is checked out where its skill lives.
+
+    `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. `refit` makes the
+    edit in a version that was edited since; without it only its anchors tell its place. A proposal whose edit is there
+    already counts as accepted. Raises RefusedError, with everything as it was, for a dirty skill, an operation in
+    progress, a detached HEAD, each with the command to do it by hand, and where the edit has no certain place.
+    """
+    with at_desk(proposal, removed, private, _TITLE, ("cherry-pick", proposal.commit)) as desk:
+        return _take_in(desk, proposal, apply, refit)
+
+
+def _take_in(desk: Desk, proposal: Proposal, apply: Apply, refit: Refit | None) -> Landed:
+    edited = _edited_commit(desk, proposal.id)
+    commit = edited or own_commit(desk.repo, proposal.id, proposal.commit)
+    if commit is None:
+        cause = "the proposal's commit is gone from the repository"
+        raise RefusedError(_TITLE, cause, f"to write it into the file: skilld accept --worktree {proposal.id}")
+    before, after = versions(desk, commit)
+    if would_merge(desk, before, after) and not _misnumbered(desk, before, after, refit if edited is None else None):
+        done = run_command(desk, "cherry-pick", commit.oid)
+        if done is not None:
+            _write_out(desk, after)
+            return done
+    else:  # a cherry-pick by hand would conflict, or give a step the number that another one has
+        desk = replace(desk, remedy=lambda: f"Write it into {proposal.relpath} yourself: skilld show {proposal.id}")
+
+    def change(current: bytes) -> bytes:
+        if edited is not None:
+            return undo(after, before, current)
+        try:
+            return apply(current) if refit is None else refit(before, after, current)
+        except SkilldError:
+            # Where the branch that is checked out and the one below the proposal part.
+            common = objects.common_version(desk.repo.git, desk.repo.head, commit.parents[0], desk.tracked.relpath)
+            if common is None or common == before:
+                raise
+        return transplant(before, after, common, current)
+
+    if desk.tracked.entry is None:
+        return commit_made(desk, change(b""), commit.message, commit.author)
+    return commit_by_lines(desk, change, commit.message, commit.author)
+
+
+def _misnumbered(desk: Desk, before: bytes, after: bytes, refit: Refit | None) -> bool:
+    """Whether a clean cherry-pick would leave an added step with another number than it has in its list."""
+    current = objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath)
+    if refit is None or current is None:
+        return False
+    try:
+        merged, fitted = line_diff.merge(before, current, after), refit(before, after, current)
+    except (SkilldError, line_diff.MergeConflictError):
+        return False
+    return sorted(line_diff.split(merged)) != sorted(line_diff.split(fitted))
+
+
+def _write_out(desk: Desk, data: bytes) -> None:
+    """Write a new skill that git left out of a sparse work tree; git takes a file that stands there for wanted."""
+    is_new = desk.tracked.entry is None and not os.path.lexists(desk.path)
+    if is_new and objects.read_blob(desk.repo.git, head(desk), desk.tracked.relpath) == data:
+        worktree.make(desk.path, data)
+
+
+def _edited_commit(desk: Desk, proposal: str) -> Commit | None:
+    """Return the proposal's commit on the staging branch where the person amended it there: their version wins."""
+    repo = desk.repo
+    tip = refs.tip(repo.git, refs.STAGING)
+    if tip is None:
+        return None
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal}", "--no-merges", "--max-count=10"
+    oids = repo.git.run("rev-list", *named, tip, f"^{repo.head}").decode().split()
+    found = [commit for commit in objects.read_commits(repo.git, oids) if commit and commit.proposals == (proposal,)]
+    return next((commit for commit in found if commit.committer.email != objects.EMAIL), None)
+
+
+def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
+    """Write the edit into the file and commit nothing; return whether the file changed.
+
+    Raises SkilldError when the anchors are gone, RefusedError when the file is changed meanwhile, or something stands
+    where a new skill is to be made.
+    """
+    path = Path(proposal.path)
+    if proposal.creates and not os.path.lexists(path):
+        worktree.make(path, apply(b""))
+        return True
+    old = worktree.read(path)
+    try:
+        new = apply(old)
+    except SkilldError as error:
+        if proposal.creates:
+            raise RefusedError(_TITLE, error.cause) from error
+        raise
+    if new != old:
+        worktree.replace(path, old, new)
+    return new != old
+
+
+# Taking an accepted proposal back: a `git revert` in the person's name, or its lines taken out where that conflicts.
+#
+# What came in by a squash, or amended with other files, is not reverted as a commit, which would take the rest
+# along.
+
+_REVERT_TITLE = "The proposal was not reverted"
+
+
+def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None = None) -> Landed:
+    """Take a proposal out of the branch that is checked out where its skill lives.
+
+    `removed` is what `scrub_environment` returned, `private` the folder of skilld's own repositories. What is not there
+    any more counts as reverted. Raises RefusedError as `accept` does, and for a new skill that was changed since.
+    """
+    named = proposal.landed or proposal.commit
+    with at_desk(proposal, removed, private, _REVERT_TITLE, ("revert", named)) as desk:
+        return _take_out(desk, proposal)
+
+
+def _take_out(desk: Desk, proposal: Proposal) -> Landed:
+    landing = _landing(desk, proposal)
+    source = landing or own_commit(desk.repo, proposal.id, proposal.commit)
+    if source is None:
+        raise desk.refused("the proposal's commit is gone from the repository")
+    before, after = versions(desk, source)
+    if proposal.creates:
+        if desk.tracked.entry is None:
+            return Landed(desk.repo.head, Way.NOTHING)
+        if objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath) != after:
+            raise desk.refused(f"{desk.tracked.relpath} was changed since it was made")
+    if landing is not None and would_merge(desk, after, before):
+        done = run_command(desk, "revert", "--no-edit", landing.oid)
+        if done is not None:
+            return done
+    message = f'Revert "{source.subject}"\n\nThis reverts commit {source.oid}.\n'.encode()
+
+    def taken_out(current: bytes) -> bytes:
+        return current if line_diff.gone(current, before, after) else undo(before, after, current)
+
+    if proposal.creates:
+        return commit_removed(desk, message)
+    return commit_by_lines(desk, taken_out, message, None)
+
+
+def _landing(desk: Desk, proposal: Proposal) -> Commit | None:
+    """Return the newest commit of HEAD that brought in this proposal and nothing else, or None."""
+    repo, relpath = desk.repo, desk.tracked.relpath
+    wanted = (
+        "--fixed-strings",
+        f"--grep=Skilld-Proposal: {proposal.id}",
+        "--full-history",
+        "--no-merges",
+        "--max-count=10",
+    )
+    oids = repo.git.run("rev-list", *wanted, "HEAD", "--", relpath).decode().split()
+    for commit in objects.read_commits(repo.git, oids):
+        if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
+            continue
+        if tree.changed(repo.git, commit.parents[0], commit.oid).keys() == {relpath}:
+            return commit
+    return None

@@ -1,0 +1,121 @@
+"""Accepting, rejecting and reverting one proposal: git first, then the store, then the staging branch made again.
+
+The outcome is sentences for the person; whoever shows them makes them harmless for a terminal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from skilld.clock import rfc3339
+from skilld.errors import RefusedError, SkilldError
+from skilld.git.line_diff import gone
+from skilld.proposals.cherry_pick import accept as land
+from skilld.proposals.cherry_pick import accept_worktree
+from skilld.proposals.cherry_pick import revert as take_out
+from skilld.proposals.fitted import Edit
+from skilld.proposals.parts import versions
+from skilld.proposals.results import follow
+from skilld.proposals.staging_result import Staged
+from skilld.proposals.submit import private_repositories, restage
+from skilld.store import Store
+from skilld.types import Proposal, State
+
+_ACCEPTABLE = frozenset({State.OPEN, State.DROPPED, State.REJECTED, State.REVERTED, State.STALE})
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What came of a decision: sentences, and warnings about what was left as it was."""
+
+    lines: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """From which states it may be made, to which it leads, how it is carried out (giving a commit), and why."""
+
+    allowed: frozenset[State]
+    after: State
+    carry_out: Callable[[Proposal], str]
+    why: str = ""
+
+
+def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision:
+    """Return the decision to take a proposal into the branch that is checked out, or only into the file."""
+
+    def carry_out(proposal: Proposal) -> str:
+        edit = Edit(proposal)
+        if worktree:
+            found = versions(proposal) if proposal.commit else None
+            accept_worktree(proposal, partial(edit.certain, *found) if found is not None else edit)
+            return ""
+        if not proposal.commit:
+            raise RefusedError("Not accepted", f"{proposal.id} {proposal.note}", "Or only write the file: --worktree")
+        return land(proposal, edit, removed, private_repositories(), edit.certain).commit
+
+    return Decision(_ACCEPTABLE, State.ACCEPTED, carry_out)
+
+
+def rejecting(why: str = "") -> Decision:
+    """Return the decision to drop a proposal."""
+    return Decision(frozenset({State.OPEN, State.DROPPED}), State.REJECTED, lambda _: "", why)
+
+
+def reverting(removed: Mapping[str, str]) -> Decision:
+    """Return the decision to take an accepted proposal out again."""
+
+    def carry_out(proposal: Proposal) -> str:
+        return take_out(proposal, removed, private_repositories()).commit
+
+    return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out)
+
+
+def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
+    """Carry a decision out and write it down. Raises SkilldError, with nothing changed, where that cannot be."""
+    after = decision.after
+    if proposal.state is after and not (after is State.ACCEPTED and _is_gone(proposal)):
+        return Told((f"{proposal.id} was {after.value} already.",))
+    if proposal.state not in {*decision.allowed, after}:
+        raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
+    commit = decision.carry_out(proposal)
+    with store.transaction():
+        now = rfc3339(time.time())
+        store.proposals.decide(proposal, after, now, who="command", why=decision.why, commit=commit)
+    said = f"{proposal.id} {after.value}: {proposal.summary}"
+    if not proposal.repo:
+        return Told((said,))
+    then = remake(store, proposal.repo)
+    return Told((said, *then.lines), then.warnings)
+
+
+def _is_gone(proposal: Proposal) -> bool:
+    """Whether nothing of an accepted proposal is in the file: the branch was reset, or the file restored."""
+    try:
+        current = Path(proposal.path).read_bytes()
+    except FileNotFoundError:
+        current = b""
+        if not proposal.creates:
+            return False
+    except OSError:
+        return False
+    found = versions(proposal)
+    return found is not None and gone(current, *found)
+
+
+def remake(store: Store, repo: str) -> Told:
+    """Make the staging branch of a repository again from what is still open."""
+    staged = Staged()
+    try:
+        held = restage(repo, store.proposals.in_states([State.OPEN], repo), staged, store.proposals.closed_ids())
+    except SkilldError as error:
+        return Told(warnings=(f"the staging branch was left as it is: {error}",))
+    with store.transaction():
+        follow(store, staged.changes(), time.time())
+    lines = [f"{name} is {state} now: {note}" for name, _, state, _, note in staged.decisions]
+    return Told((*lines, *([f"The staging branch was left as it is: {held}"] if held else [])))

@@ -1,0 +1,226 @@
+"""What enters and leaves proposing. Frozen values, no behaviour beyond a sentence for the person."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from skilld.clock import seconds
+from skilld.text import counted, cut, one_line
+from skilld.types import Kind
+
+Apply = Callable[[bytes], bytes]
+"""Bytes of a SKILL.md (b"": there is none) to its edited bytes; raises SkilldError when an anchor is gone."""
+
+
+Refit = Callable[[bytes, bytes, bytes], bytes]
+"""A SKILL.md before and after an edit, and another version, to that version edited; else raises SkilldError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An open proposal of the repository, as the store has it: what a rebuild applies again.
+
+    `base` is the commit its branch rested on when it was made, `commit` its own as far as the store knows: where it is
+    another one by now, the word of that was lost and is given again. `creates` says that it makes the skill. `refit`
+    makes the same edit in another version than the one it was made in; without it, `apply` does.
+    """
+
+    id: str
+    relpath: str
+    base: str
+    apply: Apply
+    commit: str = ""
+    creates: bool = False
+    refit: Refit | None = None
+
+    def news(self, commit: str) -> dict[str, str]:
+        """Return where it stands now, by its id; nothing where that is known."""
+        return {self.id: commit} if self.commit and self.commit != commit else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One edit to propose.
+
+    `path` is the real path of the SKILL.md, `at` the batch's time (RFC 3339), which pins the commit's dates. `quote`
+    is redacted already. `standing` are the open proposals of the same repository, `dropped` the ids of decided ones
+    that may still be on the branch. `share_quote` puts quote and session into the message even where the repository
+    has a remote. `private` is the folder of skilld's own repositories, for a skill that git does not track; without it
+    such a skill is refused. `creates` says that the edit makes the skill, of b"". `restored` says that the person took
+    it off the branch and wants it back: that its ref still holds it is no reason to leave it where it is. `refit` is as
+    in `Standing`.
+    """
+
+    id: str
+    batch_id: str
+    path: Path
+    skill: str
+    apply: Apply
+    summary: str
+    reason: str
+    quote: str
+    kind: Kind
+    confidence: float
+    session_id: str
+    model: str
+    at: str
+    standing: tuple[Standing, ...] = ()
+    dropped: frozenset[str] = frozenset()
+    share_quote: bool = False
+    private: Path | None = None
+    creates: bool = False
+    restored: bool = False
+    refit: Refit | None = None
+
+    @property
+    def epoch(self) -> int:
+        """The batch's time in seconds since 1970."""
+        moment = seconds(self.at)
+        if moment is None:
+            raise ValueError(f"{self.at!r} is no time")
+        return int(moment)
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The commit the staging branch rests on.
+
+    `ahead` counts the commits up to it that the default branch does not have; 0 where it is on the default branch, or
+    where no default branch can be told (`default` is None then). `branch` is a branch that has it, where `ahead` is
+    not 0: the one that is checked out, if it does.
+    """
+
+    commit: str
+    branch: str | None = None
+    default: str | None = None
+    ahead: int = 0
+
+    @property
+    def warning(self) -> str:
+        """A sentence when merging the branch would bring in more than the proposals, else the empty string."""
+        if not self.ahead:
+            return ""
+        return f"rests on {self.branch or 'a detached HEAD'} ({counted(self.ahead, 'commit')} not on {self.default})"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The staging branch after a call.
+
+    `tip` is None where the branch is gone because nothing is left on it. `moved` has the new commit of each proposal
+    that was made again, `stale` the reason for each that could not be, `present` those that the skill says already,
+    `doubled` those that another open proposal says. `held` says why the branch was left as it was, or is empty.
+    """
+
+    tip: str | None
+    rest: Rest | None
+    moved: Mapping[str, str] = field(default_factory=dict)
+    stale: Mapping[str, str] = field(default_factory=dict)
+    present: tuple[str, ...] = ()
+    doubled: tuple[str, ...] = ()
+    held: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """The edit is a commit. `fresh` is false where an earlier try had made it already (`id` is that proposal's).
+
+    `repo` is the address of the repository: the top of its work tree, or the git directory of one of skilld's own.
+    """
+
+    id: str
+    commit: str
+    base: str
+    branch: str
+    repo: str
+    relpath: str
+    line: Line
+    fresh: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """It waits for the person: to commit the SKILL.md that alone it fits, or to be done with the staging branch."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Misfit:
+    """The edit's anchors stand neither in HEAD's SKILL.md nor in an uncommitted one."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """The edit fits HEAD's SKILL.md, but not after these open proposals."""
+
+    proposals: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unchanged:
+    """The skill, or an open proposal for it, says this already."""
+
+
+ProposeOutcome = Proposed | Waiting | Misfit | Contradiction | Unchanged
+
+
+# The message of a proposal's commit. Pure: redacted text in, bytes out; knows neither git nor the repository.
+#
+# Shape: subject, reason, quote, then our trailers as the last paragraph. Text of a model or a person stands only in
+# the first three, and a line of it that a program could read as a trailer, a patch or a commit's name is marked with
+# a bar. `git interpret-trailers` judges it in tests/unit/test_propose_message.py.
+
+SUBJECT = 71
+WIDTH = 72
+QUOTE = 200
+_SKILL = 32
+
+# "Token:" in any of the separators that trailer.separators may name, a divider or patch, a comment, a reverted commit.
+_MARKED = re.compile(
+    r"\s*([A-Za-z0-9-]+\s*[:=#]|-|#|diff |Index|From |\(cherry picked|This reverts|This reapplies|reverts commit)",
+    re.IGNORECASE,
+)
+
+
+def compose(
+    *,
+    skill: str,
+    summary: str,
+    reason: str,
+    quote: str,
+    trailers: dict[str, str],
+) -> bytes:
+    """Return the message of a proposal.
+
+    `trailers` are written in their order as `Skilld-<key>: <value>`; empty ones, and an empty reason or quote, are
+    left out. At most 200 characters of the quote are kept.
+    """
+    paragraphs = [_subject(skill, summary)]
+    paragraphs += [_paragraph(text) for text in (reason, _quoted(quote)) if text.strip()]
+    rows = [f"Skilld-{key}: {one_line(value)}" for key, value in trailers.items() if value.strip()]
+    return ("\n\n".join([*paragraphs, "\n".join(rows)]) + "\n").encode("utf-8", "backslashreplace")
+
+
+def _subject(skill: str, summary: str) -> str:
+    head = f"skilld({cut(one_line(skill) or 'skill', _SKILL)}): "
+    what = one_line(summary) or "update"
+    room = SUBJECT - len(head)
+    return head + (what if len(what) <= room else what[: room - 1].rstrip() + "…")
+
+
+def _quoted(quote: str) -> str:
+    text = one_line(quote)
+    return f'"{cut(text, QUOTE)}"' if text else ""
+
+
+def _paragraph(text: str) -> str:
+    lines = textwrap.wrap(one_line(text), WIDTH - 2, break_on_hyphens=False)
+    return "\n".join(f"| {line}" if _MARKED.match(line) else line for line in lines)

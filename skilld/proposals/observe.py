@@ -1,0 +1,381 @@
+"""Reading from git what a person did with proposals: merged, picked, squashed, rebased, amended, reverted or dropped.
+
+Takes a repository and its proposals, gives one observation each; the rules are in `judge`. Only the default branch
+and branches checked out in a work tree count. Reads only, except that skilld's own repositories are brought up to date.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from skilld.clock import seconds
+from skilld.git import line_diff, objects, refs, state
+from skilld.git.errors import NotTrackedError
+from skilld.git.managed_repos import open_any
+from skilld.git.objects import Commit
+from skilld.git.repo import Repo
+from skilld.proposals.outcomes import Observation, Seen, is_away
+from skilld.proposals.worktree import own_commit
+from skilld.types import Proposal, State
+
+# The rules by which the history of a branch says what became of a proposal. Pure: values in, a verdict out.
+#
+# One branch is judged by its commits in order: the last landing or taking back counts. The text at its tip overrules
+# them, since lines can come and go in commits that name nothing.
+
+EDITED = "edited by you"
+Signature = tuple[tuple[str, ...], tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """A commit on a branch that touches the skill: the proposals it names, the commits it reverts, what it changes.
+
+    `reverts` also holds the commits that a reverted merge had brought. `before` and `text` are the skill in its first
+    parent and in itself, None where it is absent.
+    """
+
+    oid: str
+    names: tuple[str, ...]
+    reverts: frozenset[str]
+    signature: Signature
+    before: bytes | None
+    text: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One branch that counts: its commits that touch the skill, oldest first, and the skill at its tip.
+
+    `reaches` says whether the proposal's own commit is in its history.
+    """
+
+    default: bool
+    sightings: tuple[Sighting, ...]
+    text: bytes | None
+    reaches: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The proposal that is judged: its own commit, what that did to the skill, and where it is known to have landed.
+
+    `creates` says that it made the skill, which was b"" before: without the file, nothing of it is left.
+    """
+
+    id: str
+    commit: str
+    landed: str
+    before: bytes | None
+    after: bytes | None
+    creates: bool = False
+
+    @property
+    def signature(self) -> Signature:
+        """The lines it takes away and adds; empty where its commit is gone."""
+        return (
+            line_diff.signature(self.before, self.after)
+            if self.before is not None and self.after is not None
+            else _NONE
+        )
+
+
+_NONE: Signature = ((), ())
+
+
+def judge(subject: Subject, views: Sequence[View]) -> Observation:
+    """Return LANDED, REVERTED or NOTHING.
+
+    The default branch's word goes first; among the others one branch that has the proposal is enough.
+    """
+    for default, order in ((True, (Seen.REVERTED, Seen.LANDED)), (False, (Seen.LANDED, Seen.REVERTED))):
+        verdicts = [judge_view(subject, view) for view in views if view.default is default]
+        found = next((verdict for seen in order for verdict in verdicts if verdict.seen is seen), None)
+        if found is not None:
+            return found
+    return Observation(subject.id, Seen.NOTHING)
+
+
+def judge_view(subject: Subject, view: View) -> Observation:
+    """Return what one branch says."""
+    verdict = _by_commits(subject, view)
+    text = b"" if view.text is None and subject.creates else view.text
+    if text is None or subject.before is None or subject.after is None:
+        return verdict
+    if verdict.seen is not Seen.LANDED:
+        bringer = _bringer(subject, view) if _holds(subject, text) else ""
+        return Observation(subject.id, Seen.LANDED, bringer, "lines") if bringer else verdict
+    if line_diff.gone(text, subject.before, subject.after):
+        return Observation(subject.id, Seen.REVERTED, _remover(subject, view), "lines gone")
+    if not _holds(subject, text):
+        return replace(verdict, note=EDITED)
+    return verdict
+
+
+def _by_commits(subject: Subject, view: View) -> Observation:
+    verdict = Observation(subject.id, Seen.NOTHING)
+    if view.reaches:
+        verdict = Observation(subject.id, Seen.LANDED, subject.commit, "merged")
+    landings, takings = {subject.commit} if view.reaches else set[str](), set[str]()
+    for sighting in view.sightings:
+        how = "restored" if sighting.reverts & takings else _landing(subject, sighting)
+        if how:
+            landings.add(sighting.oid)
+            edited = how == "named" and sighting.names == (subject.id,) and sighting.signature != subject.signature
+            verdict = Observation(subject.id, Seen.LANDED, sighting.oid, how, EDITED if edited else "")
+        elif sighting.reverts & landings:
+            takings.add(sighting.oid)
+            verdict = Observation(subject.id, Seen.REVERTED, sighting.oid, "reverted")
+    return verdict
+
+
+def _landing(subject: Subject, sighting: Sighting) -> str:
+    if sighting.oid == subject.commit:
+        return "merged"
+    if subject.id in sighting.names:
+        return "named"
+    if sighting.oid == subject.landed:
+        return "known"
+    return "same change" if sighting.signature == subject.signature != _NONE else ""
+
+
+def _bringer(subject: Subject, view: View) -> str:
+    """Return the newest commit that made the text hold the change; empty where it did so before the proposal.
+
+    A commit that made the file cannot have taken lines out of it.
+    """
+    adds = bool(subject.signature[1])
+    changes = [sighting for sighting in reversed(view.sightings) if adds or sighting.before is not None]
+    return next((s.oid for s in changes if _holds(subject, s.text) > _holds(subject, s.before)), "")
+
+
+def _remover(subject: Subject, view: View) -> str:
+    """Return the newest commit after which the text no longer held the change, or the empty string."""
+    return next((s.oid for s in reversed(view.sightings) if _holds(subject, s.text) < _holds(subject, s.before)), "")
+
+
+def _holds(subject: Subject, text: bytes | None) -> bool:
+    return text is not None and line_diff.holds(text, subject.before or b"", subject.after or b"")
+
+
+# The commits of a branch that touch a skill, as the rules of `judge` need them. Reads git, decides nothing.
+
+# A short one with `revert.reference`.
+_REVERTS = re.compile(r"^[ \t>*-]*This reverts commit ([0-9a-f]{7,64})", re.MULTILINE)
+_LIMIT = "--max-count=300"
+
+
+def read_history(repo: Repo, tip: str, relpath: str, since: int | None) -> tuple[Sighting, ...]:
+    """Return the newest 300 commits of `tip` that touch a file, oldest first: all, or those since a Unix time."""
+    # No date stands for "always": git 2.39 reads --since=0 as now, and so hides every commit.
+    dated = () if since is None else (f"--since={since}",)
+    limits = "--full-history", "--topo-order", _LIMIT, *dated
+    oids = repo.git.run("rev-list", *limits, tip, "--", relpath).decode().split()
+    commits = [commit for commit in objects.read_commits(repo.git, oids[::-1]) if commit is not None]
+    names = [f"{oid}:{relpath}" for commit in commits for oid in (commit.oid, *commit.parents[:1])]
+    read = objects.read(repo.git, names)
+    texts = {name: item.data if item is not None else None for name, item in zip(names, read, strict=True)}
+    return tuple(_sighting(repo, commit, relpath, texts) for commit in commits)
+
+
+def _sighting(repo: Repo, commit: Commit, relpath: str, texts: dict[str, bytes | None]) -> Sighting:
+    text = texts[f"{commit.oid}:{relpath}"]
+    before = texts[f"{commit.parents[0]}:{relpath}"] if commit.parents else None
+    # A commit that makes the file adds all of its lines, one that removes it takes them away.
+    signature = line_diff.signature(before or b"", text or b"") if len(commit.parents) == 1 else ((), ())
+    reverted: set[str] = set()
+    for oid in _REVERTS.findall(commit.text):
+        reverted |= _brought(repo, oid)
+    return Sighting(commit.oid, commit.proposals, frozenset(reverted), signature, before, text)
+
+
+def _brought(repo: Repo, oid: str) -> set[str]:
+    """Return a reverted commit, with all commits that it had brought where it is a merge."""
+    commit = objects.read_commit(repo.git, oid)
+    if commit is None:
+        return {oid}
+    if len(commit.parents) < 2:  # noqa: PLR2004 - a merge has two parents or more
+        return {commit.oid}
+    out = repo.git.run("rev-list", "--max-count=1000", oid, f"^{commit.parents[0]}").decode()
+    return {commit.oid, *out.split()}
+
+
+_MARGIN = 2 * 86400  # seconds: clocks of two machines, and dates pinned to a batch
+
+
+@dataclass(frozen=True, slots=True)
+class _Branch:
+    ref: str
+    tip: str
+    default: bool
+
+
+def observe(address: Path, proposals: Sequence[Proposal], private: Path | None = None) -> list[Observation]:
+    """Return what git shows of each proposal of the repository at `address`.
+
+    Pass open ones, and accepted or rejected ones for as long as a later change of mind should be noticed. `private` is
+    the folder of skilld's own repositories; in one of them the skills are committed as they are found first. Raises
+    RefusedError where the repository is there but cannot be understood.
+    """
+    repo = _open(address, private)
+    if repo is None:
+        return [Observation(proposal.id, Seen.GONE) for proposal in proposals]
+    dates = [seconds(proposal.created_at) for proposal in proposals]
+    known = [date for date in dates if date is not None]
+    since = int(min(known)) - _MARGIN if known and len(known) == len(dates) else None
+    branches = _branches(repo)
+    histories: dict[tuple[str, str], tuple[Sighting, ...]] = {}
+    seen = []
+    for proposal in proposals:
+        for branch in branches:
+            key = (branch.tip, proposal.relpath)
+            if key not in histories:
+                histories[key] = read_history(repo, *key, since)
+        views = {branch.ref: histories[branch.tip, proposal.relpath] for branch in branches}
+        seen.append(_dated(repo, proposal, _observe(repo, proposal, branches, views, since)))
+    return _with_dropped(repo, proposals, seen, since)
+
+
+def _dated(repo: Repo, proposal: Proposal, found: Observation) -> Observation:
+    """Add when it was decided, where that is news. A proposal's own commit is older: then it is HEAD's last move."""
+    news = {Seen.LANDED: State.ACCEPTED, Seen.REVERTED: State.REVERTED}.get(found.seen, proposal.state)
+    if news is proposal.state:
+        return found
+    if found.commit in {"", proposal.commit}:
+        with suppress(OSError):
+            return replace(found, at=(repo.git_dir / "logs" / "HEAD").stat().st_mtime)
+        return found
+    commit = objects.read_commit(repo.git, found.commit)
+    return replace(found, at=float(commit.committer.seconds)) if commit else found
+
+
+def _open(address: Path, private: Path | None) -> Repo | None:
+    try:
+        return open_any(address, private) if address.is_dir() else None
+    except NotTrackedError:
+        return None
+
+
+def _observe(
+    repo: Repo,
+    proposal: Proposal,
+    branches: Sequence[_Branch],
+    histories: dict[str, tuple[Sighting, ...]],
+    since: int | None,
+) -> Observation:
+    own, before, after = _change(repo, proposal)
+    relpath = proposal.relpath
+    holders = _holders(repo, own.oid) if own else set()
+    commit = own.oid if own else proposal.commit
+    subject = Subject(proposal.id, commit, proposal.landed, before, after, creates=proposal.creates)
+    views = [
+        View(
+            branch.default,
+            histories[branch.ref],
+            objects.read_blob(repo.git, branch.tip, relpath),
+            branch.ref in holders,
+        )
+        for branch in branches
+    ]
+    found = judge(subject, views)
+    if found.seen is Seen.NOTHING and not proposal.creates:
+        # Where the skill's folder was renamed, what git picks goes to its new place.
+        away = [branch.tip for branch, view in zip(branches, views, strict=True) if view.text is None]
+        if proposal.id in (naming := _naming(repo, away, since)):
+            return Observation(proposal.id, Seen.LANDED, naming[proposal.id], "named")
+    if own is None and found.seen is Seen.NOTHING:
+        return Observation(proposal.id, Seen.GONE, note="its commit is not in the repository any more")
+    return found
+
+
+def _change(repo: Repo, proposal: Proposal) -> tuple[Commit | None, bytes | None, bytes | None]:
+    """Return a proposal's own commit, and the skill before and after it."""
+    own = own_commit(repo, proposal.id, proposal.commit)
+    before = objects.read_blob(repo.git, own.parents[0], proposal.relpath) if own and own.parents else None
+    before = b"" if proposal.creates and own and before is None else before
+    return own, before, objects.read_blob(repo.git, own.oid, proposal.relpath) if own else None
+
+
+def _branches(repo: Repo) -> list[_Branch]:
+    """Return the branches that count: the default branch, here and as last fetched, and all that are checked out.
+
+    Of the default branch's two refs the one that is behind the other says nothing of its own.
+    """
+    defaults = dict(repo.default.refs) if repo.default else {}
+    for ref, oid in list(defaults.items()):
+        others = [other for name, other in defaults.items() if name != ref]
+        if any(repo.git.call("merge-base", "--is-ancestor", oid, other).status == 0 for other in others):
+            del defaults[ref]
+    wanted = set(state.checked_out(repo.common_dir)) - {refs.STAGING, *(repo.default.refs if repo.default else ())}
+    found = refs.tips(repo.git, sorted(wanted)) if wanted else {}
+    checked_out = [_Branch(ref, oid, default=False) for ref, oid in found.items() if ref in wanted]
+    return [_Branch(ref, oid, default=True) for ref, oid in defaults.items()] + checked_out
+
+
+def _holders(repo: Repo, commit: str) -> set[str]:
+    """Return the branches, local and remote-tracking, whose history has a commit."""
+    places = "refs/heads", "refs/remotes"
+    return set(repo.git.run("for-each-ref", f"--contains={commit}", "--format=%(refname)", *places).decode().split())
+
+
+def _with_dropped(
+    repo: Repo, proposals: Sequence[Proposal], seen: list[Observation], since: int | None
+) -> list[Observation]:
+    """Tell the undecided proposals that are off the staging branch from those that are still on it.
+
+    On it is also one whose commit the person gave a message of their own, as long as the branch says what it says. One
+    that a remote-tracking branch has is not dropped: it is under review there.
+    """
+    busy = state.staging_holder(repo.common_dir) is not None
+    waiting = {
+        found.id: proposal
+        for proposal, found in zip(proposals, seen, strict=True)
+        if found.seen is Seen.NOTHING and proposal.commit and (_undecided(proposal) or (is_away(proposal) and not busy))
+    }
+    if not waiting:
+        return seen
+    on_staging = {} if busy else _naming(repo, [refs.STAGING], since)
+    on_remotes = {} if busy or waiting.keys() <= on_staging.keys() else _naming(repo, ["--remotes"], since)
+
+    def look(found: Observation) -> Observation:
+        proposal = waiting.get(found.id)
+        if proposal is None:
+            return found
+        if busy:
+            return replace(found, seen=Seen.BUSY)
+        if found.id in on_staging or _says(repo, refs.STAGING, proposal):
+            return replace(found, branch=refs.BRANCH)
+        if found.id in on_remotes:
+            return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
+        return replace(found, seen=Seen.DROPPED)
+
+    return [look(found) for found in seen]
+
+
+def _undecided(proposal: Proposal) -> bool:
+    return proposal.state in {State.OPEN, State.DROPPED}
+
+
+def _remote_branch(repo: Repo, commit: str) -> str:
+    form = f"--contains={commit}", "--count=1", "--format=%(refname:lstrip=2)"
+    return repo.git.run("for-each-ref", *form, "refs/remotes").decode("utf-8", "replace").strip()
+
+
+def _says(repo: Repo, ref: str, proposal: Proposal) -> bool:
+    text = objects.read_blob(repo.git, ref, proposal.relpath)
+    _, before, after = _change(repo, proposal)
+    return text is not None and before is not None and after is not None and line_diff.holds(text, before, after)
+
+
+def _naming(repo: Repo, tips: Sequence[str], since: int | None) -> dict[str, str]:
+    """Return the proposals that commits below these tips name, each with one that does."""
+    if not tips:
+        return {}
+    dated = () if since is None else (f"--since={since}",)
+    wanted = "--fixed-strings", "--grep=Skilld-Proposal:", "--max-count=1000", "--ignore-missing"
+    oids = repo.git.run("rev-list", *wanted, *dated, *tips).decode().split()
+    return {name: commit.oid for commit in objects.read_commits(repo.git, oids) if commit for name in commit.proposals}

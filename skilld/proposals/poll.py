@@ -1,0 +1,118 @@
+"""When to look at what people did with proposals in git, and what a look changes in the store.
+
+Nothing is read where no proposal is open or was accepted lately; else a few files are looked at by stat, and only when
+one changed is a worker sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from skilld.clock import rfc3339, seconds
+from skilld.proposals.outcomes import is_away
+from skilld.proposals.results import follow, proposal_from_json, proposal_to_json
+from skilld.store import Store
+from skilld.store.meta import HOMES, LOOKED_AT
+from skilld.types import Proposal, State
+
+_REMEMBERED = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
+_AT_LEAST = 3600.0  # a look that often even where no file seems to have changed
+_STAGING = "refs/heads/skilld", "refs/heads/skilld/staging"
+_FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAGING)
+
+Stamp = tuple[int, ...]
+
+
+class Observing:
+    """Decides when to look."""
+
+    def __init__(self, store: Store, umask: int = 0o022) -> None:
+        self._store = store
+        self._umask = umask
+        self._stamps: dict[str, Stamp] = {}
+        self._looked_at = 0.0
+
+    def job(self, now: float) -> dict[str, Any] | None:
+        """Return a look for a worker to take, or None while paused and where nothing can have changed."""
+        if self._store.meta.paused(now):
+            return None
+        proposals = lately(self._store, now)
+        skills: dict[str, set[str]] = {}
+        for proposal in proposals:
+            skills.setdefault(proposal.repo, set()).add(proposal.path)
+        stamps = {repo: _stamp(Path(repo), sorted(paths)) for repo, paths in skills.items()}
+        if not stamps or (stamps == self._stamps and now - self._looked_at < _AT_LEAST):
+            return None
+        self._stamps, self._looked_at = stamps, now
+        # Under the daemon's lock no other worker runs.
+        return observation(self._store, proposals, now) | {"umask": self._umask, "alone": True}
+
+    def apply(self, result: Mapping[str, Any], now: float) -> None:
+        """Record what a look found."""
+        record(self._store, result, now)
+
+
+def lately(store: Store, now: float) -> list[Proposal]:
+    """Return the proposals worth a look: undecided ones, and those decided, or gone with their repository, lately."""
+    decided = store.proposals.in_states([State.ACCEPTED, State.REJECTED, State.REVERTED])
+    decided += [proposal for proposal in store.proposals.in_states([State.STALE]) if is_away(proposal)]
+    recent = [proposal for proposal in decided if now - (seconds(proposal.decided_at) or 0) < _REMEMBERED]
+    return store.proposals.in_states([State.OPEN, State.DROPPED]) + recent
+
+
+def observation(store: Store, proposals: list[Proposal], now: float) -> dict[str, Any]:
+    """Return the job of looking at these proposals."""
+    missing = {proposal.id: seconds(store.proposals.missing_since(proposal.id)) for proposal in proposals}
+    return {
+        "version": 1,
+        "kind": "observe",
+        "now": now,
+        "proposals": [proposal_to_json(proposal) for proposal in proposals],
+        "missing": {name: since for name, since in missing.items() if since is not None},
+        "closed": store.proposals.closed_ids(),
+        "homes": store.meta.get(HOMES, {}),
+    }
+
+
+def record(store: Store, result: Mapping[str, Any], now: float) -> None:
+    """Write down what a look found: decisions, commits that moved, since when proposals are off the branch."""
+    with store.transaction():
+        for proposal_id, repo, path in result.get("rehomed", ()):
+            store.proposals.rehome(proposal_id, repo=repo, path=path)
+        for item in result.get("committed", ()):  # before it may have moved for the next one
+            store.proposals.amend(proposal_from_json(item))
+        follow(store, result, now)
+        for proposal_id, branch in result.get("branches", ()):
+            store.proposals.set_branch(proposal_id, branch)
+        for proposal_id, since in result.get("missing", {}).items():
+            store.proposals.set_missing(proposal_id, "" if since is None else rfc3339(since))
+        store.meta.set(LOOKED_AT, now)
+
+
+def _stamp(repo: Path, skills: Iterable[str]) -> Stamp:
+    """Return what changes when something happens in a repository; empty where it is gone.
+
+    In one of skilld's own, which is its git directory, what happens to the skills' files counts too.
+    """
+    git = repo / ".git"
+    try:
+        if (repo / "HEAD").is_file() and not git.exists():
+            return tuple(_mtime(path) for path in (*(repo / name for name in _FILES), *map(Path, skills)))
+        if git.is_file():
+            git = repo / git.read_text(encoding="utf-8").removeprefix("gitdir:").strip()
+            common = git / "commondir"
+            folders = [git, git / common.read_text(encoding="utf-8").strip()] if common.is_file() else [git]
+        else:
+            folders = [git]
+    except (OSError, UnicodeDecodeError):
+        return ()
+    return tuple(_mtime(folder / name) for folder in folders for name in _FILES)
+
+
+def _mtime(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns
+    except OSError:
+        return 0

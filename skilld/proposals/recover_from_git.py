@@ -1,0 +1,151 @@
+"""What was proposed, read back from the repositories: for a store that lost what it knew.
+
+Open proposals hang on refs of their own; accepted ones are named by trailers in the history of their skill. What a
+commit does not tell (the turn's key, the agent) stays empty. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from skilld.clock import rfc3339
+from skilld.edit.from_file import operations_between
+from skilld.errors import SkilldError
+from skilld.git import objects, refs, tree
+from skilld.git.managed_repos import look, open_any, roots
+from skilld.git.new_path import standing_above
+from skilld.git.objects import EMAIL, Commit
+from skilld.git.repo import Repo
+from skilld.proposals.results import proposal_to_json
+from skilld.proposals.submit import private_repositories
+from skilld.text import fold
+from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, State
+
+FLAG = "found again in git after the database was damaged"
+_HISTORY = 500  # commits of a skill that are looked through for accepted proposals
+_LONGEST_LINE = 50  # proposals on the staging branch, when its base is looked for
+_BULLET = "-*+.0123456789 "
+_MARK = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misread (skilld.proposals.model)
+
+
+def recall(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the proposals that the repositories of the job's skills and folders hold, those that can be read."""
+    found: dict[str, Proposal] = {}
+    trouble: list[str] = []
+    for repo, relpaths in _repositories(job["paths"], job.get("folders", ()), trouble):
+        try:
+            for proposal in _of(repo, relpaths):
+                found.setdefault(proposal.id, proposal)
+        except SkilldError as error:
+            trouble.append(str(error))
+    recalled = [proposal_to_json(proposal) for proposal in found.values()]
+    return {"outcome": Outcome.NOTHING.value, "detail": "; ".join(trouble), "recalled": recalled}
+
+
+def _repositories(paths: Sequence[str], folders: Sequence[str], trouble: list[str]) -> list[tuple[Repo, list[str]]]:
+    repos: dict[Path, tuple[Repo, list[str]]] = {}
+    for path in paths:
+        try:
+            tracked = look(Path(path), private_repositories())
+        except (OSError, SkilldError) as error:
+            trouble.append(str(error))
+            continue
+        repos.setdefault(tracked.repo.address, (tracked.repo, []))[1].append(tracked.relpath)
+    for repo in _without_skills(folders):
+        repos.setdefault(repo.address, (repo, []))
+    return list(repos.values())
+
+
+def _without_skills(folders: Iterable[str]) -> Iterator[Repo]:
+    """Yield the repositories around folders, and skilld's own: a new skill may be all that was proposed there."""
+    own = private_repositories()
+    addresses = (standing_above(Path(folder) / "skills") for folder in folders if Path(folder).is_absolute())
+    for address in dict.fromkeys((*addresses, *roots(own).values())):
+        with suppress(OSError, RuntimeError, SkilldError):
+            yield open_any(address.resolve(), own)
+
+
+def _of(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
+    own = refs.tips(repo.git, [refs.PROPOSALS.rstrip("/")])
+    for ref, oid in own.items():
+        commit = objects.read_commit(repo.git, oid)
+        if commit is not None and commit.proposals == (ref.removeprefix(refs.PROPOSALS),):
+            yield from _proposal(repo, commit, State.OPEN)
+    tips = [repo.head, *(repo.default.tips if repo.default else ())]
+    if not relpaths:
+        return
+    limits = f"--max-count={_HISTORY}", "--fixed-strings", "--grep=Skilld-Proposal: "
+    out = repo.git.run("rev-list", *limits, *tips, "--", *relpaths).decode().split()
+    for commit in objects.read_commits(repo.git, out):
+        if commit is not None and len(commit.proposals) == 1 and len(commit.parents) == 1:
+            yield from _proposal(repo, commit, State.ACCEPTED)
+
+
+def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
+    """Yield the proposal of a commit, or nothing where the commit is not ours, or not one edit of one skill."""
+    changed = list(tree.changed(repo.git, commit.parents[0], commit.oid)) if commit.author.email == EMAIL else []
+    if len(changed) != 1:
+        return
+    before, after = (objects.read_blob(repo.git, oid, changed[0]) for oid in (commit.parents[0], commit.oid))
+    if after is None:
+        return
+    try:
+        operations = tuple(operations_between(before, after.decode("utf-8")))
+        kind = Kind(commit.trailers.get("Skilld-Kind", ""))
+        confidence = float(commit.trailers.get("Skilld-Confidence", "0"))
+    except (SkilldError, ValueError):
+        return
+    said = _paragraphs(commit)
+    at = rfc3339(commit.author.seconds)
+    yield Proposal(
+        id=commit.proposals[0],
+        batch_id=commit.trailers.get("Skilld-Batch", ""),
+        state=state,
+        skill=Path(changed[0]).parent.name,
+        path=str(repo.toplevel / changed[0]),
+        repo=str(repo.address),
+        relpath=changed[0],
+        base=_base(repo, commit),
+        commit=commit.oid,
+        branch=refs.BRANCH,
+        operations=operations,
+        summary=_summary(commit, operations),
+        reason=" ".join(text for text in said if not text.startswith('"')),
+        kind=kind,
+        evidence=tuple(Evidence("", text.strip('"')) for text in said if text.startswith('"')),
+        confidence=confidence,
+        agent="",
+        session_id=commit.trailers.get("Skilld-Session", ""),
+        model=commit.trailers.get("Skilld-Model", ""),
+        created_at=at,
+        flags=(FLAG,),
+        landed=commit.oid if state is State.ACCEPTED else "",
+        decided_at=at if state is State.ACCEPTED else "",
+    )
+
+
+def _summary(commit: Commit, operations: Sequence[Operation]) -> str:
+    """Return what the subject says; where it was cut, the line of the edit that begins like it."""
+    short = commit.subject.partition("): ")[2] or commit.subject
+    lines = [line.lstrip(_BULLET) for operation in operations for line in operation.text.splitlines()]
+    beginning = short.removesuffix("…")
+    return next((line for line in lines if short != beginning and line.startswith(beginning)), short)
+
+
+def _paragraphs(commit: Commit) -> list[str]:
+    """Return what the message says between its subject and its trailers: the reason, and the quote in its marks."""
+    return [fold(_MARK.sub("", text)) for text in commit.text.strip().split("\n\n")[1:-1]]
+
+
+def _base(repo: Repo, commit: Commit) -> str:
+    """Return the newest commit below a proposal that is none itself."""
+    for _ in range(_LONGEST_LINE):
+        below = objects.read_commit(repo.git, commit.parents[0])
+        if below is None or below.committer.email != EMAIL or len(below.parents) != 1:
+            break
+        commit = below
+    return commit.parents[0]

@@ -1,0 +1,301 @@
+"""Proposing one edit, and making the staging branch again when something on it was decided.
+
+All that is read is read once per try; all refs move in one transaction, each only from the value that was read. A lost
+race starts over. Nothing in the work tree, the index or HEAD is ever written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.git import objects, refs, state, tree
+from skilld.git.errors import LostRaceError, StagingBusyError
+from skilld.git.managed_repos import open_any, track
+from skilld.git.objects import Commit
+from skilld.git.repo import Repo, Tracked
+from skilld.git.state import in_turn
+from skilld.proposals import model
+from skilld.proposals.branch import Branch, branches_over, describe, find_base, read_branch, same_files
+from skilld.proposals.model import (
+    Contradiction,
+    Line,
+    Misfit,
+    Proposed,
+    ProposeOutcome,
+    Request,
+    Rest,
+    Standing,
+    Unchanged,
+    Waiting,
+)
+from skilld.proposals.rebase import HeldError, Remade, make_again, skilld_ident, with_file
+
+# Finding a proposal that an earlier try made already: a retried job returns it instead of making another.
+#
+# Looked for on its own ref, on the staging branch by its trailers, and in what was merged since.
+
+_MARGIN = 86400  # seconds: clocks of two machines
+
+
+def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed | None:
+    """Return the proposal where an earlier try made it: on its ref, on the branch, or merged already."""
+    repo, relpath = tracked.repo, tracked.relpath
+    oid = branch.proposals.get(request.id) if not request.restored else None
+    commit = objects.read_commit(repo.git, oid) if oid else None
+    if commit is None:
+        commit = next((item for item in branch.line or () if _is_same(repo, request, item, relpath)), None)
+    if commit is None:
+        commit = _merged_already(repo, request, relpath)
+    if commit is None:
+        return None
+    name = commit.trailers.get("Skilld-Proposal", request.id)
+    base = branch.base or repo.head
+    stands = {name: item.oid for item in branch.line or () for name in item.proposals}
+    moved: dict[str, str] = {}
+    for other in request.standing:  # the word of where that try moved them to was lost with it
+        moved |= other.news(stands.get(other.id, other.commit))
+    line = Line(branch.tip, describe(repo, base), moved)
+    return Proposed(name, commit.oid, base, refs.BRANCH, str(repo.address), relpath, line, fresh=False)
+
+
+def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
+    if request.id in commit.proposals:
+        return True
+    of_batch = commit.trailers.get("Skilld-Batch") == request.batch_id
+    return of_batch and relpath in tree.changed(repo.git, commit.parents[0], commit.oid)
+
+
+def _merged_already(repo: Repo, request: Request, relpath: str) -> Commit | None:
+    named = "--fixed-strings", f"--grep=Skilld-Proposal: {request.id}"
+    limits = f"--since={request.epoch - _MARGIN}", "--max-count=1"
+    tips = [repo.head, *(repo.default.tips if repo.default else ())]
+    oid = repo.git.run("rev-list", *named, *limits, *tips, "--", relpath).decode().strip()
+    found = objects.read_commit(repo.git, oid) if oid else None
+    return found if found is not None and request.id in found.proposals else None
+
+
+_TRIES = 20
+
+
+def propose(request: Request) -> ProposeOutcome:
+    """Commit an edit on the staging branch, on top of the open proposals.
+
+    Raises NotTrackedError where git does not hold the skill and no repository of skilld's own may, StagingBusyError and
+    other RefusedErrors where the repository is in a state we do not write in, RetryError for locks and lost races. An
+    edit that was proposed by an earlier try is found and returned, never made twice.
+    """
+    for _ in range(_TRIES):
+        try:
+            return _propose(request)
+        except LostRaceError:
+            continue
+    raise LostRaceError("The proposal was not written", f"the staging branch moved {_TRIES} times meanwhile")
+
+
+def rebuild(
+    address: Path, standing: Sequence[Standing], dropped: Collection[str] = (), private: Path | None = None
+) -> Line:
+    """Make the staging branch again as a straight line of the open proposals, and let go of the `dropped` ones.
+
+    `address` is that of the repository (`Proposed.repo`), `private` the folder of skilld's own ones. Dropped proposals
+    lose their place on the branch and their ref. Open ones that the person took off the branch are not put back. Where
+    the branch is the person's for the moment, or holds commits of theirs that do not fit any more, only the refs of
+    dropped proposals go, and `held` says why.
+    """
+    for _ in range(_TRIES):
+        try:
+            repo = open_any(address, private)
+            with in_turn(repo.common_dir):
+                return _rebuild(repo, standing, dropped)
+        except LostRaceError:
+            continue
+    raise LostRaceError("The staging branch was not rebuilt", f"it moved {_TRIES} times meanwhile")
+
+
+def _propose(request: Request) -> ProposeOutcome:
+    tracked = track(request.path, request.private, new=request.creates)
+    with in_turn(tracked.repo.common_dir):
+        return _propose_in_turn(request, tracked)
+
+
+def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
+    repo, relpath = tracked.repo, tracked.relpath
+    own_ref = refs.proposal_ref(request.id)
+    refs.check_plain(repo.common_dir, [refs.STAGING, own_ref])
+    refs.mend(repo.git, repo.common_dir)
+    branch = read_branch(repo, request.standing)
+    done = found_again(request, tracked, branch)
+    if done is not None:
+        return done
+    holder = state.staging_holder(repo.common_dir)
+    if holder is not None:
+        raise StagingBusyError(
+            "The proposal waits", f"{refs.BRANCH} is {holder}", "switch to another branch, or end what is in progress"
+        )
+    misfit = _misfit(request, tracked)
+    if misfit is not None:
+        return misfit
+    remade, rest, held = _line_for(request, tracked, branch)
+    before = objects.read_blob(repo.git, remade.tip, relpath)
+    if before is None and request.creates:
+        before = b""
+    try:
+        after = (
+            _edited(request, objects.read_blob(repo.git, repo.head, relpath), before) if before is not None else None
+        )
+    except SkilldError as error:
+        return Contradiction(_opponents(request, repo, remade, rest, relpath), str(error))
+    if before is None or after is None or after == before:
+        return Unchanged()
+    ident = skilld_ident(request.epoch)
+    commit = objects.write_commit(
+        repo.git,
+        tree=with_file(repo, remade.tip, relpath, after),
+        parents=[remade.tip],
+        message=_message(request, private=repo.remote and not request.share_quote),
+        author=ident,
+        committer=ident,
+    )
+    moves = branch.moves(commit, {**remade.at, request.id: commit}, {*request.dropped, *remade.ended})
+    refs.move(repo.git, repo.common_dir, moves)
+    line = _line(commit, rest, remade, held)
+    return Proposed(request.id, commit, rest.commit, refs.BRANCH, str(repo.address), relpath, line)
+
+
+def _edited(request: Request, seen: bytes | None, below: bytes) -> bytes:
+    """Return the skill as it stands on the branch with the edit, which was made for HEAD's version, `seen`."""
+    if request.refit is not None and seen is not None and seen != below:
+        with suppress(SkilldError):
+            return request.refit(seen, request.apply(seen), below)
+    return request.apply(below)
+
+
+def _rebuild(repo: Repo, standing: Sequence[Standing], dropped: Collection[str]) -> Line:
+    refs.check_plain(repo.common_dir, [refs.STAGING, refs.PROPOSALS.rstrip("/")])
+    refs.mend(repo.git, repo.common_dir)
+    branch = read_branch(repo, standing)
+    holder = state.staging_holder(repo.common_dir)
+    held = f"{refs.BRANCH} is {holder}" if holder is not None else branch.held
+    if branch.tip is not None and not held and branch.line is not None:
+        known = {item.id: item for item in standing}
+        rest = _rest_for(repo, branch, known, dropped)
+        try:
+            remade = make_again(repo, rest.commit, branch.line, known, dropped)
+        except HeldError as error:
+            held = str(error)
+        else:
+            tip = remade.tip if remade.tip != rest.commit else None
+            refs.move(repo.git, repo.common_dir, branch.moves(tip, remade.at, {*dropped, *remade.ended}))
+            return _line(tip, rest if tip else None, remade)
+    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
+    return Line(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)
+
+
+def _line(tip: str | None, rest: Rest | None, remade: Remade, held: str = "") -> Line:
+    return Line(tip, rest, remade.moved, remade.stale, tuple(remade.present), tuple(remade.doubled), held)
+
+
+def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remade, Rest, str]:
+    """Return the line that the new commit goes on, made again where the base moved, and why it was not if so."""
+    repo = tracked.repo
+    known = {item.id: item for item in request.standing}
+    files = branch.files(known, request.dropped) | {tracked.relpath: request.creates}
+    present = [path for path in sorted(files) if _in_head(repo, path)]
+    rest = find_base(repo, present, [path for path, made in files.items() if made and path not in present])
+    held = branch.held
+    if branch.line is not None:
+        try:
+            return make_again(repo, rest.commit, branch.line, known, request.dropped), rest, ""
+        except HeldError as error:
+            held = str(error)
+    tip = branch.tip or rest.commit
+    # Never the tip: what is known as a base is taken for no part of the branch.
+    return Remade(tip, tip), describe(repo, branch.base) if branch.base else rest, held
+
+
+def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], dropped: Collection[str]) -> Rest:
+    """Return where a rebuilt branch rests: where it does now, unless its skills moved on meanwhile.
+
+    They have where neither the default branch nor the one that is checked out has the base's version of them any more;
+    a branch that never had it does not count.
+    """
+    base = branch.base or repo.head
+    waiting = [path for path, made in branch.files(standing, dropped).items() if made and not _in_head(repo, path)]
+    files = sorted(set(branch.files(standing, dropped)).difference(waiting))
+    if files and _moved_on(repo, base, files) and all(_in_head(repo, path) for path in files):
+        return find_base(repo, files, waiting)
+    return describe(repo, base)
+
+
+def _moved_on(repo: Repo, base: str, files: Sequence[str]) -> bool:
+    if all(same_files(repo, base, tip, files) for tip in {repo.head, *(repo.default.tips if repo.default else ())}):
+        return False
+    return not any(same_files(repo, base, tip, files) for tip in _tips_that_count(repo, base))
+
+
+def _tips_that_count(repo: Repo, base: str) -> Sequence[str]:
+    """Return the tips of the default branch and of HEAD that have `base`; where none has, those of the other branches.
+
+    Of the default branch's two tips the one that is behind the other says nothing of its own.
+    """
+    tips = list(dict.fromkeys((*(repo.default.tips if repo.default else ()), repo.head)))
+    over = [tip for tip in tips if repo.git.call("merge-base", "--is-ancestor", base, tip).status == 0]
+    defaults = [tip for tip in over if repo.default and tip in repo.default.tips]
+    behind = {
+        tip
+        for tip in defaults
+        for other in defaults
+        if tip not in {other, repo.head} and repo.git.call("merge-base", "--is-ancestor", tip, other).status == 0
+    }
+    return [tip for tip in over if tip not in behind] or [*branches_over(repo, base).values()]
+
+
+def _in_head(repo: Repo, relpath: str) -> bool:
+    return objects.read_blob(repo.git, repo.head, relpath) is not None
+
+
+def _misfit(request: Request, tracked: Tracked) -> Waiting | Misfit | Unchanged | None:
+    """Return why the edit cannot be made on HEAD's version, or None where it can."""
+    stored = objects.read_blob(tracked.repo.git, tracked.repo.head, tracked.relpath) or b""
+    try:
+        return Unchanged() if request.apply(stored) == stored else None
+    except SkilldError as error:
+        reason = str(error)
+    try:
+        request.apply(request.path.read_bytes())
+    except (SkilldError, OSError):
+        return Misfit(reason)
+    return Waiting(f"waits for your edit of {tracked.relpath} to be committed")
+
+
+def _opponents(request: Request, repo: Repo, remade: Remade, rest: Rest, relpath: str) -> tuple[str, ...]:
+    """Return the proposals of the first commit on the line after which the edit no longer fits."""
+    out = repo.git.run("rev-list", "--reverse", remade.tip, f"^{rest.commit}").decode().split()
+    for commit in objects.read_commits(repo.git, out):
+        if commit is None:
+            continue
+        try:
+            request.apply(objects.read_blob(repo.git, commit.oid, relpath) or b"")
+        except SkilldError:
+            return commit.proposals
+    return ()
+
+
+def _message(request: Request, *, private: bool) -> bytes:
+    return model.compose(
+        skill=request.skill,
+        summary=request.summary,
+        reason=request.reason,
+        quote="" if private else request.quote,
+        trailers={
+            "Proposal": request.id,
+            "Batch": request.batch_id,
+            "Session": "" if private else request.session_id,
+            "Kind": str(request.kind),
+            "Confidence": f"{request.confidence:.2f}",
+            "Model": request.model,
+        },
+    )

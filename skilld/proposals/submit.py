@@ -1,0 +1,218 @@
+"""Proposals to commits on the staging branch: what `propose` is told, and what its outcomes mean for proposals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from skilld.edit.from_file import operations_between
+from skilld.errors import RefusedError, SkilldError
+from skilld.git import line_diff, objects, refs
+from skilld.git.errors import StagingBusyError
+from skilld.git.managed_repos import open_any, track
+from skilld.git.objects import read_blob
+from skilld.git.repo import Tracked
+from skilld.paths import places
+from skilld.proposals.fitted import ANEW, REMADE, Edit
+from skilld.proposals.model import Proposed, ProposeOutcome, Request, Standing, Unchanged, Waiting
+from skilld.proposals.reverse_patch import transplant
+from skilld.proposals.stage import propose, rebuild
+from skilld.proposals.staging_result import Staged
+from skilld.skills import why_left_alone
+from skilld.skills.find import FILE
+from skilld.skills.spec import faults
+from skilld.types import Proposal
+
+# An edit that is on no branch, placed anew where the lines that it is anchored on are not in the skill.
+#
+# While the staging branch is checked out, a session sees the lines of open proposals and an edit may be anchored on
+# one. Where that proposal is rejected, or just not merged, HEAD has no such line when the edit can be committed at
+# last. And the person may have edited the skill since a proposal was dropped, or rejected, that they want back.
+
+
+def placed_anew(proposal: Proposal, tracked: Tracked) -> Proposal | None:
+    """Return a proposal with an edit that fits HEAD's version of the skill; None: it says that already.
+
+    `proposal.base` of one without a commit is the commit that was checked out when the edit was made. The proposal
+    comes back as it is where its edit fits HEAD or the person's uncommitted file, and where there is no place for it.
+    """
+    edit = Edit(proposal)
+    git, relpath = tracked.repo.git, tracked.relpath
+    origin = f"{proposal.commit}^" if proposal.commit else proposal.base
+    if not origin:
+        return proposal
+    names = [f"{commit}:{relpath}" for commit in (origin, tracked.repo.head)]
+    seen, current = (item.data if item else None for item in objects.read(git, names))
+    if seen is None or current is None or _fits(edit, current):
+        return proposal
+    try:
+        after = (objects.read_blob(git, proposal.commit, relpath) if proposal.commit else None) or edit(seen)
+        if line_diff.holds(current, seen, after):
+            return None
+        if _fits(edit, Path(proposal.path).read_bytes()):
+            return proposal
+        try:
+            edit.anew(seen, after, current)
+        except SkilldError:
+            common = objects.common_version(git, origin, tracked.repo.head, relpath)
+            text = transplant(seen, after, common or b"", current).decode("utf-8-sig")
+            return replace(proposal, operations=tuple(operations_between(current, text)))
+        return replace(proposal, operations=edit.operations, note=edit.note or proposal.note)
+    except (SkilldError, OSError):
+        return proposal
+
+
+def _fits(edit: Edit, text: bytes) -> bool:
+    try:
+        edit(text)
+    except SkilldError:
+        return False
+    return True
+
+
+NEW = "new skill: "  # what the summary of a proposal that makes one begins with
+_TITLE = "The edit was not proposed"
+# A lock that a running git holds is gone in milliseconds.
+_ABANDONED = 10.0
+
+
+def private_repositories() -> Path:
+    """Return the folder of skilld's own repositories, for skills that git does not track."""
+    return places().repositories
+
+
+def stage(
+    proposal: Proposal,
+    standing: Sequence[Proposal],
+    staged: Staged,
+    dropped: Collection[str] = (),
+    *,
+    alone: bool = False,
+    restored: bool = False,
+) -> bool:
+    """Put one proposal on the staging branch on top of the `standing` ones. False where it is said already.
+
+    `dropped` are ids of decided proposals that may still be on the branch. `alone` says that the daemon's lock is held,
+    so that locks of a killed worker may be removed, `restored` that the person had taken this one off the branch. A
+    proposal that fits only the person's uncommitted SKILL.md is made without a commit and waits for theirs, and so is
+    one for a branch that the person is at work on. Raises SkilldError with the reason where it cannot be staged.
+    """
+    private = private_repositories()
+    proposal = _checked(proposal, (*standing, *staged.made))
+    tracked = track(Path(proposal.path), private, new=proposal.creates)
+    if alone:
+        refs.remove_stale_locks(tracked.repo.common_dir, _ABANDONED)
+    repo = str(tracked.repo.address)
+    if tracked.repo.git_dir != tracked.repo.common_dir:
+        staged.homes[repo] = str(tracked.repo.common_dir)
+    open_here = [other for other in (*standing, *staged.made) if other.repo == repo and other.commit]
+    anew = placed_anew(proposal, tracked)
+    if anew is None:
+        return False
+    proposal = anew
+    edits = {other.id: Edit(other) for other in open_here}
+    try:
+        request = replace(_request(proposal, dropped, private), restored=restored)
+        outcome = propose(replace(request, standing=tuple(standing_of(other, edits[other.id]) for other in open_here)))
+    except StagingBusyError as busy:
+        if tracked.repo.branch == refs.STAGING:  # lines of other proposals stand there, on which it may be anchored
+            proposal = replace(proposal, base=tracked.repo.head)
+        outcome = Waiting(f"waits: {busy.cause}")
+    return _take(outcome, proposal, repo, staged, edits)
+
+
+def _request(proposal: Proposal, dropped: Collection[str], private: Path) -> Request:
+    edit = Edit(proposal)
+    return Request(
+        id=proposal.id,
+        batch_id=proposal.batch_id,
+        path=Path(proposal.path),
+        skill=proposal.skill,
+        apply=edit,
+        refit=edit.certain,
+        summary=proposal.summary,
+        reason=proposal.reason,
+        quote=proposal.evidence[0].quote if proposal.evidence else "",  # a merge quotes nobody
+        kind=proposal.kind,
+        confidence=proposal.confidence,
+        session_id=proposal.session_id,
+        model=proposal.model,
+        at=proposal.created_at,
+        dropped=frozenset(dropped),
+        private=private,
+        creates=proposal.creates,
+    )
+
+
+def _take(outcome: ProposeOutcome, proposal: Proposal, repo: str, staged: Staged, edits: Mapping[str, Edit]) -> bool:
+    """Put what git made of a proposal into `staged`. Returns and raises as `stage` does."""
+    match outcome:
+        case Proposed():
+            staged.follow(repo, outcome.line, edits)
+            names = {name: getattr(outcome, name) for name in ("id", "repo", "relpath", "base", "commit", "branch")}
+            note = proposal.note if proposal.note in {ANEW, REMADE} else ""
+            staged.made.append(replace(proposal, note=note, **names))
+            return True
+        case Waiting():
+            staged.made.append(replace(proposal, repo=repo, commit="", note=outcome.reason))
+            return True
+        case Unchanged():
+            return False
+        case _:
+            raise SkilldError(_TITLE, outcome.reason)
+
+
+def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
+    """Return a proposal as it is staged: one that makes a skill says so, and by the specification and the project.
+
+    Raises SkilldError where it may not be made, or another that is open makes the skill that this one edits.
+    """
+    if not proposal.creates:
+        maker = next((other for other in others if other.creates and other.path == proposal.path), None)
+        if maker is not None:
+            raise RefusedError(_TITLE, f"{maker.id}, which is open, makes that skill: decide on it first")
+        return proposal
+    path = Path(proposal.path)
+    wrong = [fault for operation in proposal.operations for fault in faults(operation.text, path.parent.name)]
+    if path.name != FILE or wrong:
+        raise RefusedError(_TITLE, "; ".join(wrong) or f"a skill's file is called {FILE}")
+    if why := why_left_alone(path, proposal.skill):
+        raise RefusedError(_TITLE, why)
+    said = proposal.summary if proposal.summary.startswith(NEW) else NEW + proposal.summary
+    return replace(proposal, summary=said)
+
+
+def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Collection[str] = ()) -> str:
+    """Make the staging branch of a repository again from the `standing` proposals, without the `dropped` ones.
+
+    Returns why it was left as it is, or nothing. Raises SkilldError where the repository cannot be used.
+    """
+    here = [proposal for proposal in standing if proposal.repo == repo and proposal.commit]
+    edits = {proposal.id: Edit(proposal) for proposal in here}
+    committed = [standing_of(proposal, edits[proposal.id]) for proposal in here]
+    line = rebuild(Path(repo), committed, dropped, private_repositories())
+    staged.follow(repo, line, edits)
+    return line.held
+
+
+def unlock(repo: str) -> None:
+    """Remove locks that a killed worker left on our refs. Only under the daemon's lock: no other worker runs then."""
+    refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED)
+
+
+def head_text(repo: str, relpath: str) -> bytes | None:
+    """Return a skill as HEAD of a repository has it, or None where it has none."""
+    opened = open_any(Path(repo), private_repositories())
+    return read_blob(opened.git, opened.head, relpath)
+
+
+def applier(proposal: Proposal) -> Callable[[bytes], bytes]:
+    """Return the proposal's edit as a function of the file's bytes."""
+    return Edit(proposal)
+
+
+def standing_of(proposal: Proposal, edit: Edit) -> Standing:
+    """Return an open proposal as a rebuild of the branch needs it."""
+    creates = proposal.creates
+    return Standing(proposal.id, proposal.relpath, proposal.base, edit, proposal.commit, creates, edit.anew)

@@ -1,0 +1,310 @@
+"""What accept and revert share: is the work tree ready, and making a change by its lines where git's command does not.
+
+All or nothing: after a refusal HEAD, the index and the file are what they were, and the person gets the command to do
+it by hand.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from skilld.errors import RefusedError, SkilldError
+from skilld.files import write_whole
+from skilld.git import line_diff, objects, refs, state, tree
+from skilld.git.errors import GitFailedError
+from skilld.git.managed_repos import person_git, take_in
+from skilld.git.merging import merges
+from skilld.git.new_path import find_absent
+from skilld.git.objects import Commit, Ident
+from skilld.git.repo import Repo, Tracked, find, open_repo
+from skilld.git.run import PersonGit
+from skilld.git.state import in_turn
+from skilld.proposals.outcomes import Apply, Landed, Way
+from skilld.types import Proposal
+
+# Writing a SKILL.md in the work tree: whole or not at all, and only over the bytes that were read, or over nothing.
+
+
+def read(path: Path) -> bytes:
+    """Return the bytes of a plain file; a link, a device or a missing file is refused."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        raise RefusedError("The skill is not changed", f"{path} cannot be read: {error.strerror}") from error
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise RefusedError("The skill is not changed", f"{path} is no plain file")
+        return file.read()
+
+
+def replace(path: Path, old: bytes, new: bytes) -> None:
+    """Put `new` in place of `old`, mode kept.
+
+    Raises RefusedError when the file no longer holds `old`, or nothing can be written there.
+    """
+
+    def unchanged() -> None:
+        if read(path) != old:
+            raise RefusedError("The skill is not changed", f"{path} was changed by someone else meanwhile")
+
+    try:
+        write_whole(path, new, stat.S_IMODE(path.lstat().st_mode), unchanged)
+    except OSError as error:
+        raise RefusedError("The skill is not changed", f"{path} cannot be written: {error.strerror}") from error
+
+
+def make(path: Path, data: bytes) -> None:
+    """Make a file where nothing stands, as open to others as its folder, with the folders above it.
+
+    Raises RefusedError, and leaves no folder behind, where something stands there or a link is on the way.
+    """
+    if path.resolve() != path:
+        raise RefusedError("The skill is not made", f"{path} is reached through a link")
+
+    def free() -> None:
+        if os.path.lexists(path):
+            raise RefusedError("The skill is not made", f"something stands at {path}")
+
+    missing = [folder for folder in path.parents if not folder.exists()]
+    try:
+        free()
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, data, stat.S_IMODE(path.parent.stat().st_mode) & 0o666, free)
+    except OSError as error:
+        _remove_empty(missing)
+        raise RefusedError("The skill is not made", f"{path} cannot be written: {error.strerror}") from error
+    except RefusedError:
+        _remove_empty(missing)
+        raise
+
+
+def remove(path: Path, data: bytes, top: Path) -> None:
+    """Remove a file that still holds `data`, and the folders above it that are empty then, up to below `top`."""
+    if read(path) != data:
+        raise RefusedError("The skill is not removed", f"{path} was changed by someone else meanwhile")
+    try:
+        path.unlink()
+    except OSError as error:
+        raise RefusedError("The skill is not removed", f"{path} cannot be removed: {error.strerror}") from error
+    _remove_empty(folder for folder in path.parents if folder != top and folder.is_relative_to(top))
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    """Remove folders, the innermost first, up to one that is not empty."""
+    for folder in folders:
+        try:
+            folder.rmdir()
+        except OSError:
+            return
+
+
+_LOCK = re.compile(r"Unable to create '(.+\.lock)': File exists")
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """A work tree that is ready for one decision; `remedy` tells how to make it by hand, and is asked on a refusal."""
+
+    title: str
+    tracked: Tracked
+    path: Path
+    person: PersonGit
+    remedy: Callable[[], str]
+
+    @property
+    def by_hand(self) -> str:
+        """How to make the decision by hand."""
+        return self.remedy()
+
+    @property
+    def repo(self) -> Repo:
+        """The repository as it was before the decision."""
+        return self.tracked.repo
+
+    def refused(self, cause: str, first: str = "") -> RefusedError:
+        """Return the refusal of this decision for a reason; `first` is what git, too, needs before the command."""
+        return RefusedError(self.title, cause, f"{first}, then: {self.by_hand}" if first else self.by_hand)
+
+
+def by_hand(repo: Repo, *command: str) -> str:
+    """Return a git command as a person would type it."""
+    how = ["skilld", "git", "--root"] if repo.private else ["git", "-C"]
+    return shlex.join([*how, str(repo.toplevel), *command])
+
+
+def tracked_by(proposal: Proposal, private: Path | None) -> Tracked:
+    """Return where a proposal's skill is tracked: in the repository it was proposed in, if that is one of ours.
+
+    `private` is the folder of skilld's own repositories. There the skill is committed as it is found. Raises as
+    `skilld.git.repo.find` does.
+    """
+    path = Path(proposal.path)
+    if private is not None and Path(proposal.repo).parent == private:
+        return take_in(path, private, new=proposal.creates)
+    return find_absent(path) if proposal.creates else find(path)
+
+
+@contextmanager
+def at_desk(
+    proposal: Proposal, removed: Mapping[str, str], private: Path | None, title: str, command: tuple[str, ...]
+) -> Iterator[Desk]:
+    """Give the desk for a decision on a proposal; no other process of ours decides in that work tree meanwhile.
+
+    Raises RefusedError (`title`, and `git COMMAND` as the remedy) where the skill is not in the work tree or has
+    uncommitted changes, an operation is in progress, HEAD is detached or the staging branch itself.
+    """
+    address = Path(proposal.repo)
+    if address.parent != private and not proposal.creates and not os.path.lexists(proposal.path):
+        if not address.is_dir():
+            raise RefusedError(title, f"{address} is not there")
+        cause = f"{proposal.relpath} is not in the work tree"
+        repo = open_repo(address)
+        raise RefusedError(title, cause, _remedy(repo, proposal, command))
+    tracked = tracked_by(proposal, private)
+    with in_turn(tracked.repo.git_dir):
+        if refs.tip(tracked.repo.git, "HEAD") != tracked.repo.head:
+            tracked = tracked_by(proposal, private)
+        person, hand = person_git(tracked.repo, removed), partial(_remedy, tracked.repo, proposal, command)
+        yield _ready(Desk(title, tracked, Path(proposal.path), person, hand))
+
+
+def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
+    """Return the git command that does it by hand; where that would conflict, the verb, for when its way is free."""
+    verb, oid = command
+    if not oid:
+        return f"skilld show {proposal.id}"
+    base, other = (f"{oid}^", oid) if verb == "cherry-pick" else (oid, f"{oid}^")
+    names = [f"{commit}:{proposal.relpath}" for commit in (base, repo.head, other)]
+    old, current, new = (item.data if item is not None else None for item in objects.read(repo.git, names))
+    texts = [current]
+    with suppress(OSError):
+        texts += [data] if (data := Path(proposal.path).read_bytes()) != current else []
+    if all(merges(repo.git, old, text, new) for text in texts):
+        return by_hand(repo, *command)
+    return f"skilld {'accept' if verb == 'cherry-pick' else verb} {proposal.id}"
+
+
+def _ready(desk: Desk) -> Desk:
+    tracked, repo = desk.tracked, desk.repo
+    busy = state.in_progress(repo.git_dir)
+    if busy is not None:
+        raise desk.refused(f"{busy} is in progress in {repo.toplevel}", "Finish or abort it")
+    if repo.branch is None:
+        raise desk.refused(f"no branch is checked out in {repo.toplevel}")
+    if repo.branch == refs.STAGING:
+        raise desk.refused(f"{refs.BRANCH} itself is checked out in {repo.toplevel}")
+    limits = "--porcelain=v1", "-z", "--untracked-files=no"
+    if desk.person.run("status", *limits, "--", tracked.relpath):
+        raise desk.refused(f"{tracked.relpath} has uncommitted changes", "Commit or stash it")
+    return desk
+
+
+def versions(desk: Desk, commit: Commit) -> tuple[bytes, bytes]:
+    """Return the skill before and after a commit; empty where it had none.
+
+    Raises RefusedError where it had one that cannot be read: taken for an empty one, it would be emptied.
+    """
+    before = _version(desk, commit.parents[0]) if commit.parents else b""
+    return before, _version(desk, commit.oid)
+
+
+def _version(desk: Desk, commit: str) -> bytes:
+    git, relpath = desk.repo.git, desk.tracked.relpath
+    try:
+        found = objects.read_blob(git, commit, relpath)
+        if found is not None or tree.entry(git, commit, relpath) is None:
+            return found or b""
+    except GitFailedError:  # a partial clone that has not fetched it
+        pass
+    raise desk.refused(f"{relpath} of commit {commit[:10]} cannot be read")
+
+
+def would_merge(desk: Desk, old: bytes, new: bytes) -> bool:
+    """Whether the change from `old` to `new` merges into HEAD's version of the skill.
+
+    Asked before git is: its conflicts and their abort would leave traces (ORIG_HEAD, the times of files).
+    """
+    current = objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath)
+    if current is None:
+        return not old
+    try:
+        line_diff.merge(old, current, new)
+    except line_diff.MergeConflictError:
+        return False
+    return True
+
+
+def commit_by_lines(desk: Desk, change: Apply, message: bytes, author: Ident | None) -> Landed:
+    """Make a change in the skill's file and commit that file alone; what else is staged stays staged.
+
+    `author` is None for the person themselves. Raises RefusedError where the change does not fit, or the commit fails
+    (a hook, no identity): the file then has its old bytes again.
+    """
+    old = read(desk.path)
+    try:
+        new = change(old)
+    except SkilldError as error:
+        raise desk.refused(error.cause or error.title) from error
+    if new == old:
+        return Landed(desk.repo.head, Way.NOTHING)
+    replace(desk.path, old, new)
+    return commit_file(desk, message, author, lambda: _put_back(desk, old, new))
+
+
+def commit_file(desk: Desk, message: bytes, author: Ident | None, put_back: Callable[[], list[str]]) -> Landed:
+    """Commit the skill's file alone as it stands in the work tree, or that it does not; what else is staged stays so.
+
+    `author` is None for the person themselves. Where no commit comes of it, `put_back` is called, which returns what
+    the person must know of that, and RefusedError raised.
+    """
+    who = [f"--author={author.name} <{author.email}>", f"--date=@{author.seconds} {author.zone}"] if author else []
+    fixed = "--quiet", "--only", "--cleanup=verbatim", "--file=-"
+    kept: list[str] = []
+    try:
+        result = desk.person.call("commit", *fixed, *who, "--", desk.tracked.relpath, stdin=message)
+    finally:
+        if head(desk) == desk.repo.head:
+            kept = put_back()
+    if result.status != 0:
+        cause = ". ".join([result.err.splitlines()[0] if result.err else "git commit failed", *kept])
+        raise RefusedError(desk.title, cause, _first(result.err) or desk.by_hand)
+    return Landed(head(desk), Way.ANCHORS)
+
+
+def _first(err: str) -> str:
+    """Return what a person must do before any commit, by hand too, can succeed; empty where that is not known."""
+    if "identity unknown" in err:
+        return "git config --global user.name NAME; git config --global user.email ADDRESS"
+    if lock := _LOCK.search(err):
+        return f"If no other git is at work there: rm {shlex.quote(lock[1])}"
+    return ""
+
+
+def _put_back(desk: Desk, old: bytes, new: bytes) -> list[str]:
+    """Write the old bytes again; what a hook made of the new ones is kept as an object, and named."""
+    found = read(desk.path)
+    replace(desk.path, found, old)
+    return [] if found in (old, new) else kept_as_object(desk, found)
+
+
+def kept_as_object(desk: Desk, found: bytes) -> list[str]:
+    """Store bytes that a hook wrote into the file, and return a sentence that says where they are."""
+    return [f"What {desk.tracked.relpath} held then is in object {objects.write_blob(desk.repo.git, found)}"]
+
+
+def head(desk: Desk) -> str:
+    """Return the commit HEAD stands at now."""
+    return refs.tip(desk.repo.git, "HEAD") or desk.repo.head
+
+
+def own_commit(repo: Repo, proposal: str, commit: str) -> Commit | None:
+    """Return a proposal's own commit: what its ref holds, else the given one, else None."""
+    return next((c for c in objects.read_commits(repo.git, [refs.proposal_ref(proposal), commit]) if c), None)

@@ -1,0 +1,210 @@
+"""One sitting of a review, without a screen: what is open, what it looks like, deciding on it, and undoing that.
+
+Every call opens the store for itself, so that a screen may make it on any thread; decisions go one after the other.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from skilld.daemon.jobs import where_they_are
+from skilld.errors import SkilldError
+from skilld.library.move import put_aside
+from skilld.library.rows import Shelved, collect
+from skilld.library.visibility import disabled, switch
+from skilld.pipeline import messages
+from skilld.proposals import amend, refresh
+from skilld.proposals.decide import Decision, Told, accepting, decide, rejecting, reverting
+from skilld.proposals.here import Looking
+from skilld.proposals.parts import Part, parts, versions
+from skilld.proposals.poll import record
+from skilld.proposals.remarks import doubts, standing
+from skilld.redact import Redactor
+from skilld.review import context, marks
+from skilld.settings.redaction_key import load_key
+from skilld.skills import Skill
+from skilld.store import Store
+from skilld.store.overview import LiveSession
+from skilld.types import Message, Proposal, State
+
+_LIVE = 86400.0  # a session in which something was said so lately is shown
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where a sitting takes place: how the store is opened, and whose folders these are.
+
+    `find_skills` gives the skills of some projects and of the person; `removed` is what git is not to see.
+    """
+
+    open_store: Callable[[], Store]
+    find_skills: Callable[[Sequence[Path]], list[Skill]]
+    removed: Mapping[str, str]
+    home: Path
+    environment: Mapping[str, str]
+    trash: Path
+    redaction_key: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What there is to see of a proposal: its change, its parts, each quote in its context, and what to mind."""
+
+    rows: tuple[marks.Row, ...]
+    parts: tuple[Part, ...]
+    said: tuple[tuple[context.Said, ...], ...]
+    remarks: tuple[str, ...]
+    text: str  # the whole skill as proposed; empty where it cannot be told
+
+
+class Sitting:
+    """A person and their open proposals."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self._around = around
+        self._one_at_a_time = threading.Lock()
+        self._done: list[tuple[State, str]] = []
+
+    def _redact(self, text: str) -> str:
+        return Redactor(load_key(self._around.redaction_key)).redact(text) if text else ""
+
+    @property
+    def home(self) -> Path:
+        """The person's home folder."""
+        return self._around.home
+
+    def proposals(self) -> list[Proposal]:
+        """Return what is open, newest first, and below that what was dropped but can still be restored."""
+        with self._store() as store:
+            return [one for state in (State.OPEN, State.DROPPED) for one in store.proposals.in_states([state])[::-1]]
+
+    def take_in(self) -> None:
+        """Take in what was decided with plain git since the last look; slow where many are open."""
+        with self._store() as store:
+            read = refresh.look(store)
+        if read is not None:
+            result = read()
+            with self._one_at_a_time, self._store() as store:
+                record(store, result, time.time())
+
+    def doubts(self) -> list[str]:
+        """Return which decisions of late an agent may have made with plain git, each with the step back."""
+        with self._store() as store:
+            return doubts(store, time.time())
+
+    def look(self, proposal: Proposal) -> Look:
+        """Return what there is to see of a proposal. Reads git and the transcripts."""
+        found = versions(proposal)
+        said, gone = self._said(proposal)
+        with self._store() as store:
+            where = standing(store, proposal, time.time())
+        unfit = Looking().look(proposal).unfit if proposal.state is State.OPEN else ""
+        remarks = tuple(remark for remark in (proposal.note, where, unfit, *proposal.flags, gone) if remark)
+        if found is None:
+            return Look((), (), said, (*remarks, "its skill cannot be read any more"), "")
+        try:
+            pieces = tuple(parts(found[0], proposal.operations))
+        except SkilldError:
+            pieces = ()  # the person amended its commit: it is one piece
+        return Look(tuple(marks.rows(*found)), pieces, said, remarks, found[1].decode("utf-8", "replace"))
+
+    def _said(self, proposal: Proposal) -> tuple[tuple[tuple[context.Said, ...], ...], str]:
+        """Return each quote in its context, as far as it can be read again, and why not all of them could."""
+        with self._store() as store:
+            batches = [store.batches.of_turn(evidence.turn) for evidence in proposal.evidence]
+            jobs = [batch.job | {"sources": where_they_are(store, batch)} if batch else None for batch in batches]
+        read: dict[str, Sequence[Message]] = {}
+        said: list[tuple[context.Said, ...]] = []
+        gone = ""
+        for evidence, job in zip(proposal.evidence, jobs, strict=True):
+            try:
+                if job and job["batch"] not in read:
+                    redact = Redactor(load_key(self._around.redaction_key)).redact
+                    read[job["batch"]] = messages.read(job, redact)
+                said.append(tuple(context.around(read[job["batch"]], evidence)) if job else ())
+            except SkilldError as error:
+                said.append(())
+                gone = str(error)
+        return tuple(said), gone
+
+    def accept(self, proposal_id: str) -> Told:
+        """Accept. Raises SkilldError, with nothing changed, where that is refused; so do all that follow."""
+        return self._decide(proposal_id, accepting(self._around.removed))
+
+    def reject(self, proposal_id: str, why: str) -> Told:
+        """Reject, with a reason or none; what is kept of it holds no secret."""
+        return self._decide(proposal_id, rejecting(self._redact(why)))
+
+    def accept_edited(self, proposal_id: str, text: str) -> Told:
+        """Accept the person's own text of the whole skill in place of what was proposed."""
+        with self._deciding(proposal_id) as (store, proposal):
+            told = amend.accept_edited(store, proposal, text, self._around.removed)
+        self._done.append((State.ACCEPTED, proposal_id))
+        return told
+
+    def accept_parts(self, proposal_id: str, chosen: Collection[int]) -> Told:
+        """Accept these parts, by number from 0; the others stay open."""
+        with self._deciding(proposal_id) as (store, proposal):
+            told = amend.accept_parts(store, proposal, chosen, self._around.removed)
+        self._done.append((State.ACCEPTED, proposal_id))
+        return told
+
+    def undo(self) -> Told:
+        """Undo the last decision of this sitting: what was rejected is open again, what was accepted is reverted."""
+        if not self._done:
+            return Told(("Nothing was decided yet.",))
+        after, proposal_id = self._done[-1]
+        with self._deciding(proposal_id) as (store, proposal):
+            if after is State.REJECTED:
+                told = amend.reopen(store, proposal)
+            else:
+                told = decide(store, proposal, reverting(self._around.removed))
+        self._done.pop()
+        return told
+
+    def skills(self) -> list[Shelved]:
+        """Return the person's skills. Reads the disk."""
+        around = self._around
+        with self._store() as store:
+            return collect(store, around.find_skills, around.home, around.environment, now=time.time())
+
+    def switch_skill(self, skill: Shelved) -> bool:
+        """Have skilld offer a skill to agents, or no more; return whether it does now."""
+        with self._store() as store:
+            on = skill.path in disabled(store)
+            switch(store, [skill.path], on=on)
+        return on
+
+    def delete_skill(self, skill: Shelved) -> Path:
+        """Move a skill's folder to the trash and return where it is now."""
+        return put_aside(skill.skill, self._around.trash)
+
+    def sessions(self) -> list[LiveSession]:
+        """Return the sessions of the last day, newest first."""
+        with self._store() as store:
+            return store.overview.sessions_since(time.time() - _LIVE)
+
+    def _decide(self, proposal_id: str, decision: Decision) -> Told:
+        with self._deciding(proposal_id) as (store, proposal):
+            told = decide(store, proposal, decision)
+        self._done.append((decision.after, proposal_id))
+        return told
+
+    @contextmanager
+    def _deciding(self, proposal_id: str) -> Iterator[tuple[Store, Proposal]]:
+        """Give the store and the proposal as it is now: deciding on another may have moved it."""
+        with self._one_at_a_time, self._store() as store:
+            proposal = store.proposals.get(proposal_id)
+            if proposal is None:
+                raise SkilldError("No such proposal", proposal_id)
+            yield store, proposal
+
+    @contextmanager
+    def _store(self) -> Iterator[Store]:
+        with closing(self._around.open_store()) as store:
+            yield store

@@ -1,0 +1,154 @@
+"""A new SKILL.md: where it goes, its text from its parts, and its text filled in."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from skilld.errors import RefusedError, SkilldError
+from skilld.skills.find import FILE, Places
+from skilld.skills.project_config import why_left_alone
+from skilld.skills.spec import MAX_DESCRIPTION, MAX_NAME, NAME, faults
+from skilld.text import cut, one_line, safe_text
+
+# A new SKILL.md from its parts: name, description, body and metadata in, a text that the specification accepts out.
+#
+# Pure. Every value is written so that YAML reads back exactly the text it was given, whatever that text holds.
+
+# Of several words, so that it is no number, date, null or truth value in any version of YAML.
+_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ ,.;()/'-]+[A-Za-z0-9]+)+[.)]?", re.ASCII)
+_META = re.compile(r"[A-Za-z][\w-]{0,63}", re.ASCII)
+_ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "\n": "\\n"})
+
+
+def compose(name: str, description: str, body: str, metadata: Mapping[str, str]) -> str:
+    """Return the text of a new SKILL.md, in which `faults` finds nothing for the folder `name`.
+
+    White space of `description` is folded and what is over 1024 characters is cut out of its middle; control and
+    invisible characters in it and in the values of `metadata` are written as visible escapes. Raises SkilldError where
+    the name or body can be no skill's.
+    """
+    unfit = next((key for key in metadata if not _META.fullmatch(key)), None)
+    if unfit is not None:
+        raise _refused(f"{safe_text(unfit)} is no key of metadata")
+    said = cut(one_line(description), MAX_DESCRIPTION)
+    front = [f"name: {name}", f"description: {said if ' ' in said and _PLAIN.fullmatch(said) else quoted(said)}"]
+    if metadata:
+        front += ["metadata:", *(f"  {key}: {quoted(value)}" for key, value in metadata.items())]
+    lines = body.replace("\r\n", "\n").replace("\r", "\n").strip("\n").rstrip()
+    text = "\n".join(["---", *front, "---", "", lines, ""])
+    wrong = faults(text, name)
+    if wrong:
+        raise _refused("; ".join(wrong))
+    return text
+
+
+def quoted(value: str) -> str:
+    """Return a text as a YAML double-quoted scalar on one line."""
+    return '"' + safe_text(value, newlines=True).translate(_ESCAPES) + '"'
+
+
+def _refused(cause: str) -> SkilldError:
+    return SkilldError("The new skill was not written", cause)
+
+
+# A skill's text as something to say: without its front matter, with values in place of `{{ name }}`. Pure.
+
+_HOLE = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*\r?\n", re.DOTALL | re.MULTILINE)
+
+
+def body(text: str) -> str:
+    """Return what stands below the front matter of a SKILL.md."""
+    return _FRONT.sub("", text, count=1)
+
+
+def holes(text: str) -> tuple[str, ...]:
+    """Return the names of the variables in a text, each once, in their order."""
+    return tuple(dict.fromkeys(_HOLE.findall(text)))
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with its variables filled; one without a value stays as it is, and no value is filled again."""
+    return _HOLE.sub(lambda hole: values.get(hole[1], hole[0]), text)
+
+
+# Where a new skill goes: a name and where its evidence came from in, the path of the SKILL.md to be out.
+#
+# Looks at folders, makes none. The path is a real one: no link is on the way to it, and nothing stands there.
+
+_TITLE = "There is no place for the new skill"
+_CLAUDE = "claude-code"
+_USUAL = ".agents/skills"
+_USUAL_CLAUDE = ".claude/skills"
+
+
+def landing(
+    name: str, projects: Collection[Path], agents: Sequence[str], places: Mapping[str, Places], home: Path
+) -> Path:
+    """Return the path for the SKILL.md of a new skill.
+
+    `projects` are the folders that its evidence came from, `agents` the agent of each piece of it, `places` where the
+    agents keep skills, `home` the person's home folder. Evidence of one project lands in it: in its first skills folder
+    that exists, those of the agent with most of the evidence first, else in that agent's usual one. Any other lands in
+    the person's own folder.
+
+    Raises SkilldError where a skill of that name is there already, in any folder of skills beside it; RefusedError
+    where the way leads out of the project or home, or the project asks to be left alone.
+    """
+    if len(name) > MAX_NAME or not NAME.fullmatch(name):
+        raise SkilldError(_TITLE, "its name is none that a skill can have")
+    order = [agent for agent, _ in Counter(agents).most_common() if agent in places]
+    first = order[0] if order else _CLAUDE
+    usual = _USUAL_CLAUDE if first == _CLAUDE else _USUAL
+    own = {project.resolve() for project in projects} - {home.resolve()}
+    if len(own) == 1:
+        root = own.pop()
+        by_agent = [*order, *(agent for agent in places if agent not in order)]
+        folders = [root / sub for agent in by_agent for sub in places[agent].in_project]
+        chosen = next((folder for folder in folders if _inside(folder, root)), root / usual)
+    else:
+        root = home.resolve()
+        folders = [folder for agent in places for folder in places[agent].absolute]
+        chosen = _own_folder(places.get(first), home / usual)
+        root = root if chosen.is_relative_to(home) else chosen.parent.resolve()
+    return _checked(name, chosen, root, folders)
+
+
+def _own_folder(places: Places | None, usual: Path) -> Path:
+    """Return the person's folder of an agent's skills: the usual one, unless the agent looks elsewhere only."""
+    known = places.absolute if places is not None else ()
+    return next(iter(known), usual) if usual not in known else usual
+
+
+def _checked(name: str, chosen: Path, root: Path, folders: Sequence[Path]) -> Path:
+    real = chosen.resolve()
+    if not real.is_relative_to(root):
+        raise RefusedError(_TITLE, f"{chosen} is a link that leads elsewhere")
+    file = real / name / FILE
+    if any("\ud800" <= char <= "\udfff" for char in str(file)):
+        raise RefusedError(_TITLE, f"the path {real} is not UTF-8")
+    standing = next(folder for folder in (real, *real.parents) if folder == root or os.path.lexists(folder))
+    if not standing.is_dir() or standing.stat().st_uid != os.geteuid():
+        raise RefusedError(_TITLE, f"{standing} is no folder of yours")
+    for folder in dict.fromkeys((real, *folders)):
+        if os.path.lexists(folder / name) or name in {entry.casefold() for entry in _names(folder)}:
+            raise SkilldError(_TITLE, f"there is a skill called {name} in {folder} already")
+    if why := why_left_alone(file, name):
+        raise RefusedError(_TITLE, why)
+    return file
+
+
+def _inside(folder: Path, root: Path) -> bool:
+    return folder.is_dir() and folder.resolve().is_relative_to(root)
+
+
+def _names(folder: Path) -> Iterator[str]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from (entry.name for entry in entries)
+    except OSError:
+        return
