@@ -1,0 +1,76 @@
+"""The way of a line of a transcript to a commit in docs/architecture.md, held against a traced run of the program."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from support.live_project import Project
+from support.program import Program
+from support.session import CHATTER, LASTING, Session
+
+ROOT = Path(__file__).parents[2]
+MAX_HOPS = 10
+_HOP = re.compile(r"^\| \d+ \| (.+?) \| (.+?) \|", re.MULTILINE)
+_NAMES = re.compile(r"`([^`]+)`")
+# Python runs this at the start of every process of the run, the worker too: it notes which functions are called.
+_TRACER = """\
+import atexit, os, sys, threading
+
+_root, _out = {root!r}, {out!r}
+_seen = {{}}
+
+def _note(frame, event, argument):
+    code = frame.f_code
+    if event == "call" and code.co_filename.startswith(_root):
+        _seen.setdefault((code.co_filename[len(_root):], code.co_qualname))
+
+def _write():
+    sys.setprofile(None)
+    with open(f"{{_out}}/{{os.getpid()}}", "w") as file:
+        file.writelines(f"{{path}} {{name}}\\n" for path, name in list(_seen))
+
+_exit = os._exit
+def _exit_and_write(code):
+    _write()
+    _exit(code)
+
+os._exit = _exit_and_write
+atexit.register(_write)
+sys.setprofile(_note)
+threading.setprofile(_note)
+"""
+
+
+def hops() -> list[tuple[list[str], list[str]]]:
+    """Return the files and the functions that each row of the page's table names."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    return [(_NAMES.findall(files), _NAMES.findall(functions)) for files, functions in _HOP.findall(page)]
+
+
+def test_the_way_that_is_drawn_is_the_way_that_is_gone(home: Path, project: Project, tmp_path: Path) -> None:
+    place, out = tmp_path / "tracer", tmp_path / "calls"
+    place.mkdir()
+    out.mkdir()
+    (place / "sitecustomize.py").write_text(_TRACER.format(root=f"{ROOT / 'skilld'}/", out=str(out)))
+    program = Program(home, {"PYTHONPATH": f"{place}:{ROOT}"})
+    program.run("run", "--once")  # what is there at the first look was said before skilld came
+    session = Session(home, project)
+    session.use_skill()
+    session.type(LASTING, *CHATTER[:4])
+    program.run("run", "--once")
+    assert len(program.json("proposals")) == 1
+
+    called = {tuple(line.split(" ", 1)) for file in out.iterdir() for line in file.read_text().splitlines()}
+    drawn = hops()
+    assert 5 <= len(drawn) <= MAX_HOPS
+    missing = [
+        (file, function)
+        for files, functions in drawn
+        for file, function in zip(files, functions, strict=True)
+        if not any(
+            re.fullmatch(file.replace("AGENT", "[a-z_]+"), path) and function in {name, name.split(".")[0]}
+            for path, name in called
+        )
+    ]
+    assert missing == []
