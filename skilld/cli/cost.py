@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 def collect() -> dict[str, Any]:
     """Return everything `cost --json` shows."""
     from skilld.clock import day
-    from skilld.settings.budget import why_spent
+    from skilld.store.budget import why_spent
 
     settings = common.settings()
     store = common.store()

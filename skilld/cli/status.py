@@ -91,7 +91,7 @@ def _agents(store: Store) -> dict[str, Any]:
 
 def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
     from skilld.clock import day
-    from skilld.settings.budget import why_spent
+    from skilld.store.budget import why_spent
 
     spent = store.usage.on(day(now))
     tokens = spent.tokens_in + spent.tokens_out

@@ -22,9 +22,9 @@ from skilld.ingest.follow import Follower
 from skilld.proposals import results
 from skilld.settings import Settings
 from skilld.settings.backend import choice_of
-from skilld.settings.budget import why_spent
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
+from skilld.store.budget import why_spent
 from skilld.store.meta import BUDGET_SPENT, LAST_ERROR
 from skilld.types import Cause, Outcome, Proposal
 

@@ -25,9 +25,9 @@ from skilld.paths import Places, check_private
 from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, load
 from skilld.settings.backend import choice_of
-from skilld.settings.budget import why_spent
 from skilld.store import Store
 from skilld.store.batches import Obstacle, StoredBatch
+from skilld.store.budget import why_spent
 from skilld.store.connection import is_remote
 from skilld.store.corruption import why_gone
 from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT

@@ -32,9 +32,9 @@ from skilld.mining.reading import Reading
 from skilld.mining.session_summary import Feedback, Row, heard, row_of
 from skilld.mining.sessions import Session
 from skilld.mining.values import Candidate, Judgement
-from skilld.settings.budget import why_spent
 from skilld.skills import Skill, text
 from skilld.store import Store
+from skilld.store.budget import why_spent
 from skilld.types import Outcome, State, Usage
 from skilld.worker.spawn import Worker
 

@@ -26,9 +26,9 @@ from skilld.mining.options import Edit
 from skilld.mining.questions import BOOKED_UNDER, Terms
 from skilld.mining.values import Candidate, Part
 from skilld.proposals.amend import put
-from skilld.settings.budget import why_spent
 from skilld.skills.spec import faults
 from skilld.store import Store
+from skilld.store.budget import why_spent
 from skilld.text import counted, cut, sentences
 from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, State, Usage
 from skilld.worker.spawn import Worker

@@ -15,8 +15,8 @@ from skilld.classify.backends import Spec
 from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.sessions import Session
-from skilld.settings.budget import Limits, why_spent
 from skilld.store import Store
+from skilld.store.budget import Limits, why_spent
 from skilld.text import counted
 from skilld.types import Message, Outcome, SkillDoc, Usage
 from skilld.worker.spawn import Worker

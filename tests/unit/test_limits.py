@@ -19,7 +19,7 @@ from skilld.jobs.limits import ProcessorTimeError, processor_time
 ROOT = Path(__file__).parents[2]
 ASK = """
 import json, os, sys
-from skilld.worker import limits
+from skilld.jobs import limits
 limits.lower(int(sys.argv[1]))
 if sys.argv[2] == "fill":
     try:
@@ -98,7 +98,7 @@ def test_s2_a_limit_inside_another_takes_nothing_away_from_it() -> None:
 STUBBORN = """
 import sys
 from skilld.jobs.limits import ProcessorTimeError, processor_time
-from skilld.worker import limits
+from skilld.jobs import limits
 limits._GRACE = 0
 with processor_time(0.2):
     while True:
@@ -117,7 +117,7 @@ def test_s2_what_does_not_listen_is_ended_by_the_kernel() -> None:
 
 WORKER = """
 import re, sys
-from skilld.worker import observe
+from skilld.proposals import reconcile as observe
 def stuck(job):
     re.match("(a+)+$", "a" * 60 + "b")
 observe.observe = stuck

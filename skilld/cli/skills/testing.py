@@ -98,7 +98,7 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
     """Raise SkilldError where today's budget is spent and the back-end costs something."""
     from skilld.classify.backends import OFFLINE
     from skilld.clock import day
-    from skilld.settings.budget import why_spent
+    from skilld.store.budget import why_spent
 
     why = why_spent(store.usage.on(day(time.time())), settings.budget)
     if why and backend.name != OFFLINE:
