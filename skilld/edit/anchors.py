@@ -19,10 +19,16 @@ _NEAR = 6  # lines around a place that are tried in every combination before the
 
 def places(lines: Sequence[Line], wanted: Sequence[str]) -> Iterator[int]:
     """Yield every line number at which the lines `wanted` stand, overlaps included. `wanted` is not empty."""
-    keys = [text.rstrip(" \t") for text in wanted]
-    for at in range(len(lines) - len(keys) + 1):
-        if lines[at].key == keys[0] and all(lines[at + i].key == key for i, key in enumerate(keys)):
-            yield at
+    # str.find never takes the square of a text, as comparing line by line does on blank lines.
+    body = "".join(f"\n{line.key}" for line in lines) + "\n"
+    sought = "".join("\n" + text.rstrip(" \t") for text in wanted) + "\n"
+    number = end = 0
+    found = body.find(sought)
+    while found >= 0:
+        number += body.count("\n", end, found)
+        yield number
+        end = found
+        found = body.find(sought, found + 1)
 
 
 def is_unique(lines: Sequence[Line], start: int, end: int) -> bool:

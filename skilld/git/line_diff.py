@@ -6,11 +6,19 @@ merge of whole lines; git's own is not used because merge drivers are programs o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Literal
 
 SIMILAR = 0.6  # two lines this alike are one line that was reworded
+_LONG = 2000  # characters of two lines together from which only their letters are compared: ratio() takes the square
+_PAIRS = 100_000  # pairs of equal lines: difflib looks at each of them, and 10,000 blank lines on each side have no end
+
+
+Opcode = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +43,75 @@ def split(data: bytes) -> list[str]:
 def hunks(old: bytes, new: bytes) -> list[Hunk]:
     """Return the changes from `old` to `new` in order of the old version."""
     before, after = split(old), split(new)
-    codes = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    codes = opcodes(before, after)
     return [Hunk(i, k, tuple(before[i:j]), tuple(after[k:m])) for tag, i, j, k, m in codes if tag != "equal"]
+
+
+def opcodes(before: Sequence[Hashable], after: Sequence[Hashable]) -> list[Opcode]:
+    """Return what makes `after` of `before`, as difflib's opcodes, in time that grows with the number of lines.
+
+    Where lines repeat too often for difflib, lines that stand once on each side are matched first, and what lies
+    between two of them is one change where it still repeats too often.
+    """
+    if _few(before, after):
+        return list(SequenceMatcher(None, before, after, autojunk=False).get_opcodes())
+    found: list[Opcode] = []
+    i = k = 0
+    for a, b, size in [*_blocks(before, after), (len(before), len(after), 0)]:
+        if i < a or k < b:
+            found.append(("replace" if i < a and k < b else "delete" if i < a else "insert", i, a, k, b))
+        if size:
+            found.append(("equal", a, a + size, b, b + size))
+        i, k = a + size, b + size
+    return found
+
+
+def _few(before: Sequence[Hashable], after: Sequence[Hashable]) -> bool:
+    there = Counter(after)
+    return sum(there[line] for line in before) <= _PAIRS
+
+
+def _blocks(before: Sequence[Hashable], after: Sequence[Hashable]) -> Iterator[tuple[int, int, int]]:
+    """Yield (start in `before`, start in `after`, size) of what is equal, in order."""
+    least = min(len(before), len(after))
+    top = next((i for i in range(least) if before[i] != after[i]), least)
+    below = next((i for i in range(least - top) if before[-1 - i] != after[-1 - i]), least - top)
+    if top:
+        yield 0, 0, top
+    i = k = top
+    end = (len(before) - below, len(after) - below)
+    for a, b in [*_once(before, after, top, end), end]:
+        old, new = before[i:a], after[k:b]
+        if _few(old, new):
+            for block in SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()[:-1]:
+                yield i + block.a, k + block.b, block.size
+        if (a, b) != end:
+            yield a, b, 1
+        i, k = a + 1, b + 1
+    if below:
+        yield *end, below
+
+
+def _once(
+    before: Sequence[Hashable], after: Sequence[Hashable], start: int, end: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Return where lines stand that each side has once, the most of them that are in the same order (patience)."""
+    old, new = Counter(before[start : end[0]]), Counter(after[start : end[1]])
+    at = {after[k]: k for k in range(start, end[1]) if new[after[k]] == 1}
+    ends: list[int] = []  # the least place in `after` at which a row of so many can end
+    rows: list[tuple[int, int, int]] = []  # of each line: its two places, how long the longest row up to it is
+    for i in range(start, end[0]):
+        if old[before[i]] == 1 and (k := at.get(before[i])) is not None:
+            length = bisect_left(ends, k)
+            ends[length : length + 1] = [k]
+            rows.append((i, k, length))
+    found: list[tuple[int, int]] = []
+    wanted, bound = len(ends) - 1, end[1]
+    for i, k, length in reversed(rows):
+        if length == wanted and k < bound:
+            found.append((i, k))
+            wanted, bound = wanted - 1, k
+    return found[::-1]
 
 
 def signature(old: bytes, new: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -73,7 +148,7 @@ def gone(text: bytes, old: bytes, new: bytes) -> bool:
     removed, added = signature(old, new)
     before = {line.strip() for line in split(old)}
     fresh = [line for line in added if line not in before]
-    present = [line.strip() for line in split(text) if line.strip()]
+    present = dict.fromkeys(line.strip() for line in split(text) if line.strip())
     if fresh:
         strangers = [line for line in present if line not in before]
         return not any(line in present or _reworded(line, strangers) for line in fresh)
@@ -81,7 +156,16 @@ def gone(text: bytes, old: bytes, new: bytes) -> bool:
 
 
 def _reworded(line: str, others: list[str]) -> bool:
-    return any(SequenceMatcher(None, line, other, autojunk=False).ratio() >= SIMILAR for other in others)
+    return any(_likeness(line, other) >= SIMILAR for other in others)
+
+
+def _likeness(one: str, other: str) -> float:
+    """Return how alike two lines are; of long ones the most it can be, so that nothing is called gone too early."""
+    matcher = SequenceMatcher(None, one, other, autojunk=False)
+    most = matcher.real_quick_ratio()
+    if most < SIMILAR:
+        return most
+    return matcher.quick_ratio() if len(one) + len(other) > _LONG else matcher.ratio()
 
 
 def merge(base: bytes, ours: bytes, theirs: bytes) -> bytes:
@@ -110,7 +194,7 @@ _Edit = tuple[int, int, list[bytes]]
 
 
 def _edits(old: list[bytes], new: list[bytes]) -> list[_Edit]:
-    codes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    codes = opcodes(old, new)
     return [(i, j, new[k:m]) for tag, i, j, k, m in codes if tag != "equal"]
 
 

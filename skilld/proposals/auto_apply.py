@@ -105,7 +105,7 @@ def _move(tracked: Tracked, entry: tree.Entry, change: refs.Change, subject: str
 
 
 # What code writes itself: the heading of a new section, and the number of a step.
-_BY_CODE = re.compile(rf"^#+ {DEFAULT_TITLE}$|^\s*\d{{1,3}}[.)]\s", re.MULTILINE)
+_BY_CODE = re.compile(rf"^#+ {DEFAULT_TITLE}$|^[^\S\n]*+\d{{1,3}}[.)]\s", re.MULTILINE)
 
 
 def apply_allowed(

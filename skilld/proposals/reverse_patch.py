@@ -6,7 +6,7 @@ learnings appended to one list can be taken back in any order, where git's merge
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
+from collections.abc import Sequence
 
 from skilld.errors import SkilldError
 from skilld.git import line_diff
@@ -59,14 +59,17 @@ def transplant(before: bytes, after: bytes, common: bytes, current: bytes) -> by
     lines away.
     """
     text = current.splitlines(keepends=True)
+    plain = _plain(text)
     old, shared = line_diff.split(before), line_diff.split(common)
+    codes = line_diff.opcodes(old, shared)
     for hunk in reversed(line_diff.hunks(before, after)):
-        at = _follow(hunk.start, old, shared)
+        at = _across(hunk.start, codes)
         over = shared[at - 1] if at else ""
-        plain = _plain(text)
         if hunk.removed or not over.strip() or plain.count(over) != 1:
             raise NotThereError("The place is not there", f"not found exactly once: {over.strip() or 'its line'}")
-        _place(text, plain.index(over) + 1, hunk.added)
+        below = plain.index(over) + 1
+        _place(text, below, hunk.added)
+        plain[below:below] = hunk.added
     return b"".join(text)
 
 
@@ -91,7 +94,11 @@ def _follow(gap: int, old: list[str], new: list[str]) -> int:
 
     Raises NotThereError where the lines around it were rewritten into a different number of lines.
     """
-    for tag, i, j, k, m in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    return _across(gap, line_diff.opcodes(old, new))
+
+
+def _across(gap: int, codes: Sequence[line_diff.Opcode]) -> int:
+    for tag, i, j, k, m in codes:
         if i <= gap <= j and (tag == "equal" or gap in {i, j} or j - i == m - k):
             return m if gap == j else k + gap - i
     raise NotThereError("The place is not there any more", "the lines around it were rewritten")

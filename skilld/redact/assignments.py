@@ -71,7 +71,7 @@ def promise_of(name: str) -> Promise:
     """Return what `name`, an identifier in any spelling (dots, dashes, camel case), promises of its value."""
     if _FOREIGN.search(name.lower()):
         return Promise.PASSWORD
-    words = [word.lower() for word in _WORD.findall(name)]
+    words = [word.lower() for word in _WORD.findall(name[-3 * _REACH :])]
     best = max((_promise_of_word(words, i) for i in range(len(words))), default=Promise.NOTHING)
     if best is Promise.NOTHING and _ID.search("_".join(words)):
         return Promise.PERHAPS

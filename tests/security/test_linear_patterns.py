@@ -12,14 +12,14 @@ import functools
 import re
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from skilld.text import fold
 from support.growth import TooSlowError, harmless
-from support.patterns import AnyPattern, patterns
+from support.patterns import COMPILED_ON_USE, HELD, LETTERS, AnyPattern, compiled_in_functions, patterns
 from support.pumps import Pump, pumps
 
 N = 2000  # characters
@@ -63,11 +63,24 @@ def _only_matched(module: str) -> frozenset[str]:
             loaded[node.value.id] = loaded.get(node.value.id, 0) - 1
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
             loaded[node.id] = loaded.get(node.id, 0) + 1
+        if isinstance(node, ast.GeneratorExp):  # any(pattern.fullmatch(word) for pattern in (_MAIL, _FILE))
+            for name, methods in _each(node):
+                called.setdefault(name, set()).update(methods)
+                loaded[name] = loaded.get(name, 0) - 1
     return frozenset(
         name
         for name, methods in called.items()
         if name.startswith("_") and methods <= {"match", "fullmatch"} and loaded.get(name) == 0
     )
+
+
+def _each(node: ast.GeneratorExp) -> Iterator[tuple[str, set[str]]]:
+    """Yield the names of a tuple that is written out in a loop, with the methods called on each."""
+    loop = node.generators[0]
+    if isinstance(loop.target, ast.Name) and isinstance(loop.iter, ast.Tuple):
+        attributes = [part for part in ast.walk(node.elt) if isinstance(part, ast.Attribute)]
+        methods = {part.attr for part in attributes if getattr(part.value, "id", "") == loop.target.id}
+        yield from ((one.id, methods) for one in loop.iter.elts if isinstance(one, ast.Name))
 
 
 def uses(pattern: AnyPattern, where: str) -> list[Callable[[Any], object]]:
@@ -122,6 +135,10 @@ def test_s2_no_pattern_grows_faster_than_its_text(shard: int) -> None:
         if told := growth(pattern, where, limit):
             slow.append(f"{where}: {told}\n    {str(pattern.pattern)[:100]!r}")
     assert not slow, "\n".join(slow)
+
+
+def test_s2_no_pattern_is_made_where_the_walk_does_not_come() -> None:
+    assert compiled_in_functions() == {*COMPILED_ON_USE, *HELD, *LETTERS}
 
 
 @pytest.mark.parametrize("source", [r"\s*(?:ever\s+)?x", r"(?:\s*,)?\s+and", r"(a+)+$", r"\W*(?:please\W+)*b"])

@@ -7,18 +7,36 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import itertools
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import skilld
+from skilld.redact import commands, credentials
 
 ROOT = Path(skilld.__file__).parent
 _CALLS = frozenset({"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})
 _DEEPEST = 12
+
+# Patterns that are kept as text until they are needed, by the function that compiles them.
+COMPILED_ON_USE: dict[str, Callable[[], Iterable[str]]] = {
+    "skilld.redact.commands._of": lambda: [one.option for one in commands._COMMANDS],
+    "skilld.redact.credentials.find_in_urls": lambda: [pattern for _, _, pattern in credentials._PARTS],
+}
+# Functions whose patterns a module holds once it is imported, or a cached function returns.
+HELD = {
+    "skilld.agents.wrapped.__post_init__",
+    "skilld.redact.naming._pattern",
+    "skilld.redact.bare._issuer",
+    "skilld.redact.tokens._shape",
+    "skilld.classify.offline.cues.__init__.compiled",
+}
+# One letter of a pattern of .gitattributes, or a class of letters: nothing in it repeats.
+LETTERS = {"skilld.git.attributes._letter"}
 
 AnyPattern = re.Pattern[str] | re.Pattern[bytes]
 
@@ -39,6 +57,9 @@ def patterns() -> dict[AnyPattern, str]:
             if not isinstance(value, ModuleType):
                 for pattern, where in _inside(value, f"{module.__name__}.{name}", seen):
                     found.setdefault(pattern, where)
+    for place, sources in COMPILED_ON_USE.items():
+        for source in sources():
+            found.setdefault(re.compile(source), place)
     for path in sorted(ROOT.rglob("*.py")):
         for pattern, where in _written_out(path):
             found.setdefault(pattern, where)
@@ -69,8 +90,8 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: C901 - one case a 
     elif isinstance(value, MethodType):
         yield "", value.__self__
     elif isinstance(value, functools._lru_cache_wrapper):
-        if _ours(value) and not inspect.signature(value).parameters:
-            yield "()", value()
+        if _ours(value):
+            yield from _returned(value)
         yield "", value.__wrapped__
     elif isinstance(value, FunctionType):
         if _ours(value):
@@ -82,6 +103,14 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:  # noqa: C901 - one case a 
     elif dataclasses.is_dataclass(value) or _ours(type(value)):
         names = {*getattr(value, "__dict__", ()), *_slots(type(value))}
         yield from ((f".{name}", getattr(value, name)) for name in sorted(names) if hasattr(value, name))
+
+
+def _returned(value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield what a cached function returns that takes nothing, or only switches."""
+    parameters = inspect.signature(value).parameters.values()
+    if all(one.annotation in ("bool", bool) for one in parameters):
+        for switches in itertools.product((False, True), repeat=len(parameters)):
+            yield "()", value(**{one.name: on for one, on in zip(parameters, switches, strict=True)})
 
 
 def _ours(value: Any) -> bool:
@@ -101,17 +130,33 @@ def _slots(kind: type) -> Iterator[str]:
         yield from (slots,) if isinstance(slots, str) else slots
 
 
+def compiled_in_functions() -> set[str]:
+    """Return the functions that compile or use a pattern whose text is not written out in the call."""
+    found: set[str] = set()
+    for path in sorted(ROOT.rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                found |= {f"{module}.{function.name}" for node in ast.walk(function) if _is_call(node, ast.expr)}
+    return found
+
+
+def _is_call(node: ast.AST, of: type[ast.expr]) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "re"
+        and node.func.attr in _CALLS
+        and bool(node.args)
+        and isinstance(node.args[0], of)
+        and isinstance(node.args[0], ast.Constant) == (of is ast.Constant)
+    )
+
+
 def _written_out(path: Path) -> Iterator[tuple[AnyPattern, str]]:
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and isinstance(node.func.value, ast.Name)
-            and node.func.value.id == "re"
-            and node.func.attr in _CALLS
-            and node.args
-            and isinstance(node.args[0], ast.Constant)
-        ):
+        if _is_call(node, ast.Constant) and isinstance(node, ast.Call) and isinstance(node.args[0], ast.Constant):
             names = {found.attr for found in ast.walk(node) if isinstance(found, ast.Attribute)}
             flags = re.RegexFlag(0)
             for name in names & {"IGNORECASE", "DOTALL", "MULTILINE", "VERBOSE", "ASCII"}:

@@ -43,7 +43,7 @@ _BY_HAND: dict[Any, Callable[[str], Any]] = {
 }
 _SEQUENCES = (list, abc.Sequence, abc.Iterable, abc.Collection, abc.MutableSequence)
 _MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
-_SETS = (set, frozenset, abc.Set, abc.MutableSet)
+_SETS = (set, frozenset, abc.Set, abc.MutableSet, abc.Container)
 
 
 class NotMadeError(Exception):

@@ -10,7 +10,7 @@ import pytest
 from skilld.git import environment
 from skilld.git.environment import git_program, person_variables, scrub_environment
 from skilld.git.errors import GitFailedError, GitMissingError, GitTimeoutError
-from skilld.git.repo import filtered
+from skilld.git.attributes import filtered
 from skilld.git.run import Git, PersonGit
 from support.repos import Person
 
