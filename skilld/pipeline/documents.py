@@ -15,6 +15,7 @@ from skilld.types import SkillDoc, SkillRef
 
 UNREADABLE = "its SKILL.md cannot be read"
 _MOST = 64 * 1024
+_DEEPEST = 256  # folders above a session's
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def _is_plain(cwd: str | None) -> TypeGuard[str]:
 
 
 def _up_to_root(folder: Path) -> Iterator[Path]:
-    for parent in (folder, *folder.parents):
+    for parent in (folder, *folder.parents[:_DEEPEST]):
         yield parent
         if os.path.lexists(parent / ".git"):
             return

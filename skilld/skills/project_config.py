@@ -19,6 +19,7 @@ from skilld.errors import SkilldError
 
 FILE = ".skilld.toml"
 _MOST = 64 * 1024
+_DEEPEST = 256  # folders above a skill; each is looked into by its whole path
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,8 @@ def why_left_alone(path: Path, name: str = "") -> str:
 
 
 def _around(path: Path) -> Iterator[Narrowing]:
+    if len(path.parts) > _DEEPEST:
+        raise SkilldError("Left alone", f"it lies more than {_DEEPEST} folders deep")
     for folder in (path, *path.parents):
         if os.path.lexists(folder / FILE):
             yield _read(folder)

@@ -19,7 +19,7 @@ import pytest
 
 from skilld.text import fold
 from support.growth import TooSlowError, harmless
-from support.patterns import COMPILED_ON_USE, HELD, LETTERS, AnyPattern, compiled_in_functions, patterns
+from support.patterns import COMPILED_ON_USE, HELD, LITERAL, AnyPattern, compiled_in_functions, patterns
 from support.pumps import Pump, pumps
 
 N = 2000  # characters
@@ -138,7 +138,7 @@ def test_s2_no_pattern_grows_faster_than_its_text(shard: int) -> None:
 
 
 def test_s2_no_pattern_is_made_where_the_walk_does_not_come() -> None:
-    assert compiled_in_functions() == {*COMPILED_ON_USE, *HELD, *LETTERS}
+    assert compiled_in_functions() == {*COMPILED_ON_USE, *HELD, *LITERAL}
 
 
 @pytest.mark.parametrize("source", [r"\s*(?:ever\s+)?x", r"(?:\s*,)?\s+and", r"(a+)+$", r"\W*(?:please\W+)*b"])

@@ -1,7 +1,7 @@
 """T-33, S2: no function and no pattern takes time that grows faster than its text.
 
 The functions and the patterns are found by walking the program (support/text_functions.py, support/patterns.py), so a
-new one is covered as it stands. What each is given: runs of one thing, to 64 kB, where a linear call of that length is
+new one is covered as it stands. What each is given: runs of one thing, to 16 kB, where a linear call of that length is
 cheap; `make soak` takes them to 1 MB. Cost is processor time, n beside 2n.
 """
 
@@ -15,19 +15,38 @@ from support.growth import RUNS
 from support.pumping import growth, reached
 from support.text_functions import text_functions
 
-LONGEST = 64_000  # characters
-SECONDS = 0.002  # for one call of a linear function
-# Programs that put the stages together and hold handles on the world: what they do with text, they call the others for.
-PROGRAMS = {"cli", "daemon", "demo", "doctor", "evaluate", "mcp", "notify", "review", "service", "store"}
-PACKAGES = sorted({one.name.split(".")[1] for one in text_functions()} - PROGRAMS)
+LONGEST = 16_000  # characters; `make soak` goes on from there
+SECONDS = 0.001  # for one call of a linear function
+# What is left out, and why. A package that is not named here is tried.
+LEFT_OUT = {
+    "cli": "puts the stages together for a person's command",
+    "daemon": "the loop: hands places of turns to workers, no words",
+    "demo": "its one session is ours",
+    "evaluate": "the published figures, of files of our own",
+    "health": "asks the store and the system what is wrong",
+    "mcp": "serves skills that are on the disk already",
+    "notify": "what it says is cut to a length before",
+    "review": "screens for a person, of rows that were cut to a length",
+    "service": "writes our own unit files",
+    "store": "SQL alone",
+}
+PACKAGES = sorted({one.name.split(".")[1] for one in text_functions()} - LEFT_OUT.keys())
 REACHED = {"done", "raised", "touched"}
 # Why a function cannot be called with a text alone: it takes a database, a terminal, a model or a repository.
 WORLD = (
     "not made: <class 'sqlite3.Connection'>",
+    "refused: Connection() missing required argument 'database'",  # a store
     "AttributeError: 'types.SimpleNamespace' object",  # a protocol with methods: a model, a repository
     "AttributeError: 'str' object has no attribute",  # a module that is given as a value
     "refused: scrub_environment() was not called",  # git
 )
+# Functions that cannot be called with a text, each with the reason.
+NOT_CALLED = {
+    "skilld.ingest.source.Lines.cursor": "takes back a cursor that the store keeps: numbers",
+    "skilld.ingest.source.Rows.cursor": "takes back a cursor that the store keeps: numbers",
+    "skilld.jobs.analyse.Analysis.keep_words": "its class takes a whole job; the stages that it calls are tried",
+    "skilld.jobs.analyse.Analysis.blame": "its class takes a whole job; the stages that it calls are tried",
+}
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -36,7 +55,8 @@ def test_s2_no_function_grows_faster_than_its_text(package: str) -> None:
     how = {one.name: reached(one) for one in functions}
     print(package, Counter(told.partition(":")[0] for told in how.values()))
     unmade = {name: told for name, told in how.items() if told.partition(":")[0] not in REACHED}
-    assert not {name: told for name, told in unmade.items() if not told.startswith(WORLD)}, unmade
+    unexplained = {name for name, told in unmade.items() if not told.startswith(WORLD) and name not in NOT_CALLED}
+    assert not unexplained, {name: unmade[name] for name in unexplained}
     slow = [name for name, told in how.items() if told == "too slow"]
     for function in functions:
         if how[function.name] in {"done", "raised"}:

@@ -16,6 +16,7 @@ from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 import skilld
+from skilld.classify.backends.agent_cli import backend
 from skilld.redact import commands, credentials
 
 ROOT = Path(skilld.__file__).parent
@@ -24,19 +25,45 @@ _DEEPEST = 12
 
 # Patterns that are kept as text until they are needed, by the function that compiles them.
 COMPILED_ON_USE: dict[str, Callable[[], Iterable[str]]] = {
+    "skilld.classify.backends.agent_cli.backend._status_in": lambda: [pattern for _, pattern in backend._BY_WORDS],
     "skilld.redact.commands._of": lambda: [one.option for one in commands._COMMANDS],
     "skilld.redact.credentials.find_in_urls": lambda: [pattern for _, _, pattern in credentials._PARTS],
 }
 # Functions whose patterns a module holds once it is imported, or a cached function returns.
-HELD = {
-    "skilld.agents.wrapped.__post_init__",
-    "skilld.redact.naming._pattern",
-    "skilld.redact.bare._issuer",
-    "skilld.redact.tokens._shape",
-    "skilld.classify.offline.cues.__init__.compiled",
-}
-# One letter of a pattern of .gitattributes, or a class of letters: nothing in it repeats.
-LETTERS = {"skilld.git.attributes._letter"}
+HELD = frozenset(
+    {
+        "skilld.agents.wrapped.__post_init__",
+        "skilld.agents.claude_code.wrappers._openings",
+        "skilld.classify.offline.cues.__init__.compiled",
+        "skilld.edit.findings.phrase",
+        "skilld.redact.bare._issuer",
+        "skilld.redact.commands._programs",
+        "skilld.redact.naming._named",
+        "skilld.redact.naming._pattern",
+        "skilld.redact.tokens._body",
+        "skilld.redact.tokens._shape",
+        "skilld.redact.tokens._starts",
+    }
+)
+# Literal words, escaped or our own, or one letter of a class, with nothing in them that repeats without an end.
+LITERAL = frozenset(
+    {
+        "skilld.agents.qwen_code.__init__._is_numbered",
+        "skilld.caller.judge.__init__",
+        "skilld.classify.json_answer.blocks",
+        "skilld.classify.offline.coverage.renumbered",
+        "skilld.classify.offline.coverage.swapped",
+        "skilld.classify.support.holds_token",
+        "skilld.edit.create._entry",
+        "skilld.edit.rules.references.check_evidence",
+        "skilld.edit.rules.references.known",
+        "skilld.git.attributes._letter",
+        "skilld.mining.new_skill.relative",
+        "skilld.redact.findings.outside_placeholders",
+        "skilld.service.systemd._escaped",
+        "skilld.service.systemd.render",
+    }
+)
 
 AnyPattern = re.Pattern[str] | re.Pattern[bytes]
 

@@ -23,7 +23,9 @@ from typing import Any, TextIO
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Parser
+from skilld.agents.codex.prompts import WRAPPERS
 from skilld.agents.prompt_history import Claiming
+from skilld.agents.wrapped import Wrappers
 from skilld.redact import Redactor
 from support.patterns import modules
 
@@ -39,6 +41,7 @@ _BY_HAND: dict[Any, Callable[[str], Any]] = {
     TextIO: io.StringIO,
     Parser: lambda _: ADAPTERS["claude-code"].parser(_NOWHERE),
     Claiming: lambda _: ADAPTERS["codex"].parser(_NOWHERE),
+    Wrappers: lambda _: WRAPPERS,  # a text is no pattern
     Redactor: lambda _: Redactor(bytes(32)),
 }
 _SEQUENCES = (list, abc.Sequence, abc.Iterable, abc.Collection, abc.MutableSequence)

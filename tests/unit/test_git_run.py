@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from skilld.git import environment
+from skilld.git.attributes import filtered
 from skilld.git.environment import git_program, person_variables, scrub_environment
 from skilld.git.errors import GitFailedError, GitMissingError, GitTimeoutError
-from skilld.git.attributes import filtered
 from skilld.git.run import Git, PersonGit
 from support.repos import Person
 
@@ -151,3 +151,31 @@ def test_attributes_of_the_person_and_of_folders(tmp_path: Path) -> None:
     (tmp_path / ".git/info").mkdir(parents=True)
     (tmp_path / ".git/info/attributes").write_text("a/*.md filter=y\n")
     assert filtered(tmp_path, tmp_path / ".git", "a/SKILL.md", tmp_path / "mine")
+
+
+def test_s2_a_pattern_of_many_stars_has_an_end(tmp_path: Path) -> None:
+    """A regular expression made of it would go on for years."""
+    (tmp_path / ".gitattributes").write_text(f"**/{'*a' * 30}b filter=lfs\n")
+    asked = filtered(tmp_path, tmp_path / ".git", f"skills/{'a' * 200}/SKILL.md", tmp_path / "none")
+    assert not asked
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("*.md", "a/b.md", True),
+        ("/*.md", "a/b.md", False),
+        ("**/b.md", "b.md", True),
+        ("**/b.md", "x/y/b.md", True),
+        ("**/b.md", "xb.md", False),
+        ("a/**", "a/x/b.md", True),
+        ("a/*/b.md", "a/x/y/b.md", False),
+        ("a/**/b.md", "a/b.md", True),
+        ("?.MD", "b.md", True),
+        ("[!a].md", "b.md", True),
+        ("[!b].md", "b.md", False),
+    ],
+)
+def test_patterns_of_attributes(tmp_path: Path, pattern: str, path: str, expected: bool) -> None:  # noqa: FBT001
+    (tmp_path / ".gitattributes").write_text(f"{pattern} filter=lfs\n")
+    assert filtered(tmp_path, tmp_path / ".git", path, tmp_path / "none") is expected
