@@ -8,6 +8,7 @@ removed, which the person's own commands (accept, revert) need again.
 - `absent.find_absent(path)`: the repository that would track a new one there, or why none may be made.
 - `private.track(path, folder)`: the same, or skilld's own repository for what git does not track; `as_found` brings
   one up to date.
+- `attributes`: whether a .gitattributes file puts a filter on a path.
 - `state`: operations in progress, and who holds the staging branch.
 - `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth.
 - `index`: single entries of an index, where the file follows too.

@@ -115,8 +115,8 @@ def growth(pattern: AnyPattern, where: str, limit: int | None) -> str:
         for use in uses(pattern, where):
             if limit:
                 text = str(pumped(pattern, pump, limit))[:limit]
-                spent = seconds(use, fold(text) if where.startswith(FOLDED) else text)
-                if spent > DEAREST:
+                text = fold(text) if where.startswith(FOLDED) else text
+                if seconds(use, text) > DEAREST and (spent := seconds(use, text, 5)) > DEAREST:
                     return f"{spent:.4f} s for {limit} characters of {pump!r}"
             elif seconds(use, pumped(pattern, pump, N)) > CHEAP:
                 one, two = (seconds(use, pumped(pattern, pump, size), 3) for size in (N, 2 * N))

@@ -189,4 +189,7 @@ def _written_out(path: Path) -> Iterator[tuple[AnyPattern, str]]:
             for name in names & {"IGNORECASE", "DOTALL", "MULTILINE", "VERBOSE", "ASCII"}:
                 flags |= re.RegexFlag[name]
             source: Any = node.args[0].value
-            yield re.compile(source, flags), f"{path.relative_to(ROOT.parent)}:{node.lineno}.{node.func.attr}"
+            yield (
+                re.compile(source, flags),
+                f"{path.relative_to(ROOT.parent)}:{node.lineno}.{getattr(node.func, 'attr', '')}",
+            )
