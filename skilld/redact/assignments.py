@@ -200,7 +200,9 @@ def _is_env_line(text: str, start: int, end: int) -> bool:
 _REACH = 64  # characters of a name on either side of its stem
 _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 _NAME_AFTER = re.compile(rf"[\w.-]{{0,{_REACH}}}+")
-_ABOUT_SECRETS = re.compile(r"(?i)pass|secret|token|key|login|sign|enter|\b(?:the|your|an?|is|for|of)\b")
+_ABOUT_SECRETS = re.compile(
+    r"(?i)pass|secret|token|key|login|sign|enter|must|empty|wrong|invalid|\b(?:the|your|an?|is|for|of)\b"
+)
 _LABEL_WORDS = 6  # more words than this are a sentence
 _VARIABLE = re.compile(r"_*[A-Za-z]+(?:_+[A-Za-z]+)+\d{0,2}|[A-Z]+(?:_[A-Z0-9]{1,16}+)+")  # the name of one
 _ENDLESS = re.compile(r"[a-z]{24,}+|[A-Z]{24,}+")  # the longest common word has 20 letters

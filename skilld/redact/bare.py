@@ -12,10 +12,11 @@ from functools import cache
 
 from skilld.redact.blocks import decoded
 from skilld.redact.findings import Finding
-from skilld.redact.naming import names_a_key
+from skilld.redact.naming import COPULAS, names_a_key
 from skilld.redact.values import is_opaque, is_stand_in
 
-_RUN = re.compile(r"[A-Za-z0-9_+/=-]{16,512}+")
+_RUN = re.compile(r"[A-Za-z0-9_+/=-]{12,512}+")
+_SHORT = 16  # a key with fewer characters needs "is" or a sign before it
 _BEFORE, _AFTER = 90, 24  # characters around a value that may name it
 _NEAR = 48
 # A run is part of a path, an address, an identifier.
@@ -69,6 +70,8 @@ def find(text: str) -> Iterator[Finding]:
 def _is_key(text: str, start: int, end: int, value: str) -> bool:
     if is_stand_in(value) or value.startswith(_PUBLIC_KEYS) or decoded(value):
         return False
+    if len(value) < _SHORT and not _is_led_to(text[max(0, start - _AFTER) : start]):
+        return False
     before, after = text[max(0, start - _BEFORE) : start], text[end : end + _AFTER]
     if _issuer().search(before[-_NEAR:]):
         return True
@@ -81,6 +84,11 @@ def _is_key(text: str, start: int, end: int, value: str) -> bool:
     if _HASH.fullmatch(value) or _UUID.fullmatch(value):
         return len(value) not in _HASHES or value != value.lower()
     return "/" not in value or _is_dense(value)
+
+
+def _is_led_to(before: str) -> bool:
+    words = before.rstrip(" \t\"'`").split()
+    return bool(words) and (words[-1][-1] in ":=：" or words[-1].lower() in COPULAS)
 
 
 @cache

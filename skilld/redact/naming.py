@@ -83,6 +83,12 @@ def names_a_user(text: str) -> bool:
     return _named("user").search(text.lower()) is not None
 
 
+def user_before(text: str) -> str | None:
+    """Return what stands behind the last user named in a short `text`, None where none is."""
+    last = max(_named("user").finditer(text.lower()), key=re.Match.end, default=None)
+    return None if last is None else text[last.end() :]
+
+
 def _end(lowered: str, at: int, word: _Word) -> int | None:
     ending = _ENDING.match(lowered, at)
     end = ending.end() if ending else at

@@ -23,7 +23,9 @@ _INNER = re.compile(r"[^\W\d_]\d+[^\W\d_]")
 _CODE = re.compile(r"[()\[\]{}<>\\;|,\"`]|://|::|->|=>|==|&&|\.\.\.|…|\*{3}|•{3}")
 _MAIL = re.compile(r"[\w.+-]+@(?:[\w-]+(?:\.[\w-]+)+|[a-z]{2,}\d{0,2}|[\w-]+(?=:))(?::\S*)?")
 _NUMBER = re.compile(r"[#v€$£~<>+-]?\d[\d.,:/xX%-]*[^\W\d_]{0,4}(?:/[a-z]{1,5})?")
-_ID = re.compile(r"(?i)(?:0x)?[0-9a-f]{7,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[A-Z]{1,6}-\d+|sha\d.*|h1:.*")
+_ID = re.compile(
+    r"(?i)(?:0x)?[0-9a-f]{7,128}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?-i:[A-Z]{1,10}-\d+)|sha\d.*|h1:.*|1password"
+)
 _FILE = re.compile(
     r"(?i)[\w.@/~-]*\.(?:[a-z]{1,4}|json|html|yaml|toml|lock|[a-z]{2}[a-z\d]\d?)(?::\d+)*|(?:\.{0,2}/|~/).*|[\w.-]+/[\w./-]+"
 )
@@ -35,6 +37,7 @@ _TECH = re.compile(
     r"|version|ubuntu|debian|windows|win|centos|postgres|pg|mysql|redis|angular|vue|react|php|ruby|go|rust|gpt|claude|aes"
     r"|rsa|ed|hs|rs|es|tls|ssl|smb|ntlm|nt|wpa|usb|mp|rfc|iso|log|zip|gzip|b|i|u|int|uint|float|c|d|p|q|t"
     r"|server|srv|host|box|node|db|app|api|vm|machine|stage|staging|prod|ci|step|case|page|line|row|col|field"
+    r"|iphone|ipad|ios|macos|android|galaxy|pixel|chrome|firefox|safari|edge|min|max|len|length|feature|branch|fix"
     r"|team|group|table|schema|module|layer|level|part|chapter|section|item|option|option|build|release|room"
     r"|port|eth|wlan|cluster|worker|shard|replica|rev|issue|pr|ticket|task|story|sprint|phase|round|day|week|q|col|h|col"
     r"|zeile|seite|schritt|kapitel|maquina|servidor|serveur|sasl|scram|totp|otp|fa"
@@ -42,9 +45,10 @@ _TECH = re.compile(
 )
 _ACCOUNT = re.compile(
     r"(?i)(?:admin|administrator|root|user|usuario|utilisateur|utente|nutzer|benutzer|kunde|client|test|dev|demo|guest|gast"
-    r"|key|token|secret|password|passwort|pass|pwd|login)[._-]?\d{1,6}"
+    r"|key|token|secret|password|passwort|passwd|pass|pwd|login)[._-]?\d{1,6}"
 )
-_ONE_DIGIT = re.compile(r"[^\W\d_]+\d")
+_ONE_DIGIT = re.compile(r"[^\W\d_]+\d|[a-z]+(?:_[a-z]+)+\d")
+_TURNING = re.compile(r"(?P<first>[^\W\d_]{3,32}\d{1,6})[^\W\d_]{1,32}")  # Quill7Fern, falafel99x
 _SHORTEST, _LONGEST, _LETTERS = 5, 64, 3
 
 
@@ -63,9 +67,19 @@ def shape_of(word: str) -> Shape | None:
     if _SYMBOL.search(word):
         return Shape.STRONG
     if _IDENTIFIER.fullmatch(word) and not is_opaque(word):
-        return Shape.WEAK if "." not in word and not _INNER.search(word) else Shape.HOST
+        return _of_identifier(word)
     has_both = any(map(str.isupper, word)) and any(map(str.islower, word))
     return Shape.STRONG if has_both or _INNER.search(word) else Shape.WEAK
+
+
+def _of_identifier(word: str) -> Shape:
+    """Return the shape of what may also be a name in code: `Base64Decoder` is one, `Quill7Fern` a password."""
+    if "." in word:
+        return Shape.HOST
+    if not _INNER.search(word):
+        return Shape.WEAK
+    turning = _TURNING.fullmatch(word)
+    return Shape.WEAK if turning and not _TECH.fullmatch(turning["first"]) else Shape.HOST
 
 
 def _of_word_and_number(word: str) -> Shape:
@@ -79,6 +93,26 @@ def is_plain_password(word: str) -> bool:
     if not 4 <= len(word) <= _LONGEST or _is_other(word) or is_stand_in(word) or is_nominal(word):  # noqa: PLR2004
         return False
     return not _TYPE.fullmatch(word)
+
+
+# A phrase of words, which only quotes hold together.
+_PHRASE = re.compile(
+    r"[\"'`\u201c\u201e\u00ab\u2018\u300c][ \u00a0]?(?P<phrase>[^\W_]{1,24}(?:[ -][^\W_]{1,24}){2,9})"
+    r"[ \u00a0]?[\"'`\u201c\u201d\u00bb\u2019\u300d]"
+)
+_OF_WORDS = re.compile(r"(?i)phras|fras|фраз|lause|mond|zin$|フレーズ|短语|合言葉")  # names that promise one
+_MESSAGE = re.compile(r"(?i)pass|secret|wrong|must|please|invalid|enter|\b(?:your|is|are|not|be)\b")
+
+
+def phrase_at(text: str, at: int) -> tuple[int, int] | None:
+    """Return the span of the words in the quotes that begin at `at`, if they may be a passphrase and no message."""
+    found = _PHRASE.match(text, at)
+    return found.span("phrase") if found and not _MESSAGE.search(found["phrase"]) else None
+
+
+def promises_words(name: str) -> bool:
+    """Whether a name promises a phrase: "passphrase"."""
+    return _OF_WORDS.search(name) is not None
 
 
 _TYPE = re.compile(

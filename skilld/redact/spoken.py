@@ -13,13 +13,14 @@ from enum import IntEnum
 from itertools import chain
 from typing import NamedTuple
 
+from skilld.redact import pairs
 from skilld.redact.findings import Finding
 from skilld.redact.naming import COPULAS, LINKS, Name, Role, names, names_a_user
-from skilld.redact.passwords import Shape, is_plain_password, shape_of
+from skilld.redact.passwords import Shape, is_plain_password, phrase_at, promises_words, shape_of
 from skilld.redact.values import is_stand_in
 
 _AFTER, _BEFORE = 90, 48  # characters of a clause around a name
-_NEAR, _NEAR_BEFORE, _NEXT = 6, 3, 2  # words between a name and a value that says more or less of itself
+_NEAR, _NEAR_BEFORE, _NEXT = 6, 5, 2  # words between a name and a value that says more or less of itself
 _CJK = "\u0e00-\u0e7f\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
 # A word; in scripts without blanks a run of them, so that a value in other letters stands by itself.
 _WORD = re.compile(rf"[^\s{_CJK}]{{1,256}}+|[{_CJK}]{{1,64}}+")
@@ -34,12 +35,23 @@ _PARAGRAPH = re.compile(r"\n\s{0,8}\n|```")
 _RTL_PREFIX = re.compile(r"[\u0590-\u06ff]{1,3}-?(?=[A-Za-z0-9])")
 _SUFFIX = re.compile(r"(?<=\w)['’][^\W\d_]{1,6}$")  # "fener1907'ydi"
 _PAIR = re.compile(r"[\w.@-]{1,64}[/:]([^/:\s]{4,64})")  # user/pass: eve/hunter2
+_WITH = re.compile(r"(?i)(?:\b(?:with|using|mit|avec|con|com|met|med|the|new|my)|(?<!\w)(?:с|з|με))\s{1,2}$")
+_PASSES = re.compile(
+    r"(?i)\b(?:tests?|checks?|all|must|should|will|to|they|now|can|not|first|second|\d[a-z]{2}|one|each)\s{1,2}$"
+)
+_PASS, _PIN = "pass", "pin"  # also a verb, and what keeps a version
+_SHORT_REACH = 4  # words between a short name and a value that "is" leads to
+# In languages whose verb comes last, what follows a value leads to it.
+_LAST = re.compile(
+    r"[\"'`]?\s{0,2}(?:است|هست|है|hai\b|ہے|です|だ|입니다|이야|이에요|예요|olarak|yap\b|lett\b|kar\b|করে)"
+)
 _BESIDE = 20  # characters behind a password in which its user may be named
 _CODE = re.compile(r"\d{4,8}")
+_USUAL = 6  # digits of a code that was sent
 _SIX_DIGITS = re.compile(r"(?<![\w.,:-])\d{4,8}(?![\w:-]|[.,]\d)", re.ASCII)
 _DIGITS = re.compile(r"\d{6,32}")
 _UNIT = re.compile(
-    r"\s?(?:ms|s|sec|min|px|kb|mb|gb|%|chars?|digits?|bits?|bytes?|stellen|zeichen|знак|символ|cifr|chiffres)\b"
+    r"\s?(?:entries|or|ms|s|sec|min|px|kb|mb|gb|%|chars?|digits?|bits?|bytes?|stellen|zeichen|знак|символ|cifr|chiffres)\b"
 )
 _SMS = re.compile(r"sms|SMS|Sms")
 _SMS_OTHER = re.compile(
@@ -51,6 +63,7 @@ _ANY_CODE = re.compile(
 _AROUND_SMS = 48
 
 
+_STOPS = frozenset(",;،，")
 _SIGNS = frozenset({":", "=", "：", "->", "=>", "/"})
 
 
@@ -81,21 +94,27 @@ def find(text: str) -> Iterator[Finding]:
     for name, stop in zip(found, reversed(limits), strict=True):
         yield from _near(text, name, stop)
     yield from _sent(text)
+    yield from pairs.find(text)
 
 
 def _near(text: str, name: Name, stop: int) -> Iterator[Finding]:
     end = min(stop, name.end + _AFTER)
-    if not _PERHAPS.search(text, max(0, name.start - _BEFORE), min(len(text), end + 1)):
+    if not (
+        _PERHAPS.search(text, max(0, name.start - _BEFORE), min(len(text), end + 1))
+        or (name.role is Role.PASSWORD and pairs.has_user_before(text, name.start))
+    ):
         return
     paragraph = _PARAGRAPH.search(text, name.end, end)
     end = paragraph.start() if paragraph else _to_word_end(text, end)
+    if text[name.start : name.end].lower() == _PASS and _PASSES.search(text[max(0, name.start - _BESIDE) : name.start]):
+        return
     sign = _SIGN.match(text, name.end)
     if sign and (told := _told(text, sign.end(), name)):
         yield told
         return
     at = sign.end() if sign else name.end
     if name.role is Role.CODE:
-        yield from _codes(text, at, end, signed=sign is not None)
+        yield from _codes(text, name, at, end, signed=sign is not None)
     else:
         yield from _before(text, name)
         yield from _after(text, name, at, end, signed=sign is not None)
@@ -108,6 +127,8 @@ def _to_word_end(text: str, at: int) -> int:
 
 def _told(text: str, at: int, name: Name) -> Finding | None:
     """Return the value that stands right behind a name and a sign."""
+    if name.role is Role.PASSWORD and (phrase := phrase_at(text, at)):
+        return Finding(*phrase, "password")
     quoted = _QUOTED.match(text, at)
     if quoted and name.role is Role.PASSWORD and not _says_nothing(quoted[1]):
         return Finding(*quoted.span(1), "password")
@@ -122,7 +143,7 @@ def _told(text: str, at: int, name: Name) -> Finding | None:
         return _finding(token) if _CODE.fullmatch(token.text) else None
     if token.text.isdigit():
         return _finding(token) if len(token.text) >= 6 else None  # noqa: PLR2004 - as for a name in code
-    if shape_of(token.text) or (has_user and is_plain_password(token.text)):
+    if shape_of(token.text) or (has_user and is_plain_password(token.text) and pairs.ends_clause(text, token.end)):
         return _finding(token)
     return None
 
@@ -146,22 +167,48 @@ def _before(text: str, name: Name) -> Iterator[Finding]:
     for distance, token in enumerate(tokens[: _NEAR_BEFORE + 1]):
         shape = shape_of(token.text)
         is_next = distance <= 1 or tokens[distance - 1].text.lower() in LINKS
-        if shape is Shape.STRONG or (shape is Shape.WEAK and is_next and not name.is_short):
+        if shape is Shape.STRONG or (
+            distance <= _SHORT_REACH - 1 and shape is Shape.WEAK and is_next and not name.is_short
+        ):
             yield _finding(token)
 
 
 def _after(text: str, name: Name, at: int, end: int, *, signed: bool) -> Iterator[Finding]:
     """Yield what stands behind a name; `signed` tells that a sign leads to the first word."""
-    lead = Lead.SIGN if signed else Lead.NONE
-    for distance, token in enumerate(_tokens(text, at, end)):
-        is_near = distance <= (_NEXT if name.is_short else _NEAR)
-        if _is_told(token.text, name, lead, is_near=is_near):
+    tokens = _tokens(text, at, end)
+    if name.role is Role.PASSWORD and tokens and pairs.has_user_before(text, name.start):
+        token = tokens[0] if tokens[0].text.lower() not in LINKS or len(tokens) == 1 else tokens[1]
+        if pairs.is_beside(text, token.start, token.end):
             yield _finding(token)
-        elif lead and is_near and name.role is Role.PASSWORD and "\n" not in text[at : token.start]:
-            quoted = _QUOTED.match(text, token.start - 1)
-            if quoted and not _says_nothing(quoted[1]):
-                yield Finding(*quoted.span(1), "password")
+    lead = Lead.SIGN if signed else _lead_of_name(text, name)
+    for distance, token in enumerate(tokens):
+        reach = _NEAR if not name.is_short else _SHORT_REACH if lead >= Lead.IS else _NEXT
+        is_near = distance <= reach
+        led = max(lead, Lead.LINK) if text[token.start - 1] in "\"'`" else lead
+        led = max(led, Lead.IS) if led < Lead.IS and _LAST.match(text, token.end) else led
+        if not distance and not name.is_short and name.role is Role.PASSWORD:
+            led = max(led, Lead.LINK)
+        if _is_told(token.text, name, led, is_near=is_near):
+            yield _finding(token)
+        elif is_near and (told := _in_quotes(text, at, token, name, lead)):
+            yield told
         lead = _lead(text, token)
+
+
+def _lead_of_name(text: str, name: Name) -> Lead:
+    """Return how plainly a name leads to the next word: "with pass Quill7Fern"."""
+    return Lead.IS if name.is_short and _WITH.search(text[max(0, name.start - _BESIDE) : name.start]) else Lead.NONE
+
+
+def _in_quotes(text: str, at: int, token: _Token, name: Name, lead: Lead) -> Finding | None:
+    """Return what a quote that begins with `token` holds, if it is the value of `name`."""
+    if name.role is not Role.PASSWORD or "\n" in text[at : token.start]:
+        return None
+    begin = token.start - (2 if text[token.start - 1] in " \u00a0" else 1)
+    if (lead >= Lead.IS or promises_words(text[name.start : name.end])) and (phrase := phrase_at(text, begin)):
+        return Finding(*phrase, "password")
+    quoted = _QUOTED.match(text, token.start - 1) if lead else None
+    return Finding(*quoted.span(1), "password") if quoted and not _says_nothing(quoted[1]) else None
 
 
 def _is_told(word: str, name: Name, lead: Lead, *, is_near: bool) -> bool:
@@ -183,6 +230,8 @@ def _is_told(word: str, name: Name, lead: Lead, *, is_near: bool) -> bool:
 def _lead(text: str, token: _Token) -> Lead:
     """Return how plainly a word leads to the value behind it: "to", "is", or a sign."""
     word = token.text.lower()
+    if text[token.end : token.end + 1] in _STOPS:
+        return Lead.NONE
     if word in _SIGNS or text[token.end : token.end + 1] in _SIGNS:
         return Lead.SIGN
     if word in COPULAS:
@@ -190,12 +239,17 @@ def _lead(text: str, token: _Token) -> Lead:
     return Lead.LINK if word in LINKS else Lead.NONE
 
 
-def _codes(text: str, at: int, end: int, *, signed: bool) -> Iterator[Finding]:
+def _codes(text: str, name: Name, at: int, end: int, *, signed: bool) -> Iterator[Finding]:
     lead = Lead.SIGN if signed else Lead.NONE
+    near = 0 if text[name.start : name.end].lower() == _PIN else _NEXT
     for distance, token in enumerate(_tokens(text, at, end)):
         if distance > _NEAR:
             return
-        if _CODE.fullmatch(token.text) and not _UNIT.match(text, token.end) and (lead or distance <= _NEXT):
+        if (
+            _CODE.fullmatch(token.text)
+            and not _UNIT.match(text, token.end)
+            and (lead or distance <= near or (near and len(token.text) == _USUAL))
+        ):
             yield _finding(token)
             return
         lead = _lead(text, token)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from skilld.redact.findings import Finding
 from skilld.redact.formats import FORMATS, Format
-from skilld.redact.values import is_opaque, is_stand_in, is_template
+from skilld.redact.values import is_documented, is_opaque, is_stand_in, is_template
 
 _LONGEST = 2048  # a 1Password service account token has about 900 characters
 _JUDGED = 512  # characters that tell what the rest is
@@ -67,7 +67,7 @@ def _read(text: str, at: int) -> tuple[str, int, bool]:
 
 
 def _is_body(body: str, token_format: Format) -> bool:
-    if is_template(body) or (token_format.opaque and not is_opaque(body)):
+    if is_template(body) or is_documented(body) or (token_format.opaque and not is_opaque(body)):
         return False
     return token_format.repeats or not is_stand_in(body)
 

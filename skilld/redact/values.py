@@ -78,6 +78,10 @@ _TEMPLATE = re.compile(
 _ELLIPSIS = re.compile(r"\.{3}|…|\*{3}|•{3}|_{4}|-{6}|(?i:x{4})|(?i:\bredacted\b)")
 # A pattern for secrets is none: [A-Za-z0-9]{36}, \\w+
 _PATTERN = re.compile(r"\[\^?(?:[A-Za-z0-9]-[A-Za-z0-9]|\\[wdsS])[^\]\n]{0,32}\](?:[+*?]|\{\d)|\\[wdS](?:[+*]|\{\d)")
+_DOCUMENTED = re.compile(r"[A-Z0-9]EXAMPLE$|RANDOMSTRING")  # as issuers mark the keys in their manuals
+_REPEATS = re.compile(r"(?:(.)\1{4,}+){2,}+")  # aaaaaaaaaa1111111111
+# As the DER of a public key begins (RFC 5280, RFC 8410): of RSA, of elliptic curves, of Ed25519.
+_PUBLIC_KEY = re.compile(r"MCowBQYDK2V|MIIBIjAN|MIICIjAN|MIGfMA0|MFkwEwYH|MHYwEAYH")
 _SEPARATOR = re.compile(r"[-_.:/\s]+")
 _ALPHABET = re.compile(r"(?i)abcdefghijkl|(?:1234567890){2}")
 _FEW, _MOST, _VALUES_LONG = 2, 0.7, 16  # so few different characters (one more if long), or so large a share of one
@@ -124,13 +128,24 @@ def is_template(value: str) -> bool:
 def is_stand_in(value: str) -> bool:
     """Whether `value` only stands for a secret: a template, `xxxx`, `your_token_here`, the alphabet, all digits."""
     core = value.strip(_QUOTES)
-    if is_template(core) or _PATTERN.search(core) or _ALPHABET.search(core) or not any(char.isalnum() for char in core):
+    if (
+        is_template(core)
+        or _PATTERN.search(core)
+        or _ALPHABET.search(core)
+        or is_documented(core)
+        or not any(char.isalnum() for char in core)
+    ):
         return True
     counts = Counter(_SEPARATOR.sub("", core.casefold()))
     few = len(counts) <= _FEW + (len(core) >= _VALUES_LONG) or max(counts.values()) > _MOST * counts.total()
     if few and len(core) > _FEW:
         return True
     return is_words(core) and _STAND_IN_WORD.search(core) is not None
+
+
+def is_documented(core: str) -> bool:
+    """Whether `core` says itself that it is an example, or is public by what it is."""
+    return bool(_DOCUMENTED.search(core) or _REPEATS.fullmatch(core) or _PUBLIC_KEY.match(core))
 
 
 def is_nominal(value: str) -> bool:
