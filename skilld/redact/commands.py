@@ -82,6 +82,7 @@ def _programs() -> re.Pattern[str]:
 _MARKS = tuple(
     map(re.compile, (r" -[pPaUuwkNbsdn-]", r"pass:", r" /p:", r"sqlplus .", r"wpa_passphrase .", r"nmcli ."))
 )
+_ANCHORS = (" -", "pass:", " /p:", "sqlplus ", "wpa_passphrase ", "nmcli ")
 _NET = re.compile(r"(?i)net user? |net use ")
 _END = re.compile(r"(?<!\\)\n|[;|]|&&")
 _PIPED = re.compile(
@@ -96,7 +97,7 @@ _WORDS = re.compile(r"(?i)pass(?:word)?|pwd|stdin|secret|\w{1,3}")
 
 def find(text: str) -> Iterator[Finding]:
     """Yield the passwords that commands in `text` are given."""
-    for mark in _MARKS:
+    for mark in _MARKS if any(map(text.__contains__, _ANCHORS)) else ():
         done = 0  # no program that is not dealt with begins before
         for option in mark.finditer(text):
             if option.start() < done:
@@ -105,7 +106,7 @@ def find(text: str) -> Iterator[Finding]:
             done = (yield from _of(text, program)) if program else option.start()
     if "|" in text and "echo" in text:
         yield from filter(None, map(_password, _PIPED.finditer(text)))
-    for net in _NET.finditer(text):
+    for net in _NET.finditer(text) if "net use" in text or "NET USE" in text or "Net use" in text else ():
         if found := _NET_USER.match(text, net.start()):
             yield from filter(None, [_password(found)])
 

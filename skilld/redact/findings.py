@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 PLACEHOLDER = re.compile(r"\[REDACTED:[a-z0-9-]{1,40}:[0-9a-f]{8}\]")
+_BEGINS = "[REDACTED:"
 BLANK = "\0"  # stands for a character of a placeholder; no format, key or word contains it
 
 
@@ -33,6 +34,8 @@ Detector = Callable[[str], Iterable[Finding]]
 
 def blank_placeholders(text: str) -> str:
     """Return `text`, as long as before, with every placeholder overwritten by blanks."""
+    if _BEGINS not in text:
+        return text
     return PLACEHOLDER.sub(lambda found: BLANK * len(found[0]), text)
 
 

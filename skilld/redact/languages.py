@@ -28,7 +28,8 @@ class Language(NamedTuple):
 LANGUAGES = (
     Language("en",
         made_up="password*|passwd|pwd|password-nya|password-ul|passphrase*|pass phrase*|passcode*|passwrd"
-        "|pass word|pw|psw|pswd|passw|pword|pass-phrase*|wifi key|wi-fi key|wpa key|network key", codes="pin|pin code|pincode|otp|one-time code"
+        "|pass word|pw|psw|pswd|passw|pword|pass-phrase*"
+        "|wifi key|wi-fi key|wpa key|network key", codes="pin|pin code|pincode|otp|one-time code"
         "|one time code|verification code|security code"
         "|2fa code|mfa code|cvv|cvc", key="api key*|secret*|token*|key|keys|private key*|access key*|credential*",
         user="user*|username*|login|account|usr|acc",
@@ -36,7 +37,8 @@ LANGUAGES = (
         login="log in|login|logs in|logged in|sign in|signs in|signed in|log on|logon|logging in|signing in"
         "|credentials",
         short="pass|creds"),
-    Language("de", made_up="passwort*|passwört*|passwoert*|kennwort*|kennwört*|zugangswort*|losungswort*|wlan-schlüssel*|netzwerkschlüssel*"
+    Language("de", made_up="passwort*|passwört*|passwoert*|kennwort*|kennwört*|zugangswort*|losungswort*"
+        "|wlan-schlüssel*|netzwerkschlüssel*"
         "|passphrase*|passwd",
         codes="pin-code|einmalcode*|bestätigungscode*|sicherheitscode*|freischaltcode*|geheimzahl*",
         key="schlüssel*|api-schlüssel*|zugangsschlüssel*", user="benutzer*|nutzer*|anmeldename*",

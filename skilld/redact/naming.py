@@ -41,6 +41,7 @@ _IDENTIFIER_AFTER = re.compile(r"[_\d(\[\\$/@]|\.\w|-\w|::|=\s?[\"'(\[{]")
 _OTHER = re.compile(r"[^\x00-\x7f][^\n]*+")
 _LONGEST = 24  # letters of a name before the first one that is not ASCII
 _CAMEL = re.compile(r"[a-z][A-Z]")
+_STEM = 4
 _COMPOUND = 6  # letters from which a name may end a compound: Adminpasswort
 
 
@@ -81,6 +82,11 @@ def names_a_key(text: str) -> bool:
 def names_a_user(text: str) -> bool:
     """Whether a short `text` names a user."""
     return _named("user").search(text.lower()) is not None
+
+
+def may_name_a_user(text: str) -> bool:
+    """Whether it is worth looking for a user in `text`; cheap."""
+    return not text.isascii() or any(map(text.lower().__contains__, _users()))
 
 
 def user_before(text: str) -> str | None:
@@ -150,6 +156,13 @@ _COPULAS = (
 )
 COPULAS = frozenset(_COPULAS.split("|"))
 """Those that say "is" and nothing else."""
+
+
+@cache
+def _users() -> tuple[str, ...]:
+    """Return how the words for users begin that have no other letters."""
+    words = {word.rstrip("*") for language in LANGUAGES for word in language.user.split("|") if word.isascii()}
+    return tuple(sorted({word[:_STEM] for word in words if word} - {""}))
 
 
 @cache

@@ -15,38 +15,42 @@ from skilld.redact.naming import LINKS, user_before
 from skilld.redact.passwords import Shape, is_plain_password, shape_of
 
 _BEFORE = 64  # characters in which the user is named
-_P = re.compile(r"[pP](?<![\w.-].) ?[:=] ?(?P<secret>[^\s,;]{4,64}+)")
+_P = re.compile(r"[pP] ?[:=] ?(?P<secret>[^\s,;]{4,64}+)")
+_IN_WORD, _USER = re.compile(r"[\w.-]"), re.compile(r"[\w.@-]+")
 _U = re.compile(r"(?i)(?<![\w.-])(?:u|usr|user|username|login|name) ?[:=] ?[^\s,;]{1,64}[\s,;/|]{1,4}$")
-_ACCOUNT = re.compile(
-    r"(?<![\w/:.@#-])(?:admin|administrator|root|postgres|guest|superuser|pi|sa)[:/](?P<secret>[^\s/:,;]{5,64}+)"
-)
-# Behind "with" or "as" the user may be called anything.
-_LED = re.compile(
-    r"(?<!\w)(?:with|as|using|auth|creds|mit|als|avec|con|com|met|med|som|jako|как|с|под)[ ]{1,2}[\w.@-]{1,64}+"
-    r"[:](?P<secret>[A-Za-z][^\s/:,;]{4,64}+)"
-)
-# What every such pair holds; searched for first, since it is rare.
-_DIGIT_BEHIND = re.compile(r"[:/](?<=\w.)[^\s/:,;\d]{0,64}+\d")
+# The sign is searched for first, and a digit behind it, since both together are rare.
+_JOINED = re.compile(r"[:/](?<=\w.)(?=[^\s/:,;\d]{0,64}+\d)(?P<secret>[A-Za-z][^\s/:,;]{4,64}+)")
+_ACCOUNTS = frozenset({"admin", "administrator", "root", "postgres", "guest", "superuser", "pi", "sa"})
+_WITH = frozenset("with as using auth creds mit als avec con com met med som jako как с под".split())  # noqa: SIM905
 _RIGHT = "\"'`)]}>»”’.,!?"
 _SEPARATORS = re.compile(r"[\s,;:=/|&，、：\"'`]+")
 _NAMED = frozenset({"name", "adı", "adi", "id", "名"})
 # Where a clause ends, or goes on with a place: "password sunflower for the demo".
 _ENDS = re.compile(
-    r"[\"'`)\]]{0,2}(?:$|[ \t]{0,2}[,.;!\n)\uff0c\u3002]|[ \t]{1,2}(?:for|on|in|at|to|für|auf|pour|sur|para|en|no|na|per"
-    r"|su|voor|op|på|for|til|do|для|на)\b)"
+    r"[\"'`)\]]{0,2}(?:$|[ \t]{0,2}[,.;!\n)\uff0c\u3002]|[ \t]{1,2}(?:for|on|in|at|to|für|auf|pour|sur|para|en|no|na"
+    r"|per|su|voor|op|på|for|til|do|для|на)\b)"
 )
 
 
 def find(text: str) -> Iterator[Finding]:
     """Yield the passwords of pairs that no name of a password gives away."""
     for found in _P.finditer(text):
-        if _U.search(text[max(0, found.start() - _BEFORE) : found.start()]):
+        at = found.start()
+        if not _IN_WORD.match(text, at - 1) and _U.search(text[max(0, at - _BEFORE) : at]):
             yield _finding(found)
-    for pattern in (_ACCOUNT, _LED) if _DIGIT_BEHIND.search(text) else ():
-        for found in pattern.finditer(text):
+    for found in _JOINED.finditer(text):
+        if _is_account(text[max(0, found.start() - _BEFORE) : found.start()], text[found.start()]):
             word = found["secret"].rstrip(_RIGHT)
-            if shape_of(word) is Shape.STRONG and word != word.lower():
+            if word != word.lower() and shape_of(word) is Shape.STRONG:
                 yield _finding(found)
+
+
+def _is_account(before: str, sign: str) -> bool:
+    """Whether the last word of `before` is the name of a user: a usual one, or one behind "with" or "as"."""
+    words = before.rsplit(None, 2)
+    return words[-1].lower() in _ACCOUNTS or (
+        sign == ":" and len(words) > 1 and words[-2].lower() in _WITH and _USER.fullmatch(words[-1]) is not None
+    )
 
 
 def has_user_before(text: str, at: int) -> bool:

@@ -37,6 +37,9 @@ _TOKENS: tuple[Detector, ...] = (
     shapes.find_shapes,
     credentials.find_in_urls,
 )  # what a line end may break
+# Characters without a blank that a text must have for these to find anything; most that people type has fewer.
+_LEAST: dict[Detector, int] = {tokens.find_tokens: 16, shapes.find_shapes: 11, bare.find: 12}
+_ENCODED = 16
 _ROUNDS = 8  # a text with secrets needs two: one that finds them, one that finds nothing more
 _GAPS = (0, 32, 256)  # findings nearer than this are made one; the wider ones only if the result is too long
 _SLACK = 256  # characters that a short text may grow by beyond twice its length
@@ -111,10 +114,14 @@ def _search(text: str) -> list[Finding]:
 
 
 def _detect(text: str) -> Iterator[Finding]:
+    longest = max(map(len, text.split()), default=0)
     for detector in _DETECTORS:
-        yield from detector(text)
-    yield from broken.find(text, _TOKENS)
-    yield from encoded.find_encoded(text, _DETECTORS)
+        if longest >= _LEAST.get(detector, 0):
+            yield from detector(text)
+    if "\n" in text:
+        yield from broken.find(text, _TOKENS)
+    if longest >= _ENCODED:
+        yield from encoded.find_encoded(text, _DETECTORS)
 
 
 def _refusal(error: Exception) -> RedactionError:

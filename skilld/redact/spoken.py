@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from skilld.redact import pairs
 from skilld.redact.findings import Finding
-from skilld.redact.naming import COPULAS, LINKS, Name, Role, names, names_a_user
+from skilld.redact.naming import COPULAS, LINKS, Name, Role, may_name_a_user, names, names_a_user
 from skilld.redact.passwords import Shape, is_plain_password, phrase_at, promises_words, shape_of
 from skilld.redact.values import is_stand_in
 
@@ -26,6 +26,7 @@ _CJK = "\u0e00-\u0e7f\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
 _WORD = re.compile(rf"[^\s{_CJK}]{{1,256}}+|[{_CJK}]{{1,64}}+")
 _WHOLE = re.compile(r"[^\s\u3000-\u3002\uff0c\uff1b]{1,256}+")
 _PERHAPS = re.compile(r"[\d\"'`\u201c\u201e\u00ab\u2018\u300c:=\uff1a]")  # without any of these nothing is told
+_ANY = re.compile(r"\d|[\"'`\u201c\u201e\u00ab\u2018\u300c](?<!\w.)")  # the same of a whole text
 _SIGN = re.compile(r"[ \t]{0,3}(?:[:=\uff1a]|->|=>|\u2192)[ \t]{0,3}\n?[ \t]{0,8}")
 _QUOTED = re.compile(
     r"[\"'`\u201c\u201e\u00ab\u2018\u300c]([^\"'`\u201c\u201d\u00ab\u00bb\u2018\u2019\u300c\u300d\n]{4,48})[\"'`\u201c\u201d\u00bb\u2019\u300d]"
@@ -47,6 +48,7 @@ _LAST = re.compile(
 )
 _BESIDE = 20  # characters behind a password in which its user may be named
 _CODE = re.compile(r"\d{4,8}")
+_DIGIT = re.compile(r"\d")
 _USUAL = 6  # digits of a code that was sent
 _SIX_DIGITS = re.compile(r"(?<![\w.,:-])\d{4,8}(?![\w:-]|[.,]\d)", re.ASCII)
 _DIGITS = re.compile(r"\d{6,32}")
@@ -61,8 +63,6 @@ _ANY_CODE = re.compile(
     r"(?i)\b(?:code|kod|kód|codice|código|codigo|cod|код|κωδικ|mã)|קוד|كود|رمز|کد|کوڈ|कोड|কোড|รหัส|验证|驗證|コード|番号|코드|번호"
 )
 _AROUND_SMS = 48
-
-
 _STOPS = frozenset(",;،，")
 _SIGNS = frozenset({":", "=", "：", "->", "=>", "/"})
 
@@ -84,6 +84,11 @@ class _Token(NamedTuple):
 
 def find(text: str) -> Iterator[Finding]:
     """Yield every value near the name of a secret in the prose of `text`."""
+    if _DIGIT.search(text):
+        yield from _sent(text)
+    yield from pairs.find(text)
+    if not (_ANY.search(text) or may_name_a_user(text)):
+        return
     found = sorted(names(text), key=lambda name: name.start)
     stops = dict.fromkeys(Role, len(text))
     limits = []
@@ -93,8 +98,6 @@ def find(text: str) -> Iterator[Finding]:
     # What lies behind the next name of the same sort is that one's: so no word is looked at twice for one sort.
     for name, stop in zip(found, reversed(limits), strict=True):
         yield from _near(text, name, stop)
-    yield from _sent(text)
-    yield from pairs.find(text)
 
 
 def _near(text: str, name: Name, stop: int) -> Iterator[Finding]:
@@ -184,10 +187,12 @@ def _after(text: str, name: Name, at: int, end: int, *, signed: bool) -> Iterato
     for distance, token in enumerate(tokens):
         reach = _NEAR if not name.is_short else _SHORT_REACH if lead >= Lead.IS else _NEXT
         is_near = distance <= reach
-        led = max(lead, Lead.LINK) if text[token.start - 1] in "\"'`" else lead
+        is_quoted = text[token.start - 1] in "\"'`"
+        is_led = "," not in text[token.start - 3 : token.start] and (
+            is_quoted or (not distance and not name.is_short and name.role is Role.PASSWORD)
+        )
+        led = max(lead, Lead.LINK) if is_led else lead
         led = max(led, Lead.IS) if led < Lead.IS and _LAST.match(text, token.end) else led
-        if not distance and not name.is_short and name.role is Role.PASSWORD:
-            led = max(led, Lead.LINK)
         if _is_told(token.text, name, led, is_near=is_near):
             yield _finding(token)
         elif is_near and (told := _in_quotes(text, at, token, name, lead)):
