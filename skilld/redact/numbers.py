@@ -31,10 +31,6 @@ _SEEDS = (
     re.compile(r"(?:[\n,;][ \t]{0,4}(?:\d{1,2}[.):]?[ \t]{1,2})?[A-Za-z]{3,8}\r?){10,48}+"),
 )
 _WORD = re.compile(r"[^\W\d_]+")
-_STEP, _SOME = 5, 7
-_WITHOUT_BLANKS = re.compile(r"[,;][A-Za-z]{3,8}[,;][A-Za-z]{3,8}[,;]")
-_STUCK = 40  # characters of a phrase without blanks
-_AROUND = ",;.:()[]{}\"'`*"
 _APART = 8  # characters between two words of a phrase: a number, a comma, a line end
 
 
@@ -44,34 +40,9 @@ def find(text: str) -> Iterator[Finding]:
         digits = re.sub(r"\D", "", found[0])
         if _ISSUERS.fullmatch(digits) and len(set(digits)) >= _FEW and _luhn(digits):
             yield Finding(*found.span(), "card")
-    for seed in _SEEDS if _may_hold_phrase(text) else ():
+    for seed in _SEEDS:
         for found in seed.finditer(text):
             yield from _phrases(text, max(0, found.start() - _LONGEST), min(len(text), found.end() + _LONGEST))
-
-
-def _may_hold_phrase(text: str) -> bool:
-    """Whether words of the list stand so close that there may be a phrase: every fifth word is looked at.
-
-    That takes a tenth of the time of searching for runs of short words.
-    """
-    words = text.split()
-    if max(map(len, words), default=0) > _STUCK and _WITHOUT_BLANKS.search(text):
-        return True
-    if len(words) < _AS_WORDS:
-        return False
-    known = _seed_words()
-    for i, word in enumerate(words[::_STEP]):
-        if (word.strip(_AROUND).lower() in known or word[0].isdigit()) and _go_on(
-            words[_STEP * i : _STEP * i + _SOME], known
-        ):
-            return True
-    return False
-
-
-def _go_on(words: list[str], known: frozenset[str]) -> bool:
-    return all(word.strip(_AROUND).lower() in known for word in words if not word[0].isdigit()) and not all(
-        word[0].isdigit() for word in words
-    )
 
 
 def _luhn(digits: str) -> bool:

@@ -111,8 +111,11 @@ def _half(row_id: str) -> int:
 SENTENCES = Path(__file__).parents[1] / "data/secrets"
 
 
-# The rules were written with the first half in view; the second was scored once, when they were done.
-@pytest.mark.parametrize(("half", "recall", "flagged"), [("dev", 0.99, 0.01), ("held", 0.88, 0.03)])
+# The rules were written with the first half in view. Each held set was scored once, and no rule was changed to its rows:
+# 0.89 and 0.02 for the first, with the rules as they were then; 0.92 and 0 for the second, by another writer.
+@pytest.mark.parametrize(
+    ("half", "recall", "flagged"), [("dev", 0.99, 0.01), ("held", 0.88, 0.03), ("held2", 0.91, 0.02)]
+)
 def test_s7_the_figures_of_natural_sentences_hold(half: str, recall: float, flagged: float) -> None:
     text = (SENTENCES / f"sentences.{half}.jsonl").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in text.splitlines()]
