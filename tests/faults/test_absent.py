@@ -157,14 +157,14 @@ def test_r2_words_are_kept_redacted_for_two_days_and_not_of_projects_that_want_n
 
 
 @pytest.mark.parametrize(
-    ("rounds", "longest"),
-    [(3, 6.0), pytest.param(50, 60.0, marks=pytest.mark.slow)],
+    ("seed", "rounds", "longest"),
+    [(0, 3, 6.0), *(pytest.param(seed, 10, 60.0, marks=pytest.mark.slow) for seed in range(1, 6))],
 )
 def test_r2_a_folder_that_is_away_at_random_moments_costs_nothing(
-    home: Path, project: Project, program: Program, rounds: int, longest: float
+    home: Path, project: Project, program: Program, seed: int, rounds: int, longest: float
 ) -> None:
     """The folder goes at some moment of reading and judging, for a while; sometimes the daemon is killed meanwhile."""
-    dice = random.Random(rounds)
+    dice = random.Random(seed)
     folder = home / ".claude/projects"
     folder.mkdir(parents=True)
     aside = folder.with_name("aside")

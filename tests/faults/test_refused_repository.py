@@ -98,7 +98,7 @@ STATES = {
     "a sparse checkout without the skill": State(
         _exclude,
         lambda project: project.git("sparse-checkout", "add", ".claude"),
-        "its SKILL.md was not found",
+        "its SKILL.md is gone",
         "It is looked at again",
         check="skills",
     ),

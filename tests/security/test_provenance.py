@@ -228,7 +228,7 @@ def test_t03_a_batch_with_a_bad_answer_is_done_once(home: Path, project: Project
             answers.append(text)
             before = len(model.bodies)
             result = analyse(job, Redactor(bytes(32)).redact, plan)
-            assert result["outcome"] in {"nothing", "refused"}, result
+            assert result["outcome"] in {"nothing", "refused", "failed"}, result
             assert result["proposals"] == []
             assert len(model.bodies) - before <= 2, "asked more than once more"
             engine.finish(batch, result, time.time())
