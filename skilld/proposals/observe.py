@@ -13,11 +13,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.clock import seconds
+from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, refs, state
 from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
+from skilld.proposals.fitted import Edit
 from skilld.proposals.outcomes import Observation, Seen, is_away
 from skilld.proposals.worktree import own_commit
 from skilld.types import Proposal, State
@@ -328,7 +330,8 @@ def _with_dropped(
     """Tell the undecided proposals that are off the staging branch from those that are still on it.
 
     On it is also one whose commit the person gave a message of their own, as long as the branch says what it says. One
-    that a remote-tracking branch has is not dropped: it is under review there.
+    that a remote-tracking branch has is not dropped: it is under review there. Neither is one that skilld took off, and
+    was killed before it could write down why: then its own ref is gone, too.
     """
     busy = state.staging_holder(repo.common_dir) is not None
     waiting = {
@@ -339,6 +342,8 @@ def _with_dropped(
     if not waiting:
         return seen
     on_staging = {} if busy else _naming(repo, [refs.STAGING], since)
+    off = waiting.keys() - on_staging.keys() if not busy else set[str]()
+    hung = refs.tips(repo.git, [refs.PROPOSALS.rstrip("/")]) if off else {}
     on_remotes = {} if busy or waiting.keys() <= on_staging.keys() else _naming(repo, ["--remotes"], since)
 
     def look(found: Observation) -> Observation:
@@ -351,9 +356,29 @@ def _with_dropped(
             return replace(found, branch=refs.BRANCH)
         if found.id in on_remotes:
             return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
+        is_ours = proposal.state is State.OPEN and refs.proposal_ref(found.id) not in hung
+        if is_ours and (why := _why_no_place(repo, proposal)):
+            return replace(found, seen=Seen.ENDED, note=why)
         return replace(found, seen=Seen.DROPPED)
 
     return [look(found) for found in seen]
+
+
+def _why_no_place(repo: Repo, proposal: Proposal) -> str:
+    """Return why an edit cannot be made on the staging branch as it is, or on HEAD without one; empty: it can be."""
+    _, before, after = _change(repo, proposal)
+    tip = refs.tip(repo.git, refs.STAGING) or repo.head
+    current = objects.read_blob(repo.git, tip, proposal.relpath)
+    current = b"" if current is None and proposal.creates else current
+    if before is None or after is None:
+        return ""
+    if current is None:
+        return f"{proposal.relpath} is gone"
+    try:
+        Edit(proposal).anew(before, after, current)
+    except SkilldError as error:
+        return str(error)
+    return ""
 
 
 def _undecided(proposal: Proposal) -> bool:

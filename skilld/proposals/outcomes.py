@@ -39,6 +39,7 @@ class Seen(StrEnum):
     LANDED = "landed"
     REVERTED = "reverted"
     DROPPED = "dropped"  # off the staging branch, and on no remote-tracking one
+    ENDED = "ended"  # taken off the staging branch by skilld, since its edit has no place any more
     BUSY = "busy"  # the person is at work on the staging branch: not judged
     GONE = "gone"  # the repository, or the proposal's commit in it
 
@@ -87,6 +88,8 @@ def settle(proposal: Proposal, seen: Observation, missing_since: float | None, n
             return Settled(State.REVERTED, "", seen.note)
         case Seen.GONE if proposal.state is State.OPEN and proposal.commit:
             return Settled(State.STALE, "", seen.note or AWAY)
+        case Seen.ENDED if proposal.state is State.OPEN:
+            return Settled(State.STALE, note=seen.note)
         case Seen.NOTHING | Seen.DROPPED if is_away(proposal):
             found = State.OPEN if seen.seen is Seen.NOTHING else State.DROPPED
             return Settled(found, note="its repository is back", missing_since=now if found is State.DROPPED else None)

@@ -64,6 +64,7 @@ def observe(job: Mapping[str, Any]) -> dict[str, Any]:
 
 def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: dict[str, Any]) -> None:
     still_open: list[Proposal] = []
+    ended: list[Proposal] = []
     undecided: set[str] = set()
     there = False
     committed = [proposal for proposal in proposals if proposal.commit]
@@ -76,6 +77,8 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
         if after.state in _UNDECIDED:
             undecided.add(proposal.id)
             result["missing"][proposal.id] = after.missing_since
+        if seen.seen is Seen.ENDED and after.state is State.STALE:
+            ended.append(proposal)
         if after.state is State.OPEN:
             still_open.append(proposal)
             result["branches"] += [[proposal.id, seen.branch]] if seen.branch not in {"", proposal.branch} else []
@@ -86,7 +89,7 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
         if alone:
             unlock(repo)
         was_open, still_open = still_open, _remake(repo, still_open, closed, result)
-        still_open += _from_updates(repo, was_open, still_open, closed, result)
+        still_open += _from_updates(repo, [*was_open, *ended], still_open, closed, result)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
             still_open += _try_again(waiting, still_open, closed, result, alone=alone)

@@ -159,8 +159,8 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
         author=ident,
         committer=ident,
     )
-    moves = branch.moves(commit, {**remade.at, request.id: commit}, {*request.dropped, *remade.ended})
-    refs.move(repo.git, repo.common_dir, moves)
+    remade.at[request.id] = commit
+    _move(repo, branch, commit, remade, request.dropped)
     line = _line(commit, rest, remade, held)
     return Proposed(request.id, commit, rest.commit, refs.BRANCH, str(repo.address), relpath, line)
 
@@ -188,10 +188,20 @@ def _rebuild(repo: Repo, standing: Sequence[Standing], dropped: Collection[str])
             held = str(error)
         else:
             tip = remade.tip if remade.tip != rest.commit else None
-            refs.move(repo.git, repo.common_dir, branch.moves(tip, remade.at, {*dropped, *remade.ended}))
+            _move(repo, branch, tip, remade, dropped)
             return _line(tip, rest if tip else None, remade)
     refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
     return Line(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)
+
+
+def _move(repo: Repo, branch: Branch, tip: str | None, remade: Remade, dropped: Collection[str]) -> None:
+    """Move the refs. Those of proposals that came to an end go first, in a transaction of their own.
+
+    One that is off the branch and still has its ref was taken off by the person. Killed after the first step, the
+    branch has it still and is made again; killed after the second, the missing ref tells (skilld.proposals.observe).
+    """
+    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, remade.ended))
+    refs.move(repo.git, repo.common_dir, branch.moves(tip, remade.at, {*dropped} - remade.ended))
 
 
 def _line(tip: str | None, rest: Rest | None, remade: Remade, held: str = "") -> Line:

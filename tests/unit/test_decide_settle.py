@@ -35,11 +35,12 @@ def proposal(state: State, commit: str = "c1") -> Proposal:
         (State.DROPPED, Seen.LANDED, LONG_AGO, Settled(State.ACCEPTED, "c9", "edited")),
         (State.DROPPED, Seen.REVERTED, LONG_AGO, Settled(State.REVERTED, note="edited")),
         (State.DROPPED, Seen.GONE, LONG_AGO, Settled(State.REJECTED, note="dropped from the staging branch")),
+        (State.OPEN, Seen.ENDED, None, Settled(State.STALE, note="edited")),
         (State.OPEN, Seen.BUSY, LONG_AGO, Settled(State.OPEN, note="known", missing_since=LONG_AGO)),
     ],
 )
 def test_what_an_observation_means(state: State, seen: Seen, missing_since: float | None, after: Settled) -> None:
-    note = "edited" if seen in {Seen.LANDED, Seen.REVERTED, Seen.GONE} else ""
+    note = "edited" if seen in {Seen.LANDED, Seen.REVERTED, Seen.GONE, Seen.ENDED} else ""
     assert settle(proposal(state), Observation("p1", seen, "c9", "", note), missing_since, NOW) == after
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import pytest
 
 from skilld.errors import RetryError, SkilldError
+from skilld.git import refs
+from skilld.git.run import Git
 from skilld.proposals.amend import put
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import decide, rejecting
@@ -96,6 +99,52 @@ def test_what_the_skill_says_by_now_is_accepted_and_what_it_cannot_take_is_stale
     assert stale[:4] == ["p2", "open", "stale", ""]
     assert stale[4].endswith("another section now")
     assert person.git("for-each-ref", "--format=%(refname)", "refs/skilld") == "refs/skilld/proposals/p3"
+
+
+class Killed(BaseException):
+    """In place of kill -9: nothing catches it, and what is on the disk stays as it is."""
+
+
+@pytest.mark.parametrize("moves", [0, 1, 2])
+@pytest.mark.parametrize("others", [True, False])
+def test_what_went_stale_is_stale_too_after_a_kill_before_it_was_written_down(
+    person: Person, monkeypatch: pytest.MonkeyPatch, moves: int, *, others: bool
+) -> None:
+    """Parts 6 and 8: after so many moves of refs; it is never shown as dropped, which the person would have done."""
+    known = [staged(person, "p1", "Keep the changelog short.", "One line each.")]
+    known += [staged(person, "p2", "- Run the tests.", "- Dry run first.", *known)] if others else []
+    person.commit("mine", {SKILL: TEXT.partition("## Notes")[0]})
+    left = iter(range(moves))
+    move = refs.move
+
+    def killed_at_the_next(git: Git, common_dir: Path, changes: Sequence[refs.Change], note: str = "") -> None:
+        if changes and next(left, None) is None:
+            raise Killed
+        move(git, common_dir, changes, note)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(refs, "move", killed_at_the_next)
+        try:
+            look(*known)
+        except Killed:
+            assert moves < 2
+        else:
+            assert moves == 2
+    again = look(*known)
+    (stale,) = again["decisions"]
+    assert stale[:4] == ["p1", "open", "stale", ""]
+    assert stale[4].endswith("another section now")
+    assert "One line each." not in (person.show(ref=STAGING) if others else "")
+    assert person.git("for-each-ref", "--format=%(refname)", "refs/skilld").split() == (
+        ["refs/skilld/proposals/p2"] if others else []
+    )
+
+
+def test_what_the_person_took_off_with_its_ref_is_dropped(person: Person) -> None:
+    made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
+    person.git("branch", "-D", "skilld/staging")
+    person.git("update-ref", "-d", "refs/skilld/proposals/p1")
+    assert [row[:3] for row in look(made)["decisions"]] == [["p1", "open", "dropped"]]
 
 
 def test_a_rebuild_tells_where_it_rests(person: Person) -> None:
