@@ -25,7 +25,9 @@ _TABLES = (
     *("proposals", "decisions", "learnings", "usage", "notices", "tasks", "feedback", "mined"),
 )
 _GENERATIONS = 3  # of copies, each at least a day older than the one before
-_JSON = {"value", "cursor", "parser", "job", "operations", "evidence", "flags", "proposal_ids", "tools", "skills"}
+_JSON = {
+    *("value", "cursor", "parser", "job", "kept", "operations", "evidence", "flags", "proposal_ids", "tools", "skills"),
+}
 
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)  # its messages may hold bytes of the file
 

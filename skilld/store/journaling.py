@@ -39,6 +39,7 @@ _NOT_PASSING = f"new.key NOT IN ({', '.join(map(repr, _PASSING))})"
 _BATCH = (
     "(new.state != 'running' AND new.state IS NOT old.state)"
     " OR new.job IS NOT old.job OR new.outcome IS NOT old.outcome"
+    " OR new.cause IS NOT old.cause OR new.kept IS NOT old.kept"
 )
 # Those that others refer to come first.
 _KEPT = (

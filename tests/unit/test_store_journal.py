@@ -14,11 +14,12 @@ from pathlib import Path
 
 import pytest
 
-from skilld.store import Store, corruption, journal, rebuild
+from skilld.store import Store, corruption, journal, journaling, rebuild
+from skilld.store.batches import Obstacle, StoredBatch
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.journal import journal_of
 from skilld.store.learnings import Learning
-from skilld.types import Evidence, Kind, Proposal, State
+from skilld.types import Cause, ClosedBy, Evidence, Kind, Proposal, State
 
 LEARNING = Learning("l1", "t1", "a quote", "a change", "rule", "claude-code", "s1", None, None, "no skill", 0.9, "2026")
 PROPOSAL = Proposal(
@@ -70,6 +71,28 @@ def test_all_that_cannot_be_read_again_comes_back_from_it_alone(path: Path) -> N
     assert store.learnings.all() == [LEARNING]
     assert store.meta.get("pinned_skills") == ["/a"]
     assert store.records.feedback() == {("deploy", ""): (1, 0)}
+    store.close()
+
+
+def test_every_table_is_known_here_by_what_becomes_of_it(path: Path) -> None:
+    store = Store.open(path)
+    tables = {row[0] for row in store._db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    store.close()
+    made_again = {name for name in tables if name.startswith("said")} | {"migrations"}
+    read_again = {"files", "sessions", "skill_uses", "notices"}
+    assert set(corruption._TABLES) == tables - made_again
+    assert {*journaling._TABLES, "judged"} == tables - made_again - read_again
+
+
+def test_what_is_in_a_batchs_way_comes_back_from_it_too(path: Path) -> None:
+    store = Store.open(path)
+    store.learnings.add(LEARNING)
+    store.batches.add(StoredBatch("b1", "codex", "s1", ClosedBy.IDLE, "pending", {}, 0, "2026-01-01T00:00:00Z"), [])
+    found = Obstacle(Cause.REPOSITORY, "/r", "git status", 7.0, (LEARNING.id,))
+    store.batches.obstruct("b1", found)
+    store.close()
+    store = _again(path)
+    assert [batch.obstacle for batch in store.batches.obstructed()] == [found]
     store.close()
 
 

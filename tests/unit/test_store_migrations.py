@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from skilld.daemon.recovery import open_store
 from skilld.errors import SkilldError
 from skilld.store import Store, schema
+from skilld.store.batches import Tries
+from skilld.store.learnings import Learning
 from skilld.store.schema import MIGRATIONS
 from skilld.types import State
 from support.proposals import a_proposal
@@ -129,3 +132,43 @@ def test_what_was_dropped_in_an_old_database_is_dropped_since_then(
     rows = [tuple(row) for row in new._db.execute("SELECT proposal_id, before, after, who, at FROM decisions")]
     assert rows == [("p1", "open", "dropped", "git", "2026-03-02T11:00:00Z")]
     new.close()
+
+
+@pytest.mark.parametrize("until", ["0009_causes", "0010_judged", "0011_dropped"])
+def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_being_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: str
+) -> None:
+    """Parts 6 and 7: killed before the migration `until`, then brought up, lost, and rebuilt from its journal."""
+    path = tmp_path / "skilld.db"
+    known = [name for name, _ in MIGRATIONS]
+    monkeypatch.setattr(schema, "MIGRATIONS", MIGRATIONS[: known.index("0009_causes")])
+    old = Store.open(path)
+    for name in ("p1", "p2"):
+        old.proposals.add(a_proposal(id=name))
+    old.proposals.set_missing("p1", "2026-03-02T11:00:00Z")
+    for name, state in (("b1", "pending"), ("b2", "parked")):
+        old._db.execute(
+            """INSERT INTO batches (id, agent, session_id, closed_by, state, job, attempts, created_at)
+               VALUES (?, 'claude-code', 's1', 'idle', ?, '{}', 2, '2026-03-02T10:00:00Z')""",
+            (name, state),
+        )
+    old.learnings.add(Learning("l1", "t1", "Be brief.", "Be brief.", "fact", "codex", "s1", None, None, "", 0.5, ""))
+    old.close()
+    monkeypatch.setattr(schema, "MIGRATIONS", MIGRATIONS[: known.index(until)])
+    Store.open(path, journaled=False).close()
+    monkeypatch.undo()
+    for damaged in (False, True):
+        if damaged:
+            for file in tmp_path.glob("skilld.db*"):
+                file.unlink()
+        new = open_store(path, 1_772_500_000.0)
+        assert _names(path) == known
+        assert {one.id: one.state.value for one in new.proposals.in_states([*State])} == {"p1": "dropped", "p2": "open"}
+        assert new.proposals.missing_since("p1") == "2026-03-02T11:00:00Z"
+        assert [tuple(row) for row in new._db.execute("SELECT proposal_id, after FROM decisions")] == [("p1", "dropped")]
+        assert [(one.id, one.attempts, one.tries, one.obstacle) for one in new.batches.waiting()] == [
+            ("b1", 2, Tries(), None)
+        ]
+        assert new.batches.counts() == {"pending": 1, "done": 0, "parked": 1}
+        assert [one.quote for one in new.learnings.all()] == ["Be brief."]
+        new.close()

@@ -1,0 +1,129 @@
+"""F-15 with what waits (parts 6 and 7): the database vanishes while a proposal is dropped, or a batch cannot be done."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from faults.clock import Clock
+from faults.damages import DAMAGES
+from faults.world import DATABASE
+from support.live_project import Project
+from support.program import Program
+from support.session import LASTING, Session
+
+DAY = 86400.0
+HOUR = 3600.0
+KINDS = [
+    "missing",
+    *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("missing_with_its_copies", "missing_with_its_journal")),
+]
+
+
+def _teach(home: Path, project: Project) -> Session:
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Let us begin", LASTING, "ok", "thanks", "go on")
+    return session
+
+
+def _states(program: Program) -> list[str]:
+    return [proposal["state"] for proposal in program.json("proposals", "--state", "all")]
+
+
+def _quotes(program: Program) -> list[str]:
+    return [said["quote"] for proposal in program.json("proposals") for said in proposal["evidence"]]
+
+
+def _learned(program: Program) -> list[str]:
+    return [learning["quote"] for learning in program.json("learnings")]
+
+
+def _damage(home: Path, kind: str) -> None:
+    DAMAGES[kind](home / DATABASE, random.Random(kind))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_f15_what_was_dropped_is_dropped_still(home: Path, project: Project, program: Program, kind: str) -> None:
+    program.run("run", "--once")
+    _teach(home, project)
+    program.run("run", "--once")
+    project.git("branch", "-D", "skilld/staging")
+    program.run("run", "--once")
+    assert _states(program) == ["dropped"]
+    _damage(home, kind)
+    clock = Clock(program)
+    for _ in range(2):  # what git holds is read back first, and looked at then
+        clock.pass_by(HOUR)
+        program.run("run", "--once")
+    assert _states(program) == ["dropped"]
+    assert project.git("for-each-ref", "refs/heads/skilld") == ""
+    clock.pass_by(DAY + HOUR)
+    program.run("run", "--once")
+    assert _states(program) == ["rejected"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_f15_a_batch_whose_transcript_is_away_waits_on(
+    home: Path, project: Project, program: Program, kind: str
+) -> None:
+    program.run("run", "--once")
+    program.run("pause")
+    _teach(home, project)
+    program.run("run", "--once")
+    program.run("resume")
+    folder = home / ".claude/projects"
+    aside = folder.rename(folder.with_name("aside"))
+    program.run("run", "--once")
+    assert _learned(program) == [LASTING]
+    _damage(home, kind)
+    clock = Clock(program)
+    clock.pass_by(HOUR)
+    program.run("run", "--once")
+    assert (_learned(program), _quotes(program)) == ([LASTING] if kind != "missing_with_its_journal" else [], [])
+    aside.rename(folder)
+    for _ in range(2):
+        clock.pass_by(HOUR)
+        program.run("run", "--once")
+    assert _quotes(program) == [LASTING]
+    assert _learned(program) == [], "what is proposed is not kept besides"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_f15_what_a_repository_refused_is_proposed_once_when_it_can_be(
+    home: Path, project: Project, program: Program, kind: str
+) -> None:
+    program.run("run", "--once")
+    project.git("branch", "skilld")
+    _teach(home, project)
+    program.run("run", "--once")
+    assert _learned(program) == [LASTING]
+    _damage(home, kind)
+    clock = Clock(program)
+    clock.pass_by(HOUR)
+    program.run("run", "--once")
+    assert _learned(program) == [LASTING]
+    project.git("branch", "--move", "skilld", "mine")
+    clock.pass_by(DAY)
+    program.run("run", "--once")
+    assert _quotes(program) == [LASTING]
+    assert _learned(program) == []
+
+
+@pytest.mark.parametrize("kind", ["missing", pytest.param("missing_with_its_copies", marks=pytest.mark.slow)])
+def test_f15_words_that_were_read_outlive_the_transcript_and_the_database(
+    home: Path, project: Project, program: Program, kind: str
+) -> None:
+    program.run("run", "--once")
+    program.run("pause")
+    session = _teach(home, project)
+    program.run("run", "--once")
+    session.path.unlink()
+    _damage(home, kind)
+    program.run("resume")
+    program.run("run", "--once")
+    program.run("resume")
+    program.run("run", "--once")
+    assert _learned(program) == [LASTING]
