@@ -25,6 +25,7 @@ DATABASE = ".local/state/skilld/skilld.db"
 HOUR = 3600.0
 # What runs of the same machine may differ in: when it was, and what a commit is called because of that.
 _BY_TIME = {"created_at", "done_at", "decided_at", "not_before", "attempts", "detail", "commit", "landed", "job"}
+_BY_TIME |= {"failures", "crashes", "kills"}  # what went wrong on the way
 _BY_TIME |= {"file_id"}  # files are found in any order
 _IDENTITY = "[user]\n\tname = Ada Tester\n\temail = ada@example.org\n[init]\n\tdefaultBranch = main\n"
 _TABLES = ("turns", "skill_uses", "sessions", "batches", "proposals", "learnings")
