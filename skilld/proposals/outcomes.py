@@ -86,10 +86,8 @@ def settle(proposal: Proposal, seen: Observation, missing_since: float | None, n
             return Settled(State.ACCEPTED, seen.commit, seen.note)
         case Seen.REVERTED if proposal.state in {State.ACCEPTED, State.OPEN, State.DROPPED}:
             return Settled(State.REVERTED, "", seen.note)
-        case Seen.GONE if proposal.state is State.OPEN and proposal.commit:
+        case Seen.GONE | Seen.ENDED if proposal.state is State.OPEN and proposal.commit:
             return Settled(State.STALE, "", seen.note or AWAY)
-        case Seen.ENDED if proposal.state is State.OPEN:
-            return Settled(State.STALE, note=seen.note)
         case Seen.NOTHING | Seen.DROPPED if is_away(proposal):
             found = State.OPEN if seen.seen is Seen.NOTHING else State.DROPPED
             return Settled(found, note="its repository is back", missing_since=now if found is State.DROPPED else None)

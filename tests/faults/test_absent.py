@@ -7,6 +7,7 @@ import random
 import signal
 import sqlite3
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -49,6 +50,14 @@ def _read(home: Path, project: Project, program: Program) -> Session:
 
 
 SLOW = pytest.mark.slow
+
+
+class Rounds(NamedTuple):
+    """How often the folder goes, and for how long at most (seconds)."""
+
+    seed: int
+    many: int
+    longest: float
 
 
 @pytest.mark.parametrize("away", ["folder", pytest.param("file", marks=SLOW), pytest.param("unreadable", marks=SLOW)])
@@ -157,18 +166,21 @@ def test_r2_words_are_kept_redacted_for_two_days_and_not_of_projects_that_want_n
 
 
 @pytest.mark.parametrize(
-    ("seed", "rounds", "longest"),
-    [(0, 3, 6.0), *(pytest.param(seed, 10, 60.0, marks=pytest.mark.slow) for seed in range(1, 6))],
+    "rounds",
+    [Rounds(0, 3, 6.0), *(pytest.param(Rounds(seed, 10, 60.0), marks=pytest.mark.slow) for seed in range(1, 6))],
+    ids=str,
 )
 def test_r2_a_folder_that_is_away_at_random_moments_costs_nothing(
-    home: Path, project: Project, program: Program, seed: int, rounds: int, longest: float
+    home: Path, project: Project, program: Program, rounds: Rounds
 ) -> None:
     """The folder goes at some moment of reading and judging, for a while; sometimes the daemon is killed meanwhile."""
-    dice = random.Random(seed)
+    dice = random.Random(rounds.seed)
     folder = home / ".claude/projects"
     folder.mkdir(parents=True)
     aside = folder.with_name("aside")
-    rules = [f"From now on, always put label number {100 + number} first in each entry." for number in range(rounds)]
+    rules = [
+        f"From now on, always put label number {100 + number} first in each entry." for number in range(rounds.many)
+    ]
     clock = Clock(program)
     for rule in rules:
         with apart.daemon(program) as daemon:
@@ -178,14 +190,14 @@ def test_r2_a_folder_that_is_away_at_random_moments_costs_nothing(
             if dice.random() < 0.3:
                 daemon.send_signal(signal.SIGKILL)
                 daemon.wait()
-            pause(dice.uniform(min(1.0, longest), longest))
+            pause(dice.uniform(1.0, rounds.longest))
             aside.rename(folder)
     clock.pass_by(20 * MINUTE)
     program.run("run", "--once")
     proposed = _quotes(program)
     assert sorted(proposed) == sorted(rules)
     assert _learned(program) == []
-    assert program.json("status")["batches"] == {"pending": 0, "done": rounds, "parked": 0}
+    assert program.json("status")["batches"] == {"pending": 0, "done": rounds.many, "parked": 0}
 
 
 def _checks(program: Program) -> list[dict[str, str]]:

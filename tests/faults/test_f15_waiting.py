@@ -1,4 +1,4 @@
-"""F-15 with what waits (parts 6 and 7): the database vanishes while a proposal is dropped, or a batch cannot be done."""
+"""F-15 (parts 6 and 7): the database vanishes while a proposal is dropped, or a batch cannot be done."""
 
 from __future__ import annotations
 

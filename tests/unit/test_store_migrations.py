@@ -165,7 +165,9 @@ def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_bein
         assert _names(path) == known
         assert {one.id: one.state.value for one in new.proposals.in_states([*State])} == {"p1": "dropped", "p2": "open"}
         assert new.proposals.missing_since("p1") == "2026-03-02T11:00:00Z"
-        assert [tuple(row) for row in new._db.execute("SELECT proposal_id, after FROM decisions")] == [("p1", "dropped")]
+        assert [tuple(row) for row in new._db.execute("SELECT proposal_id, after FROM decisions")] == [
+            ("p1", "dropped")
+        ]
         assert [(one.id, one.attempts, one.tries, one.obstacle) for one in new.batches.waiting()] == [
             ("b1", 2, Tries(), None)
         ]
