@@ -23,10 +23,10 @@ def run(seconds: float, seed: int, folder: Path) -> Part:
     part = Part("damage", seconds)
     with part.finding(f"{seed}"):
         world, unharmed = _machine(folder / "0")
-        for round_, kind in itertools.product(itertools.count(), DAMAGES):
+        for number, kind in enumerate(itertools.cycle(DAMAGES)):
             if not part.goes_on:
                 break
-            _case(world, unharmed, f"{seed}/{round_}/{kind}", part)
+            _case(world, unharmed, f"{seed}/{number}/{kind}", part)
     return part
 
 

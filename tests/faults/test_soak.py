@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 import structlog
 
-from tools import soak, soak_files, soak_large, soak_wrappers
+from faults.damages import DAMAGES
+from tools import soak, soak_damage, soak_files, soak_large, soak_wrappers
 from tools.soak_report import Part, must
 
 
@@ -59,6 +60,20 @@ def test_forged_content_is_counted_and_can_be_had_again(tmp_path: Path) -> None:
     reached = [soak_wrappers.again("5/2", tmp_path).reached for _ in range(2)]
     assert reached[0] == reached[1]
     assert reached[0]["sessions"] > 100
+
+
+def test_damage_goes_through_every_kind_and_ends(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cases: list[str] = []
+
+    def note(_world: object, _unharmed: object, case: str, part: Part) -> None:
+        cases.append(case)
+        part.seconds = 0.0 if len(cases) > len(DAMAGES) else part.seconds
+
+    monkeypatch.setattr(soak_damage, "_machine", lambda _: (None, None))
+    monkeypatch.setattr(soak_damage, "_case", note)
+    assert soak_damage.run(1000.0, 7, tmp_path).findings == []
+    assert {case.rpartition("/")[2] for case in cases} == {*DAMAGES}
+    assert len(set(cases)) == len(DAMAGES) + 1
 
 
 @pytest.mark.slow
