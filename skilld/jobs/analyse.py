@@ -258,6 +258,7 @@ class Analysis:
             model=self._backend.name,
             created_at=self._job["closed_at"],
             flags=composed.flags,
+            updates=tuple(updates),
         )
 
     def _keep(self, update: Update, why: str, skill: str | None, *, for_now: bool = False) -> None:

@@ -146,10 +146,10 @@ def _versions(proposal: Proposal) -> tuple[bytes, bytes]:
 def _as_edited(proposal: Proposal, before: bytes, text: str) -> Proposal:
     operations = operations_between(None if proposal.creates else before, text)
     if proposal.creates:
-        return replace(proposal, operations=tuple(operations), note=EDITED)
+        return replace(proposal, operations=tuple(operations), note=EDITED, updates=())
     _, added = line_diff.signature(before, apply(before, operations))
     said = cut(fold(sentences([line.strip().lstrip("-*+ ") for line in added])), _SUMMARY)
-    return replace(proposal, operations=tuple(operations), summary=said or proposal.summary, note=EDITED)
+    return replace(proposal, operations=tuple(operations), summary=said or proposal.summary, note=EDITED, updates=())
 
 
 def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposal:

@@ -10,7 +10,7 @@ from skilld.errors import SkilldError
 from skilld.types import BODY_OPS, Operation, Proposal
 
 ANEW = "placed anew: the lines around its place were edited, so it stands at the end of its section"
-REMADE = "made anew from your words: the lines that it was made for were edited"
+REMADE = "made anew after your edit: the lines that it was made for were changed"
 
 
 class Edit:

@@ -15,10 +15,9 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
 from skilld.proposals.observe import observe as look
 from skilld.proposals.outcomes import Seen, settle
-from skilld.proposals.remake import made_from_update
 from skilld.proposals.results import operations_from_json, proposal_from_json, proposal_to_json
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import head_text, private_repositories, restage, stage, unlock
+from skilld.proposals.submit import private_repositories, restage, stage, unlock
 from skilld.types import Outcome, Proposal, State
 
 # Proposals of a linked work tree that was removed: its repository is still there, and so are they.
@@ -48,7 +47,16 @@ _UNDECIDED = frozenset({State.OPEN, State.DROPPED})
 def observe(job: Mapping[str, Any]) -> dict[str, Any]:
     """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     result: dict[str, Any] = {"outcome": Outcome.NOTHING.value, "detail": "", "decisions": [], "missing": {}}
-    result |= {"moved": [], "refitted": [], "committed": [], "branches": [], "rests": {}, "homes": {}, "at": {}}
+    result |= {
+        "moved": [],
+        "remade": [],
+        "refitted": [],
+        "committed": [],
+        "branches": [],
+        "rests": {},
+        "homes": {},
+        "at": {},
+    }
     known = [proposal_from_json(item) for item in job["proposals"]]
     proposals = [at_home(proposal, job.get("homes", {})) for proposal in known]
     result["rehomed"] = [[now.id, now.repo, now.path] for now, was in zip(proposals, known, strict=True) if now != was]
@@ -64,7 +72,6 @@ def observe(job: Mapping[str, Any]) -> dict[str, Any]:
 
 def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: dict[str, Any]) -> None:
     still_open: list[Proposal] = []
-    ended: list[Proposal] = []
     undecided: set[str] = set()
     there = False
     committed = [proposal for proposal in proposals if proposal.commit]
@@ -77,8 +84,6 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
         if after.state in _UNDECIDED:
             undecided.add(proposal.id)
             result["missing"][proposal.id] = after.missing_since
-        if seen.seen is Seen.ENDED and after.state is State.STALE:
-            ended.append(proposal)
         if after.state is State.OPEN:
             still_open.append(proposal)
             result["branches"] += [[proposal.id, seen.branch]] if seen.branch not in {"", proposal.branch} else []
@@ -88,8 +93,7 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
     if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
         if alone:
             unlock(repo)
-        was_open, still_open = still_open, _remake(repo, still_open, closed, result)
-        still_open += _from_updates(repo, [*was_open, *ended], still_open, closed, result)
+        still_open = _remake(repo, still_open, closed, result)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
             still_open += _try_again(waiting, still_open, closed, result, alone=alone)
@@ -101,34 +105,13 @@ def _remake(repo: str, still_open: list[Proposal], dropped: list[str], result: d
     restage(repo, still_open, staged, dropped)
     _merge(staged, result)
     ended = {name for name, *_ in staged.decisions}
-    found = {proposal.id: proposal for proposal in still_open if proposal.id not in ended}
+    remade = {proposal.id: proposal for proposal in staged.remade}
+    found = {proposal.id: remade.get(proposal.id, proposal) for proposal in still_open if proposal.id not in ended}
     for name, commit, base in staged.moved:
         found[name] = replace(found[name], commit=commit, base=base)
     for name, rows, _ in staged.refitted:
         found[name] = replace(found[name], operations=operations_from_json(rows))
     return [*found.values()]
-
-
-def _from_updates(
-    repo: str, was_open: list[Proposal], standing: list[Proposal], dropped: list[str], result: dict[str, Any]
-) -> list[Proposal]:
-    """Make those anew from what was said whose edit has no place any more; returns the ones that are open after all."""
-    stale = {row[0]: row for row in result["decisions"] if row[2] == State.STALE.value}
-    found: list[Proposal] = []
-    for proposal in (one for one in was_open if one.id in stale):
-        text = head_text(repo, proposal.relpath)
-        fresh = made_from_update(proposal, text) if text is not None else None
-        staged = Staged()
-        try:
-            if fresh is None or not stage(fresh, [*standing, *found], staged, dropped) or not staged.made[0].commit:
-                continue
-        except (SkilldError, OSError):
-            continue
-        result["decisions"].remove(stale[proposal.id])
-        result["committed"].append(proposal_to_json(staged.made[0]))
-        _merge(staged, result)
-        found += staged.made
-    return found
 
 
 def _try_again(
@@ -163,5 +146,6 @@ def _merge(staged: Staged, result: dict[str, Any]) -> None:
     result["moved"] += staged.moved
     result["refitted"] += staged.refitted
     result["decisions"] += staged.decisions
+    result["remade"] += [proposal_to_json(proposal) for proposal in staged.remade]
     result["rests"] |= staged.rests
     result["homes"] |= staged.homes

@@ -6,36 +6,115 @@ cannot do stays as it is.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from skilld.classify.backends import OFFLINE, Spec, make
+from skilld.classify.offline.coverage import says_already
 from skilld.classify.verify import Checked
+from skilld.edit.operations import apply
+from skilld.edit.refit import refit
 from skilld.errors import SkilldError
 from skilld.paths import places
 from skilld.pipeline.documents import Loaded
-from skilld.pipeline.edits import compose
+from skilld.pipeline.edits import check
+from skilld.pipeline.judge import Judge
 from skilld.proposals.fitted import REMADE
 from skilld.redact import Redactor
 from skilld.settings.redaction_key import load_key
-from skilld.types import Proposal, SkillDoc, SkillRef, Update
+from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef, Update
 
 
-def made_from_update(proposal: Proposal, current: bytes) -> Proposal | None:
-    """Return the proposal with operations for the skill's text as it is now; None where no edit passes the checks.
+def made_anew(proposal: Proposal, before: bytes | None, current: bytes) -> Proposal | None:
+    """Return the proposal with operations for the skill's `current` text; None where no edit passes the checks.
 
-    Only for one update with one quote: which of several a quote justifies is not kept.
+    `before` is the text that its operations were made for, if that can still be read: those that certainly have a place
+    are put there, and each update that none of them carries is made anew by itself. All updates must be in the edit.
     """
-    if proposal.creates or len(proposal.evidence) != 1:
+    updates = _updates(proposal)
+    if not updates or proposal.creates:
         return None
-    quote = proposal.evidence[0].quote
-    update = Update(1, "", proposal.summary, proposal.reason, proposal.kind, 1, quote, proposal.confidence)
     try:
-        doc = SkillDoc(1, proposal.skill, proposal.path, current.decode("utf-8-sig"))
-        loaded = Loaded(SkillRef(proposal.skill, proposal.path), current, doc)
-        redact = Redactor(load_key(places().redaction_key)).redact
-        composed = compose(make(Spec(OFFLINE)), [Checked(update)], loaded, quote, redact, tell=False)
+        is_one = len(updates) == len(proposal.evidence) == 1
+        placed = _Placed(current) if is_one else _placed(proposal, before, current)
+        missing = [update for update in updates if not placed.has(update)]
+        if placed.lost and not missing:
+            return None  # an operation that no update accounts for
+        operations, flags = _edit(proposal, updates, missing, placed, current)
     except (SkilldError, UnicodeDecodeError):
         return None
-    if not set(composed.flags) <= set(proposal.flags):
+    if not operations or not set(flags) <= set(proposal.flags):
         return None  # a person was never shown these
-    return replace(proposal, operations=composed.operations, commit="", base="", note=REMADE)
+    return replace(proposal, operations=operations, commit="", base="", note=REMADE)
+
+
+def _updates(proposal: Proposal) -> list[Update]:
+    """Return what a proposal says and by which quote, its turns numbered from 1; nothing where that was not kept."""
+    known = list(proposal.updates)
+    if not known and len(proposal.evidence) == 1:
+        quote = proposal.evidence[0].quote
+        known = [Update(1, "", proposal.summary, proposal.reason, proposal.kind, 1, quote, proposal.confidence)]
+    turns = list(dict.fromkeys(update.turn for update in known))
+    return [replace(update, skill=1, turn=turns.index(update.turn) + 1) for update in known]
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A skill's text with the `operations` that could be placed in it, made of those `kept`; `lost` could not be."""
+
+    text: bytes
+    operations: tuple[Operation, ...] = ()
+    kept: tuple[Operation, ...] = ()
+    lost: tuple[Operation, ...] = ()
+
+    def has(self, update: Update) -> bool:
+        """Whether the text has an update already, by an operation or because the person wrote it."""
+        if update.kind is Kind.REMOVE_STEP:
+            return bool(self.kept) and all(operation.text for operation in self.lost)
+        return bool(self.kept or self.lost) and says_already(update.change, self.text.decode("utf-8-sig"))
+
+
+def _placed(proposal: Proposal, before: bytes | None, current: bytes) -> _Placed:
+    """Put each operation where it certainly goes in `current`, and leave out those that have no such place."""
+    placed = _Placed(current)
+    if before is None:
+        return replace(placed, lost=proposal.operations)
+    for operation in proposal.operations:
+        try:
+            after = apply(before, [operation], limited=False)
+            steps = refit(before, after, placed.text)
+            text = apply(placed.text, steps)
+        except SkilldError:
+            placed = replace(placed, lost=(*placed.lost, operation))
+            continue
+        before = after
+        placed = replace(placed, text=text, operations=(*placed.operations, *steps), kept=(*placed.kept, operation))
+    return placed
+
+
+def _edit(
+    proposal: Proposal, updates: Sequence[Update], missing: Sequence[Update], placed: _Placed, current: bytes
+) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
+    """Return the operations of the whole edit and what is to be flagged. Raises SkilldError where a check fails."""
+    redact = Redactor(load_key(places().redaction_key)).redact
+    said: dict[int, list[str]] = {}
+    for update in updates:
+        said.setdefault(update.turn, []).append(update.quote)
+    messages = [Message("\n".join(dict.fromkeys(quotes)), turn, str(turn)) for turn, quotes in said.items()]
+    operations = placed.operations
+    flags: tuple[str, ...] = ()
+    if missing:
+        loaded = _loaded(proposal, placed.text)
+        judge = Judge(make(Spec(OFFLINE)), messages, [loaded], "", redact)
+        composed = judge.edit(loaded, [Checked(update) for update in missing])
+        if composed.left_out:
+            raise SkilldError("The edit was not made anew", "a part of it could not be made")
+        operations, flags = (*operations, *composed.operations), composed.flags
+    typed = "\n".join(message.text for message in messages)
+    whole = check(operations, [Checked(update) for update in updates], _loaded(proposal, current), typed, redact)
+    return whole.operations, (*flags, *whole.flags)
+
+
+def _loaded(proposal: Proposal, text: bytes) -> Loaded:
+    doc = SkillDoc(1, proposal.skill, proposal.path, text.decode("utf-8-sig"))
+    return Loaded(SkillRef(proposal.skill, proposal.path), text, doc)

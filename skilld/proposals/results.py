@@ -13,7 +13,7 @@ from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.learnings import Learning
 from skilld.store.meta import HOMES, RESTS_ON
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Usage
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update, Usage
 
 # Proposals as JSON between daemon, worker and command line. Pure.
 
@@ -31,6 +31,8 @@ def proposal_from_json(item: Mapping[str, Any]) -> Proposal:
     values["operations"] = operations_from_json(values["operations"])
     values["evidence"] = tuple(Evidence(e["turn"], e["quote"]) for e in values["evidence"])
     values["flags"] = tuple(values["flags"])
+    told = values.get("updates", ())  # a plan of an older version has none
+    values["updates"] = tuple(Update(**{**update, "kind": Kind(update["kind"])}) for update in told)
     return Proposal(**values)
 
 
@@ -107,6 +109,8 @@ def follow(store: Store, result: Mapping[str, Any], now: float) -> None:
         if proposal is not None and proposal.state is State.OPEN:
             note = f"applied unasked; undo: skilld revert {proposal_id}"
             store.proposals.decide(proposal, State.ACCEPTED, rfc3339(now), who="auto", commit=commit, note=note)
+    for item in result.get("remade", ()):  # before they may have moved for the next one
+        store.proposals.amend(proposal_from_json(item))
     for proposal_id, commit, base in result.get("moved", ()):
         store.proposals.move(proposal_id, commit=commit, base=base)
     for proposal_id, operations, note in result.get("refitted", ()):

@@ -21,11 +21,13 @@ class Staged:
     commit, `refitted` (id, operations, note) of those whose edit is made by other operations now, `decisions` (id,
     state before, state after, commit, note) of those that came to an end. `rests` has the warning about each
     repository's base by its address, empty where there is nothing to warn of. `applied` has (id, commit) of those that
-    auto mode applied, `homes` the common git directory of a linked work tree by its address.
+    auto mode applied, `remade` open proposals that were made anew from what was said, `homes` the common git directory
+    of a linked work tree by its address.
     """
 
     made: list[Proposal] = field(default_factory=list)
     applied: list[list[str]] = field(default_factory=list)
+    remade: list[Proposal] = field(default_factory=list)
     moved: list[list[str]] = field(default_factory=list)
     refitted: list[list[Any]] = field(default_factory=list)
     decisions: list[list[str]] = field(default_factory=list)
@@ -56,12 +58,27 @@ class Staged:
         """Put a proposal in the place of the one made with its id."""
         self.made = [proposal if made.id == proposal.id else made for made in self.made]
 
+    def take_over(self, other: Staged) -> None:
+        """Take in what came of staging proposals anew that were open already."""
+        new = {made.id for made in self.made}
+        moved = {name: (commit, base) for name, commit, base in other.moved if name in new}
+        for name, (commit, base) in moved.items():
+            made = next(one for one in self.made if one.id == name)
+            self.change(replace(made, commit=commit, base=base))
+        self.moved += [row for row in other.moved if row[0] not in new]
+        self.refitted += other.refitted
+        self.decisions += other.decisions
+        self.rests |= other.rests
+        self.homes |= other.homes
+        self.remade += other.made
+
     def _end(self, name: str, after: State, note: str) -> None:
         self.decisions.append([name, State.OPEN.value, after.value, "", note])
 
     def changes(self) -> dict[str, Any]:
         """Return all of it but what was made, as part of a job's result."""
         return {
+            "remade": [asdict(proposal) for proposal in self.remade],
             "moved": self.moved,
             "refitted": self.refitted,
             "decisions": self.decisions,

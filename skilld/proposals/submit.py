@@ -22,7 +22,7 @@ from skilld.proposals.staging_result import Staged
 from skilld.skills import why_left_alone
 from skilld.skills.find import FILE
 from skilld.skills.spec import faults
-from skilld.types import Proposal
+from skilld.types import Proposal, State
 
 # An edit that is on no branch, placed anew where the lines that it is anchored on are not in the skill.
 #
@@ -98,6 +98,22 @@ def stage(
     proposal that fits only the person's uncommitted SKILL.md is made without a commit and waits for theirs, and so is
     one for a branch that the person is at work on. Raises SkilldError with the reason where it cannot be staged.
     """
+    was_open = _latest(standing, staged)
+    if not _stage(proposal, was_open, staged, dropped, alone=alone, restored=restored):
+        return False
+    _revive([one for one in was_open if one.repo == staged.made[-1].repo], was_open, staged, dropped)
+    return True
+
+
+def _stage(
+    proposal: Proposal,
+    standing: Sequence[Proposal],
+    staged: Staged,
+    dropped: Collection[str] = (),
+    *,
+    alone: bool = False,
+    restored: bool = False,
+) -> bool:
     private = private_repositories()
     proposal = _checked(proposal, (*standing, *staged.made))
     tracked = track(Path(proposal.path), private, new=proposal.creates)
@@ -193,18 +209,41 @@ def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Co
     committed = [standing_of(proposal, edits[proposal.id]) for proposal in here]
     line = rebuild(Path(repo), committed, dropped, private_repositories())
     staged.follow(repo, line, edits)
+    _revive(here, standing, staged, dropped)
     return line.held
+
+
+def _latest(proposals: Sequence[Proposal], staged: Staged) -> list[Proposal]:
+    """Return proposals as they are since they were staged again, without those that came to an end."""
+    remade = {one.id: one for one in staged.remade}
+    ended = {name for name, *_ in staged.decisions}
+    return [remade.get(one.id, one) for one in proposals if one.id not in ended]
+
+
+def _revive(here: Sequence[Proposal], standing: Sequence[Proposal], staged: Staged, dropped: Collection[str]) -> None:
+    """Make those anew from what was said whose edit lost its place when the branch of a repository was made again."""
+    stale = {row[0]: row for row in staged.decisions if row[2] == State.STALE.value}
+    for proposal in (one for one in here if one.id in stale):
+        from skilld.proposals.remake import made_anew  # the classifier takes 0.1 s to load, and is seldom needed
+
+        mine = Staged()
+        try:
+            git = open_any(Path(proposal.repo), private_repositories())
+            current = read_blob(git.git, git.head, proposal.relpath)
+            before = read_blob(git.git, f"{proposal.commit}^", proposal.relpath)
+            fresh = made_anew(proposal, before, current) if current is not None else None
+            others = [*_latest(standing, staged), *staged.made]
+            if fresh is None or not _stage(fresh, others, mine, dropped) or not mine.made[0].commit:
+                continue
+        except (SkilldError, OSError):
+            continue
+        staged.decisions.remove(stale[proposal.id])
+        staged.take_over(mine)
 
 
 def unlock(repo: str) -> None:
     """Remove locks that a killed worker left on our refs. Only under the daemon's lock: no other worker runs then."""
     refs.remove_stale_locks(open_any(Path(repo), private_repositories()).common_dir, _ABANDONED)
-
-
-def head_text(repo: str, relpath: str) -> bytes | None:
-    """Return a skill as HEAD of a repository has it, or None where it has none."""
-    opened = open_any(Path(repo), private_repositories())
-    return read_blob(opened.git, opened.head, relpath)
 
 
 def applier(proposal: Proposal) -> Callable[[bytes], bytes]:

@@ -187,9 +187,20 @@ def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
     texts = [current]
     with suppress(OSError):
         texts += [data] if (data := Path(proposal.path).read_bytes()) != current else []
+    if current is None and (renamed := _renamed(repo, f"{oid}^", proposal.relpath)):
+        texts = [objects.read_blob(repo.git, repo.head, renamed)]  # git follows a file that was renamed
     if all(merges(repo.git, old, text, new) for text in texts):
         return by_hand(repo, *command)
-    return f"skilld {'accept' if verb == 'cherry-pick' else verb} {proposal.id}"
+    again = f"skilld {'accept' if verb == 'cherry-pick' else verb} {proposal.id}"
+    return f"Put {proposal.relpath} back, then: {again}" if current is None and not proposal.creates else again
+
+
+def _renamed(repo: Repo, since: str, relpath: str) -> str:
+    """Return where HEAD has the very file that `since` had at `relpath`; empty where it has none."""
+    differ = tree.changed(repo.git, since, repo.head)
+    was = differ.get(relpath, (None, None))[0]
+    found = (path for path, (old, new) in differ.items() if was and new and old is None and new.oid == was.oid)
+    return next(found, "")
 
 
 def _ready(desk: Desk) -> Desk:
@@ -224,7 +235,8 @@ def _version(desk: Desk, commit: str) -> bytes:
             return found or b""
     except GitFailedError:  # a partial clone that has not fetched it
         pass
-    raise desk.refused(f"{relpath} of commit {commit[:10]} cannot be read")
+    cause = f"{relpath} of commit {commit[:10]} cannot be read"
+    raise RefusedError(desk.title, cause, f"{by_hand(desk.repo, 'fsck')} lists what is damaged or missing")
 
 
 def would_merge(desk: Desk, old: bytes, new: bytes) -> bool:

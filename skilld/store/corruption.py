@@ -26,7 +26,8 @@ _TABLES = (
 )
 _GENERATIONS = 3  # of copies, each at least a day older than the one before
 _JSON = {
-    *("value", "cursor", "parser", "job", "kept", "operations", "evidence", "flags", "proposal_ids", "tools", "skills"),
+    *("value", "cursor", "parser", "job", "kept", "operations", "evidence", "flags", "updates", "proposal_ids"),
+    *("tools", "skills"),
 }
 
 _TROUBLE = (sqlite3.Error, UnicodeDecodeError)  # its messages may hold bytes of the file

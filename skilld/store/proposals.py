@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import astuple, fields, replace
+from typing import Any
 
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 
 MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
 
@@ -132,7 +133,7 @@ class Proposals:
 
     def amend(self, proposal: Proposal) -> None:
         """Record that a proposal is another commit now, its first one if it had waited, and may say something else."""
-        names = "operations", "summary", "commit", "base", "branch", "repo", "relpath", "note"
+        names = "operations", "summary", "commit", "base", "branch", "repo", "relpath", "note", "updates"
         settings = ", ".join(f'"{name}" = ?' for name in names)
         values = [_to_row(name, getattr(proposal, name)) for name in names]
         self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names
@@ -179,6 +180,8 @@ def _to_row(name: str, value: object) -> object:
             return json.dumps([[o.op.value, o.anchor, o.text] for o in value])
         case "evidence", tuple():
             return json.dumps([[e.turn, e.quote] for e in value])
+        case "updates", tuple():
+            return json.dumps([astuple(update) for update in value])
         case "flags", tuple():
             return json.dumps(list(value))
         case _, State() | Kind():
@@ -191,6 +194,12 @@ def _from_row(row: sqlite3.Row) -> Proposal:
     values["operations"] = tuple(Operation(Op(op), anchor, text) for op, anchor, text in json.loads(row["operations"]))
     values["evidence"] = tuple(Evidence(turn, quote) for turn, quote in json.loads(row["evidence"]))
     values["flags"] = tuple(json.loads(row["flags"]))
+    values["updates"] = tuple(_update(item) for item in json.loads(row["updates"]))
     values["state"] = State(row["state"])
     values["kind"] = Kind(row["kind"])
     return Proposal(**values)
+
+
+def _update(item: list[Any]) -> Update:
+    update = Update(*item)
+    return replace(update, kind=Kind(update.kind))

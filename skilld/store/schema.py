@@ -258,6 +258,11 @@ def _m0011_dropped(db: sqlite3.Connection) -> None:
     db.execute(f"UPDATE proposals SET state = 'dropped', decided_at = missing_since WHERE {dropped}")  # noqa: S608
 
 
+def _m0012_updates(db: sqlite3.Connection) -> None:
+    # JSON: what a proposal says, each update with its quote; rows from before have none.
+    db.execute("ALTER TABLE proposals ADD COLUMN updates TEXT NOT NULL DEFAULT '[]'")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
@@ -268,6 +273,7 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0009_causes", _m0009_causes),
     ("0010_judged", _m0010_judged),
     ("0011_dropped", _m0011_dropped),
+    ("0012_updates", _m0012_updates),
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from skilld.types.judging import Kind
+from skilld.types.judging import Kind, Update
 
 
 class Op(StrEnum):
@@ -65,8 +65,10 @@ class Proposal:
     `path` is the real path of the SKILL.md. Known once it is staged: `repo`, the top level of the work tree; `relpath`,
     the file below it with forward slashes; `base`, the commit the staging branch rested on (while it waits: on which it
     was made); `commit`, its own (it changes when the branch is rebuilt; `id` never does). `operations` are what an
-    accept or a rebuild applies again by their anchors. Times are RFC 3339 in UTC. `note` is a short remark for the
-    person, `landed` the commit by which an accepted proposal came in, where that is known.
+    accept or a rebuild applies again by their anchors. `updates` are what they say, each with the quote that justifies
+    it: empty in one that was made by an older version, without a back-end, or changed by the person. Times are RFC 3339
+    in UTC. `note` is a short remark for the person, `landed` the commit by which an accepted proposal came in, where
+    that is known.
     """
 
     id: str
@@ -93,6 +95,7 @@ class Proposal:
     note: str = ""
     landed: str = ""
     decided_at: str = ""
+    updates: tuple[Update, ...] = ()
 
     @property
     def creates(self) -> bool:

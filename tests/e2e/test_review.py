@@ -57,7 +57,7 @@ def test_what_stood_around_a_quote_is_redacted_and_gone_with_its_transcript(worl
         path.unlink()
     look = at.look(proposal)
     assert look.said == ((),)
-    assert any("the transcript was deleted" in remark for remark in look.remarks)
+    assert any("The transcript cannot be read" in remark for remark in look.remarks)
 
 
 def test_accept_and_undo_it(world: Taught) -> None:

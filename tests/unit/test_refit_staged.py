@@ -15,7 +15,7 @@ from skilld.proposals.fitted import ANEW, REMADE
 from skilld.proposals.here import Here, Looking
 from skilld.proposals.refresh import refresh
 from skilld.store import Store
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 from support.proposals import a_proposal
 from support.repos import AT, SKILL, TEXT, Person
 
@@ -155,6 +155,81 @@ def test_one_whose_section_is_gone_is_made_anew(person: Person, store: Store) ->
     assert states(store) == {"p1": "open"}
     assert get(store, "p1").note == REMADE
     assert person.show(ref=STAGING).endswith("- Push the tag.\n- Name the reviewers.")
+
+
+TABS = TEXT.replace("- Tag the commit.", "- Use tabs for indentation.")
+WIDE = TABS.replace("- Use tabs for indentation.", "- Use tabs for indentation in all scripts.")
+SPACES = Update(
+    1, "", "Use spaces for indentation.", "", Kind.CHANGE_STEP, 1, "From now on, use spaces, not tabs.", 0.8
+)
+NAMES = Update(1, "Notes", "Name the reviewers.", "", Kind.PREFERENCE, 2, "Always name the reviewers.", 0.8)
+
+
+def offer_both(person: Person, store: Store, *, updates: tuple[Update, ...]) -> Proposal:
+    """Offer one edit that says two things, each in the words of a person."""
+    places().redaction_key.parent.mkdir(parents=True, exist_ok=True)
+    return put(
+        store,
+        a_proposal(
+            id="p1",
+            skill="release",
+            path=str(person.skill),
+            operations=(
+                Operation(Op.REPLACE, "- Use tabs for indentation.", "- Use spaces for indentation."),
+                Operation(Op.INSERT_AFTER, "Keep the changelog short.", "Name the reviewers."),
+            ),
+            summary="Use spaces for indentation. Name the reviewers.",
+            kind=Kind.CHANGE_STEP,
+            evidence=(Evidence("agent:1", SPACES.quote), Evidence("agent:2", NAMES.quote)),
+            created_at=AT,
+            updates=updates,
+        ),
+    )
+
+
+def test_r6_of_several_updates_each_is_placed_or_made_anew_by_itself(person: Person, store: Store) -> None:
+    person.commit("tabs", {SKILL: TABS})
+    said = offer_both(person, store, updates=(SPACES, NAMES)).evidence
+    person.commit("mine", {SKILL: WIDE})
+    assert states(store) == {"p1": "open"}
+    p1 = get(store, "p1")
+    assert (p1.note, p1.evidence, p1.updates) == (REMADE, said, (SPACES, NAMES))
+    shown = person.show(ref=STAGING)
+    assert "tabs" not in shown
+    assert "- Use spaces for indentation" in shown
+    assert "Keep the changelog short.\nName the reviewers." in shown  # this one kept its place
+    decide(store, p1, accepting({}))
+    assert person.skill.read_text().strip() == shown
+
+
+@pytest.mark.parametrize("updates", [(), (NAMES,)])
+def test_r6_it_is_stale_where_nothing_tells_which_quote_justifies_the_lost_part(
+    person: Person, store: Store, updates: tuple[Update, ...]
+) -> None:
+    """The row of an older version, and one with an operation that none of its updates accounts for."""
+    person.commit("tabs", {SKILL: TABS})
+    offer_both(person, store, updates=updates)
+    person.commit("mine", {SKILL: WIDE})
+    assert states(store) == {"p1": "stale"}
+
+
+def test_r6_one_that_loses_its_place_while_another_is_staged_is_made_anew(person: Person, store: Store) -> None:
+    person.commit("tabs", {SKILL: TABS})
+    lines = "- Use tabs for indentation.", "- Use spaces for indentation."
+    offer_said(person, store, "From now on, use spaces for indentation, not tabs.", *lines, op=Op.REPLACE)
+    person.commit("mine", {SKILL: WIDE})
+    offer(person, store, "p2", "- Push the tag.", "- Tell the team.")
+    assert {name: get(store, name).state.value for name in ("p1", "p2")} == {"p1": "open", "p2": "open"}
+    assert get(store, "p1").note == REMADE
+    for name in ("p1", "p2"):
+        assert person.tip(f"refs/skilld/proposals/{name}") == get(store, name).commit
+    shown = person.show(ref=STAGING)
+    assert "- Tell the team." in shown
+    assert "- Use spaces for indentation" in shown
+    assert states(store) == {"p1": "open", "p2": "open"}
+    for name in ("p2", "p1"):
+        decide(store, get(store, name), accepting({}))
+    assert person.skill.read_text().strip() == shown
 
 
 def test_a_change_of_a_line_that_was_edited_is_stale_before_anybody_accepts_it(person: Person, store: Store) -> None:
