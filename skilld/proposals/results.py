@@ -109,8 +109,7 @@ def follow(store: Store, result: Mapping[str, Any], now: float) -> None:
         if proposal is not None and proposal.state is State.OPEN:
             note = f"applied unasked; undo: skilld revert {proposal_id}"
             store.proposals.decide(proposal, State.ACCEPTED, rfc3339(now), who="auto", commit=commit, note=note)
-    for item in result.get("remade", ()):  # before they may have moved for the next one
-        store.proposals.amend(proposal_from_json(item))
+    _follow_remade(store, result.get("remade", ()))
     for proposal_id, commit, base in result.get("moved", ()):
         store.proposals.move(proposal_id, commit=commit, base=base)
     for proposal_id, operations, note in result.get("refitted", ()):
@@ -120,3 +119,12 @@ def follow(store: Store, result: Mapping[str, Any], now: float) -> None:
     if rests := result.get("rests"):
         known = {**store.meta.get(RESTS_ON, {}), **rests}
         store.meta.set(RESTS_ON, {repo: warning for repo, warning in known.items() if warning})
+
+
+def _follow_remade(store: Store, items: Iterable[Mapping[str, Any]]) -> None:
+    """Take in what was made anew, before it may have moved for the next one; what was decided meanwhile stays so."""
+    for item in items:
+        made = proposal_from_json(item)
+        known = store.proposals.get(made.id)
+        if known is not None and known.state is State.OPEN:
+            store.proposals.amend(made)
