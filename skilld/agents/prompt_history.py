@@ -25,9 +25,13 @@ COMMAND = re.compile(r"/[\w:.-]+(?:\s+(.*))?", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A prompt that becomes `turn` if the list has it."""
+    """A prompt that becomes `turn` if the list has it.
+
+    What a client offers in a terminal alone but never lists (`listed` is False) follows a prompt that the list has.
+    """
 
     turn: Turn
+    listed: bool = True
 
     @property
     def span(self) -> Span:
@@ -110,7 +114,7 @@ class Proving:
         answered = max((i for i, event in enumerate(older) if isinstance(event, Reply)), default=-1)
         settled: list[Event] = []
         for i, event in enumerate(self._held):
-            verdict = self._judge(event.turn, answered=i < answered) if isinstance(event, Claim) else event
+            verdict = self._judge(event, answered=i < answered) if isinstance(event, Claim) else event
             if verdict is None and not final:
                 break
             settled.append(verdict or Ignored(REASON, event.span))
@@ -118,10 +122,13 @@ class Proving:
         self._older = max(0, self._older - len(settled))
         return settled
 
-    def _judge(self, turn: Turn, *, answered: bool) -> Turn | Ignored | None:
+    def _judge(self, claim: Claim, *, answered: bool) -> Turn | Ignored | None:
         """Return what a claim is; None where the list may not be as far as it is."""
+        turn = claim.turn
         if self._list is None:
             return _as_typed(turn)
+        if not claim.listed:
+            return turn if self._used else Ignored(REASON, turn.span)
         known = self._known()
         proof = self._proof(turn, known) if known is not None else None
         if proof is not None:

@@ -88,7 +88,7 @@ UNATTENDED: Mapping[str, str] = {
 }
 
 # What `accept.by_agents` in the settings file leaves to agents.
-DECISIONS = frozenset({"accept", "git", "reject", "revert", "review"})
+DECISIONS = frozenset({"accept", "git", "reject", "restore", "revert", "review"})
 
 _TITLES: Mapping[str, str] = {
     **dict.fromkeys(DECISIONS, "Only you can decide on proposals"),

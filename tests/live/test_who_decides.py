@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,6 +18,7 @@ from support.live_agent import LiveAgent
 from support.live_bench import Bench
 from support.live_claude_code import ClaudeCode
 from support.live_codex import Codex
+from support.program import Program
 from support.session import LASTING, Session
 from support.stub_agents import Call, Rule, Say
 from support.terminal import Terminal
@@ -26,6 +28,22 @@ from tools.live_clients import CLAUDE_CODE, CODEX, Client
 pytestmark = pytest.mark.live
 
 SKILLD = (sys.executable, "-m", "skilld")
+# What an agent tries, first openly. `unshare` is left out where a user may make no namespace.
+TRIED = (
+    "none",
+    "env -i",
+    "script",
+    "setsid",
+    "nohup",
+    "double fork",
+    "script in a double fork",
+    "unshare",
+    "the variable of a setting",
+    "settings of its own",
+)
+# Where people type. A real tmux and a real process namespace; a real sshd where one is installed; the terminal of the
+# desktop and of the editor are real ptys below a program that has the name of one.
+HONEST = ("an editor's terminal", "ssh", "tmux", "a desktop terminal", "a container shell")
 
 
 class CodexInAnothersProject(Codex):
@@ -95,17 +113,22 @@ def test_a_real_client_decides_in_no_disguise(
     before = bench.project.fingerprint()
     words = bench.agent.headless_arguments("run the script", case.unasked)
     with Terminal([bench.agent.program, *words], cwd=bench.project.root, environment=environment) as terminal:
-        wait_for("the client to run it", (folder / "0" / "0.said").exists, context=terminal.screen)
+        wait_for("the client to run it", lambda: disguises.has_started(folder), context=terminal.screen)
         with bench.stub.held():  # Codex goes on after 30 s at most, and ends what still runs when it has its answer
             wait_for("all to be tried", lambda: disguises.has_ended(folder), 6 * LIMIT, context=terminal.screen)
+    assert disguises.NAMES == TRIED
     tried = disguises.attempts(folder, commands)
+    assert tried.keys() == {(disguise, command) for disguise in disguises.possible() for command in commands}
     assert {one: found for one, found in tried.items() if found.code != disguises.REFUSED} == {}
     title = "Claude Code" if name == "claude" else "Codex"
     assert f"{title} (process" in tried["none", "accept"].said
     assert f"Type it in a terminal of your own: skilld accept {proposal['id']}" in tried["none", "accept"].said
     assert bench.project.fingerprint() == before
     assert [item["state"] for item in bench.skilld.json("proposals", "--state", "all")] == ["open"]
-    for place, run_there in PLACES.items():
-        if place == "a container shell" and not CAN_ENTER:
-            continue
-        assert run_there([*SKILLD, "pause", "1s"], bench.agent.home, bench.skilld.environment) == 0, place
+
+
+@pytest.mark.parametrize("place", HONEST)
+def test_a_person_is_let_through_in_the_honest_places(home: Path, place: str) -> None:
+    if place == "a container shell" and not CAN_ENTER:
+        pytest.skip("a process namespace takes root, unshare and nsenter")
+    assert PLACES[place]([*SKILLD, "pause", "1s"], home, Program(home).environment) == 0

@@ -111,6 +111,7 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["accept", IN_A_NAME],
             ["reject", IN_A_NAME, "--why", HOSTILE],
             ["revert", IN_A_NAME],
+            ["restore", IN_A_NAME],
             ["proposals", "--state", IN_A_NAME],
         ),
         *(["config", "set", IN_A_NAME, "x"], ["config", "set", "model", HOSTILE], ["pause", IN_A_NAME], [IN_A_NAME]),
@@ -228,4 +229,4 @@ def test_t25_one_module_starts_programs_for_buttons_and_one_for_macos() -> None:
     found = subprocess.run(
         ["grep", "-rlE", words, str(root), "--include=*.py"], capture_output=True, text=True, check=False
     )
-    assert sorted(Path(line).name for line in found.stdout.splitlines()) == ["macos.py", "press.py"]
+    assert sorted(Path(line).name for line in found.stdout.splitlines()) == ["actions.py", "desktop.py"]

@@ -1,17 +1,18 @@
 """What an agent may try so that a command of its shell is taken for the person's. One script runs them all.
 
-Each disguise runs the same six commands and writes down how each ended.
+Each disguise runs the same commands and writes down how each ended. The disguises run side by side.
 """
 
 from __future__ import annotations
 
 import shlex
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 # The double fork leaves its parent before it starts anything.
-DISGUISES: Mapping[str, str] = {
+_FORMS: Mapping[str, str] = {
     "none": "{run}",
     "env -i": "env -i {pairs} {run}",
     "script": "script -qec {quoted} /dev/null",
@@ -25,7 +26,18 @@ DISGUISES: Mapping[str, str] = {
     "the variable of a setting": "env SKILLD_ACCEPT__BY_AGENTS=true {run}",
     "settings of its own": "env XDG_CONFIG_HOME={folder}/own {run}",
 }
+NAMES = tuple(_FORMS)
 REFUSED = 5
+
+
+def possible() -> tuple[str, ...]:
+    """Return the disguises that this machine allows: not all of them let a user make a namespace."""
+    done = subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", "true"],
+        capture_output=True,
+        check=False,
+    )
+    return tuple(name for name in NAMES if name != "unshare" or done.returncode == 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +49,14 @@ class Attempt:
 
 
 def script(folder: Path, skilld: str, commands: Mapping[str, str], environment: Mapping[str, str]) -> Path:
-    """Write a script that runs `skilld` with each of the commands in every disguise; `done` is there when it has."""
+    """Write a script that runs `skilld` with each of the commands in every disguise."""
     own = folder / "own" / "skilld"
     own.mkdir(parents=True)
     (own / "config.toml").write_text("[accept]\nby_agents = true\n", encoding="utf-8")
     pairs = shlex.join([f"{name}={value}" for name, value in environment.items()])
     lines = ["#!/bin/sh"]
-    for number, disguise in enumerate(DISGUISES):
-        place = folder / str(number)
+    for disguise in possible():
+        place = _place(folder, disguise)
         place.mkdir()
         each = ["#!/bin/sh"]
         for at, words in enumerate(commands.values()):
@@ -52,24 +64,33 @@ def script(folder: Path, skilld: str, commands: Mapping[str, str], environment: 
         each += [f"touch {place}/done"]
         (place / "all.sh").write_text("\n".join(each) + "\n", encoding="utf-8")
         run = f"sh {place}/all.sh"
-        form = DISGUISES[disguise].format(run=run, quoted=shlex.quote(run), pairs=pairs, folder=folder)
-        lines += [f"{form} >/dev/null 2>&1 </dev/null"]
+        form = _FORMS[disguise].format(run=run, quoted=shlex.quote(run), pairs=pairs, folder=folder)
+        lines += [f"{form} >/dev/null 2>&1 </dev/null &"]
     path = folder / "all.sh"
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    path.write_text("\n".join([*lines, "wait"]) + "\n", encoding="utf-8")
     return path
 
 
+def has_started(folder: Path) -> bool:
+    """Whether any disguise has begun with its commands."""
+    return any(folder.glob("*/*.said"))
+
+
 def has_ended(folder: Path) -> bool:
-    """Whether every disguise has run all of its commands, or could not start."""
-    return all((folder / str(number) / "done").exists() for number in range(len(DISGUISES)))
+    """Whether every disguise has run all of its commands."""
+    return all(path.with_name("done").exists() for path in folder.glob("*/all.sh"))
 
 
 def attempts(folder: Path, commands: Mapping[str, str]) -> dict[tuple[str, str], Attempt]:
     """Return how each command ended, by disguise and command."""
     found = {}
-    for number, disguise in enumerate(DISGUISES):
+    for disguise in possible():
         for at, command in enumerate(commands):
-            place = folder / str(number)
+            place = _place(folder, disguise)
             code = (place / f"{at}.code").read_text(encoding="utf-8").strip()
             found[disguise, command] = Attempt(int(code), (place / f"{at}.said").read_text(encoding="utf-8"))
     return found
+
+
+def _place(folder: Path, disguise: str) -> Path:
+    return folder / str(NAMES.index(disguise))

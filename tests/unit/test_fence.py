@@ -83,8 +83,9 @@ def test_a_swallowed_breach_still_fails_the_test(tmp_path: Path) -> None:
         str(tmp_path),
         str(tmp_path),
     ]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 1
+    tests = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (conftest.parents[1], conftest.parent)))}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path, env=tests)
+    assert done.returncode == 1, done.stdout + done.stderr
     assert "the test touched the real home or the network" in done.stdout
 
 

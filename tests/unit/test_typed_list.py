@@ -62,6 +62,23 @@ def test_white_space_does_not_matter() -> None:
     assert said(Reader().read(log(("a\n\nb", 1)), prompt("a b\n", 2))) == [("typed", "a b\n")]
 
 
+def steering(words: str, second: int) -> dict[str, Any]:
+    form = f"User steering update:\n<user_input>\n{words}\n</user_input>\nInternal instruction: go on."
+    return prompt(form, second)
+
+
+def test_steering_counts_in_a_session_that_somebody_types_in() -> None:
+    """Numbered part 1: the client lists no steering, and a headless prompt can have its form."""
+    typed = log(("hello", 1))
+    assert said(Reader().read(typed, prompt("hello", 2), steering("shorter", 3))) == [
+        ("typed", "hello"),
+        ("queued", "shorter"),
+    ]
+    for unlisted in (None, b"[]", log(("hello", 1), session="other")):
+        events = Reader().read(unlisted, steering("shorter", 3), answer(4))
+        assert (said(events), ignored(events)) == ([], {"not-typed": 1})
+
+
 @pytest.mark.parametrize("typed", [None, b"[]", log(("hello", 1), session="other"), log(("hello", 60))])
 def test_a_prompt_that_was_answered_without_being_in_the_list_is_nobodys(typed: bytes | None) -> None:
     reader = Reader()

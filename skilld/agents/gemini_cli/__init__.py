@@ -227,7 +227,7 @@ class GeminiParser:
         at, how = utc(record.get("timestamp")), How.QUEUED if steering else How.TYPED
         words = steering[1] if steering else text
         turn = Turn(f"{INFO.name}:{native}", INFO.name, self._session, words, at, how, span, self._cwd)
-        return [turn if steering else Claim(turn)]  # only a terminal offers to steer, and it logs nothing
+        return [Claim(turn, listed=not steering)]
 
     def _on_model(self, record: Mapping[str, Any], span: Span) -> list[Event | Claim]:
         at = utc(record.get("timestamp"))
