@@ -29,7 +29,6 @@ CHEAP = 0.003  # seconds that no search of so few characters takes unless it gro
 BOUNDED = {
     "skilld.classify.offline.cues": 500,
     "skilld.classify.offline.phrasing": 1000,
-    "skilld.classify.offline.scoring": 500,
     "skilld.words._UNIT_BEFORE": 60,
     "skilld.edit.rules": 4000,
 }

@@ -10,13 +10,12 @@ from typing import TypeVar
 from skilld.classify.offline.coverage import TOPICS, opposed
 from skilld.classify.offline.cues import LANGUAGES, Cue, Language
 from skilld.classify.offline.provenance import own_words, without_quotations
-from skilld.classify.offline.scoring import HEARD, Shape, weigh
 from skilld.classify.offline.sentences import Clause, clauses
 from skilld.text import fold
 from skilld.types import Message, Update
 from skilld.words import stems
 
-# Which clauses of a turn say something lasting: by a cue that says so outright, else by the weight of smaller signs.
+# Which clauses of a turn say something lasting: those with a cue that says so.
 #
 # One turn in, the clauses heard out, each with its cue and its exact place in the turn. Knows nothing of skills.
 
@@ -30,7 +29,6 @@ _MANY = 700  # characters of a turn above which it is a description, like one th
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
 _ITEMS = 3  # of a list: a task in steps, or many rules at once
-_OWN_SHARE = 0.7  # of a turn: with less the person mostly pasted
 _EXPLICIT = frozenset({Cue.MEMORY, Cue.LASTING})
 _ASKED = frozenset({Cue.REMINDER, *_EXPLICIT})  # what a question can say that asks for nothing
 _ITEM = re.compile(r"^[^\S\n]*(?:[-*•]|\d{1,2}[.)、])\s+\S", re.MULTILINE)  # `\s*` is quadratic over blank lines
@@ -67,23 +65,16 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     typed = typed_part(text, agent_texts)
     languages = spoken(typed)
     said = clauses_of(typed, languages)
-    shape = shape_of(text, typed, said, languages)
     listed = len(_ITEM.findall(typed)) > _ITEMS
     much = len(fold(typed)) * (_DENSE if _HAN.search(typed) else 1) > _MANY
-    ordered = shape.ordered or much
+    described = much or _is_order(typed, languages)
     heard: list[Heard] = []
     for clause in _ends(said, _MOST_CLAUSES):
         if len(clause.text) > _LONGEST or _for_once(clause, languages):
             continue
-        outright = _hear(clause, text, languages)
-        tight = replace(clause, text=fold(clause.text))  # runs of blanks would cost each expression their square
-        readings = [(language, weigh(tight, language, shape)) for language in languages]
-        language, weighed = max(readings, key=lambda reading: reading[1].total)
-        described = any(one.of_the_product for _, one in readings)
-        if outright and (outright.cue in _EXPLICIT or not (ordered or described)):
-            heard.append(replace(outright, strength=min(outright.strength, _HINTED)) if much or listed else outright)
-        elif weighed.total >= HEARD and not any(one.retracts.search(tight.text) for one in languages):
-            heard.append(_heard(clause, text, language, weighed.cue, weighed.confidence))
+        found = _hear(clause, text, languages)
+        if found and (found.cue in _EXPLICIT or not described):
+            heard.append(replace(found, strength=min(found.strength, _HINTED)) if much or listed else found)
     return _ends(heard, _MOST_HEARD)
 
 
@@ -134,7 +125,8 @@ def spoken(text: str) -> list[Language]:
 
 
 def _hear(clause: Clause, text: str, languages: Sequence[Language]) -> Heard | None:
-    bare = fold(clause.text)
+    bare = fold(clause.text)  # runs of blanks would cost each expression their square
+    of_work = any(language.work.search(bare) for language in languages)  # tools have English names in any language
     best: Heard | None = None
     for language in languages:
         opener = language.openers.match(bare)
@@ -144,10 +136,13 @@ def _hear(clause: Clause, text: str, languages: Sequence[Language]) -> Heard | N
             continue
         asks = bool(language.asks.match(rest))
         wonders = clause.question and not language.requests.search(bare)
+        of_product = not of_work and bool(language.product.search(bare))
         for pattern in language.patterns:
             if asks and pattern.cue is not Cue.REMINDER:  # "isn't that in the rules?" says that it is
                 continue
             if wonders and pattern.cue not in _ASKED:
+                continue
+            if of_product and pattern.cue is Cue.ADVERB:  # "the button must always be visible"
                 continue
             if (best is None or pattern.strength > best.strength) and pattern.regex.search(rest):
                 best = _heard(clause, text, language, pattern.cue, pattern.strength)
@@ -178,17 +173,6 @@ def _is_order(typed: str, languages: Sequence[Language]) -> bool:
 def _ends(found: list[_T], most: int) -> list[_T]:
     """Return at most so many of what was found, of the beginning and of the end."""
     return found if len(found) <= most else found[: most // 2] + found[-(most // 2) :]
-
-
-def shape_of(text: str, typed: str, said: Sequence[Clause], languages: Sequence[Language]) -> Shape:
-    """Return what the turn `text` as a whole tells of its clauses; `typed` is what of it the person typed."""
-    length = len(fold(text))
-    return Shape(
-        length,
-        clauses=len(said),
-        pasted=len(fold(typed)) < _OWN_SHARE * length,
-        ordered=_is_order(typed, languages),
-    )
 
 
 def clauses_of(typed: str, languages: Sequence[Language]) -> list[Clause]:

@@ -60,6 +60,8 @@ class Language:
     commands: re.Pattern[str]
     requests: re.Pattern[str]
     unmarked: re.Pattern[str]
+    product: re.Pattern[str]
+    work: re.Pattern[str]
     marks: frozenset[str] | None
 
 
@@ -95,6 +97,8 @@ def read(path: Path) -> Language:
         commands=list_of("told", "^", bound),
         requests=list_of("requests", bound, bound) if groups.get("requests") else _ALWAYS,
         unmarked=compiled("|".join(groups["unmarked"])) if groups.get("unmarked") else _NEVER,
+        product=list_of("product", bound, bound),
+        work=list_of("work", bound, bound),
         marks=frozenset(data["marks"]) if "marks" in data else None,
     )
 

@@ -2,15 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.offline.cues import LANGUAGES, Cue
 from skilld.classify.offline.detector import Heard, listen
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.offline.scoring import Shape, weigh
-from skilld.classify.offline.sentences import Clause
-from skilld.classify.offline.signs import signs_of, weights
-
-ENGLISH = next(language for language in LANGUAGES if language.code == "en")
-ALONE = Shape(length=60, clauses=1, pasted=False, ordered=False)
 
 LASTING = """
 Always end with a short list of open questions
@@ -31,7 +24,6 @@ you should have asked me first
 keep answers short
 usa pnpm en vez de npm
 réponds en français
-keine Kommentare im Code
 не добавляй лишние комментарии
 勝手にファイルを削除しないで
 不要加注释
@@ -66,48 +58,48 @@ nút luôn phải hiển thị
 кнопка всегда должна быть видна
 el botón siempre debe estar visible
 der Button soll immer sichtbar sein
+Buttons immer rechts anzeigen
+zeige das Menü immer oben an
+Nutzer müssen sich immer zuerst anmelden
+muestra siempre el menú en la pantalla principal
+siempre mostrar el precio en la tabla
+los usuarios nunca deben ver la página sin iniciar sesión
+mostra sempre o menu na tela inicial
+o botão deve sempre ficar visível
+affiche toujours le bouton en haut de la page
+toujours afficher le prix dans le tableau
+le bouton doit toujours être visible
+mostra sempre il pulsante in alto
+il pulsante deve sempre essere visibile
+показывай всегда кнопку на главном экране
+пользователь никогда не должен видеть эту страницу
+tlačítko musí být vždy viditelné
+zobrazuj vždy tlačítko nahoře
+przycisk zawsze musi być widoczny
+pokazuj zawsze przycisk na górze strony
+luôn hiển thị nút ở đầu trang
+trang phải luôn có menu
+버튼을 항상 화면 위에 표시해줘
+按钮必须始终显示在页面顶部
+页面上始终显示价格
+每次点击按钮都要刷新列表
 """.strip().splitlines()
 
 
 @pytest.mark.parametrize("said", LASTING)
-def test_what_lasts_is_heard_without_a_plain_cue(said: str) -> None:
+def test_what_lasts_is_heard(said: str) -> None:
     assert [one.quote for one in listen(said)] == [said]
 
 
 @pytest.mark.parametrize("said", PASSING)
-def test_what_passes_is_outweighed(said: str) -> None:
+def test_what_passes_is_not_heard(said: str) -> None:
     assert listen(said) == []
-
-
-def test_a_clause_is_the_sum_of_its_signs() -> None:
-    clause = Clause("don't add comments to tests", 0, question=False)
-    weighed = weigh(clause, ENGLISH, ALONE)
-    assert weighed.signs == {"forbids", "craft", "short_turn"}
-    assert weighed.total == pytest.approx(-1.2 + 1.0 + 0.3 + 0.2)
-    assert (weighed.cue, weighed.confidence) == (Cue.STOP, 0.4)
 
 
 def test_the_same_words_in_a_long_description_do_not_count() -> None:
     said = "don't use mocks in integration tests"
     described = said + ". " + " ".join(f"The page shows the orders of month {n}." for n in range(40))
     assert [one.quote for one in listen(described)] == []
-
-
-def test_what_stands_behind_a_condition_is_read_as_an_order() -> None:
-    bare = weigh(Clause("use squash merges", 0, question=False), ENGLISH, ALONE)
-    led = weigh(Clause("when you merge, use squash merges", 0, question=False), ENGLISH, ALONE)
-    assert "conduct" in led.signs & bare.signs
-    assert {"when", "conditional", "direct_and_general"} <= led.signs - bare.signs
-    assert led.total > bare.total
-
-
-def test_a_weak_sum_is_kept_and_not_proposed_and_no_sum_is_certain() -> None:
-    assert [one.strength for one in listen("when in doubt, ask me first")] == [0.65]
-    assert [one.strength for one in listen("keine Kommentare im Code")] == [0.45]
-    many = "from now on you must never ever commit without asking me, use small commits instead"
-    assert 0.5 <= max(one.strength for one in listen(many)) <= 1
-    strongest = weigh(Clause("in future always ask me before pushing", 0, question=False), ENGLISH, ALONE)
-    assert strongest.confidence == 0.7
 
 
 @pytest.mark.parametrize(
@@ -122,14 +114,6 @@ def test_a_weak_sum_is_kept_and_not_proposed_and_no_sum_is_certain() -> None:
 def test_what_is_heard_becomes_an_instruction(said: str, change: str) -> None:
     assert [phrase(one).text for one in _heard(said)] == [change]
     assert all(phrase(one).clear for one in _heard(said))
-
-
-@pytest.mark.parametrize("language", [language.code for language in LANGUAGES])
-def test_every_sign_has_a_weight_and_every_language_its_signs(language: str) -> None:
-    listed = signs_of(language)
-    named = listed.starts.keys() | listed.holds.keys()
-    assert named <= weights().keys()
-    assert {"forbids", "conduct", "tasks", "asks", "always", "craft", "product", "points"} <= named
 
 
 def _heard(said: str) -> list[Heard]:
