@@ -36,11 +36,6 @@ class Faith:
     along: tuple[str, ...] = ()
 
 
-def why_unfaithful(before: str, after: str, updates: Sequence[Update], typed: str) -> str:
-    """Return why an edit from `before` to `after` does not do what the updates say; empty where it does."""
-    return faith(before, after, updates, typed).why_not
-
-
 def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, title: str = "") -> Faith:
     """Judge an edit from `before` to `after`; `title` is what code calls a section of its own.
 

@@ -175,11 +175,6 @@ def an_agent() -> Doubt | None:
     return agent_in(tree(), os.environ, agents())
 
 
-def by_the_daemon() -> bool:
-    """Whether the daemon of this person started this process."""
-    return _daemon(tree().chain) == 1
-
-
 def _daemon(chain: Sequence[Process]) -> int:
     """Return which process above this one is the running daemon; 0 where none is."""
     from skilld.daemon.lock import holder, is_held

@@ -18,7 +18,6 @@ from skilld.clock import rfc3339
 from skilld.daemon import schedule as scheduled_mining
 from skilld.daemon import stall_alert, systemd
 from skilld.daemon.engine import Engine
-from skilld.daemon.memory_trim import release
 from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
 from skilld.daemon.notices import Notices
 from skilld.daemon.recovery import keep_copy
@@ -233,8 +232,6 @@ class Service:
         self._watchdog.beat("intake")
         self._engine.close_due(now)
         self._say(now)
-        if full:
-            release(self._engine.store)
 
     def _look(self, now: float) -> None:
         self._watchdog.beat("look")

@@ -12,15 +12,13 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, objects, short, string
-from skilld.agents.block import Block
-from skilld.agents.codex.prefilter import may_matter
 from skilld.agents.codex.records import Record, Session, read_record
 from skilld.agents.codex.skills import Use, block_use, call_uses, execution_uses, mention_uses
 from skilld.agents.codex.user_messages import Mirrors, Speech, digest
 from skilld.agents.expanded import Lookup
 from skilld.types import Event, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span
 
-__all__ = ["INFO", "CodexParser", "is_transcript", "may_matter", "parser"]
+__all__ = ["INFO", "CodexParser", "is_transcript", "parser"]
 
 INFO = AgentInfo(
     name="codex",
@@ -109,9 +107,6 @@ class CodexParser:
 
     def feed(self, line: RawLine) -> list[Event]:
         """Return the events of one line; a line that is no record gives Malformed."""
-        return self._read(line) if may_matter(line.data) else []
-
-    def _read(self, line: RawLine) -> list[Event]:
         record = read_record(line)
         if record is None:
             return [Malformed(Span(line.start, line.end))] if line.data.strip() else []
@@ -120,16 +115,6 @@ class CodexParser:
             return []
         held = [] if record.kind in _WITHIN_A_PROMPT else self._speech.give_up()
         return held + handle(record)
-
-    def skim(self, block: Block) -> list[Event]:
-        """Return the events of a block; see base.Skimmer."""
-        events: list[Event] = []
-        for start, stop in block.lines():
-            if may_matter(block.data, start, stop, block.find):
-                events += self._read(block.raw(start, stop))
-            else:
-                block.passed_over += 1
-        return events
 
     def flush(self) -> list[Event]:
         """Take a prompt whose mirror was never written for what it is."""
