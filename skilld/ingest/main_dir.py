@@ -16,9 +16,9 @@ from pathlib import PurePosixPath
 
 # Keys of tool calls, within JSON or within JSON in a string of JSON. A name with an escape in it is not taken.
 _FILE = re.compile(
-    rb'\\*"(?:file_?[pP]ath|absolute_path|notebook_path|target_file|path)\\*"\s*:\s*\\*"([^"\\]{1,1024})\\*"'
+    rb'"(?:file_?[pP]ath|absolute_path|notebook_path|target_file|path)\\*"\s*:\s*\\*"([^"\\]{1,1024})\\*"'
 )
-_FOLDER = re.compile(rb'\\*"(?:workdir|dir_path)\\*"\s*:\s*\\*"([^"\\]{1,1024})\\*"')
+_FOLDER = re.compile(rb'"(?:workdir|dir_path)\\*"\s*:\s*\\*"([^"\\]{1,1024})\\*"')
 _PATCH = re.compile(rb"\*\*\* (?:Update|Add|Delete) File: ([^\\\n\"*]{1,1024})")
 _CALL = re.compile(rb'"(?:id|call_?[iI][dD]|tool_?[cC]all_?[iI]d|tool_use_id)"\s*:\s*"([^"\\]{1,256})"')
 _FAILED = re.compile(
