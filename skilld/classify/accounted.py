@@ -105,11 +105,12 @@ def all_own(text: str, ground: str) -> bool:
 
 def _plain(text: str) -> str:
     """Return `text` case folded and in one form for each character, as far as its length stays as it is."""
-    out = []
-    for char in text:
-        one = unicodedata.normalize("NFKC", char).casefold()
-        out.append(one if len(one) == 1 else char)
-    return _CUE.sub(lambda match: " " * len(match[0]), "".join(out))
+    if text.isascii():  # folds to itself in lower case: 0.25 s less for a megabyte of blanks
+        folded = text.lower()
+    else:
+        forms = ((char, unicodedata.normalize("NFKC", char).casefold()) for char in text)
+        folded = "".join(form if len(form) == 1 else char for char, form in forms)
+    return _CUE.sub(lambda match: " " * len(match[0]), folded)
 
 
 def _spaced(plain: str) -> Iterator[re.Match[str]]:
