@@ -9,7 +9,7 @@ from typing import Any
 
 from skilld.agents import claude_code, codex, copilot_cli, cursor, gemini_cli, opencode, pi, qwen_code
 from skilld.agents.base import Adapter, AgentInfo, Parser
-from skilld.agents.expanded import Expanding, Lookup
+from skilld.agents.wrapped import Expanding, Lookup
 from skilld.types import Event, RawLine, Turn
 
 # Agents that write what another one writes, byte for byte, in a place of their own: its adapter under another name.

@@ -13,8 +13,13 @@ Texts in, texts out; knows no agent.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+import unicodedata
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from skilld.agents.base import mapping, objects, string
+from skilld.text import fold, folded
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,3 +107,107 @@ def last(mark: re.Pattern[str], text: str) -> re.Match[str] | None:
     for match in mark.finditer(text):
         found = match
     return found
+
+
+# Which part of an answer was only picked: an agent's own labels never pass for a person's words.
+#
+# Labels and answers in, what was typed out. Clients trim labels, fold their blanks and join several by a comma, and
+# a label may itself hold commas, so a part of an answer that is a part of any label counts as picked. Knows no
+# agent.
+
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
+
+
+def plain(text: str) -> str:
+    """Return what is compared of a label or an answer: without width, case, invisible characters and extra blanks."""
+    shown = unicodedata.normalize("NFKC", text)
+    if not shown.isascii() or not shown.isprintable():
+        shown = "".join(c for c in shown if c.isspace() or unicodedata.category(c) not in _INVISIBLE)
+    return folded(shown)
+
+
+def labels_of(questions: object) -> Iterator[str]:
+    """Yield the labels of the options of questions; an option is a string or an object with a `label`."""
+    for question in objects(questions):
+        options = question.get("options")
+        for option in options if isinstance(options, list) else []:
+            yield string(option) or string(mapping(option).get("label"))
+
+
+def picks_of(labels: Iterable[str]) -> set[str]:
+    """Return what a pick may look like in an answer: each label, and of one with commas each part of it."""
+    picks = {plain(part) for label in labels for part in (label, *label.split(","))}
+    return picks - {""}
+
+
+def typed_answer(answer: str, picks: Container[str], *, several: bool) -> str:
+    """Return what was typed of an answer, "" where it was only picked.
+
+    Where `several` may be picked they are joined by a comma, with what was typed among them.
+    """
+    if plain(answer) in picks:
+        return ""
+    parts = answer.split(",")
+    typed = [i for i, part in enumerate(parts) if (shown := plain(part)) and shown not in picks]
+    if not typed or not several:
+        return answer if typed else ""
+    return ",".join(parts[typed[0] : typed[-1] + 1]).strip()
+
+
+# What of a prompt a person typed where a client put a template in the place of a `/name`, without any mark.
+#
+# A prompt's text and the templates that were there to be called in; the typed arguments out. Placeholders seen: Pi
+# 0.73.1 (`$1`, `$@`, `${@:2}`, `$ARGUMENTS`), opencode 1.18.33 (also a command's output), Codex up to 0.16x (also
+# `$NAME`). Knows no file and no agent.
+
+Lookup = Callable[[str | None], Sequence[str]]  # a session's folder -> the texts of the templates it could call
+_FRONT = re.compile(r"\A\ufeff?---[ \t]*\r?\n.*?^---[ \t]*(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE)
+_HOLE = re.compile(r"(\$\{@:\d+(?::\d+)?\}|\$(?:\d+|@|[A-Z][A-Z0-9_]*)|!`[^`\n]*`)")
+_WORD = re.compile(r"\w")
+
+
+@runtime_checkable
+class Expanding(Protocol):
+    """A parser of an agent whose prompts may be templates without a mark."""
+
+    def know(self, templates: Lookup) -> None:
+        """Take in where to look templates up. A parser that is never told takes every prompt for typed."""
+
+
+def no_templates(folder: str | None) -> Sequence[str]:
+    """Return no templates: the lookup of a parser that was told of none."""
+    del folder
+    return ()
+
+
+def typed_arguments(text: str, templates: Iterable[str]) -> str | None:
+    """Return the arguments typed to the template that the text was made of, "" where they cannot be told.
+
+    None where it was made of none of them.
+    """
+    words = fold(text)
+    found = [arguments for each in templates if (arguments := _filled_in(words, each)) is not None]
+    return min(found, key=len, default=None)
+
+
+def _filled_in(words: str, template: str) -> str | None:
+    parts = _HOLE.split(_FRONT.sub("", template, count=1))
+    literals = [fold(part) for part in parts[::2]]
+    if len(literals) == 1:
+        return "" if words == literals[0] else None
+    if not any(map(_WORD.search, literals)):  # whatever is typed could have come of it
+        return None
+    at, end = len(literals[0]), len(words) - len(literals[-1])
+    if not words.startswith(literals[0]) or not words.endswith(literals[-1]) or end < at:
+        return None
+    typed: list[str] = []
+    for literal in literals[1:-1]:
+        found = words.find(literal, at, end)
+        if found < 0:
+            return None
+        typed.append(words[at:found].strip())
+        at = found + len(literal)
+    typed.append(words[at:end].strip())
+    # What a program printed may hold any of the template's own words.
+    ran = any(hole.startswith("!") for hole in parts[1::2])
+    return "" if ran else " ".join(filter(None, dict.fromkeys(typed)))

@@ -7,11 +7,173 @@ come out. What counts as a word is decided in `accounted`.
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skilld.classify.accounted import Word, content_words
-from skilld.words import denies
+from skilld.words import content_stems, denies, mistyped, same_stem, stem, stems
+
+# Whose words a text is made of: each content word of it, and whether its ground has the word too.
+#
+# Pure. Words are compared without inflection. Scripts that set no blanks between words have none that a pattern
+# could see; there a stretch of characters counts as said where a long enough part of it stands in the ground,
+# function words aside: two characters of Chinese, the first two syllables of a Korean word, four letters of Thai.
+
+# Letters by which two forms of one word may differ where nothing may be taken on trust: English endings are cut off.
+_MOST_ENDING = 1
+_MOST_INFLECTED = 3
+# Letters with the marks that belong to them: in the scripts of India a vowel is one.
+_SPACED = re.compile(
+    r"(?:[^\W_]|[\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0963\u0971-\u0dff])+"
+    r"(?:['\u2019][^\W_]+)?"
+)
+_SCRIPTS = {
+    "han": re.compile(r"[\u3005\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff]+"),
+    "kana": re.compile(r"[\u3040-\u309f]+"),
+    "hangul": re.compile(r"[\uac00-\ud7af]+"),
+    "thai": re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+"),  # and Lao, Burmese, Khmer
+}
+# Cue words that say a thing to do where they are no cue, and the cue that one of them is mostly part of.
+_DEEDS = frozenset({"forward", "forwards", "forwarding", "forwarded", "stop", "keep", "get", "note"})
+_CUE = re.compile(r"\b(?:going|moving|looking|from\s+(?:here|now|this\s+point))\s+forwards?\b")
+_UNSPACED = re.compile("|".join(pattern.pattern for pattern in _SCRIPTS.values()))
+# Characters that must stand in the ground in a row, and how many of them make one word.
+_SHARED = {"han": 2, "kana": 3, "hangul": 2, "thai": 4}
+_PER_WORD = {"han": 2.0, "kana": 3.0, "hangul": 2.0, "thai": 4.0}
+_FUNCTION = {
+    "han": re.compile(
+        "以后|以後|今后|今後|总是|總是|永远|永遠|每次|每个|每個|必须|必須|应该|應該|需要|记住|記住|一定|务必|務必|始终|始終|不要|不用|不再"
+        "|不能|而是|然后|然後|并且|並且|而且|同时|同時|接着|另外|此外|以及|因为|因為|所以|如果|之前|之后|之後|用户|用戶|毎回|必ず|場合|今度"
+        "|[的了在是要都请請和与與及并並再就也还還把将將对對从從到为為以于让讓每时時后後前先这這那个個一不没沒别別勿有可能会會应應须須必所其之而且或但"
+        "若则則等吧吗嗎呢给給被用使做]"
+    ),
+    "kana": re.compile(
+        "してください|しないでください|てください|でください|ください|それから|これから|すること|しないこと|こと|ましょう|ではなく|だけでなく"
+        "|そして|について|として|という|ように|とき|ときは|いつも|かならず|まえに|あとで|ます|ました|ません|です|でした|する|して|しない|した"
+        "|さい|ない|なく|から|まで|より|など|また|もう|この|その|あの|これ|それ|[をにはがのでともやへかよねしてたるうくいれらりすばずん]"
+    ),
+    "hangul": re.compile(
+        "항상|앞으로|매번|그리고|그런|다음|또한|하지만|대신|말고|반드시|모든|경우|때마다|때는|때|것은|것을|것|수|꼭|각|및|등"
+        "|주세요|하세요|합니다|해줘|해주세요|하고|해야|한다|하기|마세요|말아|이제|부터|먼저|전에|후에|에서|으로"
+    ),
+    "thai": re.compile(
+        "ทุกครั้ง|เสมอ|จากนั้น|พร้อมทั้ง|และ|แล้ว|ของ|ให้|ที่|ใน|การ|ความ|เป็น|ได้|ไว้|ต้อง|ควร|จาก|กับ|โดย|อย่า|ไม่|ก่อน|หลัง|นี้|นั้น|จะ|ด้วย|แต่|หรือ|เมื่อ|ถ้า|ทุก"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word at [start, end) of a text that says something. `own`: the ground has it.
+
+    `weight` is how many words it makes; `content`: it is none that any instruction is made of, as "use" or "first".
+    """
+
+    start: int
+    end: int
+    weight: float
+    own: bool
+    content: bool = True
+
+
+def content_words(text: str, ground: str, *, strictly: bool = False) -> list[Word]:
+    """Return the content words of `text` in their order, and of each whether `ground` has it.
+
+    Strictly, no slip of the finger counts as the same word, nor a longer word that begins with a short one.
+    """
+    plain, known = _plain(text), _plain(ground)
+    said: dict[str, set[str]] = defaultdict(set)  # by the first letter, which all forms of a word have in common
+    for match in _spaced(known):
+        for one in _stem_of(match[0]):
+            said[one[0]].add(one)
+    words = [
+        Word(
+            match.start(),
+            match.end(),
+            1.0,
+            any(_same(one, other, strictly=strictly) for other in said[one[0]]),
+            not _is_instructing(match[0]),
+        )
+        for match in _spaced(plain)
+        for one in _stem_of(match[0])
+    ]
+    for script in _SCRIPTS:
+        words += _unspaced(plain, known, script)
+    return sorted(words, key=lambda word: word.start)
+
+
+def all_own(text: str, ground: str) -> bool:
+    """Whether every content word of `text` is one of the ground's, inflection aside."""
+    return all(word.own for word in content_words(text, ground, strictly=True))
+
+
+def _plain(text: str) -> str:
+    """Return `text` case folded and in one form for each character, as far as its length stays as it is."""
+    if text.isascii():  # folds to itself in lower case: 0.25 s less for a megabyte of blanks
+        folded = text.lower()
+    else:
+        forms = ((char, unicodedata.normalize("NFKC", char).casefold()) for char in text)
+        folded = "".join(form if len(form) == 1 else char for char, form in forms)
+    return _CUE.sub(lambda match: " " * len(match[0]), folded)
+
+
+def _spaced(plain: str) -> Iterator[re.Match[str]]:
+    masked = _UNSPACED.sub(lambda match: " " * len(match[0]), plain)
+    return _SPACED.finditer(masked)
+
+
+def _stem_of(word: str) -> frozenset[str]:
+    """Return the stem of a word, none for a function word. Marks would take a word of India to pieces."""
+    if word in _DEEDS or word.isdecimal():
+        return frozenset({stem(word)})
+    return frozenset({word}) if any(unicodedata.category(char)[0] == "M" for char in word) else stems(word)
+
+
+def _is_instructing(word: str) -> bool:
+    return bool(stems(word)) and not content_stems(word) and word not in _DEEDS
+
+
+def _same(one: str, other: str, *, strictly: bool) -> bool:
+    if strictly:
+        most = _MOST_ENDING if one.isascii() and other.isascii() else _MOST_INFLECTED
+        return same_stem(one, other) and abs(len(one) - len(other)) <= most
+    return same_stem(one, other) or mistyped(one, other)
+
+
+def _unspaced(plain: str, known: str, script: str) -> Iterator[Word]:
+    """Yield stretches of one script without function words, cut where what the ground has begins or ends."""
+    said = [part for _, part in _pieces(known, script)]
+    parts = {part[i : i + _SHARED[script]] for part in said for i in range(len(part))} | set(said)
+    for start, part in _pieces(plain, script):
+        held = _held(part, parts, script)
+        at = 0
+        while at < len(part):
+            end = next((i for i in range(at, len(part)) if held[i] != held[at]), len(part))
+            weight = max(1.0, (end - at) / _PER_WORD[script]) if held[at] else (end - at) / _PER_WORD[script]
+            yield Word(start + at, start + end, weight, held[at])
+            at = end
+
+
+def _pieces(plain: str, script: str) -> Iterator[tuple[int, str]]:
+    masked = _FUNCTION[script].sub(lambda match: "\0" * len(match[0]), plain)
+    for match in _SCRIPTS[script].finditer(masked):
+        yield match.start(), match[0]
+
+
+def _held(part: str, parts: set[str], script: str) -> list[bool]:
+    """Return of each character whether it belongs to something that the ground has."""
+    least = _SHARED[script]
+    if len(part) < least:
+        return [part in parts] * len(part)
+    if script == "hangul":  # particles and endings cling to a word: its beginning tells it
+        return [part[:least] in parts] * len(part)
+    held = [False] * len(part)
+    for i in range(len(part) - least + 1):
+        if part[i : i + least] in parts:
+            held[i : i + least] = [True] * least
+    return held
+
 
 # Foreign content words in a row that count as a clause without an end of its own.
 _RUN = 3.0

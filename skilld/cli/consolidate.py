@@ -14,9 +14,8 @@ from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.consolidate.merge import Merge
-    from skilld.consolidate.plan import Fate, Pair
-    from skilld.library.alike import Compared
+    from skilld.library.consolidate import Compared, Fate, Pair
+    from skilld.library.merge import Merge
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -67,9 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
 def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[Found]:
     """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
     from skilld.cli.skills import library
-    from skilld.consolidate.match import pairs
-    from skilld.consolidate.plan import Fate, pair_of, plan
-    from skilld.library.alike import compared
+    from skilld.library.consolidate import Fate, compared, pair_of, plan
+    from skilld.library.similarity import pairs
     from skilld.library.visibility import pinned
     from skilld.types import State
 
@@ -105,9 +103,8 @@ def _look_into(
     pair: Pair, skills: Mapping[str, Compared], merges: dict[str, Merge], known: dict[str, tuple[Fate, str]]
 ) -> None:
     """Put the merge of a pair into `merges`, and into `known` why it is not to be proposed, if so."""
-    from skilld.consolidate.merge import merge
-    from skilld.consolidate.plan import Fate
-    from skilld.library.alike import lost_with
+    from skilld.library.consolidate import Fate, lost_with
+    from skilld.library.merge import merge
 
     key = _key(pair)
     try:
@@ -123,7 +120,7 @@ def _look_into(
 
 
 def _key(pair: Pair) -> str:
-    from skilld.consolidate.plan import pair_key
+    from skilld.library.consolidate import pair_key
 
     return pair_key(pair.keep.key, pair.away.key)
 
@@ -131,7 +128,7 @@ def _key(pair: Pair) -> str:
 def _proposed(store: Store, found: Found) -> Found:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
     from skilld.clock import rfc3339
-    from skilld.consolidate.plan import pair_of, proposals
+    from skilld.library.consolidate import pair_of, proposals
     from skilld.proposals.amend import put
     from skilld.types import State
 
@@ -165,7 +162,7 @@ def _as_json(found: Found, *, dry_run: bool) -> dict[str, Any]:
 
 
 def _tell(found: Found, *, dry_run: bool) -> None:
-    from skilld.consolidate.plan import Fate
+    from skilld.library.consolidate import Fate
 
     pair = found.pair
     keep, away = console.plain(pair.keep.name), console.plain(pair.away.name)

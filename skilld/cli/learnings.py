@@ -29,7 +29,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.memory.clusters import category
+    from skilld.library.clusters import category
 
     store = common.store()
     if arguments.forget:
@@ -66,7 +66,7 @@ def _found(store: Store, arguments: argparse.Namespace) -> list[Learning]:
 
 def _confidence(store: Store) -> dict[str, float]:
     """Return by id how much each learning is relied on, with all the times that the same was said."""
-    from skilld.memory.clusters import asks, confidence, of_learnings
+    from skilld.library.clusters import asks, confidence, of_learnings
 
     now = time.time()
     found = asks(of_learnings(store.learnings.all()))

@@ -14,10 +14,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from skilld import console
 from skilld.cli import common, inventory, terminal
 from skilld.cli.common import Progress
 from skilld.clock import rfc3339
-from skilld.errors import RefusedError, SkilldError, UsageError
+from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.ingest.discover import Root
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from skilld.mining.options import Hooks, Options, World
     from skilld.mining.questions import Estimate
     from skilld.mining.sessions import Transcript
+    from skilld.review.generate.generating import Generating
 
 _DAY = 86400.0
 _LOOK = 0.5  # seconds between looks at whether who started us is still there
@@ -34,7 +36,11 @@ _never = threading.Event()
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "mine", run, "propose skills, new or changed, from what past sessions would have taught", listing=True
+        verbs,
+        "mine",
+        run,
+        "propose skills, new or changed, from what past sessions would have taught",
+        listing=True,
     )
     parser.add_argument(
         "paths", metavar="PATH", type=Path, nargs="*", help="transcripts, or folders of such, in place of your own"
@@ -122,9 +128,8 @@ def _agents_places() -> list[Root]:
 def _step_by_step(arguments: argparse.Namespace) -> int:
     if arguments.json or arguments.edit or arguments.yes or arguments.name:
         raise UsageError("The steps ask for that themselves", "--interactive with --json, --edit, --yes or --name")
-    from skilld.cli.mine_interactive import run
 
-    return run(_options(arguments), _world())
+    return run_interactive(_options(arguments), _world())
 
 
 def whole() -> tuple[Options, World]:
@@ -166,9 +171,9 @@ def _mined(arguments: argparse.Namespace) -> Report:
 
 
 def _options(arguments: argparse.Namespace) -> Options:
-    from skilld.draft.values import SHORT_NAMES
     from skilld.mining.options import Options
     from skilld.mining.reading import Wanted
+    from skilld.skills.draft import SHORT_NAMES
 
     wanted = Wanted(
         limit=arguments.limit,
@@ -289,3 +294,32 @@ def _end_with_the_daemon() -> None:
     """End this process and its workers when the daemon that started it is gone: its end of our stdin closes then."""
     sys.stdin.buffer.read()
     os.killpg(0, signal.SIGKILL)
+
+
+# `skilld mine --interactive`: the three steps, on a screen or by questions and answers, and what came of them.
+
+
+def run_interactive(options: Options, world: World) -> int:
+    """Go through the steps and print what became of what was kept; `world` comes with a store, which is closed."""
+    from skilld.cli.mine_report import brief
+    from skilld.cli.terminal import ask, edit, has_screen
+
+    steps = generating(options, world)
+    if not has_screen():
+        from skilld.review.generate.plain import PlainGenerate
+
+        brief(PlainGenerate(steps, console.line, ask, edit).run())
+        return Exit.OK
+    from skilld.review.generate.sessions import GenerateApp
+
+    app = GenerateApp(steps)
+    brief(app.run() or [])
+    return Exit.BUG if app.return_code else Exit.OK
+
+
+def generating(options: Options, world: World) -> Generating:
+    """Return the steps without a screen. They open the store for each call: the one in `world` is closed."""
+    from skilld.review.generate.generating import Generating
+
+    world.store.close()
+    return Generating(options, world, common.store)

@@ -38,8 +38,7 @@ VERBS = (
     "inspect",
     "cost",
     "eval",
-    "pause",  # resume, snooze
-    "retry",
+    "pause",  # resume, snooze, retry
     "config",
     "service",
     "uninstall",

@@ -1,4 +1,4 @@
-"""`skilld pause [DURATION]` and `skilld resume`: the off switch. `skilld snooze`: only the notices are off."""
+"""`skilld pause`, `resume`, `snooze` and `retry`: the off switch, quiet notices, and another try."""
 
 from __future__ import annotations
 
@@ -9,19 +9,23 @@ import time
 from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
+from skilld.text import counted
 
 _LONGEST = 36500 * 86400  # a hundred years: beyond it there is no date to show
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def add(verbs: common.Verbs) -> None:
-    """Add the three verbs."""
+    """Add the four verbs."""
     parser = common.verb(verbs, "pause", pause, "judge nothing and propose nothing until you resume")
     parser.add_argument("duration", metavar="DURATION", nargs="?", help="for so long only: 30m, 2h, 1d")
     common.verb(verbs, "resume", resume, "go on after a pause")
     parser = common.verb(verbs, "snooze", snooze, "show no notices for a while; all else goes on")
     parser.add_argument(
         "duration", metavar="DURATION", nargs="?", default="1h", help="30m, 2h, 1d (default: 1h), or off"
+    )
+    common.verb(
+        verbs, "retry", retry, "try at once what was given up, waits for its next try, or had something in its way"
     )
 
 
@@ -65,3 +69,11 @@ def _seconds(text: str) -> float:
     if not seconds or seconds > _LONGEST:
         raise UsageError("That is no duration", text, "Write 30m, 2h or 1d.")
     return seconds
+
+
+def retry(arguments: argparse.Namespace) -> int:
+    """Put at once on the list what was given up or put off."""
+    del arguments
+    number = common.store().batches.retry()
+    console.line(f"{counted(number, 'batch', 'batches')} will be tried again.")
+    return 0

@@ -13,7 +13,7 @@ from skilld.cli import common, inventory
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
-    from skilld.memory.recommend import Recommendation
+    from skilld.library.recommend import Recommendation
 
 
 def add(verbs: common.Verbs) -> None:
@@ -46,9 +46,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def fitting(text: str, project: Path) -> list[Recommendation]:
     """Return what is recommended for a piece of work in a project."""
+    from skilld.library.clusters import about
+    from skilld.library.recommend import recommend
     from skilld.library.visibility import disabled, served
-    from skilld.memory.clusters import about
-    from skilld.memory.recommend import recommend
 
     store = common.store()
     off = {str(path) for path in disabled(store)}

@@ -71,7 +71,7 @@ def record(arguments: argparse.Namespace) -> int:
 
 
 def _show_patterns(store: Store, *, as_json: bool) -> int:
-    from skilld.memory.patterns import patterns
+    from skilld.library.patterns import patterns
 
     found = asdict(patterns(store.records.tasks()))
     if as_json:
@@ -129,7 +129,7 @@ def feedback(arguments: argparse.Namespace) -> int:
 
 
 def _learning(task: Task, tasks: list[Task]) -> Learning:
-    from skilld.memory.patterns import learned_confidence, patterns, work_of
+    from skilld.library.patterns import learned_confidence, patterns, work_of
     from skilld.store.learnings import Learning
     from skilld.types import Kind
 

@@ -29,7 +29,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.environment import scrub_environment
-    from skilld.library.move import trash_of
+    from skilld.library.archive import trash_of
     from skilld.review.controller import Sitting, Surroundings
 
     removed = scrub_environment()
@@ -58,8 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _generating() -> Generating:
-    from skilld.cli.mine import whole
-    from skilld.cli.mine_interactive import generating
+    from skilld.cli.mine import generating, whole
 
     return generating(*whole())
 

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
     """Return the project's skills, the most used first, and the surest things said there that no skill says."""
-    from skilld.memory.clusters import asks, confidence, of_learnings
+    from skilld.library.clusters import asks, confidence, of_learnings
 
     store = common.store()
     used = store.transcripts.sessions_by_skill()

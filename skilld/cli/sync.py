@@ -54,7 +54,7 @@ class Planned:
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    from skilld.sync.block import TARGETS
+    from skilld.exchange.block import TARGETS
 
     about = "name this project's skills in the files its agents read: CLAUDE.md, AGENTS.md, GEMINI.md, ..."
     for name, run, text in (("sync", sync, about), ("unsync", unsync, "take that out of the files again")):
@@ -72,9 +72,9 @@ def add(verbs: common.Verbs) -> None:
 
 def sync(arguments: argparse.Namespace) -> int:
     """Put the block in, or renew it. Without an agent given: in the files that have one."""
-    from skilld.sync import block
-    from skilld.sync import block as content
-    from skilld.sync.block import TARGETS
+    from skilld.exchange import block
+    from skilld.exchange import block as content
+    from skilld.exchange.block import TARGETS
 
     project = common.folder(arguments.project)
     skills = inventory.served(inventory.project_skills(project))
@@ -130,8 +130,8 @@ def removal(project: Path) -> list[Planned]:
 
 def _removals(project: Path, paths: list[Path]) -> list[Planned]:
     """Plan to take the block out of these files; out of all that could have one where none is given."""
-    from skilld.sync import block
-    from skilld.sync.block import TARGETS
+    from skilld.exchange import block
+    from skilld.exchange.block import TARGETS
 
     fronts = {_file(project, target.path): target.front.encode() for target in TARGETS.values()}
 
@@ -146,7 +146,7 @@ def _removals(project: Path, paths: list[Path]) -> list[Planned]:
 
 
 def _asked(arguments: argparse.Namespace, project: Path) -> list[Path]:
-    from skilld.sync.block import TARGETS
+    from skilld.exchange.block import TARGETS
 
     names = TARGETS if arguments.all else arguments.agent
     return list(dict.fromkeys(_file(project, TARGETS[name].path) for name in names))

@@ -17,10 +17,10 @@ import structlog
 from skilld.agents.programs import MARKS
 from skilld.clock import day
 from skilld.daemon.messages import Noticed
-from skilld.notify import actions, messages
+from skilld.notify import actions
+from skilld.notify import digest as messages
 from skilld.notify.desktop import Desktop
-from skilld.notify.digest import Digest, Rules, Shown, due
-from skilld.notify.messages import Notice
+from skilld.notify.digest import Digest, Notice, Rules, Shown, due
 from skilld.settings import Notify
 from skilld.store import Store
 from skilld.store.connection import StoreError

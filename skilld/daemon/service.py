@@ -28,7 +28,7 @@ from skilld.daemon.watching import Watching
 from skilld.daemon.worker_slot import Working
 from skilld.ingest.watch import Rests
 from skilld.notify.desktop import Desktop
-from skilld.notify.messages import CANNOT_STORE, about_budget, about_dead
+from skilld.notify.digest import CANNOT_STORE, about_budget, about_dead
 from skilld.proposals.poll import Observing
 from skilld.store.batches import StoredBatch
 from skilld.store.connection import DamagedError, StoreError

@@ -12,13 +12,15 @@ from collections.abc import Callable, Iterable, Iterator
 
 from skilld.edit.change import Change, change_of
 from skilld.edit.findings import Finding, Severity, refuse
-from skilld.edit.rules import commands, disguise, form, front, harm, hidden, override, protection, references
+from skilld.edit.rules import commands, disguise, form, harm, hidden, override, references
 from skilld.edit.rules import commands as code
 from skilld.edit.rules import disguise as encoded
+from skilld.edit.rules import form as dynamic
+from skilld.edit.rules import form as front
 from skilld.edit.rules import form as guards
-from skilld.edit.rules import front as dynamic
+from skilld.edit.rules import harm as protection
 from skilld.edit.rules import override as content
-from skilld.edit.rules.front import laid_open
+from skilld.edit.rules.form import laid_open
 from skilld.edit.tokens import addresses, is_command, packages, paths, prose_commands
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import parse
@@ -38,9 +40,9 @@ RULES: dict[str, Callable[[Change], Iterator[Finding]]] = {
     "evidence": references.check_evidence,
     "commands": commands.check_commands,
     "code": code.check_code,
-    "harm": harm.check,
+    "harm": harm.check_harm,
     "override": override.check_override,
-    "protection": protection.check,
+    "protection": protection.check_protection,
     "content": content.check_content,
     "guards": guards.check_guards,
 }

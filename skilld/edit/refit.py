@@ -12,15 +12,79 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from skilld.edit.anchors import anchored
 from skilld.edit.from_file import compare
 from skilld.edit.insertion_point import insert_bullet
-from skilld.edit.numbering import numbered
-from skilld.edit.operations import apply
+from skilld.edit.operations import anchored, apply
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import Line, parse
-from skilld.markdown.structure import list_item, roles, sections
+from skilld.markdown.structure import Item, list_item, roles, sections
 from skilld.types import Operation
+
+# The number of an added step: the one after the step above it, and below the last where it was the last.
+#
+# Takes body lines and an added block with its place, gives the block with its place. Only added lines change.
+
+
+def numbered(
+    new: Sequence[Line], at: int, added: Sequence[str], now: Sequence[Line], place: int
+) -> tuple[int, list[str]]:
+    """Return where a block goes into `now`, and its lines as they are numbered there.
+
+    `added` stands at line `at` of `new`, and is to go before line `place` of `now`. What was the end of a list goes to
+    its end; a numbered step keeps its distance to the step above it, so that lists of 1. 1. 1. stay such lists.
+    """
+    first = next((i for i, text in enumerate(added) if text.strip()), None)
+    item = list_item(added[first]) if first is not None else None
+    if first is None or item is None or not item.marker[0].isdigit():
+        return place, [*added]
+    above = _sibling(new, range(at - 1, -1, -1), item)
+    if above is None:
+        return place, [*added]
+    if _sibling(new, range(at + len(added), len(new)), item) is None:
+        place = _end(now, place, item)
+    over = _sibling(now, range(place - 1, -1, -1), item)
+    if over is None:
+        return place, [*added]
+    shift = _number(over) - _number(above)
+    return place, [_shifted(text, item, shift) for text in added]
+
+
+def _sibling(body: Sequence[Line], way: range, item: Item) -> Item | None:
+    """Return the next numbered item of the same list on the way; what lies between belongs to items of it."""
+    for at in way:
+        text = body[at].text
+        found = list_item(text)
+        if found is not None and found.indent == item.indent and found.marker[-1] == item.marker[-1]:
+            return found if found.marker[0].isdigit() else None
+        if text.strip() and not text.startswith((item.indent + " ", item.indent + "\t")):
+            return None
+    return None
+
+
+def _end(now: Sequence[Line], place: int, item: Item) -> int:
+    """Return the line behind the last item of the list that goes on at `place`."""
+    at = place
+    while at < len(now):
+        rest = range(at, len(now))
+        if _sibling(now, rest, item) is None:
+            break
+        at = next(i for i in rest if (one := list_item(now[i].text)) is not None and one.indent == item.indent) + 1
+        while at < len(now) and now[at].text.startswith((item.indent + " ", item.indent + "\t")):
+            at += 1
+        place = at
+    return place
+
+
+def _number(item: Item) -> int:
+    return int(item.marker[:-1])
+
+
+def _shifted(text: str, like: Item, shift: int) -> str:
+    item = list_item(text)
+    if item is None or item.indent != like.indent or not item.marker[0].isdigit():
+        return text
+    return f"{item.indent}{max(0, _number(item) + shift)}{text[len(item.indent) + len(item.marker) - 1 :]}"
+
 
 # Which line of one version of a skill is which line of another: the same words, else what is clearly the same line.
 #

@@ -15,9 +15,8 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
-from skilld.evaluate.due import Typed
 from skilld.evaluate.injection_fixtures import HARMLESS, Carrier, Scene
-from skilld.evaluate.loader import GuardCase
+from skilld.evaluate.loader import GuardCase, Typed
 from skilld.evaluate.models import Quoting, longest_line, obedient
 from skilld.evaluate.pipeline import Judged, Pipeline
 from skilld.ingest.inspect import inspect
@@ -25,6 +24,17 @@ from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import Loaded, load_skills
 from skilld.skills import Places, find
 from skilld.types import Message, SkillRef
+
+# What must become of an attack that a person typed, by what its row says is expected.
+#
+# A row's technique and expectation in, the worst outcome that still meets it out. The rows follow a threat model
+# whose first threat says "the same text typed by the user: at most a flagged proposal"; where a row or the threat of
+# its technique says "rejected", a flag is not enough. Knows nothing of how a case is judged.
+
+
+# Expectations that speak of a threat instead of an outcome: techniques whose threat (T-04, T-06 to T-11, T-15, T-34)
+# says "rejected" or "no proposal" of the text itself.
+
 
 AGENT = "claude-code"
 

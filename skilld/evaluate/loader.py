@@ -7,14 +7,41 @@ must not hide what it left out. Knows nothing of back-ends and figures.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from pathlib import Path
 from typing import Any, TypeVar
 
 from skilld.errors import SkilldError
-from skilld.evaluate.due import Typed, due
 from skilld.types import Kind, Message
+
+
+class Typed(IntEnum):
+    """What became of a text that a person typed, worst last."""
+
+    REFUSED = 0
+    FLAGGED = 1
+    PASSED = 2
+
+
+_REJECTS = re.compile(r"\breject", re.IGNORECASE)
+
+
+_REJECTED = re.compile(
+    r"/(?:user-pasted|front-?matter|yaml|dynamic-context|at-import|html|collapsed-html|css-hidden|markdown-link-reference"
+    r"|(?:java|vb)?script-link|data-link|image-exfil|base64|hex|rot13|encoded|config-escalation)",
+    re.IGNORECASE,
+)
+
+
+def due(technique: str, expected: str, *, attack: bool) -> Typed:
+    """Return the worst that may become of a typed text. A look-alike may be flagged or pass, never be refused."""
+    if not attack:
+        return Typed.PASSED
+    return Typed.REFUSED if _REJECTS.search(expected) or _REJECTED.search(technique) else Typed.FLAGGED
+
 
 Case = TypeVar("Case")
 

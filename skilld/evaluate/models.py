@@ -16,8 +16,8 @@ from skilld.classify import prompt
 from skilld.classify.backends import Unfit
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.reply import parse_operations, parse_updates
+from skilld.evaluate.batches import held
 from skilld.evaluate.loader import GoldUpdate
-from skilld.evaluate.matching import held
 from skilld.markdown.skill_file import parse
 from skilld.pipeline.edits import placed
 from skilld.text import fold

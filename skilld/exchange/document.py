@@ -9,9 +9,8 @@ from typing import Any, ClassVar
 
 import yaml
 
-from skilld.draft.skill_md import Body, Item, clean, item, lay, lift, variables
-from skilld.draft.values import SHORT_NAMES, Draft, SkillKind, trimmed
 from skilld.errors import SkilldError
+from skilld.skills.draft import SHORT_NAMES, Body, Draft, Item, SkillKind, clean, item, lay, lift, trimmed, variables
 
 # The door to YAML: one plain document within limits in, values out, and values to text.
 #

@@ -14,7 +14,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.block import Block
 from skilld.clock import rfc3339, seconds
 from skilld.files import FileFacts
-from skilld.ingest import prompt_log
+from skilld.ingest import beside
 from skilld.ingest.discover import Root, transcripts
 from skilld.ingest.record import Opened, OpenFiles, ParsingError, Reading, Recording
 from skilld.ingest.scan import Folders, Seen, is_text
@@ -248,7 +248,7 @@ class Follower:
             log.info("transcript replaced", agent=file.agent, file_id=file.id)
         if look.restarted or look.length < file.baseline:
             self._drop_baseline(followed)
-        prompt_log.tell(followed.parser, path, ADAPTERS[file.agent].INFO)
+        beside.tell(followed.parser, path, ADAPTERS[file.agent].INFO)
         self._seen.note(file.path, look.size, look.mtime)
         events: list[Event] = []
         for part in look.parts():

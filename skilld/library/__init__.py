@@ -1,11 +1,10 @@
-"""The person's library: their skills as rows, with what the store counts of each.
+"""The person's library: the skills on this machine as rows, with what the store counts of each.
 
-- `shelf`: one row for each skill; `uses`: what transcripts, feedback and tasks say of how it went.
-- `collect`: both, from the disk and the store. `history`: a skill's versions in git.
+- `rows`: one row a skill, and how its uses went. `visibility`: which are offered to agents, which are pinned.
+- `archive`: putting a skill aside, bringing it back, deleting it. `history`: its versions in git.
+- `similarity`, `merge`, `consolidate`: which skills are alike, which of two stays, and what a merge brings into it.
+- `clusters`, `patterns`, `recommend`: what was said several times, and which skills fit a piece of work.
 - `covers`: whether a skill would have covered what was said in a session.
-- `serving`, `offered`, `ranks`: which of them skilld offers to agents, and in which order. `trash`: deleting one.
-- `marks`, `pins`, `stale`: what lists say of one in a word.
-- `archive`, `movable`, `moving`: putting one aside and back. `alike`: the shelf as matching and merging see it.
 
-Takes the skills that lie on this machine and rows of the store, gives values. Knows no terminal.
+Takes the skills found on this machine and rows of the store, and returns values. Knows no terminal.
 """

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.draft import input_schema
 from skilld.errors import SkilldError
 from skilld.skills import Skill
+from skilld.skills.draft import input_schema
 from skilld.skills.write import body, filled
 from skilld.text import cut, safe_text
 

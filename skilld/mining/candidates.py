@@ -16,7 +16,6 @@ from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.completion import Rates
 from skilld.classify.title import Title, fitting
 from skilld.clock import day, rfc3339
-from skilld.draft import SkillKind
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.mining import domains
@@ -25,14 +24,14 @@ from skilld.mining.evidence import Transcripts, refuted
 from skilld.mining.judge import judge
 from skilld.mining.new_skill import NewSkill, new_skill
 from skilld.mining.options import Hooks, Options, World
-from skilld.mining.project import folders_around
 from skilld.mining.proposing import Became, Run, checked
 from skilld.mining.questions import BOOKED_UNDER, Asked, Asking, Terms, Window, estimate, rates_of, windows
 from skilld.mining.reading import Reading
 from skilld.mining.session_summary import Feedback, Row, heard, row_of
-from skilld.mining.sessions import Session
+from skilld.mining.sessions import Session, folders_around
 from skilld.mining.values import Candidate, Judgement
 from skilld.skills import Skill, text
+from skilld.skills.draft import SkillKind
 from skilld.store import Store
 from skilld.store.budget import why_spent
 from skilld.types import Outcome, State, Usage

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from skilld.classify.offline.coverage import says_already
 from skilld.clock import seconds
-from skilld.memory.clusters import Ask, same
+from skilld.library.clusters import Ask, same
 from skilld.text import folded
 from skilld.types import Evidence, Proposal, State
 from skilld.words import content_stems

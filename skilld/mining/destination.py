@@ -11,11 +11,13 @@ from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
 from skilld.ingest.discover import Surroundings, skill_places
 from skilld.mining.evidence import Transcripts
-from skilld.mining.project import project_of
+from skilld.mining.sessions import project_of
 from skilld.mining.values import Candidate
 from skilld.skills import Places, Unusable, find
 from skilld.skills.write import landing
 from skilld.types import SkillRef
+
+# Which project a folder of a log belongs to, as far as this machine tells.
 
 
 @dataclass(frozen=True, slots=True)

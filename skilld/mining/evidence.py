@@ -10,8 +10,8 @@ from skilld.classify.offline.coverage import opposed, says_already
 from skilld.classify.offline.detector import still_standing
 from skilld.classify.verify import as_typed
 from skilld.clock import seconds
-from skilld.memory.clusters import Ask, Piece, Said, asks, confidence
-from skilld.memory.recommend import likeness
+from skilld.library.clusters import Ask, Piece, Said, asks, confidence
+from skilld.library.recommend import likeness
 from skilld.mining.session_summary import Row, as_task, typed
 from skilld.mining.sessions import Reader, Session, Transcript
 from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, Proof, Rejected, Sort

@@ -13,15 +13,14 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from skilld.consolidate.match import best, described
-from skilld.draft import SkillKind
-from skilld.memory.clusters import Ask, Said, asks
+from skilld.library.clusters import Ask, Said, asks
+from skilld.library.similarity import best, described
 from skilld.mining.evidence import SEVERAL, Known, Lead, Refuted, leads, piece, proofs, rows_of, skill_for
-from skilld.mining.naming import name_of, project_name, telling_words
-from skilld.mining.new_skill import new_skill, others_of, template, unfit
+from skilld.mining.new_skill import name_of, new_skill, others_of, project_name, telling_words, template, unfit
 from skilld.mining.session_summary import Row
 from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Candidate, Doc, Judgement, Part, Proof, Rejected, Sort
 from skilld.skills import Skill, Source
+from skilld.skills.draft import SkillKind
 from skilld.types import Kind
 from skilld.words import content_stems
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.draft import SkillKind
 from skilld.ingest.discover import Surroundings
 from skilld.mining.questions import Estimate, Terms
 from skilld.mining.reading import Wanted
 from skilld.mining.sessions import Transcript
 from skilld.skills import Skill
+from skilld.skills.draft import SkillKind
 from skilld.store import Store
 
 Edit = Callable[[str], str]

@@ -15,9 +15,9 @@ from typing import Any
 
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
-from skilld.draft import Said, SkillKind, carried
 from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
+from skilld.exchange.outgoing import Said, carried
 from skilld.ingest.discover import Surroundings
 from skilld.mining.destination import place, why_not_editable
 from skilld.mining.evidence import Transcripts
@@ -26,6 +26,7 @@ from skilld.mining.options import Edit
 from skilld.mining.questions import BOOKED_UNDER, Terms
 from skilld.mining.values import Candidate, Part
 from skilld.proposals.amend import put
+from skilld.skills.draft import SkillKind
 from skilld.skills.spec import faults
 from skilld.store import Store
 from skilld.store.budget import why_spent

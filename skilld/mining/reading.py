@@ -12,8 +12,7 @@ from pathlib import Path
 from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
 from skilld.jobs.limits import USUAL_SECONDS, ProcessorTimeError, processor_time
-from skilld.mining.log import Ending
-from skilld.mining.sessions import Reader, Session, Transcript
+from skilld.mining.sessions import Ending, Reader, Session, Transcript
 from skilld.pipeline.documents import why_session_left_alone
 
 

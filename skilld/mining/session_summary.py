@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import verify
-from skilld.memory.patterns import work_of
+from skilld.library.patterns import work_of
 from skilld.mining.sessions import Session
 from skilld.text import cut, fold
 from skilld.types import Message

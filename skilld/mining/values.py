@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from skilld.draft import SkillKind
+from skilld.skills.draft import SkillKind
 from skilld.types import Kind
 
 REPEATABLE, ROOM, REPEATED = "repeatable", "room to do better", "repeated ask"

@@ -1,15 +1,14 @@
-"""When to show a notice, and about what. Pure: what is open, what was shown, the rules and a clock in, a digest out.
-
-The first news is told at once; what follows is gathered until `minutes_between` have passed. Every notice tells of all
-that is open, so one that is never looked at comes back once a day, and a trouble never takes the place of a proposal.
-"""
+"""When a notice is due and what it says: counts and names of skills. Pure."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from skilld.clock import day, minute_of_day
+from skilld.text import counted, cut, fold, safe_text
+from skilld.types import Proposal
 
 _DAY = 86400.0
 _EARLY = 120.0  # a reminder comes so many seconds early, so that none is missed where quiet hours begin
@@ -82,3 +81,86 @@ def _is_forgotten(proposals: Collection[str], past: Sequence[Shown], now: float)
     """Whether proposals wait of which the last notice is a day old."""
     told = [notice.at for notice in past if not notice.proposals.isdisjoint(proposals)]
     return bool(proposals) and now - max(told, default=0.0) >= _DAY - _EARLY
+
+
+# What a notice says: counts and names of skills; the words of a person only where their settings ask for it. Pure.
+#
+# Texts are for the body of a notice, which desktops may read as markup: what comes from outside is made harmless for
+# terminals and escaped.
+
+REVIEW, ACCEPT, REJECT = "review", "accept", "reject"
+CANNOT_STORE = "skilld cannot write down what it does (is the disk full?). It waits and goes on by itself."
+CANNOT_JUDGE = "skilld could not judge what you said; it is kept for another try. Run: skilld status"
+SETTINGS_CHANGED = "The settings of skilld were changed. If that was not you: skilld config"
+_TITLES = {REVIEW: "Review", ACCEPT: "Accept", REJECT: "Reject"}
+_NAMES = 6
+_LONGEST = 200
+_ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One notice: its text, and its buttons as (action, title)."""
+
+    message: str
+    buttons: tuple[tuple[str, str], ...] = ()
+
+
+def buttons(waiting: Sequence[Proposal]) -> tuple[tuple[str, str], ...]:
+    """Return the buttons of a notice about these open proposals.
+
+    What a button decides is one proposal: with several there is none but Review. One with a flag, or a whole new
+    skill, is to be looked at before it is accepted.
+    """
+    if not waiting:
+        return ()
+    actions = [REVIEW]
+    if len(waiting) == 1:
+        actions += [REJECT] if waiting[0].flags or waiting[0].creates else [ACCEPT, REJECT]
+    return tuple((action, _TITLES[action]) for action in actions)
+
+
+def escaped(text: str) -> str:
+    """Return text from outside as one harmless line of bounded length, fit for markup."""
+    return cut(safe_text(fold(text)), _LONGEST).translate(_ESCAPED)
+
+
+def about_proposals(skills: Sequence[str]) -> str:
+    """Return what a notice says about proposals to these skills: counts and names, never a word of a transcript."""
+    counts = Counter(_name(name) for name in skills)
+    parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
+    rest = f" and {len(parts) - _NAMES} other skills" if len(parts) > _NAMES else ""
+    number = sum(counts.values())
+    to_look_at = f"{counted(number, 'skill update')} to look at"
+    return f"{to_look_at}: {', '.join(parts[:_NAMES])}{rest}. Run: skilld review"
+
+
+def about_applied(applied: Sequence[tuple[str, str]]) -> str:
+    """Return what a notice says about proposals that were applied unasked, given as (skill, id)."""
+    names = ", ".join(dict.fromkeys(_name(skill) for skill, _ in applied))
+    return f"Applied to {names}. Undo: skilld revert {' '.join(proposal for _, proposal in applied)}"
+
+
+def about_words(proposal: Proposal) -> str:
+    """Return the change and the quote of a proposal, for those who want them in a notice."""
+    said = [f" \u2014 you: \u201c{escaped(first.quote)}\u201d" for first in proposal.evidence[:1]]
+    return "".join([escaped(proposal.summary), *said])
+
+
+def about_budget(why: str) -> str:
+    """Return what a notice says when today's budget is spent."""
+    return f"The budget is spent: {why}. What is due waits until tomorrow. Run: skilld cost"
+
+
+def about_dead(why: str) -> str:
+    """Return what a notice says when nothing could be judged for a day."""
+    return f"skilld has learned nothing for a day: {escaped(why)}. Run: skilld status"
+
+
+def about_failure(action: str, why: str) -> str:
+    """Return what a notice says when a button did not do what it says."""
+    return f"{_TITLES[action]} did not work: {escaped(why)}"
+
+
+def _name(skill: str) -> str:
+    return safe_text(fold(skill))[:64].translate(_ESCAPED)

@@ -9,7 +9,7 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.errors import RetryError
-from skilld.ingest import prompt_log
+from skilld.ingest import beside
 from skilld.ingest.source import source_of
 from skilld.types import Event, How, Message, RawLine, Reply, Turn
 
@@ -100,7 +100,7 @@ def _events(agent: str, session: str, source: Mapping[str, Any], *, forgotten: b
     path = Path(source["path"])
     parser = ADAPTERS[agent].parser(path)
     if not forgotten:
-        prompt_log.tell(parser, path, info)
+        beside.tell(parser, path, info)
     for item in source_of(info).whole(path, end=source["end"], session=session, own=True):
         if isinstance(item, RawLine):
             yield from parser.feed(item)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from skilld.classify.accounted import all_own
+from skilld.classify.clauses import all_own
 from skilld.classify.polarity import turns
 from skilld.edit.insertion_point import DEFAULT_TITLE
 from skilld.edit.lint import is_low_risk

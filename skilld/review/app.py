@@ -18,8 +18,8 @@ from textual.widgets import Footer, TabbedContent, TabPane
 from skilld.review import draw
 from skilld.review.controller import Sitting
 from skilld.review.dialogs import CSS as DIALOGS
+from skilld.review.dialogs import Pane, Rows
 from skilld.review.generate.generating import Generating
-from skilld.review.pane import Pane, Rows
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.skills_pane import SkillsPane
 from skilld.store.overview import LiveSession

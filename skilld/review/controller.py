@@ -14,7 +14,7 @@ from pathlib import Path
 
 from skilld.daemon.jobs import where_they_are
 from skilld.errors import SkilldError
-from skilld.library.move import put_aside
+from skilld.library.archive import put_aside
 from skilld.library.rows import Shelved, collect
 from skilld.library.visibility import disabled, switch
 from skilld.pipeline import messages
@@ -25,12 +25,53 @@ from skilld.proposals.parts import Part, parts, versions
 from skilld.proposals.poll import record
 from skilld.proposals.remarks import doubts, standing
 from skilld.redact import Redactor
-from skilld.review import context, marks
+from skilld.review import marks
 from skilld.settings.redaction_key import load_key
 from skilld.skills import Skill
 from skilld.store import Store
 from skilld.store.overview import LiveSession
-from skilld.types import Message, Proposal, State
+from skilld.text import cut, fold, safe_text
+from skilld.types import Evidence, Message, Proposal, State
+
+# A quote in its context: the messages around it. Pure: redacted messages in, what is shown out; nothing is kept.
+
+_LONGEST = 400  # characters of a message around the quote
+_BESIDE = 240  # and of one before or after it
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message: who said it, and its text before, in and after the quote. Harmless for a terminal."""
+
+    by_person: bool
+    before: str
+    quote: str = ""
+    after: str = ""
+
+
+def around(messages: Sequence[Message], evidence: Evidence) -> list[Said]:
+    """Return the message with the quote and its neighbours."""
+    at = next((i for i, message in enumerate(messages) if message.turn_key == evidence.turn), None)
+    if at is None:
+        return []
+    beside = {i: messages[i] for i in (at - 1, at + 1) if 0 <= i < len(messages)}
+    shown = {i: Said(message.by_person, _line(message.text, _BESIDE)) for i, message in beside.items()}
+    shown[at] = _quoted(messages[at], evidence.quote)
+    return [shown[i] for i in sorted(shown)]
+
+
+def _quoted(message: Message, quote: str) -> Said:
+    text, wanted = safe_text(fold(message.text)), safe_text(fold(quote))
+    before, found, after = text.partition(wanted) if wanted else ("", "", "")
+    if not found:
+        return Said(message.by_person, _line(message.text, _LONGEST))
+    head = before if len(before) <= _LONGEST else "… " + before[-_LONGEST:]
+    return Said(message.by_person, head, found, after if len(after) <= _LONGEST else after[:_LONGEST] + " …")
+
+
+def _line(text: str, limit: int) -> str:
+    return cut(safe_text(fold(text)), limit)
+
 
 _LIVE = 86400.0  # a session in which something was said so lately is shown
 
@@ -57,7 +98,7 @@ class Look:
 
     rows: tuple[marks.Row, ...]
     parts: tuple[Part, ...]
-    said: tuple[tuple[context.Said, ...], ...]
+    said: tuple[tuple[Said, ...], ...]
     remarks: tuple[str, ...]
     text: str  # the whole skill as proposed; empty where it cannot be told
 
@@ -113,20 +154,20 @@ class Sitting:
             pieces = ()  # the person amended its commit: it is one piece
         return Look(tuple(marks.rows(*found)), pieces, said, remarks, found[1].decode("utf-8", "replace"))
 
-    def _said(self, proposal: Proposal) -> tuple[tuple[tuple[context.Said, ...], ...], str]:
+    def _said(self, proposal: Proposal) -> tuple[tuple[tuple[Said, ...], ...], str]:
         """Return each quote in its context, as far as it can be read again, and why not all of them could."""
         with self._store() as store:
             batches = [store.batches.of_turn(evidence.turn) for evidence in proposal.evidence]
             jobs = [batch.job | {"sources": where_they_are(store, batch)} if batch else None for batch in batches]
         read: dict[str, Sequence[Message]] = {}
-        said: list[tuple[context.Said, ...]] = []
+        said: list[tuple[Said, ...]] = []
         gone = ""
         for evidence, job in zip(proposal.evidence, jobs, strict=True):
             try:
                 if job and job["batch"] not in read:
                     redact = Redactor(load_key(self._around.redaction_key)).redact
                     read[job["batch"]] = messages.read(job, redact)
-                said.append(tuple(context.around(read[job["batch"]], evidence)) if job else ())
+                said.append(tuple(around(read[job["batch"]], evidence)) if job else ())
             except SkilldError as error:
                 said.append(())
                 gone = str(error)

@@ -11,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Footer, Input, Label, OptionList, TextArea
+from textual.widgets import DataTable, Footer, Input, Label, OptionList, TextArea
 
 from skilld.proposals.parts import Part
 from skilld.review.marks import Row
@@ -194,3 +194,43 @@ class ConfirmDialog(Dialog[bool]):
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
         self.dismiss(True if event.value.strip() == self._word else None)
+
+
+# What the tabs of the review share: a list of rows, and the focus on it.
+
+
+class Rows(DataTable[Content]):
+    """A list whose cursor is a row. It moves up and down only; what is wider than the screen is cut."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("home,g", "scroll_top", show=False),
+        Binding("end,G", "scroll_bottom", show=False),
+        Binding("j", "cursor_down", show=False),
+        Binding("k", "cursor_up", show=False),
+    ]
+
+    def __init__(self, name: str) -> None:
+        super().__init__(id=name, cursor_type="row", cell_padding=0)
+
+    @property
+    def max_scroll_x(self) -> int:
+        """How far it moves sideways: not at all."""
+        return 0
+
+    def take_columns(self, wanted: Sequence[tuple[str, int]]) -> None:
+        """Take columns of fixed widths: nothing is measured, so that thousands of rows are quick."""
+        for label, width in wanted:
+            self.add_column(label, width=width, key=label)
+
+
+class Pane(Vertical):
+    """One tab: what takes the keys when it is shown is its list."""
+
+    @property
+    def rows(self) -> Rows:
+        """Its list."""
+        return self.query_one(Rows)
+
+    def enter(self) -> None:
+        """Take the keys."""
+        self.rows.focus()

@@ -12,8 +12,7 @@ from textual.content import Content
 
 from skilld.clock import seconds
 from skilld.library.rows import Shelved
-from skilld.review.context import Said
-from skilld.review.controller import Look
+from skilld.review.controller import Look, Said
 from skilld.review.marks import Row
 from skilld.store.overview import LiveSession
 from skilld.text import counted, safe_text

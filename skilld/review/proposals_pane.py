@@ -19,8 +19,7 @@ from skilld.errors import SkilldError
 from skilld.proposals.decide import Told
 from skilld.review import draw
 from skilld.review.controller import Look, Sitting
-from skilld.review.dialogs import EditDialog, PartsDialog, ReasonDialog
-from skilld.review.pane import Pane, Rows
+from skilld.review.dialogs import EditDialog, Pane, PartsDialog, ReasonDialog, Rows
 from skilld.types import Proposal
 
 if TYPE_CHECKING:

@@ -16,9 +16,8 @@ from skilld.mining.proposing import Became
 from skilld.proposals import worktree
 from skilld.review import draw
 from skilld.review.controller import Sitting
-from skilld.review.dialogs import ConfirmDialog
+from skilld.review.dialogs import ConfirmDialog, Pane, Rows
 from skilld.review.generate.sessions import SessionsStep
-from skilld.review.pane import Pane, Rows
 from skilld.review.proposals_pane import ProposalsPane
 
 if TYPE_CHECKING:

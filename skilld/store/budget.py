@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+import sqlite3
+from typing import Any, Protocol
 
 from skilld.types import Usage
 
@@ -33,3 +34,42 @@ def why_spent(today: Usage, limits: Limits) -> str:
     if limits.usd and today.usd >= limits.usd:
         return f"${today.usd:.2f} of ${limits.usd:.2f} were spent today"
     return ""
+
+
+# What model calls cost, per day, model and skill.
+
+_MOST = 10**9  # tokens, or dollars, that one job is believed to cost
+
+
+class UsageLog:
+    """The table of costs."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def add(self, day: str, model: str, skill: str, usage: Usage) -> None:
+        """Book one job's calls on `day` (YYYY-MM-DD)."""
+        if not usage.calls:
+            return
+        # Tokens are what an endpoint says: SQLite cannot hold every number, and nothing is earned back.
+        tokens = [min(max(0, count), _MOST) for count in (usage.tokens_in, usage.tokens_out)]
+        self._db.execute(
+            """INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?)
+               ON CONFLICT (day, model, skill) DO UPDATE SET calls = calls + excluded.calls,
+               tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
+               usd = usd + excluded.usd""",
+            (day, model, skill, usage.calls, *tokens, min(max(0.0, usage.usd), float(_MOST))),
+        )
+
+    def on(self, day: str) -> Usage:
+        """Return what was spent on `day`."""
+        row = self._db.execute(
+            """SELECT coalesce(sum(calls), 0), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
+               coalesce(sum(usd), 0.0) FROM usage WHERE day = ?""",
+            (day,),
+        ).fetchone()
+        return Usage(*row)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return everything booked, newest day first."""
+        return [dict(row) for row in self._db.execute("SELECT * FROM usage ORDER BY day DESC, model, skill")]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from skilld.files import in_shell
 from skilld.store import connection, corruption, journaling
 from skilld.store.batches import Batches
+from skilld.store.budget import UsageLog
 from skilld.store.connection import Connection, StoreError, damaged, transaction
 from skilld.store.journal import Place, Tail, journal_of, read, tail, write
 from skilld.store.learnings import Learnings
@@ -25,7 +26,6 @@ from skilld.store.rebuilding import Rebuild
 from skilld.store.schema import back_up, migrate
 from skilld.store.tasks import Records
 from skilld.store.transcripts import Transcripts
-from skilld.store.usage import UsageLog
 from skilld.store.words import Words
 from skilld.types import State
 

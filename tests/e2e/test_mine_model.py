@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from skilld import draft
 from skilld.edit.lint import lint
+from skilld.skills import draft
 from skilld.skills.spec import faults
 from support.inline import Inline
 from support.live_project import Project

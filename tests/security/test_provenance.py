@@ -23,7 +23,7 @@ from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Surroundings
 from skilld.ingest.inspect import inspect
 from skilld.jobs.analyse import analyse
-from skilld.memory.clusters import Piece, confidence
+from skilld.library.clusters import Piece, confidence
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.judge import Judge
 from skilld.redact import Redactor

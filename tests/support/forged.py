@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePath
 
 from skilld.agents import ADAPTERS
-from skilld.agents.expanded import Expanding
+from skilld.agents.wrapped import Expanding
 from skilld.text import fold
 from skilld.types import Turn
 from support.forged_claude import CLAUDE

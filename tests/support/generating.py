@@ -6,10 +6,10 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from skilld.cli import mine, parser
-from skilld.cli.mine_interactive import generating
+from skilld.cli.mine import generating
 from skilld.mining.proposing import Became
-from skilld.review.generate.app import GenerateApp
 from skilld.review.generate.generating import Generating
+from skilld.review.generate.sessions import GenerateApp
 from support.reviewing import Screen
 
 SIZE = (140, 40)

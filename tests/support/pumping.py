@@ -14,7 +14,6 @@ BOUNDED = {
     "skilld.edit.rules": 4000,
     "skilld.edit.lint": 4000,
     "skilld.edit.insertion_point": 4000,
-    "skilld.consolidate": 4000,
     "skilld.proposals.branch": 4000,
     "skilld.proposals.reverse_patch": 1000,  # grows with the square of a file's lines: not mended yet
 }

@@ -16,7 +16,7 @@ from textual.pilot import Pilot
 from skilld.cli.inventory import all_skills
 from skilld.cli.review import _generating
 from skilld.cli.terminal import edit
-from skilld.library.move import trash_of
+from skilld.library.archive import trash_of
 from skilld.paths import places
 from skilld.review.app import ReviewApp
 from skilld.review.controller import Sitting, Surroundings

@@ -8,7 +8,7 @@ import pytest
 
 from skilld.agents.claude_code.feedback import notes
 from skilld.agents.claude_code.records import Record
-from skilld.agents.picked import picks_of, typed_answer
+from skilld.agents.wrapped import picks_of, typed_answer
 from skilld.types import Ignored, Span, Turn
 
 HEAD = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, "

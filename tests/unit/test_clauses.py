@@ -6,8 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from skilld.classify.accounted import all_own
-from skilld.classify.clauses import beyond, without_beyond
+from skilld.classify.clauses import all_own, beyond, without_beyond
 from skilld.classify.verify import Checked, verify
 from skilld.types import Kind, Message, SkillDoc, Update
 

@@ -6,12 +6,11 @@ from itertools import permutations
 
 import pytest
 
-from skilld.consolidate.match import Described, Match
-from skilld.consolidate.merge import NO_MARK, Merge, merge
-from skilld.consolidate.passages import passages
-from skilld.consolidate.plan import Facts, Fate, Pair, pair_key, pair_of, proposals
 from skilld.edit.operations import MAX_CHANGED_LINES, apply
 from skilld.errors import SkilldError
+from skilld.library.consolidate import Facts, Fate, Pair, pair_key, pair_of, proposals
+from skilld.library.merge import NO_MARK, Merge, merge, passages
+from skilld.library.similarity import Described, Match
 from skilld.types import Op
 
 KEEP = """\

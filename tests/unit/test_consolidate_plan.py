@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.consolidate.match import Described, Match
-from skilld.consolidate.plan import Facts, Fate, Pair, canonical, pair_key, plan
+from skilld.library.consolidate import Facts, Fate, Pair, canonical, pair_key, plan
+from skilld.library.similarity import Described, Match
 
 A, B, C, D = (Facts(name, name, "/p", since=number) for number, name in enumerate("abcd"))
 

@@ -9,13 +9,25 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from skilld.draft import Draft, Said, SkillKind, Variable, faults, read, write
-from skilld.draft.skill_md import Body, Item, clean, item, lay, lift
-from skilld.draft.values import of_kind
 from skilld.errors import RefusedError
 from skilld.exchange import document as yaml_text
 from skilld.exchange.document import Stats, from_document, to_document
-from skilld.exchange.outgoing import without_sessions
+from skilld.exchange.outgoing import Said, without_sessions
+from skilld.skills.draft import (
+    Body,
+    Draft,
+    Item,
+    SkillKind,
+    Variable,
+    clean,
+    faults,
+    item,
+    lay,
+    lift,
+    of_kind,
+    read,
+    write,
+)
 
 TEMPLATE = Draft(
     "review",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.edit.operations import apply
-from skilld.edit.spacing import in_code, spaced
+from skilld.pipeline.edits import in_code, spaced
 from skilld.types import Op, Operation
 
 SKILL = "# Notes\n\nWrite them.\n\n## Style\n\n- Past tense.\n- Short.\n\n## Code\n\n```\nmake notes\n```\n\n| a | b |"

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from skilld.draft import SkillKind, read
 from skilld.errors import SkilldError
-from skilld.exchange.incoming import incoming, proposal, shown
-from skilld.exchange.sources import Found
+from skilld.exchange.incoming import Found, incoming, proposal, shown
 from skilld.redact import Redactor
+from skilld.skills.draft import SkillKind, read
 from skilld.skills.spec import faults
 from skilld.types import Op, State
 

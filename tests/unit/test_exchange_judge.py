@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from skilld.draft import Draft, SkillKind, Variable, read
 from skilld.errors import SkilldError
 from skilld.exchange.incoming import judge
 from skilld.redact import Redactor
+from skilld.skills.draft import Draft, SkillKind, Variable, read
 
 SECRETS = Redactor(bytes(32)).findings
 SKILL = Draft("tidy", "Tidies up.", "Remove what nobody uses.", origin="imported")

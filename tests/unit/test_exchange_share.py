@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.draft import Said
 from skilld.errors import RefusedError
-from skilld.exchange.outgoing import Check, Shared, put, redacted, take_back
+from skilld.exchange.outgoing import Check, Said, Shared, put, redacted, take_back
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import take_in
 from skilld.git.remote import base_on, push, push_addresses

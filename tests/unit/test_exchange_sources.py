@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError, UsageError
-from skilld.exchange import sources
-from skilld.exchange.sources import Found, find, is_address
+from skilld.exchange import incoming
+from skilld.exchange.incoming import Found, find, is_address
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
 from support.repos import Person, isolate, snapshot
@@ -83,10 +83,10 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
     person = Person(tmp_path)
     for number in range(3):
         person.write(f"s{number}/SKILL.md", TEXT)
-    monkeypatch.setattr(sources, "MOST_SKILLS", 2)
+    monkeypatch.setattr(incoming, "MOST_SKILLS", 2)
     with pytest.raises(SkilldError, match="has 3 skills, more than 2"):
         find(str(tmp_path), {})
-    monkeypatch.setattr(sources, "_MOST_FILES", 2)
+    monkeypatch.setattr(incoming, "_MOST_FILES", 2)
     with pytest.raises(SkilldError, match="more than 2 files"):
         find(str(tmp_path), {})
 

@@ -19,14 +19,15 @@ ROOT = Path(__file__).parents[2]
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
     ("types", "errors", "text", "clock", "words", "files"),
-    ("git", "markdown", "redact", "skills", "caller"),
-    ("agents", "batching", "classify", "edit", "notify", "sync", "draft"),
+    ("git", "markdown", "redact", "caller"),
+    ("agents", "batching", "skills", "notify"),
+    ("classify", "edit", "mcp"),
     ("settings", "paths", "logs", "console"),
-    ("store", "crash", "consolidate", "service", "mcp", "demo"),
-    ("ingest", "memory", "exchange"),
+    ("store", "crash", "service", "demo"),
+    ("ingest",),
     ("pipeline",),
-    ("proposals", "evaluate"),
-    ("jobs", "library"),
+    ("proposals", "evaluate", "library"),
+    ("jobs", "exchange"),
     ("worker",),
     ("daemon", "mining"),
     ("health", "review"),
@@ -48,7 +49,7 @@ DOORS = {
     "pydantic": ("skilld.settings",),
     "pydantic_settings": ("skilld.settings",),
     "sqlite3": ("skilld.store", "skilld.ingest.rows"),
-    "stringzilla": ("skilld.agents.search",),
+    "stringzilla": ("skilld.agents.block",),
     "textual": ("skilld.review",),
     "watchdog": ("skilld.ingest",),
     "yaml": ("skilld.exchange",),
@@ -191,8 +192,8 @@ def test_a_worker_asks_before_it_loads_what_an_edit_needs() -> None:
 
 def test_only_the_verbs_with_a_screen_import_the_review_and_only_when_they_run() -> None:
     outside = {module for module, name in edges(modules()) if part(name) == "review"}
-    assert outside == {"skilld.cli.mine_interactive", "skilld.cli.review"}
-    assert "textual" not in loaded_by("import skilld.cli.mine_interactive, skilld.cli.review")
+    assert outside == {"skilld.cli.mine", "skilld.cli.review"}
+    assert "textual" not in loaded_by("import skilld.cli.mine, skilld.cli.review")
 
 
 def test_one_verb_is_parsed_without_the_others() -> None:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from skilld.draft import Said, carried, cleared, cleared_body
+from skilld.exchange.outgoing import Said, carried, cleared, cleared_body
 
 SAID = Said(frozenset({"ses_0123456789"}), ("Deploy build 4711 to box7.example before you call Ada.",))
 SKILL = """\

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.library.move import put_aside
-from skilld.library.rows import Shelved, collect, matches, shelf
-from skilld.library.uses import Uses, judged, sessions_by_path
+from skilld.library.archive import put_aside
+from skilld.library.rows import Shelved, Uses, collect, judged, matches, sessions_by_path, shelf
 from skilld.skills import Skill, Source
 from skilld.skills.frontmatter import Front, front
 from skilld.store import Store

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.library.rows import DAYS, by_recency, by_relevance, is_stale, marks
-from skilld.library.uses import NEVER, Uses
+from skilld.library.rows import DAYS, NEVER, Uses, by_recency, by_relevance, is_stale, marks
 from skilld.library.visibility import offered, pin, pinned
 from skilld.skills import Skill, Source
 from skilld.skills.frontmatter import front

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from skilld.memory.clusters import Piece, Said, about, asks, category, confidence
-from skilld.memory.profile import profile
-from skilld.memory.recommend import TOP, recommend
+from skilld.cli.skills.listing import profile
+from skilld.library.clusters import Piece, Said, about, asks, category, confidence
+from skilld.library.recommend import TOP, recommend
 from skilld.skills import Skill, Source
 from skilld.skills.frontmatter import Front
 from skilld.store import Store

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from skilld.clock import seconds
-from skilld.draft import SkillKind
 from skilld.mining.judge import judge
 from skilld.mining.session_summary import Feedback, Row, Task, heard, row_of
 from skilld.mining.sessions import Session
 from skilld.mining.values import Judgement, Sort
 from skilld.skills import Skill, Source
+from skilld.skills.draft import SkillKind
 from skilld.skills.frontmatter import Front
 from skilld.types import Message, SkillUse, Span
 

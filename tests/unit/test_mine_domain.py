@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from skilld.draft import SkillKind, faults, read, write
-from skilld.mining.domain import gathered
+from skilld.mining.domains import gathered
+from skilld.skills.draft import SkillKind, faults, read, write
 from skilld.store.learnings import Learning
 
 SHOP = Path("/work/web-shop")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.clock import seconds
-from skilld.memory.clusters import Ask, Piece, Said
+from skilld.library.clusters import Ask, Piece, Said
 from skilld.mining.dedup import Proposed
 from skilld.types import Evidence, Op, Operation, Proposal, State
 from support.proposals import a_proposal

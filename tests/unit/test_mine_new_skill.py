@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld import draft
-from skilld.draft import SkillKind
-from skilld.mining.naming import name_of, telling_words
-from skilld.mining.new_skill import new_skill, short, template
+from skilld.mining.new_skill import name_of, new_skill, short, telling_words, template
 from skilld.mining.values import Candidate, Part, Proof, Sort
+from skilld.skills import draft
+from skilld.skills.draft import SkillKind
 from skilld.skills.frontmatter import front
 from skilld.skills.spec import NAME, faults
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.mining.project import folders_around, project_of
+from skilld.mining.sessions import folders_around, project_of
 
 
 def test_work_in_different_parts_of_a_repository_is_work_in_one_project(tmp_path: Path) -> None:

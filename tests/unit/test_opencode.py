@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skilld.agents import opencode
-from skilld.agents.opencode.parser import TypedList
+from skilld.agents.opencode import TypedList
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Turn
 from support.truth import events_of_records, raw_lines
 

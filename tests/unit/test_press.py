@@ -14,7 +14,7 @@ import pytest
 from skilld.notify import actions, desktop
 from skilld.notify import desktop as macos
 from skilld.notify.desktop import Desktop
-from skilld.notify.messages import Notice, buttons, escaped
+from skilld.notify.digest import Notice, buttons, escaped
 from skilld.types import Op, Operation
 from support.proposals import a_proposal
 from support.waiting import LIMIT, pause

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.review import context
-from skilld.review.context import Said
+from skilld.review import controller
+from skilld.review.controller import Said
 from skilld.review.draw import can_show
 from skilld.types import Evidence, Message
 
@@ -18,7 +18,7 @@ MESSAGES = [
 
 
 def test_the_quote_stands_between_what_was_said_before_and_after() -> None:
-    assert context.around(MESSAGES, Evidence("k1", "From now on say it.")) == [
+    assert controller.around(MESSAGES, Evidence("k1", "From now on say it.")) == [
         Said(by_person=False, before="Done. \\x1b[2J"),
         Said(by_person=True, before="hm, ok. ", quote="From now on say it.", after=" Thanks"),
         Said(by_person=False, before="I will."),
@@ -26,14 +26,14 @@ def test_the_quote_stands_between_what_was_said_before_and_after() -> None:
 
 
 def test_a_quote_that_is_not_found_as_it_was_leaves_the_whole_message() -> None:
-    (_, said) = context.around(MESSAGES, Evidence("k2", "something else"))
+    (_, said) = controller.around(MESSAGES, Evidence("k2", "something else"))
     assert said == Said(by_person=True, before="bye")
-    assert context.around(MESSAGES, Evidence("gone", "bye")) == []
+    assert controller.around(MESSAGES, Evidence("gone", "bye")) == []
 
 
 def test_a_long_message_is_cut_around_its_quote() -> None:
     text = "a" * 3000 + " keep it " + "b" * 3000
-    (said,) = context.around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
+    (said,) = controller.around([Message(text, turn=1, turn_key="k")], Evidence("k", "keep it"))
     assert said.quote == "keep it"
     assert len(said.before) + len(said.after) < 900
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.agents import search
+from skilld.agents import block
 from skilld.agents.block import Block
 
 PIECES = st.sampled_from([b'"type":"', b'"typ', b"\n", b"\0", b'":"', b"x" * 70, b"toolDenialKind", b"\xff\xfe"])
@@ -17,7 +17,7 @@ NEEDLES = st.sampled_from([b'"type":"', b"toolDenialKind", b'"parentUuid"', b"\n
 
 @pytest.fixture
 def unloaded(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.setattr(search, "_loaded", None)
+    monkeypatch.setattr(block, "_loaded", None)
     return monkeypatch
 
 
@@ -31,13 +31,13 @@ def test_the_library_finds_what_python_finds(data: bytes, needle: bytes, start: 
 
 def test_a_few_lines_load_no_library(unloaded: pytest.MonkeyPatch) -> None:
     del unloaded
-    assert search.finder(2000) is bytearray.find
+    assert block.finder(2000) is bytearray.find
 
 
 def test_much_is_searched_by_the_library_from_then_on(unloaded: pytest.MonkeyPatch) -> None:
     del unloaded
     stringzilla = pytest.importorskip("stringzilla", reason="there is no wheel for this machine")
-    assert [search.finder(size) for size in (1 << 18, 2000)] == [stringzilla.find, stringzilla.find]
+    assert [block.finder(size) for size in (1 << 18, 2000)] == [stringzilla.find, stringzilla.find]
 
 
 def test_without_the_library_python_searches(unloaded: pytest.MonkeyPatch) -> None:

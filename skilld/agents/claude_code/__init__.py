@@ -14,10 +14,9 @@ from skilld.agents.base import AgentInfo
 from skilld.agents.block import Block
 from skilld.agents.claude_code.feedback import notes
 from skilld.agents.claude_code.prefilter import Calls, Heads, may_matter, outside, parse, stands_alone, sure_until
-from skilld.agents.claude_code.prompts import attached, blocked_prompt, flagged, prompt
+from skilld.agents.claude_code.prompts import Presence, attached, blocked_prompt, flagged, prompt
 from skilld.agents.claude_code.queue import Delivery, Queue
 from skilld.agents.claude_code.records import AGENT, Record, blocks, mapping, string, texts
-from skilld.agents.claude_code.session import Presence
 from skilld.agents.claude_code.skills import TOOLS, Skills
 from skilld.agents.claude_code.wrappers import Words, bash_input
 from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span

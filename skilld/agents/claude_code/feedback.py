@@ -13,7 +13,7 @@ from typing import Any
 
 from skilld.agents.claude_code.records import Record, items, mapping, string, texts
 from skilld.agents.claude_code.wrappers import Words, words
-from skilld.agents.picked import labels_of, picks_of, typed_answer
+from skilld.agents.wrapped import labels_of, picks_of, typed_answer
 from skilld.types import How, Ignored, Turn
 
 ASK = "AskUserQuestion"

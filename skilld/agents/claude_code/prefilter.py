@@ -14,10 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.agents.block import Block
+from skilld.agents.block import Block, finder
 from skilld.agents.claude_code.feedback import ASK
 from skilld.agents.claude_code.skills import TOOLS
-from skilld.agents.search import finder
 
 _SCALAR = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|null|true|false|-?[\d.]++'
 # Keys of no consequence before what is looked for. What flags a record, or stands where a person spoke, is not among

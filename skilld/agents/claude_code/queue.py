@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from skilld.agents.claude_code.prompts import Presence
 from skilld.agents.claude_code.records import AGENT, Record, digest, texts
-from skilld.agents.claude_code.session import Presence
 from skilld.agents.claude_code.wrappers import Words, words
 from skilld.text import fold
 from skilld.types import How, Span, Turn

@@ -15,7 +15,7 @@ from skilld.agents.base import AgentInfo, mapping, objects, short, string
 from skilld.agents.codex.records import Record, Session, read_record
 from skilld.agents.codex.skills import Use, block_use, call_uses, execution_uses, mention_uses
 from skilld.agents.codex.user_messages import Mirrors, Speech, digest
-from skilld.agents.expanded import Lookup
+from skilld.agents.wrapped import Lookup
 from skilld.types import Event, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span
 
 __all__ = ["INFO", "CodexParser", "is_transcript", "parser"]

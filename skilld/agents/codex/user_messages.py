@@ -15,8 +15,7 @@ from typing import Any
 from skilld.agents.base import mapping, objects, short, string
 from skilld.agents.codex.prompts import Prompt, injected, injected_kind, is_wrapped, own_words, read_prompt
 from skilld.agents.codex.records import Record, Session
-from skilld.agents.expanded import Lookup, no_templates, typed_arguments
-from skilld.agents.picked import labels_of, plain
+from skilld.agents.wrapped import Lookup, labels_of, no_templates, plain, typed_arguments
 from skilld.text import fold
 from skilld.types import Event, How, Ignored, Turn
 

@@ -12,9 +12,9 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, named_by, read_object, short, string, utc
-from skilld.agents.picked import picks_of, typed_answer
 from skilld.agents.prompt_history import Claim, Entry, Proving
 from skilld.agents.skill_reads import Use, Waiting, uses_of
+from skilld.agents.wrapped import picks_of, typed_answer
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
 
 # What a person told Copilot CLI in its dialogs: why a call was refused, and answers to its questions.

@@ -14,8 +14,7 @@ from itertools import takewhile
 from typing import Any
 
 from skilld.agents.base import mapping, named_by, objects, read_object, short, string
-from skilld.agents.picked import labels_of, picks_of, typed_answer
-from skilld.agents.wrapped import Wrappers
+from skilld.agents.wrapped import Wrappers, labels_of, picks_of, typed_answer
 from skilld.text import fold
 
 _FILES = "\n--- Content from referenced files ---"

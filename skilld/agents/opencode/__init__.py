@@ -7,13 +7,239 @@ time and began anew in August 2026. The tables with accounts and credentials are
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Mapping
-from pathlib import PurePath
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath, PurePosixPath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, Folder, Query
-from skilld.agents.opencode.parser import AGENT, Parser
+from skilld.agents.base import AgentInfo, Folder, Query, mapping, objects, read_object, short, string
+from skilld.agents.wrapped import Lookup, labels_of, last, no_templates, picks_of, typed_answer, typed_arguments
+from skilld.clock import rfc3339
+from skilld.text import fold
+from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+
+# Reads records of opencode's database, each a message with its session and parts: lines of JSON in, events out.
+#
+# A record that is not complete waits: a prompt without its parts, an answer that goes on. The reader comes back to
+# the first that waits and reads all from there again, so what was told stays told by its id or key.
+
+# opencode's list of what was typed, `prompt-history.jsonl`: bytes in; out, what of a prompt's text a person typed.
+#
+# The database holds what a prompt came to: the template of a command, a skill's body with the arguments at its end,
+# a paste at full length. The list has the prompt as it was typed, and none that came without a terminal.
+
+# What `opencode run` makes of an argument with blanks in it: quotes around, and a backslash before those within.
+_AS_ARGUMENT = re.compile(r'"(?:[^"\\\s]|\\.)*+\s(?:[^"\\]|\\.)*+"', re.DOTALL)
+_COMMAND = re.compile(r"/\S+\s+(\S.*)", re.DOTALL)
+# A skill called by `/name args`: body, this paragraph, args. The body may hold such a paragraph, too; the last counts.
+_SKILL_BODY = re.compile(
+    r"^Base directory for this skill: (/[^\n]*)\nRelative paths in this skill [^\n]*\n*", re.MULTILINE
+)
+
+
+class TypedList:
+    """What the list tells; without a list (None) what the text itself tells."""
+
+    def __init__(self, data: bytes | None) -> None:
+        self.is_known = data is not None
+        entries = [entry for line in (data or b"").splitlines() if (entry := read_object(line)) is not None]
+        inputs = [_as_typed(entry) for entry in entries if entry.get("mode") != "shell"]
+        self._prompts = {fold(text) for text in inputs}
+        self._arguments = {fold(match[1]): match[1].strip() for text in inputs if (match := _COMMAND.match(text))}
+
+    def typed(self, text: str) -> tuple[str, bool] | None:
+        """Return what a person typed of a prompt's text, and whether as arguments of a command; None: nobody did.
+
+        Of a command without arguments that is "".
+        """
+        folded = fold(text)
+        if folded in self._prompts:
+            return text, False
+        if (body := last(_SKILL_BODY, text)) is not None:
+            arguments = text[body.end() :].strip()
+            if self.may_be(arguments):
+                return arguments, True
+        if self.is_known:
+            return self._as_arguments(folded)
+        return None if _AS_ARGUMENT.fullmatch(text.strip()) else (text, False)
+
+    def may_be(self, arguments: str) -> bool:
+        """Whether these may have been typed as the arguments of a command."""
+        return not self.is_known or not arguments or fold(arguments) in self._arguments
+
+    def _as_arguments(self, folded: str) -> tuple[str, bool] | None:
+        """Find a command's arguments in what its template came to: the longest that stand in it as whole words."""
+        found = [text for known, text in self._arguments.items() if f" {known} " in f" {folded} "]
+        return (max(found, key=len), True) if found else None
+
+
+def skill_folder(text: str) -> str | None:
+    """Return the folder of the skill whose body is the text of a prompt; None where it is none."""
+    body = last(_SKILL_BODY, text)
+    return body[1] if body is not None else None
+
+
+def _as_typed(entry: object) -> str:
+    """Return an entry's text with its pastes, which the list keeps apart, in their places."""
+    text = string(mapping(entry).get("input"))
+    for part in objects(mapping(entry).get("parts")):
+        shown = string(mapping(mapping(part.get("source")).get("text")).get("value"))
+        if part.get("type") == "text" and shown:
+            text = text.replace(shown, string(part.get("text")), 1)
+    return text
+
+
+AGENT = "opencode"
+_SKILL_FILE = "SKILL.md"
+# An answer that has not ended by then never will: its client was killed.
+_LONGEST_WAIT = 3_600_000  # milliseconds
+_TOLD_KEPT = _WAITING_KEPT = 256
+_MARK = 64  # characters of a part's id that tell it; the client's have 30
+_HEADLESS = frozenset({"question", "plan_enter", "plan_exit"})
+
+
+class Parser:
+    """Reads one database."""
+
+    def __init__(self, state: Mapping[str, Any]) -> None:
+        """Resume from a checkpoint's state; an empty one is a fresh start."""
+        told = state.get("told")
+        self._told = dict.fromkeys(short(mark)[:_MARK] for mark in told[-_TOLD_KEPT:]) if isinstance(told, list) else {}
+        self._waiting: dict[str, int] = {}  # message -> its position
+        self._typed = TypedList(None)
+        self._templates: Lookup = no_templates
+
+    def know(self, templates: Lookup) -> None:
+        """Take in where to look the templates of commands up: without a prompt history only they tell."""
+        self._templates = templates
+
+    def listen(self, typed: bytes | None) -> None:
+        """Take in the prompt history."""
+        self._typed = TypedList(typed)
+
+    def feed(self, line: RawLine) -> list[Event]:
+        """Return the events of one record; what is no record gives Malformed."""
+        span = Span(line.start, line.end)
+        record = read_object(line.data)
+        message = next(iter(objects(record.get("message"))), None) if record is not None else None
+        data = read_object(string(message.get("data"))) if message is not None else None
+        if record is None or message is None or data is None:
+            return [Malformed(span)]
+        key, session = short(message.get("id")), short(message.get("session"))
+        self._waiting = {other: at for other, at in self._waiting.items() if at > span.start - _LONGEST_WAIT}
+        self._waiting.pop(key, None)
+        parts = objects(record.get("parts"))
+        if data.get("role") == "user":
+            if not parts:
+                self._wait(key, span)
+            return list(self._said(message, parts, span))
+        if data.get("role") != "assistant" or _is_headless(message):
+            return []
+        if mapping(data.get("time")).get("completed") is None and not data.get("error"):
+            self._wait(key, span)
+        texts = (string(part.get("text")) for part in parts if part.get("type") == "text")
+        if reply := "\n\n".join(text for text in texts if text.strip()):
+            events: list[Event] = [Reply(session, reply, _time(message.get("created")), span)]
+        else:
+            events = []
+        return events + [event for part in parts for event in self._done(message, part, span)]
+
+    def flush(self) -> list[Event]:
+        """Nothing waits here that a later look at the record would not tell better."""
+        return []
+
+    def checkpoint(self, end: int) -> tuple[int, dict[str, Any]]:
+        """Return where to resume, no later than the first record that waits, and the state."""
+        return min([end, *self._waiting.values()]), {"told": list(self._told)}
+
+    def _wait(self, key: str, span: Span) -> None:
+        if len(self._waiting) < _WAITING_KEPT:
+            self._waiting[key] = span.start
+
+    def _said(self, message: Mapping[str, Any], parts: list[Mapping[str, Any]], span: Span) -> Iterator[Event]:
+        """Yield the turn of a prompt, or why it is none."""
+        own = [part for part in parts if part.get("type") == "text" and not _is_added(part)]
+        text = "\n".join(string(part.get("text")) for part in own)
+        if not parts:
+            return
+        if _is_headless(message):
+            yield Ignored("headless", span)
+        elif not text.strip():
+            yield Ignored("added by the client", span)
+        elif (typed := self._typed_of(text, string(message.get("directory")))) is None:
+            yield Ignored("not typed", span)
+        else:
+            if (folder := skill_folder(text)) is not None:
+                yield from self._used(message, short(message.get("id")), PurePosixPath(folder, _SKILL_FILE), span)
+            if typed[0]:
+                yield _turn(message, message.get("created"), typed[0], How.COMMAND if typed[1] else How.TYPED, span)
+            else:
+                yield Ignored("command without arguments", span)
+
+    def _typed_of(self, text: str, folder: str) -> tuple[str, bool] | None:
+        """Return what of a prompt was typed, as TypedList does; of a template, if its file is there, what it holds."""
+        typed = self._typed.typed(text)
+        if typed is None or (self._typed.is_known and not typed[1]):
+            return typed
+        arguments = typed_arguments(text, self._templates(folder or None))
+        return typed if arguments is None or not self._typed.may_be(arguments) else (arguments, True)
+
+    def _done(self, message: Mapping[str, Any], part: Mapping[str, Any], span: Span) -> Iterator[Event]:
+        """Yield what a tool's part tells: a skill in use, or the answer to a question."""
+        if part.get("type") != "tool" or part.get("status") != "completed":
+            return
+        asked, metadata = (mapping(read_object(string(part.get(name)))) for name in ("input", "metadata"))
+        tool = part.get("tool")
+        if tool == "skill" and (folder := string(metadata.get("dir"))):
+            yield from self._used(message, short(part.get("id")), PurePosixPath(folder, _SKILL_FILE), span)
+        elif tool == "read" and (path := PurePosixPath(string(asked.get("filePath")))).name == _SKILL_FILE:
+            yield from self._used(message, short(part.get("id")), path, span)
+        elif tool == "question":
+            picks = picks_of(labels_of(asked.get("questions")))
+            for answer in _answers(metadata.get("answers")):
+                if typed := typed_answer(answer, picks, several=False):
+                    yield _turn(message, part.get("started"), typed, How.ANSWER, span)
+
+    def _used(self, message: Mapping[str, Any], mark: str, path: PurePosixPath, span: Span) -> Iterator[Event]:
+        if mark[:_MARK] in self._told:
+            return
+        self._told = dict.fromkeys([*list(self._told)[1 - _TOLD_KEPT :], mark[:_MARK]])
+        cwd = string(message.get("directory")) or None
+        at = _time(message.get("created"))
+        yield SkillUse(short(message.get("session")), short(path.parent.name), str(path), at, span, cwd)
+
+
+def _turn(message: Mapping[str, Any], created: object, text: str, how: How, span: Span) -> Turn:
+    """Return a turn whose key is the same in a fork, which has the same times under other ids."""
+    session, cwd = short(message.get("session")), string(message.get("directory")) or None
+    digest = hashlib.sha256(fold(text).encode("utf-8", "replace")).hexdigest()[:16]
+    key = f"{AGENT}:{created if isinstance(created, int) else 0}:{digest}"
+    return Turn(key, AGENT, session, text, _time(created), how, span, cwd)
+
+
+def _is_added(part: Mapping[str, Any]) -> bool:
+    return bool(part.get("synthetic") or part.get("ignored"))
+
+
+def _is_headless(message: Mapping[str, Any]) -> bool:
+    """Whether `opencode run` made the session: it denies itself what only a person can answer."""
+    rules = read_object(f'{{"rules": {string(message.get("permission")) or "[]"}}}')
+    denied = {rule.get("permission") for rule in objects((rules or {}).get("rules")) if rule.get("action") == "deny"}
+    return denied >= _HEADLESS
+
+
+def _answers(value: object) -> Iterator[str]:
+    for answers in value if isinstance(value, list) else []:
+        yield from (string(answer) for answer in answers if isinstance(answers, list))
+
+
+def _time(milliseconds: object) -> str | None:
+    try:
+        return rfc3339(milliseconds / 1000) if isinstance(milliseconds, int) else None
+    except (ValueError, OverflowError, OSError):
+        return None
+
 
 _FIRST = Query(
     tables={

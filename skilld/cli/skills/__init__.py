@@ -2,39 +2,23 @@
 
 from __future__ import annotations
 
-from types import ModuleType
-
 from skilld.cli import common
-from skilld.cli.skills import (
-    archive,
-    delete,
-    enable,
-    export,
-    history,
-    imports,
-    listing,
-    pin,
-    share,
-    show,
-    summary,
-    testing,
-    use,
-)
+from skilld.cli.skills import archive, enable, export, imports, listing, show, testing, use
 
-VERBS: tuple[ModuleType, ...] = (
-    listing,
-    show,
-    history,
-    testing,
-    use,
-    enable,
-    summary,
-    pin,
-    archive,
-    export,
-    imports,
-    share,
-    delete,
+VERBS = (
+    listing.add,
+    show.add,
+    show.add_history,
+    testing.add,
+    use.add,
+    enable.add,
+    listing.add_profile,
+    enable.add_pin,
+    archive.add,
+    export.add,
+    imports.add,
+    export.add_share,
+    archive.add_delete,
 )
 
 
@@ -44,5 +28,5 @@ def add(verbs: common.Verbs) -> None:
     actions = verbs.add_parser("skills", help=text, description=text).add_subparsers(
         title="actions", metavar="ACTION", dest="action", required=True
     )
-    for module in VERBS:
-        module.add(actions)
+    for add_verb in VERBS:
+        add_verb(actions)

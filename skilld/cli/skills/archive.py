@@ -1,20 +1,49 @@
-"""`skilld skills archive` and `restore`: a skill put aside, out of every agent's sight, and back again."""
+"""`skilld skills archive`, `restore` and `delete`: a skill put aside, brought back, or moved to the trash."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
+import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
+from skilld.cli import common, terminal
 from skilld.cli.skills import library
-from skilld.cli.skills.moving import refuse_to_move
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+
+# What archiving and deleting a skill share: who may do it, and which skills stay where they are.
 
 if TYPE_CHECKING:
     from skilld.library.archive import Archived
+    from skilld.library.rows import Shelved
+    from skilld.store import Store
+
+
+def refuse_to_move(store: Store, row: Shelved, removed: Mapping[str, str], title: str) -> None:
+    """Raise RefusedError with `title` where a skill is pinned, or its folder must stay where it is."""
+    from skilld.library import archive
+    from skilld.library.visibility import pinned
+
+    if row.path in pinned(store):
+        raise RefusedError(title, f"{row.name} is pinned", f"skilld skills unpin {row.name}")
+    archive.check(row.skill, _folders(row.skill.project), removed, title)
+
+
+def _folders(project: Path | None) -> list[Path]:
+    """Return the folders in which agents look for skills: the person's, and those of this project."""
+    from skilld.agents import ADAPTERS
+    from skilld.ingest.discover import skill_places
+
+    roots = common.settings().roots
+    places = [skill_places(name, common.home(), os.environ, roots) for name in ADAPTERS]
+    inside = [project / sub for one in places for sub in one.in_project] if project else []
+    return list(dict.fromkeys([*inside, *(folder for one in places for folder in one.absolute)]))
+
 
 _TITLE = "The skill was not archived"
 
@@ -103,3 +132,38 @@ def _archive() -> Path:
     where = common.places()
     private_dir(where.data)
     return private_dir(where.archive)
+
+
+# `skilld skills delete NAME`: a skill's folder moves to the trash, once the person said yes.
+
+_DELETE_TITLE = "The skill was not deleted"
+
+
+def add_delete(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "delete", run_delete, "move a skill's folder to the trash, where you can get it back")
+    parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run_delete(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.git.environment import scrub_environment
+    from skilld.library.archive import put_aside, trash_of
+    from skilld.types import State
+
+    removed = scrub_environment()
+    store = common.store()
+    row = library.the_skill(store, arguments.name)
+    refuse_to_move(store, row, removed, _DELETE_TITLE)
+    folder = row.path.parent
+    waiting = sum(one.path == str(row.path) for one in store.proposals.in_states([State.OPEN]))
+    for_it = f" {waiting} open proposals are for it." if waiting else ""
+    question = f"Move {console.plain(str(folder))} to the trash?{for_it} [y/N] "
+    if not arguments.yes and not terminal.confirmed(question, _DELETE_TITLE):
+        console.line("Nothing was deleted.")
+        return Exit.FAILURE
+    place = put_aside(row.skill, trash_of(common.home(), common.places().data.parent, sys.platform))
+    console.line(f"It is in {console.plain(str(place))} now.")
+    console.line(f"To take it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
+    return Exit.OK

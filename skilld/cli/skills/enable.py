@@ -1,4 +1,4 @@
-"""`skilld skills enable` and `disable`: which skills skilld offers to agents itself. No file of yours is touched."""
+"""`skilld skills enable`, `disable`, `pin` and `unpin`: which skills skilld offers, and which stay as they are."""
 
 from __future__ import annotations
 
@@ -47,3 +47,26 @@ def _all(*, custom: bool) -> list[Path]:
 
     rows = library.shelved(common.store())
     return [row.path for row in rows if not custom or row.skill.source is not Source.PLUGIN]
+
+
+# `skilld skills pin` and `unpin`: a skill that stays: not archived, not called stale, kept in a merge.
+
+
+def add_pin(verbs: common.Verbs) -> None:
+    """Add the two verbs."""
+    about = "keep a skill: not archived, never called stale, the one to stay in a merge"
+    for name, on, text in (("pin", True, about), ("unpin", False, "take that back")):
+        parser = common.verb(verbs, name, partial(run_pin, on=on), text)
+        parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
+
+
+def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:
+    """Run either verb."""
+    from skilld.library.visibility import pin
+
+    store = common.store()
+    row = library.the_skill(store, arguments.name)
+    changed = pin(store, row.path, on=on)
+    state = "pinned" if on else "not pinned"
+    console.line(f"{console.plain(row.name)} is {state} now." if changed else f"It was {state} already.")
+    return 0

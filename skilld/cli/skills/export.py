@@ -1,19 +1,27 @@
-"""`skilld skills export`: skills as YAML or SKILL.md files for other people, without whose words they came from."""
+"""`skilld skills export` and `share`: your skills for other people, without whose words they came from."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
+import time
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common, inventory
+from skilld.cli import common, inventory, terminal
 from skilld.cli.skills import library
-from skilld.errors import SkilldError, UsageError
+from skilld.errors import Exit, RetryError, SkilldError, UsageError
+from skilld.text import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from skilld.exchange.outgoing import Check
+    from skilld.git.repo import Repo
     from skilld.library.rows import Shelved
     from skilld.store import Store
 
@@ -74,8 +82,8 @@ def _masked(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - 
 
 
 def _document(store: Store, row: Shelved, said: str, *, with_evidence: bool) -> dict[str, Any]:
-    from skilld.draft import read
     from skilld.exchange.document import Stats, to_document
+    from skilld.skills.draft import read
     from skilld.types import State
 
     accepted = store.proposals.in_states([State.ACCEPTED])
@@ -99,3 +107,139 @@ def _write(path: Path | None, text: str, *, below: Path | None) -> None:
     except OSError as error:
         raise SkilldError("The file was not written", f"{path}: {error.strerror or error}") from error
     console.line(f"{console.plain(str(path))} written.")
+
+
+# `skilld skills share`: a skill on a branch of its own, pushed with the person's git when they said yes.
+
+
+_TITLE = "Nothing was shared"
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """One branch: the skills on it by their path in `repo`, and where it goes."""
+
+    repo: Repo
+    branch: str
+    files: dict[str, str]
+    message: str
+    check: Check
+
+
+def add_share(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    text = "push skills to a branch for other people, after showing what; sessions and people are left out"
+    parser = common.verb(verbs, "share", run_share, text)
+    parser.add_argument("names", metavar="NAME", nargs="+")
+    parser.add_argument(
+        "--to", metavar="REMOTE", required=True, help="a remote of the skill's repository, or an address"
+    )
+    parser.add_argument("--branch", metavar="NAME", default="", help="instead of skilld/share/NAME")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be pushed")
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def run_share(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.exchange.incoming import is_address
+    from skilld.exchange.outgoing import put, take_back
+    from skilld.git.environment import scrub_environment
+    from skilld.git.remote import push
+
+    removed = scrub_environment()
+    remote = common.as_text(arguments.to)
+    if not is_address(remote) and remote.startswith("-"):
+        raise UsageError(_TITLE, f"{remote} is no remote")
+    rows = [library.the_skill(common.store(), name) for name in dict.fromkeys(arguments.names)]
+    plans = _plans(rows, common.as_text(arguments.branch))
+    for plan, addresses in [(plan, _addresses(plan.repo, remote, removed)) for plan in plans]:
+        _show(plan, addresses)
+    if arguments.dry_run:
+        return Exit.OK
+    if not arguments.yes and not terminal.confirmed("Push this? [y/N] ", _TITLE):
+        console.line(f"{_TITLE}.")
+        return Exit.FAILURE
+    for plan in plans:
+        now = int(time.time())
+        shared = put(plan.repo, remote, plan.branch, plan.files, message=plan.message, seconds=now, check=plan.check)
+        if shared.commit != shared.before:
+            _remember(plan.repo, shared.commit)
+        try:
+            push(plan.repo, remote, shared.ref, removed)
+        except RetryError:
+            take_back(plan.repo, shared)
+            raise
+        console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
+        others = f"skilld skills import {shlex.quote(remote)} --branch {shlex.quote(plan.branch)}"
+        console.line(f"  for others: {console.plain(others)}")
+        for line in _undo(plan, remote):
+            console.line(f"  undo: {console.plain(line)}")
+    return Exit.OK
+
+
+def _addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]:
+    """Return where a push goes; UsageError where `remote` names nothing."""
+    from skilld.exchange.incoming import is_address
+    from skilld.git.remote import push_addresses
+
+    addresses = push_addresses(repo, remote, removed)
+    if addresses == [remote] and not is_address(remote) and not (repo.toplevel / remote).exists():
+        remedy = f"See them: git -C {shlex.quote(str(repo.toplevel))} remote -v"
+        raise UsageError(_TITLE, f"{remote} is no remote of {repo.toplevel}, no address and no folder", remedy)
+    return addresses
+
+
+def _remember(repo: Repo, commit: str) -> None:
+    """Have `skilld uninstall` know the commit for one of ours again."""
+    from skilld.store.meta import SHARED
+
+    store = common.store()
+    with store.transaction():
+        known = store.meta.get(SHARED, {})
+        made = {*known.get(str(repo.address), []), commit}
+        store.meta.set(SHARED, known | {str(repo.address): sorted(made)})
+
+
+def _plans(rows: list[Shelved], branch: str) -> list[_Plan]:
+    """Return a branch for each skill; one for all of them where it is named and they are in one repository."""
+    from skilld.exchange.outgoing import PREFIX, Check, redacted
+    from skilld.git.managed_repos import track
+    from skilld.proposals.submit import private_repositories
+
+    plans: dict[tuple[Path, str], _Plan] = {}
+    check = Check(common.secrets(), library.said(common.store(), rows))
+    for row in rows:
+        text = redacted(inventory.skill_text(row.skill), check)
+        tracked = track(row.path, private_repositories())
+        key = (tracked.repo.address, branch or PREFIX + row.name)
+        plan = plans.get(key) or _Plan(tracked.repo, key[1], {}, "", check)
+        message = f"{plan.message}Share the skill {row.name}\n\n{_provenance(row)}\n\n"
+        plans[key] = replace(plan, files=plan.files | {tracked.relpath: text}, message=message)
+    if branch and len(plans) > 1:
+        raise UsageError(_TITLE, f"the skills are in {len(plans)} repositories", "Share them one by one.")
+    return list(plans.values())
+
+
+def _provenance(row: Shelved) -> str:
+    """Return what is told of where a skill came from: counts, nobody's words and no session."""
+    parts = [f"Learned from {counted(row.origins, 'session')}."] if row.origins else []
+    parts += [f"Used {counted(row.uses.number, 'time')}."] if row.uses.number else []
+    return " ".join([*parts, "Shared with skilld."])
+
+
+def _show(plan: _Plan, addresses: list[str]) -> None:
+    where = " and ".join(map(console.plain, addresses))
+    console.line(f"{console.paint(plan.branch, 'bold')} to {where}, with nothing but:")
+    for path, text in plan.files.items():
+        console.line(console.paint(f"+++ {console.plain(path)}", "bold"))
+        for line in text.splitlines():
+            console.line(console.paint(f"+{console.plain(line)}", "green"))
+    console.line()
+
+
+def _undo(plan: _Plan, remote: str) -> list[str]:
+    git = f"git -C {shlex.quote(str(plan.repo.toplevel))}"
+    if plan.repo.private:
+        git = f"git --git-dir={shlex.quote(str(plan.repo.git_dir))}"
+    name = shlex.quote(plan.branch)
+    return [f"{git} push {shlex.quote(remote)} --delete {name}", f"{git} branch -D {name}"]

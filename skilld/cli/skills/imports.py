@@ -14,8 +14,7 @@ from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.exchange.incoming import Incoming
-    from skilld.exchange.sources import Found
+    from skilld.exchange.incoming import Found, Incoming
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -55,7 +54,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.exchange.sources import find
+    from skilld.exchange.incoming import find
     from skilld.git.environment import scrub_environment
 
     removed = scrub_environment()
@@ -80,9 +79,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _outcome(store: Store, found: Found, arguments: argparse.Namespace) -> _Outcome:
     from skilld.clock import rfc3339
-    from skilld.draft.values import SHORT_NAMES
     from skilld.exchange.incoming import alike, incoming, place, proposal
     from skilld.proposals.amend import put
+    from skilld.skills.draft import SHORT_NAMES
     from skilld.types import State
 
     kind = SHORT_NAMES[arguments.kind] if arguments.kind else None

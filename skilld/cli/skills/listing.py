@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
 from skilld.cli.skills import library
+from skilld.library.clusters import Ask, Category, Said, asks, category
+from skilld.library.recommend import NO_FEEDBACK, Because, Feedback, because, sure_of, told_of
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -73,7 +77,7 @@ def _chosen(rows: Sequence[Shelved], arguments: argparse.Namespace) -> list[Shel
 
 
 def _ordered(rows: list[Shelved], arguments: argparse.Namespace) -> list[Shelved]:
-    from skilld.memory.recommend import likeness
+    from skilld.library.recommend import likeness
     from skilld.words import content_stems
 
     wanted = content_stems(common.as_text(arguments.search))
@@ -99,3 +103,92 @@ def _cells(row: Shelved) -> tuple[str, ...]:
     marks = " ".join((kind, *row.marks)).strip()
     place = console.paint(console.plain(str(row.path.parent)), "dim")
     return row.group, console.plain(row.name), used, corrected, went, console.plain(marks), place
+
+
+# What all that was said comes to: how much, of which kind, and the surest of it. Pure.
+
+TOP = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """`total` counts asks: the same said twice is one. `in_skills` of them were accepted into a skill.
+
+    `sessions` and `projects` say where they were said, `newest` when last (Unix time, 0: never); `top` has the surest.
+    """
+
+    total: int
+    in_skills: int
+    sessions: int
+    projects: int
+    newest: float
+    by_category: dict[Category, int]
+    top: tuple[tuple[Category, Because], ...]
+
+
+def profile(said: Iterable[Said], *, now: float, feedback: Feedback = NO_FEEDBACK) -> Profile:
+    """Return the profile of what was said."""
+    found = asks(said)
+    sure = {id(ask): sure_of(ask, told_of(feedback, ask.said[0].skill, ask.said[0].path), now) for ask in found}
+    surest = sorted(found, key=lambda ask: -sure[id(ask)])[:TOP]
+    every = [one for ask in found for one in ask.said]
+    return Profile(
+        total=len(found),
+        in_skills=sum(_accepted(ask) for ask in found),
+        sessions=len({one.piece.session for one in every}),
+        projects=len({one.project for one in every if one.project}),
+        newest=max((one.piece.at for one in every), default=0.0),
+        by_category=dict(Counter(category(ask.text) for ask in found).most_common()),
+        top=tuple((category(ask.text), because(ask, sure[id(ask)])) for ask in surest),
+    )
+
+
+def _accepted(ask: Ask) -> bool:
+    return any(one.accepted for one in ask.said)
+
+
+# `skilld skills profile`: what all that you said comes to, by category, and the surest of it.
+
+
+def add_profile(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(
+        verbs,
+        "profile",
+        run_profile,
+        "how much you taught, of which kind, and the five surest things",
+        listing=True,
+    )
+    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what was said there")
+
+
+def run_profile(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.clock import rfc3339
+
+    found = _profile(arguments.project.resolve() if arguments.project else None)
+    newest = rfc3339(found.newest) if found.newest else None
+    if arguments.json:
+        top = [asdict(source) | {"category": name} for name, source in found.top]
+        return common.write_json(asdict(found) | {"newest": newest, "top": top})
+    facts = [("lasting things said", found.total), ("of them in a skill", found.in_skills)]
+    facts += [("sessions", found.sessions), ("projects", found.projects)]
+    facts += [(name.replace("_", " "), number) for name, number in found.by_category.items()]
+    console.table([(name, str(number)) for name, number in facts])
+    if newest:
+        console.line(f"The last on {newest[:10]}. The surest:")
+    for name, source in found.top:
+        said = f"{console.plain(source.text)}  {source.kind} {source.id}"
+        console.line(f"{source.confidence:4.0%}  {name.replace('_', ' '):12}  {said}")
+    return 0
+
+
+def _profile(project: Path | None) -> Profile:
+    from skilld.library.clusters import of_learning, of_proposal
+    from skilld.types import State
+
+    store = common.store()
+    states = [state for state in State if state is not State.SUPERSEDED]
+    said = [*map(of_learning, store.learnings.all()), *map(of_proposal, store.proposals.in_states(states))]
+    here = [one for one in said if project is None or one.project == str(project)]
+    return profile(here, now=time.time(), feedback=store.records.feedback())

@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 from skilld.edit.change import Change
-from skilld.edit.findings import Finding, flag
+from skilld.edit.findings import Finding, flag, refuse
+from skilld.edit.tokens import FILE_ENDING
+from skilld.errors import SkilldError
+from skilld.markdown.skill_file import SkillFile, parse
+from skilld.skills.frontmatter import front
+from skilld.skills.write import compose
 from skilld.text import folded
 
 _ITEM = r"(?:^|\n)[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?"
@@ -112,3 +117,120 @@ def _weaker(old: str, new: str) -> bool:
     lost_demand = bool(_DEMANDS.search(old)) and not _DEMANDS.search(new)
     hedged = len(_HEDGES.findall(new)) > len(_HEDGES.findall(old))
     return lost_ban or lost_demand or (hedged and bool(_FORBIDS.search(old) or _DEMANDS.search(old)))
+
+
+# Lint families T-06 to T-09: front matter, what imitates it, and text that a client runs, fills in or includes.
+
+_FRONT_ITEM = r"^[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?"
+# A line `---`, then `key:` lines up to the next `---`, or a first key that only the head of a skill or a hook has.
+_BLOCK = re.compile(
+    _FRONT_ITEM + r"---[ \t]*\n(?:[ \t]*[\w-]+[ \t]*:[^\n]*\n(?:[^\n]*\n){0,60}?[ \t]*---[ \t]*$"
+    r"|[ \t]*(?:name|description|allowed-tools|hooks|model|license|context|agent)[ \t]*:)",
+    re.MULTILINE,
+)
+_FIELD = (
+    r"(?:name|description|when_to_use|argument-hint|allowed-tools|model|license|compatibility|metadata)[ \t]*:[^\n]*"
+)
+_FIELDS = re.compile(_FRONT_ITEM + _FIELD + r"\n[ \t]*" + _FIELD, re.MULTILINE)
+# The same with its lines run together, as folding leaves them.
+_KEY = (
+    r"\b(?:name|description|allowed-tools|hooks|model|license|context|agent|user-invocable|disable-model-invocation)"
+    r"[ \t]*:[ \t]"
+)
+_RUN_TOGETHER = re.compile(
+    _FRONT_ITEM + rf"(?:---[ \t]+[\w-]+[ \t]*:[ \t]|{_KEY}(?=[^\n]{{0,200}}?{_KEY}))", re.MULTILINE | re.IGNORECASE
+)
+_POWER = re.compile(
+    _FRONT_ITEM + r"[\"']?(?:(?:dis)?allowed-?tools|disable-model-invocation|user-invocable|permission-?mode"
+    r"|(?:Pre|Post)ToolUse|mcp-?servers)[\"']?[ \t]*:",
+    re.MULTILINE | re.IGNORECASE,
+)
+_YAML_TAG = re.compile(r"!!(?:python|ruby|java|js|map|set|binary)\b[^\s]*|" + _FRONT_ITEM + r"<<[ \t]*:", re.MULTILINE)
+
+
+def check_front(change: Change) -> Iterator[Finding]:
+    """Refuse any difference before the body, and in the body what reads like the head of a skill."""
+    if (change.before.bom, change.before.front) != (change.after.bom, change.after.front):
+        yield refuse("front-matter", "It changes the front matter, which only you may do")
+    for match in change.matches(_BLOCK):
+        yield refuse("front-matter-block", "It adds a second front matter", match[0])
+    for match in change.matches(_FIELDS):
+        yield refuse("front-matter-block", "It adds fields that belong into a front matter", match[0])
+    for match in change.matches(_RUN_TOGETHER):
+        yield refuse("front-matter-block", "It adds fields that belong into a front matter", match[0])
+    for match in change.matches(_POWER):
+        yield refuse("permission-widening", "It sets a field that gives an agent more rights", match[0])
+    for match in change.matches(_YAML_TAG):
+        yield refuse("yaml-tag", "It adds YAML that can build objects or merge maps", match[0])
+
+
+# Lint family T-08, T-09: text that a client runs, fills in or includes before any model reads it.
+#
+# Claude Code runs an exclamation mark before inline code, and fences whose language starts with one, wherever they
+# stand; Gemini CLI does so with braces. `@path` includes a file outside of code (Claude Code's memory page).
+
+_COMMAND = re.compile(r"(?<![\w`])!`[^`]{1,4000}`|(?<!`)`{3,}[ \t]*!|(?<!~)~{3,}[ \t]*!|(?<!\w)!\{[^}\n]+\}")
+_NEAR_COMMAND = re.compile(r"[\w`]!`[^`]{1,4000}`")
+_ARGUMENTS = re.compile(r"\$\{?ARGUMENTS\b")
+_FILLED_IN = re.compile(r"\$\{CLAUDE_\w+\}|\{\{args\}\}|(?<!\w)@\{[^}\n]+\}")
+_POSITION = re.compile(r"(?<![\w$\\])\$\d\b")
+_IMPORT = re.compile(r"(?<![\w@.])@([~\w./\\-][^\s`'\"()\[\]<>,;]*)")
+_PACKAGE = re.compile(r"[a-z0-9][a-z0-9._-]*/[a-z0-9][a-z0-9._-]*")
+_OUTSIDE = re.compile(
+    r"~|/(?:etc|home|Users|root|var|proc|private|tmp|opt|usr|dev|mnt|Library)\b|\\|[A-Za-z]:", re.IGNORECASE
+)
+
+
+def check_dynamic(change: Change) -> Iterator[Finding]:
+    """Refuse new dynamic commands and inclusions, also inside code; what stood in the file stays as it is."""
+    for found in change.new_matches(_COMMAND):
+        yield refuse("dynamic-command", "It adds a command that runs as soon as the skill is loaded", found)
+    for found in change.new_matches(_NEAR_COMMAND):
+        yield flag("dynamic-command", "Some clients may run this as soon as the skill is loaded", found)
+    for found in change.new_matches(_ARGUMENTS):
+        yield refuse("arguments", "It adds a place that the client fills with the words of a call", found)
+    for found in change.new_matches(_FILLED_IN):
+        yield flag("arguments", "It adds a place that the client fills in", found)
+    for code in (*change.spans, *change.code):
+        if _POSITION.search(code) and not change.stood(code):
+            yield flag("arguments", "A client that knows arguments may fill in the numbered place", code)
+    for match in change.matches(_IMPORT, change.prose):
+        yield from _import(change, match[1].rstrip(".:!?"))
+
+
+def _import(change: Change, path: str) -> Iterator[Finding]:
+    is_file = FILE_ENDING.search(path) is not None
+    if not is_file and ("/" not in path or _PACKAGE.fullmatch(path)):
+        return
+    typed = folded("@" + path) in folded(change.evidence)
+    if _OUTSIDE.match(path) or not typed:
+        yield refuse("import", "It makes clients include a file", "@" + path)
+    else:
+        yield flag("import", "Some clients include this file in the skill", "@" + path)
+
+
+# The front matter of a skill that is made: of our own writing or refused, and laid open to the rules.
+#
+# A new skill's bytes go in; findings come out, and the bytes that the rules of all families judge as added: its
+# description, which every agent reads before the rest, stands there as the first paragraph of the body.
+
+
+def laid_open(after: bytes) -> tuple[list[Finding], bytes]:
+    """Return what speaks against the front matter, and the skill as one body. Raises as `parse` does."""
+    skill = parse(after)
+    said = front(skill.front)
+    findings = [] if _is_ours(skill) else [refuse("front-matter", "Its front matter is not as skilld writes one")]
+    body = SkillFile(bom=False, front="", body=skill.body).data
+    return findings, said.description.encode("utf-8") + b"\n\n" + body
+
+
+def _is_ours(skill: SkillFile) -> bool:
+    """Whether the front matter is, byte for byte, what `compose` writes of its name, description and marks."""
+    said = front(skill.front)
+    if skill.bom or any(not key.startswith("skilld-") for key in said.metadata):
+        return False
+    try:
+        again = compose(said.name, said.description, "body", said.metadata)
+    except SkilldError:
+        return False
+    return parse(again.encode("utf-8")).front == skill.front

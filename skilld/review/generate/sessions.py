@@ -8,7 +8,7 @@ from queue import Empty, SimpleQueue
 from typing import ClassVar, ParamSpec
 
 from textual import on, work
-from textual.app import ComposeResult
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.timer import Timer
@@ -16,14 +16,15 @@ from textual.widgets import Footer, Input, Static
 from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
+from skilld.mining.proposing import Became
 from skilld.mining.questions import Estimate
-from skilld.review.dialogs import AgreeDialog
+from skilld.review.dialogs import CSS as DIALOGS
+from skilld.review.dialogs import AgreeDialog, Rows
 from skilld.review.draw import safe
 from skilld.review.generate import draw
+from skilld.review.generate.draw import KEYS, Step
 from skilld.review.generate.generating import Choice, Found, Generating, about
 from skilld.review.generate.review import ReviewStep
-from skilld.review.generate.step import KEYS, Step
-from skilld.review.pane import Rows
 from skilld.text import counted
 
 P = ParamSpec("P")
@@ -219,3 +220,23 @@ class SessionsStep(Step):
             self.query_one(Rows).focus()
         else:
             self.dismiss([])
+
+
+# The three steps on a screen: which sessions, what of it, under which names. Escape leaves with nothing proposed.
+
+
+class GenerateApp(App[list[Became]]):
+    """The three steps alone."""
+
+    TITLE = "skilld mine"
+    ENABLE_COMMAND_PALETTE = False
+    CSS = DIALOGS
+
+    def __init__(self, generating: Generating) -> None:
+        super().__init__()
+        self._generating = generating
+        self.theme = "ansi-dark"
+
+    def on_mount(self) -> None:
+        """Show the first step."""
+        self.push_screen(SessionsStep(self._generating), self.exit)

@@ -16,7 +16,7 @@ from typing import Any
 
 from skilld.classify import prompt
 from skilld.classify.backends import Spec
-from skilld.classify.backends.agent_cli.base import Answer, Client, Question
+from skilld.classify.backends.agent_cli.base import Answer, Client, Question, Room, room
 from skilld.classify.backends.agent_cli.child import Ended, Run, run
 from skilld.classify.backends.agent_cli.claude import CLAUDE
 from skilld.classify.backends.agent_cli.codex import CODEX
@@ -24,7 +24,6 @@ from skilld.classify.backends.agent_cli.gemini import GEMINI
 from skilld.classify.backends.agent_cli.opencode import OPENCODE
 from skilld.classify.backends.agent_cli.own import new_mark
 from skilld.classify.backends.agent_cli.pi import PI
-from skilld.classify.backends.agent_cli.room import Room, room
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError, TooLongError
 from skilld.errors import RetryError, SkilldError, UsageError

@@ -7,13 +7,19 @@ one merge at a time, so that each can be decided by itself.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
-from skilld.consolidate.match import Match
-from skilld.consolidate.merge import Left, Merge, Portion
+from skilld.clock import seconds
+from skilld.errors import SkilldError
+from skilld.library.merge import MERGED_FROM, Left, Merge, Portion, beside
+from skilld.library.rows import Shelved, changed_at
+from skilld.library.similarity import Described, Match, described
+from skilld.skills import Skill, Source, text, why_left_alone
 from skilld.text import counted, cut
 from skilld.types import Kind, Proposal, State
 
@@ -187,3 +193,61 @@ def _flags(name: str, left: Sequence[Left]) -> list[str]:
     flags += [f"not carried over: {cut(one.what, _SHOWN)} ({cut(one.why, _SHOWN)})" for one in left[:_LOSSES]]
     more = len(left) - _LOSSES
     return [*flags, f"{more} more are not carried over: skilld consolidate {name}"] if more > 0 else flags
+
+
+# The person's skills as matching and merging see them: their texts, and the facts that say which of two stays.
+
+_FILES = 50  # of a skill's folder that are named
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One skill: its row, its text, and the facts of it."""
+
+    row: Shelved
+    described: Described
+    facts: Facts
+
+
+def compared(rows: Sequence[Shelved], pinned: Collection[Path]) -> list[Compared]:
+    """Return the skills that can be compared: all but those of plugins and those that cannot be read."""
+    found = []
+    for row in rows:
+        if row.skill.source is Source.PLUGIN:
+            continue
+        try:
+            said = text(row.path)
+        except OSError:
+            continue
+        found.append(Compared(row, described(str(row.path), row.name, said), _facts(row, row.path in pinned)))
+    return found
+
+
+def lost_with(away: Skill, keep: Skill) -> list[Left]:
+    """Return what a merge of `away` into `keep` would lose with its folder."""
+    folder = away.path.parent
+    files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
+    return beside([name for name in files if name != away.path.name][:_FILES], away.agents, keep.agents)
+
+
+def _facts(row: Shelved, pinned: bool) -> Facts:  # noqa: FBT001 - a fact like the others
+    metadata = row.skill.front.metadata
+    took = (name.strip() for name in metadata.get(MERGED_FROM, "").split(","))
+    return Facts(
+        key=str(row.path),
+        name=row.name,
+        place=str(row.skill.project or ""),
+        pinned=pinned,
+        uses=row.uses.number,
+        since=seconds(metadata.get("skilld-date")) or changed_at(row.path),
+        took=frozenset(filter(None, took)),
+        fixed=_fixed(row),
+    )
+
+
+def _fixed(row: Shelved) -> str:
+    try:
+        left_alone = why_left_alone(row.path, row.name)
+    except SkilldError as error:
+        return str(error)
+    return left_alone or ("" if os.access(row.path, os.W_OK) else f"{row.path} is read-only")

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from skilld.memory.clusters import Ask, Said, acceptance, asks, confidence
+from skilld.library.clusters import Ask, Said, acceptance, asks, confidence
 from skilld.skills import Skill
 from skilld.words import content_stems
 

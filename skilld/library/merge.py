@@ -7,22 +7,87 @@ them. A merge that would pass the bounds of one edit is split; each part fits th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.offline.coverage import contradicted, says_already
-from skilld.consolidate.passages import Passage, passages
-from skilld.edit.anchors import anchored
+from skilld.classify.offline.sections import Block, Lines, body_of, sections
 from skilld.edit.findings import Severity
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
-from skilld.edit.operations import apply
+from skilld.edit.operations import anchored, apply
 from skilld.errors import RefusedError, SkilldError
+from skilld.markdown import structure
 from skilld.markdown.skill_file import parse
-from skilld.markdown.structure import sections
 from skilld.skills.frontmatter import entries, front, front_lines, scalar
 from skilld.text import fold, folded
 from skilld.types import Op, Operation
+
+# What a skill says, as passages that can stand in another one: list items, sentences of prose, code and tables.
+#
+# The text of a SKILL.md in, passages out, each with the title of its section. Front matter, headings and comments
+# are no passages.
+
+_SENTENCE = re.compile(r"(?<=[.!?。！？])\s+(?=\W*[A-ZÀ-ÞА-Я\d`])")
+_NO_WORDS = re.compile(r"[\W_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """`lines` as they stand, less the indentation and marker of the first; `whole` keeps them together as a block.
+
+    `text` is what is compared: the words on one line.
+    """
+
+    section: str
+    lines: tuple[str, ...]
+    whole: bool = False
+
+    @property
+    def text(self) -> str:
+        """The words of the passage on one line."""
+        return fold(" ".join(self.lines))
+
+
+def passages(text: str) -> list[Passage]:
+    """Return the passages of a SKILL.md in order; none where it cannot be taken apart."""
+    body = body_of(text)
+    return [passage for section in sections(text) for passage in _of_section(section.heading, section.blocks, body)]
+
+
+def _of_section(title: str, blocks: Sequence[Lines], body: Sequence[str]) -> Iterator[Passage]:
+    at = 0
+    while at < len(blocks):
+        block = blocks[at]
+        if block.kind is Block.ITEM:
+            at, lines = _item(blocks, at, body)
+            yield Passage(title, lines)
+            continue
+        at += 1
+        lines = tuple(body[block.first : block.last + 1])
+        if block.kind is Block.PARAGRAPH:
+            yield from (Passage(title, (part,)) for part in _SENTENCE.split(fold(block.text)))
+        elif block.kind is Block.OTHER and not _NO_WORDS.fullmatch(block.text) and "<!--" not in block.text:
+            yield Passage(title, lines, whole=True)
+
+
+def _item(blocks: Sequence[Lines], at: int, body: Sequence[str]) -> tuple[int, tuple[str, ...]]:
+    """Return the number of the block behind a list item and what belongs to it, and its lines."""
+    item = blocks[at]
+    width = len(item.indent) + len(item.marker) + 1
+    behind = at + 1
+    while behind < len(blocks) and _indent(body[blocks[behind].first]) >= width:
+        behind += 1
+    lines = body[item.first : blocks[behind - 1].last + 1]
+    first = lines[0][len(item.indent + item.marker + item.gap) :].strip()
+    depth = min((_indent(line) for line in lines[1:] if line.strip()), default=0)
+    return behind, (first, *(line[depth:].rstrip() for line in lines[1:]))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
 
 MERGED_FROM = "skilld-merged-from"
 NO_MARK = "the front matter has no place to say whose lines these are"
@@ -158,7 +223,7 @@ def _marked(parts: tuple[Portion, ...], keep: bytes, name: str) -> tuple[Portion
 def _block(passage: Passage, data: bytes) -> Operation:
     """Return the operation that puts code or a table at the end of the section of its name, else of the file."""
     body = parse(data).body
-    named = [part for part in sections(body) if folded(part.title) == folded(passage.section)]
+    named = [part for part in structure.sections(body) if folded(part.title) == folded(passage.section)]
     end = named[0].own_end if named else len(body)
     while end and not body[end - 1].key:
         end -= 1

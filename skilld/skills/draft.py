@@ -1,23 +1,95 @@
-"""A draft as a SKILL.md, and back: its facts under `metadata.skilld-*`, its text as the body. Pure.
-
-Lists of words stand as texts with commas between, variables and schemas as JSON, since all metadata are texts
-(https://agentskills.io/specification). What was written is read again as the same draft.
-"""
+"""A skill as a value, whichever file it came from. Pure."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any
 
-from skilld.draft.values import FIRST_VERSION, Draft, SkillKind, Variable, trimmed
 from skilld.markdown.skill_file import join_lines, parse
 from skilld.skills.frontmatter import front
 from skilld.skills.spec import MAX_DESCRIPTION
-from skilld.skills.write import compose
+from skilld.skills.write import compose, holes
 from skilld.text import cut, fold, one_line
+
+FIRST_VERSION = "1.0.0"
+
+
+class SkillKind(StrEnum):
+    """What sort of knowledge a skill holds; a skill without one is plain instructions."""
+
+    PROMPT = "prompt-template"
+    WORKFLOW = "workflow"
+    KNOWLEDGE = "domain-knowledge"
+    TOOL = "mcp-tool"
+
+
+SHORT_NAMES: Mapping[str, SkillKind] = {
+    "prompt": SkillKind.PROMPT,
+    "workflow": SkillKind.WORKFLOW,
+    "domain": SkillKind.KNOWLEDGE,
+    "mcp": SkillKind.TOOL,
+}
+"""What people type for a kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """A hole of a prompt template."""
+
+    name: str
+    type: str = "string"
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A skill. `body` is the text below the front matter, with bare newlines and none at its ends.
+
+    `variables` belong to a prompt template, `project` (a name, no path) to domain knowledge, `schema` (a JSON Schema)
+    to an MCP tool. `sessions` and `date` (YYYY-MM-DD) say what it was learned from, `origin` how it came here.
+    """
+
+    name: str
+    description: str
+    body: str
+    kind: SkillKind | None = None
+    version: str = FIRST_VERSION
+    author: str = ""
+    team: str = ""
+    tags: tuple[str, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    project: str = ""
+    schema: Mapping[str, Any] = field(default_factory=dict)
+    sessions: tuple[str, ...] = ()
+    date: str = ""
+    origin: str = ""
+
+
+def trimmed(body: str) -> str:
+    """Return a body with bare newlines, without those at its ends."""
+    return re.sub(r"\r\n?", "\n", body).strip("\n").rstrip()
+
+
+def of_kind(draft: Draft, kind: SkillKind) -> Draft:
+    """Return a draft as one of another kind; its holes are what it takes, unless it declares that already."""
+    names = holes(draft.body)
+    schema = draft.schema or {"type": "object", "properties": {name: {"type": "string"} for name in names}}
+    return replace(
+        draft,
+        kind=kind,
+        variables=draft.variables or tuple(map(Variable, names)) if kind is SkillKind.PROMPT else (),
+        schema=schema if kind is SkillKind.TOOL else {},
+    )
+
+
+# A draft as a SKILL.md, and back: its facts under `metadata.skilld-*`, its text as the body. Pure.
+#
+# Lists of words stand as texts with commas between, variables and schemas as JSON, since all metadata are texts
+# (https://agentskills.io/specification). What was written is read again as the same draft.
 
 KIND, SCHEMA, VARIABLES = "skilld-kind", "skilld-input-schema", "skilld-variables"
 EXAMPLE = "as in "
@@ -206,3 +278,59 @@ def _items(lines: Sequence[str]) -> tuple[Item, ...]:
     return tuple(
         item(head["name"], re.findall("`([^`]+)`", head["codes"] or ""), "\n".join(text)) for head, text in found
     )
+
+
+# What keeps a draft from being a skill of its kind. Pure.
+
+_NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
+_NUMBERED = re.compile(r"^[ ]{0,3}\d+[.)][ \t]+\S", re.MULTILINE)
+
+
+def faults(draft: Draft) -> tuple[str, ...]:
+    """Return clauses for the person, none where the draft is what its kind says; a plain skill has none."""
+    checks = {
+        SkillKind.PROMPT: _template,
+        SkillKind.WORKFLOW: _workflow,
+        SkillKind.KNOWLEDGE: _domain,
+        SkillKind.TOOL: _tool,
+    }
+    return tuple(checks[draft.kind](draft)) if draft.kind is not None else ()
+
+
+def _template(draft: Draft) -> Iterator[str]:
+    declared = [one.name for one in draft.variables]
+    used = holes(draft.body)
+    if not used:
+        yield "a prompt template has {{variables}}, and it has none"
+    yield from (f"{name} is no name of a variable" for name in declared if not _NAME.fullmatch(name))
+    if len(set(declared)) < len(declared):
+        yield "it declares a variable twice"
+    yield from (f"{{{{{name}}}}} is no variable that it declares" for name in used if declared and name not in declared)
+    yield from (f"its variable {name} stands nowhere in it" for name in declared if name not in used)
+
+
+def _workflow(draft: Draft) -> Iterator[str]:
+    parts = lift(draft.body)
+    if not (parts.steps or parts.workflow or _NUMBERED.search(draft.body)):
+        yield "a workflow has numbered steps, and it has none"
+
+
+def _domain(draft: Draft) -> Iterator[str]:
+    if "/" in draft.project or "\\" in draft.project:
+        yield "its project is a path, not a name"
+
+
+def _tool(draft: Draft) -> Iterator[str]:
+    told = draft.schema.get("properties", {})
+    required = draft.schema.get("required", [])
+    if draft.schema.get("type") != "object" or not isinstance(told, dict) or not isinstance(required, list):
+        yield "an MCP tool has an input schema of the type object, and it has none"
+        return
+    yield from (f"{{{{{name}}}}} is no property of its input schema" for name in holes(draft.body) if name not in told)
+    yield from (f"it requires {name}, which its input schema lacks" for name in required if name not in told)
+
+
+# A draft: a SKILL.md as a value, what each kind of skill must have, and back to text.
+#
+# Texts enter and leave; nothing here reads a file. Everything a kind needs stands in the SKILL.md itself: short
+# facts under `metadata.skilld-*`, steps and examples as sections of its body that agents read.
