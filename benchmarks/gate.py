@@ -36,7 +36,7 @@ _WORDS = re.compile(
 
 def measure(scale: Scale) -> dict[str, Figure]:
     """Return microseconds per turn (over all texts, and of the slowest), and MB."""
-    from skilld.batching.gate import may_hold_something_lasting
+    from skilld.batching.gate import needs_classification as may_hold_something_lasting
 
     rounds, each = scale.pick(30, 10), scale.pick(200, 50)
 
@@ -70,7 +70,7 @@ def measure(scale: Scale) -> dict[str, Figure]:
 def _grow() -> dict[str, float]:
     """Return the peak memory of this process before and after the gate was imported and used."""
     before = children.peak_memory()
-    from skilld.batching.gate import may_hold_something_lasting
+    from skilld.batching.gate import needs_classification as may_hold_something_lasting
 
     for text in TEXTS.values():
         may_hold_something_lasting(text)

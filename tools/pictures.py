@@ -20,7 +20,7 @@ from skilld.git.environment import scrub_environment
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import stage
 from skilld.review.app import ReviewApp
-from skilld.review.controller import Sitting
+from skilld.review.controller import ReviewSession as Sitting
 from skilld.types import Kind, Op, Operation, State
 from support.lessons import HOSTS, LINKS, TICKETS, Lessons
 from support.live_project import Project

@@ -12,7 +12,7 @@ import structlog
 
 from benchmarks.kit.daemon import database
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Surroundings
+from skilld.ingest.discover import Host as Surroundings
 from skilld.paths import private_dir
 from skilld.settings import Settings
 from skilld.store import Store

@@ -48,7 +48,7 @@ class Entry:
     at: float | None = None
 
 
-class Claiming(Protocol):
+class ClaimingParser(Protocol):
     """A parser that leaves open who typed; otherwise as in base.Parser."""
 
     def feed(self, line: RawLine) -> list[Event | Claim]:
@@ -61,14 +61,14 @@ class Claiming(Protocol):
         """Return where to resume, and the state."""
 
 
-class Proving:
+class ProvingParser:
     """A parser and listener as in base, around a parser that claims. What stands behind an open claim waits with it.
 
     Where no list was ever told, what might have been typed counts as typed.
     """
 
     def __init__(
-        self, inner: Claiming, read: Callable[[bytes], Sequence[Entry] | None], state: Mapping[str, Any]
+        self, inner: ClaimingParser, read: Callable[[bytes], Sequence[Entry] | None], state: Mapping[str, Any]
     ) -> None:
         """Resume `inner` with its part of the state; `read` returns a list's entries, None while it is half written."""
         used = state.get("used")

@@ -45,7 +45,7 @@ def use_of(path: str) -> Use | None:
     return parts[-2][:SHORT], path
 
 
-class Waiting:
+class PendingCalls:
     """Calls whose results are not there yet, the newest few. Goes through a checkpoint: ids, names and paths."""
 
     def __init__(self, state: object = None) -> None:

@@ -161,7 +161,7 @@ _SMALL_TALK: frozenset[_Kind] = _CHATTER | {"task"}  # in a turn too short for a
 _MODEL = load(Path(__file__).with_name("gate_weights.json"))
 
 
-def may_hold_something_lasting(text: str) -> bool:
+def needs_classification(text: str) -> bool:
     """Whether `text`, one whole turn, might hold something worth remembering. False only for plain chatter."""
     return decide(text, None, _MODEL.floor)
 

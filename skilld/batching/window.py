@@ -11,7 +11,7 @@ from typing import Generic, Protocol, TypeVar
 from skilld.types import ClosedBy
 
 
-class Waiting(Protocol):
+class PendingTurn(Protocol):
     """What the window needs to know of a turn that waits."""
 
     @property
@@ -23,11 +23,11 @@ class Waiting(Protocol):
         """What the gate said of it."""
 
 
-T = TypeVar("T", bound=Waiting)
+T = TypeVar("T", bound=PendingTurn)
 
 
 @dataclass(frozen=True, slots=True)
-class Closing(Generic[T]):
+class ClosedBatch(Generic[T]):
     """Turns that make a batch now. `chatter` says that none of them is worth a question."""
 
     turns: tuple[T, ...]
@@ -45,7 +45,9 @@ def batch_id(keys: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(keys).encode()).hexdigest()[:16]
 
 
-def close(waiting: Sequence[T], *, size: int, idle_seconds: float, idle_limit: float, ended: bool) -> list[Closing[T]]:
+def close(
+    waiting: Sequence[T], *, size: int, idle_seconds: float, idle_limit: float, ended: bool
+) -> list[ClosedBatch[T]]:
     """Return the batches that are due among the turns of one session that wait, in order.
 
     Every `size` turns make one. What is left over is closed when the session ended or was idle for `idle_limit`
@@ -60,8 +62,8 @@ def close(waiting: Sequence[T], *, size: int, idle_seconds: float, idle_limit: f
     return closings
 
 
-def _closing(turns: Sequence[T], closed_by: ClosedBy) -> Closing[T]:
-    return Closing(tuple(turns), closed_by, chatter=not any(turn.lasting for turn in turns))
+def _closing(turns: Sequence[T], closed_by: ClosedBy) -> ClosedBatch[T]:
+    return ClosedBatch(tuple(turns), closed_by, chatter=not any(turn.lasting for turn in turns))
 
 
 # When a session that waits for company will have been idle for long enough: only the sessions due are ever looked

@@ -76,7 +76,7 @@ _FENCE = re.compile(r"^\s*(?:```|~~~)")
 
 
 @dataclass(frozen=True, slots=True)
-class Endorsed:
+class Endorsement:
     """`by` is the person's own sentence that endorses, `words` what it endorses; `quoted`, where they quote it."""
 
     by: str
@@ -84,7 +84,7 @@ class Endorsed:
     quoted: bool = True
 
 
-def endorsed(text: str, own: str, offer: str) -> Endorsed | None:
+def endorsed(text: str, own: str, offer: str) -> Endorsement | None:
     """Return what the person endorses in a turn, None where nothing is.
 
     `own` is the turn with newlines for all that the person did not type (`own_words`); `offer` is the agent's text
@@ -98,9 +98,9 @@ def endorsed(text: str, own: str, offer: str) -> Endorsed | None:
             continue
         words = _above(lines, mine, place) or _below(lines, mine, place)
         if words:
-            return Endorsed(by, words)
+            return Endorsement(by, words)
         if fold(own) == fold(text) and offer.strip():
-            return Endorsed(by, offer, quoted=False)
+            return Endorsement(by, offer, quoted=False)
     return None
 
 
@@ -251,7 +251,7 @@ _YOURS = re.compile(
 )
 
 
-def passed_back(text: str, own: str, offer: str) -> Endorsed | None:
+def passed_back(text: str, own: str, offer: str) -> Endorsement | None:
     """Return what the person passes back of the agent's last words as an order; None where it is none of their rules.
 
     `own` is the turn with newlines for all that the person did not type (`own_words`); `offer` is the agent's text
@@ -262,7 +262,7 @@ def passed_back(text: str, own: str, offer: str) -> Endorsed | None:
         return None
     by = next((sentence.strip() for sentence in SENTENCE.findall(own) if _is_order(without_quotations(sentence))), "")
     words = " ".join(sentence.strip() for sentence in SENTENCE.findall(passed) if _YOURS.search(sentence))
-    return Endorsed(by, words, quoted=False) if by and words else None
+    return Endorsement(by, words, quoted=False) if by and words else None
 
 
 def _is_order(sentence: str) -> bool:

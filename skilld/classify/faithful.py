@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from skilld.classify.clauses import beyond
 from skilld.classify.polarity import TURNS, turns
 from skilld.classify.support import exact_tokens, holds_token
-from skilld.classify.touched import Block, Named, Touched, lives_on, named, parts, touched, unnamed, words_of
+from skilld.classify.touched import Block, Named, lives_on, named, parts, touched, unnamed, words_of
+from skilld.classify.touched import BlockDiff as Touched
 from skilld.text import folded
 from skilld.types import Kind, Update
 from skilld.words import comparable, content_stems, denies, share_held

@@ -49,7 +49,7 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class BlockDiff:
     """Two versions of a skill as blocks: numbers of the old ones that are gone, of the new ones that came.
 
     `moved` are runs of old blocks that stand elsewhere now, each with the old blocks that it was moved past;
@@ -72,7 +72,7 @@ class Touched:
         return [block for block, _ in takewhile(lambda pair: pair[1] is None, came)]
 
 
-def touched(before: str, after: str) -> Touched:
+def touched(before: str, after: str) -> BlockDiff:
     """Compare two texts of a skill. Raises SkilldError where one of them cannot be taken apart."""
     old, new = blocks(before), blocks(after)
     waiting: dict[tuple[str, bool, bool], deque[int]] = defaultdict(deque)
@@ -82,7 +82,7 @@ def touched(before: str, after: str) -> Touched:
     kept = [place for place in came_from if place is not None]
     left = sorted(place for places in waiting.values() for place in places)
     added = [place for place, source in enumerate(came_from) if source is None]
-    return Touched(tuple(old), tuple(new), tuple(left), tuple(added), tuple(_moves(kept)), tuple(came_from))
+    return BlockDiff(tuple(old), tuple(new), tuple(left), tuple(added), tuple(_moves(kept)), tuple(came_from))
 
 
 def blocks(text: str) -> list[Block]:
@@ -229,7 +229,7 @@ def parts(block: Block) -> list[str]:
     return [part for part in _PART.split(block.text) if _WORD.search(part)]
 
 
-def named(change: Touched, updates: Sequence[Update]) -> Named:
+def named(change: BlockDiff, updates: Sequence[Update]) -> Named:
     """Return the removed blocks that the updates name."""
     gone = set(change.removed)
     heads = {place for place in gone if any(_names_head(change, place, update) for update in updates)}
@@ -252,7 +252,7 @@ def _said(update: Update) -> str:
     return f"{update.change}\n{update.quote}"
 
 
-def _is_named(change: Touched, place: int, updates: Sequence[Update]) -> bool:
+def _is_named(change: BlockDiff, place: int, updates: Sequence[Update]) -> bool:
     """Whether updates name a block, as a whole or each sentence of it."""
     block = change.old[place]
     if any(_names(change, place, block.text, update, frozenset()) for update in updates):
@@ -260,7 +260,7 @@ def _is_named(change: Touched, place: int, updates: Sequence[Update]) -> bool:
     return not unnamed(change, place, updates)
 
 
-def unnamed(change: Touched, place: int, updates: Sequence[Update]) -> list[str]:
+def unnamed(change: BlockDiff, place: int, updates: Sequence[Update]) -> list[str]:
     """Return the sentences of a block that are not written again and that no update names."""
     written = " ".join(change.new[one].text for one in change.added)
     words = words_of(written)
@@ -276,7 +276,7 @@ def lives_on(part: str, written: str) -> bool:
     return share_held(words_of(part), words_of(written)) == 1 and turns(part) <= turns(written)
 
 
-def _names(change: Touched, place: int, part: str, update: Update, written: frozenset[str]) -> bool:
+def _names(change: BlockDiff, place: int, part: str, update: Update, written: frozenset[str]) -> bool:
     """Whether an update names a sentence: by all words of it that are not written again, or by being near to it.
 
     One that only adds must be nearer than one that is there to change or remove something; of that, no other block of
@@ -301,12 +301,12 @@ def _names(change: Touched, place: int, part: str, update: Update, written: froz
     )
 
 
-def _staying(change: Touched) -> list[Block]:
+def _staying(change: BlockDiff) -> list[Block]:
     gone = set(change.removed)
     return [block for place, block in enumerate(change.old) if place not in gone]
 
 
-def _names_head(change: Touched, place: int, update: Update) -> bool:
+def _names_head(change: BlockDiff, place: int, update: Update) -> bool:
     """Whether an update names a heading, a step or the line above a list so that what stands below may go with it.
 
     Of the heads of the same depth that stay none may be nearer to what was said: "drop the load test" takes no "smoke
@@ -329,13 +329,13 @@ def _names_head(change: Touched, place: int, update: Update) -> bool:
     return share >= max([least, *(share_held(words_of(block.text), said) for block in others)])
 
 
-def _title_level(change: Touched) -> int:
+def _title_level(change: BlockDiff) -> int:
     """Return the level of the only heading of its level that stands first, 0 where there is none."""
     levels = [block.level for block in change.old if block.level]
     return levels[0] if levels and levels.count(levels[0]) == 1 and min(levels) == levels[0] else 0
 
 
-def _is_emptied(change: Touched, place: int, astray: set[int]) -> bool:
+def _is_emptied(change: BlockDiff, place: int, astray: set[int]) -> bool:
     """Whether a heading or the line above a list goes because all goes that stood below it."""
     head = change.old[place]
     below = set(range(place + 1, head.end))
@@ -348,7 +348,7 @@ def _mentions(text: str, title: str) -> bool:
     return len(wanted) >= _LEAST_NAMED and share_held(wanted, content_stems(text)) == 1
 
 
-def _foreign(change: Touched, left: Sequence[int], updates: Sequence[Update]) -> set[int]:
+def _foreign(change: BlockDiff, left: Sequence[int], updates: Sequence[Update]) -> set[int]:
     """Return those that changes of steps may replace, one each, for being in another language than the words.
 
     Whether a line in another language is what the person spoke of, words cannot tell; the person will see.

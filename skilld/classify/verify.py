@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.adopted import Endorsed, endorsed, is_bare_assent, passed_back, question
+from skilld.classify.adopted import Endorsement as Endorsed
+from skilld.classify.adopted import endorsed, is_bare_assent, passed_back, question
 from skilld.classify.clauses import beyond, without_beyond
 from skilld.classify.offline.coverage import says_already
 from skilld.classify.offline.provenance import own_words, without_quotations

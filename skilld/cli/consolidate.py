@@ -14,14 +14,15 @@ from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.library.consolidate import Compared, Fate, Pair
+    from skilld.library.consolidate import Comparable as Compared
+    from skilld.library.consolidate import Fate, Pair
     from skilld.library.merge import Merge
     from skilld.store import Store
     from skilld.types import Proposal
 
 
 @dataclass(frozen=True)
-class Found:
+class MergeOffer:
     """A pair, what its merge would do if one can be proposed, and the proposals that are open for it."""
 
     pair: Pair
@@ -63,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[Found]:
+def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[MergeOffer]:
     """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
     from skilld.cli.skills import library
     from skilld.library.consolidate import Fate, compared, pair_of, plan
@@ -96,7 +97,7 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
         for pair in fresh:
             _look_into(pair, mine, merges, known)
     waiting = {key: tuple(one for one in made if one.state is State.OPEN) for key, made in batches.items()}
-    return [Found(pair, merges.get(_key(pair)), waiting.get(_key(pair), ())) for pair in planned]
+    return [MergeOffer(pair, merges.get(_key(pair)), waiting.get(_key(pair), ())) for pair in planned]
 
 
 def _look_into(
@@ -125,7 +126,7 @@ def _key(pair: Pair) -> str:
     return pair_key(pair.keep.key, pair.away.key)
 
 
-def _proposed(store: Store, found: Found) -> Found:
+def _proposed(store: Store, found: MergeOffer) -> MergeOffer:
     """Propose the merge of a pair; each part by itself, so that what can be proposed is."""
     from skilld.clock import rfc3339
     from skilld.library.consolidate import pair_of, proposals
@@ -145,7 +146,7 @@ def _proposed(store: Store, found: Found) -> Found:
     return replace(found, proposals=tuple(made), trouble="; ".join(troubles))
 
 
-def _as_json(found: Found, *, dry_run: bool) -> dict[str, Any]:
+def _as_json(found: MergeOffer, *, dry_run: bool) -> dict[str, Any]:
     pair, merge = found.pair, found.merge
     return {
         "keep": {"name": pair.keep.name, "path": pair.keep.key},
@@ -161,7 +162,7 @@ def _as_json(found: Found, *, dry_run: bool) -> dict[str, Any]:
     }
 
 
-def _tell(found: Found, *, dry_run: bool) -> None:
+def _tell(found: MergeOffer, *, dry_run: bool) -> None:
     from skilld.library.consolidate import Fate
 
     pair = found.pair
@@ -183,7 +184,7 @@ def _tell(found: Found, *, dry_run: bool) -> None:
         console.line(console.paint(f"  not proposed: {console.plain(found.trouble)}", "yellow"))
 
 
-def _tell_merge(found: Found, merge: Merge, archive: str, *, dry_run: bool) -> None:
+def _tell_merge(found: MergeOffer, merge: Merge, archive: str, *, dry_run: bool) -> None:
     keep = console.plain(found.pair.keep.name)
     for one in merge.left:
         console.line(console.paint(f"  lost: {console.plain(one.what)} ({console.plain(one.why)})", "yellow"))

@@ -56,7 +56,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     from skilld.health import checks as judging
     from skilld.health.checks import blocked, machine, why_nothing
     from skilld.health.gather import Here, gather
-    from skilld.ingest.discover import Surroundings
+    from skilld.ingest.discover import Host as Surroundings
 
     now = time.time()
     around = Surroundings(common.home(), dict(os.environ))

@@ -135,7 +135,7 @@ def _batches(asked: argparse.Namespace) -> Scored:
     cases = loader.load(asked.data, loader.batch_case)
     jobs = 1 if asked.backend in {GOLD, "offline"} else asked.jobs  # what waits for nobody gains nothing
     found = batches.judge_batches(cases, _case_maker(asked.backend), _pipeline(jobs), jobs=jobs)
-    scored: list[batches.Scored] = []
+    scored: list[batches.BatchResult] = []
     stopped = ""
     try:
         for one in _progress(found, len(cases)):

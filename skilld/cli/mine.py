@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skilld.mining.options import Hooks, Options, World
     from skilld.mining.questions import Estimate
     from skilld.mining.sessions import Transcript
-    from skilld.review.generate.generating import Generating
+    from skilld.review.generate.generating import Generation as Generating
 
 _DAY = 86400.0
 _LOOK = 0.5  # seconds between looks at whether who started us is still there
@@ -172,7 +172,7 @@ def _mined(arguments: argparse.Namespace) -> Report:
 
 def _options(arguments: argparse.Namespace) -> Options:
     from skilld.mining.options import Options
-    from skilld.mining.reading import Wanted
+    from skilld.mining.reading import SessionFilter as Wanted
     from skilld.skills.draft import SHORT_NAMES
 
     wanted = Wanted(
@@ -198,7 +198,7 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _world() -> World:
-    from skilld.ingest.discover import Surroundings
+    from skilld.ingest.discover import Host as Surroundings
     from skilld.mining.options import World
     from skilld.mining.questions import Terms
     from skilld.settings.backend import choice_of
@@ -262,7 +262,7 @@ class _Shown:
 
 
 def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
-    from skilld.ingest.discover import Surroundings
+    from skilld.ingest.discover import Host as Surroundings
     from skilld.mining.sessions import below, past
 
     since = time.time() - arguments.since * _DAY
@@ -319,7 +319,7 @@ def run_interactive(options: Options, world: World) -> int:
 
 def generating(options: Options, world: World) -> Generating:
     """Return the steps without a screen. They open the store for each call: the one in `world` is closed."""
-    from skilld.review.generate.generating import Generating
+    from skilld.review.generate.generating import Generation as Generating
 
     world.store.close()
     return Generating(options, world, common.store)

@@ -8,9 +8,9 @@ from typing import Any
 
 from skilld import console
 from skilld.mining.candidates import Report
-from skilld.mining.domains import Made
-from skilld.mining.proposing import Became
-from skilld.mining.reading import Reading
+from skilld.mining.domains import DomainResult as Made
+from skilld.mining.proposing import CandidateResult as Became
+from skilld.mining.reading import SessionSet as Reading
 from skilld.mining.values import REPEATABLE, Proof
 from skilld.text import counted
 

@@ -14,8 +14,8 @@ from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit
 
 if TYPE_CHECKING:
-    from skilld.review.controller import Sitting
-    from skilld.review.generate.generating import Generating
+    from skilld.review.controller import ReviewSession as Sitting
+    from skilld.review.generate.generating import Generation as Generating
     from skilld.store import Store
 
 
@@ -30,7 +30,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.environment import scrub_environment
     from skilld.library.archive import trash_of
-    from skilld.review.controller import Sitting, Surroundings
+    from skilld.review.controller import ReviewContext as Surroundings
+    from skilld.review.controller import ReviewSession as Sitting
 
     removed = scrub_environment()
     where = common.places()

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
     from skilld.daemon.recovery import open_store
-    from skilld.ingest.discover import Surroundings
+    from skilld.ingest.discover import Host as Surroundings
     from skilld.paths import check_private
     from skilld.store.corruption import make_private
     from skilld.store.meta import INSTALLED_AT

@@ -17,7 +17,7 @@ Change = Callable[[bytes | None], bytes | None]
 
 
 @dataclass(frozen=True)
-class Planned:
+class FileChange:
     """One file with its bytes now and then; None where there is no file."""
 
     path: Path
@@ -120,7 +120,7 @@ def unsync(arguments: argparse.Namespace) -> int:
     return _carry_out(arguments, _removals(project, _asked(arguments, project)))
 
 
-def removal(project: Path) -> list[Planned]:
+def removal(project: Path) -> list[FileChange]:
     """Return what takes every block out of a project's files; nothing where the project is gone.
 
     Raises SkilldError where a file cannot be read, or its block was edited.
@@ -128,7 +128,7 @@ def removal(project: Path) -> list[Planned]:
     return [one for one in _removals(project, []) if one.before != one.after] if project.is_dir() else []
 
 
-def _removals(project: Path, paths: list[Path]) -> list[Planned]:
+def _removals(project: Path, paths: list[Path]) -> list[FileChange]:
     """Plan to take the block out of these files; out of all that could have one where none is given."""
     from skilld.exchange import block
     from skilld.exchange.block import TARGETS
@@ -160,10 +160,10 @@ def _file(project: Path, relative: str) -> Path:
     return path
 
 
-def _plan(path: Path, change: Change) -> Planned:
+def _plan(path: Path, change: Change) -> FileChange:
     try:
         before = _read(path) if os.path.lexists(path) else None
-        return Planned(path, before, change(before))
+        return FileChange(path, before, change(before))
     except OSError as error:
         raise SkilldError("The file cannot be read", f"{path}: {error.strerror or error}") from error
     except SkilldError as error:
@@ -178,7 +178,7 @@ def _read(path: Path) -> bytes:
         return file.read()
 
 
-def _carry_out(arguments: argparse.Namespace, plan: list[Planned]) -> int:
+def _carry_out(arguments: argparse.Namespace, plan: list[FileChange]) -> int:
     """Write what changes, all files having been read and judged before the first is touched."""
     changes = [one for one in plan if one.before != one.after]
     if not arguments.dry_run:

@@ -12,12 +12,14 @@ from typing import Any
 
 import structlog
 
-from skilld.batching.window import Closing, Deadlines, close
+from skilld.batching.window import ClosedBatch as Closing
+from skilld.batching.window import Deadlines, close
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
 from skilld.daemon import jobs, recovery, tries
 from skilld.daemon.obstacles import Obstacles
-from skilld.ingest.discover import Surroundings, roots
+from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import roots
 from skilld.ingest.follow import Follower
 from skilld.proposals import results
 from skilld.settings import Settings

@@ -10,8 +10,9 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from skilld.agents import ADAPTERS
-from skilld.batching.window import Closing
-from skilld.ingest.discover import Surroundings, skill_places
+from skilld.batching.window import ClosedBatch as Closing
+from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import skill_places
 from skilld.proposals.lessons import thresholds
 from skilld.proposals.results import proposal_to_json
 from skilld.settings import Settings

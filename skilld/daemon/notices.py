@@ -20,7 +20,8 @@ from skilld.daemon.messages import Noticed
 from skilld.notify import actions
 from skilld.notify import digest as messages
 from skilld.notify.desktop import Desktop
-from skilld.notify.digest import Digest, Notice, Rules, Shown, due
+from skilld.notify.digest import Digest, Notice, Rules, due
+from skilld.notify.digest import PastNotice as Shown
 from skilld.settings import Notify
 from skilld.store import Store
 from skilld.store.connection import StoreError

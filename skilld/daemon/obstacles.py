@@ -17,7 +17,7 @@ import structlog
 
 from skilld.clock import seconds
 from skilld.daemon import jobs
-from skilld.ingest.discover import Surroundings
+from skilld.ingest.discover import Host as Surroundings
 from skilld.proposals import results
 from skilld.store import Store
 from skilld.store.batches import Obstacle, StoredBatch

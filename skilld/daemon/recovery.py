@@ -20,14 +20,14 @@ import structlog
 
 from skilld.clock import rfc3339
 from skilld.daemon import jobs
-from skilld.ingest.discover import Surroundings
+from skilld.ingest.discover import Host as Surroundings
 from skilld.ingest.follow import Follower
 from skilld.proposals.results import proposal_from_json
 from skilld.store import Store, corruption, rebuild
 from skilld.store.connection import DamagedError, StoreError, damaged, is_unreadable
 from skilld.store.journal import journal_of, tail
 from skilld.store.meta import INSTALLED_AT, LAST_ERROR, REBUILT
-from skilld.store.rebuilding import Rebuilding
+from skilld.store.rebuilding import RebuildState as Rebuilding
 from skilld.text import counted
 from skilld.types import State
 

@@ -26,7 +26,7 @@ from skilld.daemon.schedule import Schedule
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import Watching
 from skilld.daemon.worker_slot import Working
-from skilld.ingest.watch import Rests
+from skilld.ingest.watch import Throttle as Rests
 from skilld.notify.desktop import Desktop
 from skilld.notify.digest import CANNOT_STORE, about_budget, about_dead
 from skilld.proposals.poll import Observing

@@ -13,10 +13,11 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from skilld.batching.gate import may_hold_something_lasting
+from skilld.batching.gate import needs_classification as may_hold_something_lasting
 from skilld.classify.backends import OFFLINE, Backend
 from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
-from skilld.evaluate.pipeline import Judged, Pipeline, in_memory
+from skilld.evaluate.pipeline import Pipeline, in_memory
+from skilld.evaluate.pipeline import PipelineResult as Judged
 from skilld.evaluate.turns import RANDOM, JudgedTurn, share
 from skilld.text import fold
 from skilld.types import Message, Update, Usage
@@ -130,7 +131,7 @@ _HEARD = 0.01  # the least confidence of a turn that was heard at all
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class BatchResult:
     """A batch with what came of it: `right` maps proposed updates to gold ones, `optional` holds those set aside."""
 
     case: BatchCase
@@ -151,16 +152,16 @@ class Scored:
 
 def judge_batches(
     cases: Sequence[BatchCase], backend: Callable[[BatchCase], Backend], pipeline: Pipeline, *, jobs: int = 1
-) -> Iterator[Scored]:
+) -> Iterator[BatchResult]:
     """Put every case through the pipeline, each before a back-end of its own, `jobs` at a time."""
 
-    def judge(case: BatchCase) -> Scored:
+    def judge(case: BatchCase) -> BatchResult:
         skills = [in_memory(name, text, number) for number, (name, text) in enumerate(case.skills, 1)]
         judged = pipeline.judge(backend(case), pipeline.redacted(case.messages), skills)
         right = match(judged.proposed, case.gold, case)
         rest = [i for i in range(len(judged.proposed)) if i not in right]
         aside = match([judged.proposed[i] for i in rest], case.optional, case)
-        return Scored(case, judged, right, frozenset(rest[i] for i in aside))
+        return BatchResult(case, judged, right, frozenset(rest[i] for i in aside))
 
     return in_order(cases, judge, jobs)
 
@@ -182,7 +183,7 @@ def judge_turns(
         yield JudgedTurn(turn, max(kept, default=0.0)), judged.usage
 
 
-def figures(scored: Sequence[Scored]) -> dict[str, Any]:
+def figures(scored: Sequence[BatchResult]) -> dict[str, Any]:
     """Return the figures under the keys of `skilld eval batches --json`; a share of nothing is None."""
     usage = sum((one.judged.usage for one in scored), Usage())
     random = [one for one in scored if one.case.sample == RANDOM]
@@ -209,12 +210,12 @@ def figures(scored: Sequence[Scored]) -> dict[str, Any]:
     }
 
 
-def spent(scored: Sequence[Scored]) -> float:
+def spent(scored: Sequence[BatchResult]) -> float:
     """Return the dollars that batches cost, as far as the model's price is known."""
     return sum(one.judged.usage.usd for one in scored)
 
 
-def rows_out(scored: Sequence[Scored]) -> list[dict[str, Any]]:
+def rows_out(scored: Sequence[BatchResult]) -> list[dict[str, Any]]:
     """Return the outcome of each case."""
     return [
         {
@@ -242,13 +243,13 @@ def rows_out(scored: Sequence[Scored]) -> list[dict[str, Any]]:
     ]
 
 
-def _batch_level(scored: Sequence[Scored]) -> dict[str, Any]:
+def _batch_level(scored: Sequence[BatchResult]) -> dict[str, Any]:
     gold = sum(bool(one.case.gold) for one in scored)
     found = sum(one.counted > 0 for one in scored)
     return _figures(gold, found, sum(one.counted > 0 and bool(one.case.gold) for one in scored))
 
 
-def _update_level(scored: Sequence[Scored]) -> dict[str, Any]:
+def _update_level(scored: Sequence[BatchResult]) -> dict[str, Any]:
     gold = sum(len(one.case.gold) for one in scored)
     return _figures(gold, sum(one.counted for one in scored), sum(len(one.right) for one in scored))
 
@@ -264,8 +265,8 @@ def _figures(gold: int, found: int, true: int) -> dict[str, Any]:
     }
 
 
-def _by(scored: Sequence[Scored], keys: Callable[[BatchCase], Sequence[str]]) -> dict[str, Any]:
-    groups: dict[str, list[Scored]] = {}
+def _by(scored: Sequence[BatchResult], keys: Callable[[BatchCase], Sequence[str]]) -> dict[str, Any]:
+    groups: dict[str, list[BatchResult]] = {}
     for one in scored:
         for key in keys(one.case):
             groups.setdefault(key, []).append(one)
@@ -275,7 +276,7 @@ def _by(scored: Sequence[Scored], keys: Callable[[BatchCase], Sequence[str]]) ->
     }
 
 
-def _by_kind(scored: Sequence[Scored]) -> dict[str, Any]:
+def _by_kind(scored: Sequence[BatchResult]) -> dict[str, Any]:
     """Return how many of the reader's updates of each kind were found."""
     held: dict[str, list[bool]] = {}
     for one in scored:

@@ -18,7 +18,8 @@ from skilld.errors import SkilldError
 from skilld.evaluate.injection_fixtures import HARMLESS, Carrier, Scene
 from skilld.evaluate.loader import GuardCase, Typed
 from skilld.evaluate.models import Quoting, longest_line, obedient
-from skilld.evaluate.pipeline import Judged, Pipeline
+from skilld.evaluate.pipeline import Pipeline
+from skilld.evaluate.pipeline import PipelineResult as Judged
 from skilld.ingest.inspect import inspect
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import Loaded, load_skills
@@ -50,7 +51,7 @@ class Through:
 
 
 @dataclass(frozen=True, slots=True)
-class Guarded:
+class GuardResult:
     """A case with what came of it. `why_not` says why nothing became of the typed text, where nothing did."""
 
     case: GuardCase
@@ -67,7 +68,7 @@ class Guard:
         self._redact = redact
         self._pipeline = pipeline
 
-    def judge(self, case: GuardCase) -> Guarded:
+    def judge(self, case: GuardCase) -> GuardResult:
         """Put one case through everything. Raises SkilldError where the sessions cannot be read as they were meant."""
         carriers = Carrier if case.attack else ()
         through = [Through(carrier, quoting) for carrier in carriers for quoting in self._got(case, carrier)]
@@ -78,7 +79,7 @@ class Guard:
             judged = self._pipeline.judge(model, messages, skills)
             typed = max(typed, _typed(judged))
             why_not += judged.why_not
-        return Guarded(case, tuple(through), typed, () if typed else tuple(dict.fromkeys(why_not)))
+        return GuardResult(case, tuple(through), typed, () if typed else tuple(dict.fromkeys(why_not)))
 
     def _got(self, case: GuardCase, carrier: Carrier) -> list[Quoting]:
         messages, skills = self._read(case.text, carrier)
@@ -110,7 +111,7 @@ class Guard:
         return messages, skills
 
 
-def figures(guarded: Sequence[Guarded]) -> dict[str, Any]:
+def figures(guarded: Sequence[GuardResult]) -> dict[str, Any]:
     """Return the figures under the keys of `skilld eval injection --json`: counts of cases."""
     attacks = [one for one in guarded if one.case.attack]
     benign = [one for one in guarded if not one.case.attack]
@@ -142,7 +143,7 @@ def figures(guarded: Sequence[Guarded]) -> dict[str, Any]:
     }
 
 
-def rows_out(guarded: Sequence[Guarded]) -> list[dict[str, Any]]:
+def rows_out(guarded: Sequence[GuardResult]) -> list[dict[str, Any]]:
     """Return the outcome of each case, without its text."""
     return [
         {
@@ -165,13 +166,13 @@ def _typed(judged: Judged) -> Typed:
     return Typed.FLAGGED if judged.flags else Typed.PASSED
 
 
-def _counts(guarded: Sequence[Guarded]) -> dict[str, int]:
+def _counts(guarded: Sequence[GuardResult]) -> dict[str, int]:
     counts = Counter(one.typed for one in guarded)
     return {typed.name.lower(): counts[typed] for typed in Typed}
 
 
-def _families(guarded: Sequence[Guarded]) -> dict[str, list[Guarded]]:
-    families: dict[str, list[Guarded]] = {}
+def _families(guarded: Sequence[GuardResult]) -> dict[str, list[GuardResult]]:
+    families: dict[str, list[GuardResult]] = {}
     for one in guarded:
         families.setdefault(one.case.family, []).append(one)
     return families

@@ -22,7 +22,7 @@ _GIVE_UP = 3  # cases in a row that were never answered, for each judged at once
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class PipelineResult:
     """What came of one batch. `flags` are those of the edits; `answered` is false where no attempt got an answer."""
 
     proposed: tuple[Update, ...] = ()
@@ -46,7 +46,7 @@ class Pipeline:
         self._unanswered = 0
         self._counting = threading.Lock()
 
-    def judge(self, backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded]) -> Judged:
+    def judge(self, backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded]) -> PipelineResult:
         """Return what comes of redacted messages. Raises SkilldError where the back-end cannot be used at all."""
         for pause in (*_PAUSES, None):
             try:
@@ -61,12 +61,14 @@ class Pipeline:
             self._unanswered = 0
         return judged
 
-    def _never_answered(self, backend: Backend, error: RetryError) -> Judged:
+    def _never_answered(self, backend: Backend, error: RetryError) -> PipelineResult:
         with self._counting:
             self._unanswered += 1
             if self._unanswered >= self._most_unanswered:
                 raise error
-        return Judged(why_not=(f"the back-end did not answer: {error.cause}",), usage=backend.usage, answered=False)
+        return PipelineResult(
+            why_not=(f"the back-end did not answer: {error.cause}",), usage=backend.usage, answered=False
+        )
 
     def redacted(self, messages: Sequence[Message]) -> list[Message]:
         """Return messages as a back-end may see them."""
@@ -81,7 +83,7 @@ def in_memory(name: str, text: str, number: int = 1) -> Loaded:
     return Loaded(SkillRef(name, path), text.encode(), SkillDoc(number, name, path, text))
 
 
-def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded], redact: Redact) -> Judged:
+def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Loaded], redact: Redact) -> PipelineResult:
     judge = Judge(backend, messages, skills, "", redact)
     try:
         verdict = judge.verdict()
@@ -90,7 +92,7 @@ def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Load
     except SkilldError as error:
         if error.remedy:  # the set-up is wrong, and will be for every other case
             raise
-        return Judged(why_not=(str(error),), usage=backend.usage)
+        return PipelineResult(why_not=(str(error),), usage=backend.usage)
     proposed: list[Update] = []
     learned = [update for update, _ in verdict.learned]
     flags: list[str] = []
@@ -112,4 +114,4 @@ def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Load
         proposed += [item.update for item in composed.checked]
         learned += [item.update for item in composed.left_out]
         why_not += [NO_EDIT] * len(composed.left_out)
-    return Judged(tuple(proposed), tuple(learned), tuple(flags), tuple(why_not), backend.usage)
+    return PipelineResult(tuple(proposed), tuple(learned), tuple(flags), tuple(why_not), backend.usage)

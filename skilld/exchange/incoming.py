@@ -105,7 +105,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SourceSkill:
     """One skill at a source: `where` is its path there, `folder` the name of its folder, empty where it has none.
 
     `beside` are the files that belong to it there and are left out; `why` says why it cannot be read, empty where
@@ -131,7 +131,7 @@ def is_address(source: str) -> bool:
     return bool(_ADDRESS.match(source)) and not os.path.lexists(source)
 
 
-def find(source: str, removed: Mapping[str, str], branch: str = "") -> list[Found]:
+def find(source: str, removed: Mapping[str, str], branch: str = "") -> list[SourceSkill]:
     """Return the skills at a source: a YAML file, a SKILL.md, a folder, or a git repository by path or address.
 
     `removed` is the part of the environment that the person's git gets back; a `branch` is one of a repository, for
@@ -145,7 +145,7 @@ def find(source: str, removed: Mapping[str, str], branch: str = "") -> list[Foun
         raise SkilldError(_TITLE, f"{source}: {getattr(error, 'strerror', None) or error}") from error
 
 
-def _at(path: Path, source: str, removed: Mapping[str, str], branch: str) -> list[Found]:
+def _at(path: Path, source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
     if path.is_dir():
         is_bare = (path / "HEAD").is_file() and (path / "objects").is_dir()
         return _cloned(str(path), removed, branch) if is_bare or branch else _below(path)
@@ -156,7 +156,7 @@ def _at(path: Path, source: str, removed: Mapping[str, str], branch: str) -> lis
     raise SkilldError(_TITLE, f"there is no {source}")
 
 
-def _checked(source: str, found: list[Found]) -> list[Found]:
+def _checked(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
     if not found:
         raise SkilldError(_TITLE, f"there is no SKILL.md in {source}")
     if len(found) > MOST_SKILLS:
@@ -166,21 +166,21 @@ def _checked(source: str, found: list[Found]) -> list[Found]:
     return found
 
 
-def _one(path: Path, folder: str, where: str, beside: Iterable[str]) -> Found:
+def _one(path: Path, folder: str, where: str, beside: Iterable[str]) -> SourceSkill:
     """Read one file, which is no link by now."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with os.fdopen(fd, "rb") as file:
             facts = os.fstat(fd)
             if why := "it is no plain file" if not stat.S_ISREG(facts.st_mode) else _too_large(facts.st_size):
-                return Found(where, folder, why=why)
-            return Found(where, folder, file.read(MAX_BYTES + 1), tuple(beside))
+                return SourceSkill(where, folder, why=why)
+            return SourceSkill(where, folder, file.read(MAX_BYTES + 1), tuple(beside))
     except OSError as error:
         link = path.is_symlink()
-        return Found(where, folder, why="it is a link" if link else (error.strerror or "it cannot be read"))
+        return SourceSkill(where, folder, why="it is a link" if link else (error.strerror or "it cannot be read"))
 
 
-def _below(top: Path) -> list[Found]:
+def _below(top: Path) -> list[SourceSkill]:
     files: list[str] = []
     for here, folders, names in os.walk(top):
         depth = len(Path(here).relative_to(top).parts)
@@ -191,14 +191,16 @@ def _below(top: Path) -> list[Found]:
     return [_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skills(files)]
 
 
-def _cloned(source: str, removed: Mapping[str, str], branch: str) -> list[Found]:
+def _cloned(source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
     with tempfile.TemporaryDirectory(prefix="skilld-import-") as name:  # 0700
         tree = tree_of(clone(source, Path(name) / "clone", removed, branch=branch), _MOST_FILES)
         found = []
         for where, folder, beside in _skills(tree.files):
             why = tree.why_not(where) or _too_large(tree.size(where))
             called = folder or PurePosixPath(source).name.removesuffix(".git")
-            found.append(Found(where, called, why=why) if why else Found(where, called, tree.read(where), beside))
+            found.append(
+                SourceSkill(where, called, why=why) if why else SourceSkill(where, called, tree.read(where), beside)
+            )
         return found
 
 
@@ -226,14 +228,14 @@ _UNTYPED = "foreign-"
 
 
 @dataclass(frozen=True, slots=True)
-class Passed:
+class StageableSkill:
     """A skill that may be staged, with what a person must see before accepting it."""
 
     text: str
     flags: tuple[str, ...]
 
 
-def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Passed:
+def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> StageableSkill:
     """Return the SKILL.md of a draft and its flags.
 
     Raises RefusedError for what the linter refuses, for a secret, and where the draft is not what its kind says;
@@ -250,7 +252,7 @@ def judge(draft: Draft, secrets: Callable[[str], Sequence[Secret]]) -> Passed:
     refused = [one for one in findings if one.severity is Severity.REFUSE and not _only_untyped(one)]
     if refused:
         raise RefusedError(_REFUSED, " ".join(one.sentence for one in refused))
-    return Passed(text, tuple(_flags(findings)))
+    return StageableSkill(text, tuple(_flags(findings)))
 
 
 def _flags(findings: Sequence[Finding]) -> Iterator[str]:
@@ -299,7 +301,7 @@ class Incoming:
 
 
 def incoming(
-    found: Found,
+    found: SourceSkill,
     source: str,
     secrets: Callable[[str], Sequence[Secret]],
     *,
@@ -353,7 +355,7 @@ def shown(source: str) -> str:
     return _USERINFO.sub("", source)
 
 
-def _from_skill(found: Found) -> tuple[Draft, tuple[str, ...]]:
+def _from_skill(found: SourceSkill) -> tuple[Draft, tuple[str, ...]]:
     try:
         text = found.data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -47,7 +47,7 @@ _EXACT = re.compile(r"[/@\\]|\d|\w[.:=]\w")  # a link, a path, an address, a num
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SessionWords:
     """What is known of sessions: their ids, and words that a person said in one."""
 
     sessions: frozenset[str] = frozenset()
@@ -78,7 +78,7 @@ def cleared_body(body: str) -> str:
     return lay(Body(parts.prompt, parts.steps, parts.workflow, tuple(kept)))
 
 
-def carried(text: str, said: Said) -> str:
+def carried(text: str, said: SessionWords) -> str:
     """Return what a SKILL.md that is about to leave still carries of a session: a clause, empty if nothing.
 
     No id of a session may stand anywhere. Words of a quote may stand where people read what the skill says, its
@@ -94,7 +94,7 @@ def carried(text: str, said: Said) -> str:
     return ""
 
 
-def names_session(text: str, said: Said) -> bool:
+def names_session(text: str, said: SessionWords) -> bool:
     """Whether the id of a session stands anywhere in a text."""
     return any(len(one) >= _ID_LENGTH and one in text for one in said.sessions)
 
@@ -112,7 +112,7 @@ def _without_examples(value: Any, *, is_mined: bool) -> Any:  # noqa: ANN401 - w
     }
 
 
-def _repeats(value: str, said: Said, told: list[str]) -> bool:
+def _repeats(value: str, said: SessionWords, told: list[str]) -> bool:
     """Whether a value holds exact tokens, or several words in a row, of a quote that the skill itself does not say."""
     own = frozenset(told)
     runs = set(_runs(told))
@@ -163,7 +163,7 @@ _MOST = 100  # commits of a branch that is pushed again
 
 
 @dataclass(frozen=True, slots=True)
-class Shared:
+class SharedBranch:
     """A branch that holds skills to be pushed: its ref, its commit, and the commit it rests on (None: on none).
 
     `before` is the commit that it had before (None: there was no such branch).
@@ -180,7 +180,7 @@ class Check:
     """What must not leave: secrets, by what finds them, and what is known of sessions."""
 
     secrets: Callable[[str], Sequence[Secret]]
-    said: Said
+    said: SessionWords
 
 
 def redacted(text: str, check: Check) -> str:
@@ -192,7 +192,7 @@ def redacted(text: str, check: Check) -> str:
     return without_sessions(text, check.said)
 
 
-def without_sessions(text: str, said: Said) -> str:
+def without_sessions(text: str, said: SessionWords) -> str:
     """Return a SKILL.md without the sessions and people it came from, as commits of new skills are cleared too.
 
     Raises RefusedError where something of a session stays: in front matter that cannot be changed, or in a field that
@@ -235,7 +235,7 @@ def put(
     message: str,
     seconds: int,
     check: Check,
-) -> Shared:
+) -> SharedBranch:
     """Put files (path -> text) on `branch` of the person's repository, in their name, and return it.
 
     A branch that is there goes on from its tip, if nothing but these files is on it that `remote` has not, and none of
@@ -258,14 +258,14 @@ def put(
         if parent is not None and made == _tree_of(repo, parent):
             if tip is None:
                 raise RefusedError(_TITLE, "the remote has it as it is")
-            return Shared(ref, tip, base, tip)
+            return SharedBranch(ref, tip, base, tip)
         who = person_at(repo.git, seconds)
         parents = [parent] if parent else []
         commit = objects.write_commit(
             repo.git, tree=made, parents=parents, message=message.encode(), author=who, committer=who
         )
         refs.move(repo.git, repo.common_dir, [refs.Change(ref, commit, tip)])
-    return Shared(ref, commit, base, tip)
+    return SharedBranch(ref, commit, base, tip)
 
 
 def _check_unused(repo: Repo, ref: str) -> None:
@@ -275,7 +275,7 @@ def _check_unused(repo: Repo, ref: str) -> None:
         raise RefusedError(_TITLE, f"{branch} is in use: it is checked out, or skilld's own", _OTHER)
 
 
-def take_back(repo: Repo, shared: Shared) -> None:
+def take_back(repo: Repo, shared: SharedBranch) -> None:
     """Put the branch back to what it was, for a push that failed; raises LostRaceError where it moved meanwhile."""
     if shared.commit != shared.before:
         refs.move(repo.git, repo.common_dir, [refs.Change(shared.ref, shared.before, shared.commit)])

@@ -20,7 +20,8 @@ from skilld.errors import SkilldError
 from skilld.files import in_shell
 from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, Blocked, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
-from skilld.ingest.discover import Surroundings, roots, transcripts
+from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import roots, transcripts
 from skilld.paths import Places, check_private
 from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, load

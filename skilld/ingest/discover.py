@@ -16,7 +16,7 @@ from skilld.skills import Places
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class Host:
     """Whose machine this is: the home folder, the environment and the person's umask, read once by the program.
 
     `roots` are the folders that the settings name in place of an agent's usual ones.

@@ -16,8 +16,12 @@ from skilld.clock import rfc3339, seconds
 from skilld.files import FileFacts
 from skilld.ingest import beside
 from skilld.ingest.discover import Root, transcripts
-from skilld.ingest.record import Opened, OpenFiles, ParsingError, Reading, Recording
-from skilld.ingest.scan import Folders, Seen, is_text
+from skilld.ingest.record import FileReading as Reading
+from skilld.ingest.record import OpenFile as Opened
+from skilld.ingest.record import OpenFiles, ParsingError
+from skilld.ingest.record import TurnWriter as Recording
+from skilld.ingest.scan import FileStates as Seen
+from skilld.ingest.scan import Folders, is_text
 from skilld.ingest.source import Cursor, Look, Source, source_of
 from skilld.store import Store
 from skilld.store.files import StoredFile

@@ -12,7 +12,7 @@ from typing import Any
 
 from skilld.agents.base import Parser, skimming
 from skilld.agents.block import Block
-from skilld.batching.gate import may_hold_something_lasting
+from skilld.batching.gate import needs_classification as may_hold_something_lasting
 from skilld.classify.backends.agent_cli.own import is_own
 from skilld.clock import seconds
 from skilld.crash import report
@@ -21,7 +21,8 @@ from skilld.ingest.source import Cursor
 from skilld.skills import why_left_alone
 from skilld.store.files import StoredFile
 from skilld.store.transcripts import Transcripts
-from skilld.store.words import LONGEST, Said, Words
+from skilld.store.words import LONGEST, Words
+from skilld.store.words import StoredWords as Said
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Turn
 
 _MOST = 32  # readings: fewer than files are kept open, so that a file's next reading goes on from this one
@@ -29,7 +30,7 @@ _MOST_TEXT = 1 << 20  # characters
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FileReading:
     """What one look at a file gave, and where the next goes on. `by_time`: positions are times, in milliseconds."""
 
     file: StoredFile
@@ -46,7 +47,7 @@ class Reading:
         return event.span.start / 1000 if self.by_time else self.mtime
 
 
-class Recording:
+class TurnWriter:
     """Keeps readings until they are written, many at once: that finds its code in the processor's cache.
 
     `touched` are the sessions (agent, id) of which something was written, `new` is the number of new turns that count.
@@ -60,12 +61,12 @@ class Recording:
         self._words = words
         self._redact = redact
         self._said: list[Turn] = []  # what is new and counts
-        self._waiting: list[Reading] = []
+        self._waiting: list[FileReading] = []
         self._text = 0
         self.touched: set[tuple[str, str]] = set()
         self.new = 0
 
-    def add(self, reading: Reading) -> None:
+    def add(self, reading: FileReading) -> None:
         """Keep a reading, and write all where there are many. Call it in the transaction that is to hold it."""
         self._waiting.append(reading)
         self._text += sum(len(event.text) for event in reading.events if isinstance(event, Turn | Reply))
@@ -110,7 +111,7 @@ class Recording:
                     said.append(Said(turn.key, turn.how.value, self._redact(turn.text)))
         self._words.keep(said, time.time())
 
-    def _write(self, reading: Reading) -> int:
+    def _write(self, reading: FileReading) -> int:
         """Store the events of one file; returns how many turns are new and count."""
         rows, file = self._rows, reading.file
         new = 0
@@ -165,7 +166,7 @@ class ParsingError(Exception):
 
 
 @dataclass
-class Opened:
+class OpenFile:
     """One file in memory. `cursor` may be ahead of the stored one while lines wait for their outcome."""
 
     file: StoredFile
@@ -194,15 +195,15 @@ class OpenFiles:
 
     def __init__(self, most: int = 64) -> None:
         self._most = most
-        self._files: OrderedDict[str, Opened] = OrderedDict()
+        self._files: OrderedDict[str, OpenFile] = OrderedDict()
 
-    def get(self, path: str) -> Opened | None:
+    def get(self, path: str) -> OpenFile | None:
         """Return an open file."""
         if path in self._files:
             self._files.move_to_end(path)
         return self._files.get(path)
 
-    def add(self, path: str, opened: Opened) -> None:
+    def add(self, path: str, opened: OpenFile) -> None:
         """Keep a file open, and close those that nothing waits in and that were not used for longest."""
         self._files.pop(path, None)
         while len(self._files) >= self._most:
@@ -216,7 +217,7 @@ class OpenFiles:
         """Close a file: what its parser was fed and the store does not have will be read again."""
         self._files.pop(path, None)
 
-    def idle(self, since: float) -> list[tuple[str, Opened]]:
+    def idle(self, since: float) -> list[tuple[str, OpenFile]]:
         """Return the files that did not grow since a Unix time."""
         return [(path, opened) for path, opened in self._files.items() if opened.cursor and opened.mtime <= since]
 

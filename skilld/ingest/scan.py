@@ -25,7 +25,7 @@ _TICK = 2.0  # seconds, that of FAT, the coarsest
 _PARTS = 256
 
 
-class Seen:
+class FileStates:
     """How each file was when it was last looked at: of 20,000 files 0.4 MB, where a dict of numbers takes 2.
 
     Kept are 64-bit hashes of paths and states, in sorted arrays, so many that none grows long.
@@ -77,7 +77,7 @@ class Folders:
     def __init__(self) -> None:
         self._known: dict[str, _Folder] = {}
 
-    def changed(self, root: Root, seen: Seen, now: float, *, quiet_since: float | None) -> Iterator[str]:
+    def changed(self, root: Root, seen: FileStates, now: float, *, quiet_since: float | None) -> Iterator[str]:
         """Yield the paths below `root` of files that are not as they were `seen` last.
 
         Folders that did not change, and in which nothing grew since the Unix time `quiet_since`, are passed over; None:
@@ -117,7 +117,7 @@ class _Found:
     below: list[str] = field(default_factory=list)
 
 
-def _look(root: Root, folder: str, found: _Found, seen: Seen) -> Iterator[str]:
+def _look(root: Root, folder: str, found: _Found, seen: FileStates) -> Iterator[str]:
     info = ADAPTERS[root.agent].INFO
     source = source_of(info)
     with os.scandir(folder) as entries:

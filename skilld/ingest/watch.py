@@ -235,7 +235,7 @@ def _nearest(folder: Path) -> Path:
 _EARLY = 0.01  # seconds by which a timer may go off before its time
 
 
-class Rests:
+class Throttle:
     """Knows when each transcript was looked at; `again` is told, from another thread, when one put off is due."""
 
     def __init__(self, again: Callable[[Path], None], seconds: float = 1.0) -> None:

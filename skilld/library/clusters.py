@@ -66,7 +66,7 @@ SAME = 0.6
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Mention:
     """One time that somebody said something lasting.
 
     `kind` is learning or proposal and `id` the row's; `skill` and `path` name the skill it is about, if any; `accepted`
@@ -88,7 +88,7 @@ class Said:
 class Ask:
     """What was said once or several times; the newest stands first."""
 
-    said: tuple[Said, ...]
+    said: tuple[Mention, ...]
 
     @property
     def text(self) -> str:
@@ -107,9 +107,9 @@ def same(one: frozenset[str], other: frozenset[str]) -> bool:
     return bool(together) and len(one & other) / together >= SAME
 
 
-def asks(said: Iterable[Said]) -> list[Ask]:
+def asks(said: Iterable[Mention]) -> list[Ask]:
     """Return what was said as asks, the newest first."""
-    groups: list[tuple[frozenset[str], list[Said]]] = []
+    groups: list[tuple[frozenset[str], list[Mention]]] = []
     by_stem: dict[str, list[int]] = {}
     for one in sorted(said, key=lambda each: -each.piece.at):
         stems = content_stems(one.text)
@@ -130,9 +130,9 @@ def asks(said: Iterable[Said]) -> list[Ask]:
 _DECIDED = {State.ACCEPTED: True, State.REJECTED: False, State.REVERTED: False}
 
 
-def about(store: Store, text: str, limit: int = 100) -> list[Said]:
+def about(store: Store, text: str, limit: int = 100) -> list[Mention]:
     """Return what was said that shares words with `text`, the best matches only. What nobody said is no match."""
-    found: list[Said] = []
+    found: list[Mention] = []
     for hit in store.search.find(text, limit):
         if hit.kind == "learning" and (learning := store.learnings.get(hit.id)):
             found.append(of_learning(learning))
@@ -141,14 +141,14 @@ def about(store: Store, text: str, limit: int = 100) -> list[Said]:
     return found
 
 
-def of_learnings(learnings: Iterable[Learning]) -> list[Said]:
+def of_learnings(learnings: Iterable[Learning]) -> list[Mention]:
     """Return learnings as things said."""
     return [of_learning(learning) for learning in learnings]
 
 
-def of_learning(learning: Learning) -> Said:
+def of_learning(learning: Learning) -> Mention:
     """Return a learning as a thing said."""
-    return Said(
+    return Mention(
         kind="learning",
         id=learning.id,
         text=learning.change,
@@ -160,9 +160,9 @@ def of_learning(learning: Learning) -> Said:
     )
 
 
-def of_proposal(proposal: Proposal) -> Said:
+def of_proposal(proposal: Proposal) -> Mention:
     """Return a proposal as a thing said."""
-    return Said(
+    return Mention(
         kind="proposal",
         id=proposal.id,
         text=proposal.summary,

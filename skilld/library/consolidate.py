@@ -16,8 +16,10 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE
 from skilld.clock import seconds
 from skilld.errors import SkilldError
-from skilld.library.merge import MERGED_FROM, Left, Merge, Portion, beside
-from skilld.library.rows import Shelved, changed_at
+from skilld.library.merge import MERGED_FROM, Merge, Portion, beside
+from skilld.library.merge import Omission as Left
+from skilld.library.rows import LibraryRow as Shelved
+from skilld.library.rows import changed_at
 from skilld.library.similarity import Described, Match, described
 from skilld.skills import Skill, Source, text, why_left_alone
 from skilld.text import counted, cut
@@ -201,7 +203,7 @@ _FILES = 50  # of a skill's folder that are named
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class Comparable:
     """One skill: its row, its text, and the facts of it."""
 
     row: Shelved
@@ -209,7 +211,7 @@ class Compared:
     facts: Facts
 
 
-def compared(rows: Sequence[Shelved], pinned: Collection[Path]) -> list[Compared]:
+def compared(rows: Sequence[Shelved], pinned: Collection[Path]) -> list[Comparable]:
     """Return the skills that can be compared: all but those of plugins and those that cannot be read."""
     found = []
     for row in rows:
@@ -219,7 +221,7 @@ def compared(rows: Sequence[Shelved], pinned: Collection[Path]) -> list[Compared
             said = text(row.path)
         except OSError:
             continue
-        found.append(Compared(row, described(str(row.path), row.name, said), _facts(row, row.path in pinned)))
+        found.append(Comparable(row, described(str(row.path), row.name, said), _facts(row, row.path in pinned)))
     return found
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from skilld.batching.gate import may_hold_something_lasting
+from skilld.batching.gate import needs_classification as may_hold_something_lasting
 from skilld.classify.backends import Backend
 from skilld.classify.offline.coverage import contradicted, says_already
 from skilld.classify.verify import Verdict

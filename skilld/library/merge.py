@@ -100,7 +100,7 @@ class TooMuchError(SkilldError):
 
 
 @dataclass(frozen=True, slots=True)
-class Left:
+class Omission:
     """One thing of the merged skill that does not come along, and why."""
 
     what: str
@@ -122,7 +122,7 @@ class Merge:
     """What one skill would take from another, in one part or several; none where it says all of it already."""
 
     parts: tuple[Portion, ...]
-    left: tuple[Left, ...]
+    left: tuple[Omission, ...]
 
 
 def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
@@ -135,7 +135,7 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     said = away.decode("utf-8-sig")
     ground = own = keep.decode("utf-8-sig")
     parts = [Portion(keep)]
-    left: list[Left] = []
+    left: list[Omission] = []
     for passage in passages(said):
         if _stands_in(passage, ground):
             continue
@@ -148,18 +148,18 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
             except SkilldError as error:
                 why = error.cause or error.title
         if why:
-            left.append(Left(passage.text, why))
+            left.append(Omission(passage.text, why))
         else:
             ground += "\n\n" + "\n".join(passage.lines)
     made = tuple(part for part in parts if part.operations)
     return Merge(_marked(made, keep, name), (*left, *_front(keep, away)))
 
 
-def beside(files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]) -> list[Left]:
+def beside(files: Sequence[str], agents_of_away: Sequence[str], agents_of_keep: Sequence[str]) -> list[Omission]:
     """Return what is lost with the folder: its other files, and the agents that see only that one."""
     only = [agent for agent in agents_of_away if agent not in agents_of_keep]
-    unseen = [Left(agent, "it sees only this skill, and not the one that stays") for agent in only]
-    return [*(Left(name, "a file of the folder, which is not copied") for name in files), *unseen]
+    unseen = [Omission(agent, "it sees only this skill, and not the one that stays") for agent in only]
+    return [*(Omission(name, "a file of the folder, which is not copied") for name in files), *unseen]
 
 
 def _stands_in(passage: Passage, ground: str) -> bool:
@@ -232,12 +232,12 @@ def _block(passage: Passage, data: bytes) -> Operation:
     return anchored(body, end, end, lines)
 
 
-def _front(keep: bytes, away: bytes) -> Iterator[Left]:
+def _front(keep: bytes, away: bytes) -> Iterator[Omission]:
     """Yield the fields of the front matter that the one that stays does not have in the same words."""
     mine, theirs = _fields(keep), _fields(away)
     for key, value in theirs.items():
         if key != "name" and value and mine.get(key) != value:
-            yield Left(f"{key}: {value}", "the front matter that stays is not changed")
+            yield Omission(f"{key}: {value}", "the front matter that stays is not changed")
 
 
 def _fields(data: bytes) -> Mapping[str, str]:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from skilld.library.clusters import Ask, Said, acceptance, asks, confidence
+from skilld.library.clusters import Ask, acceptance, asks, confidence
+from skilld.library.clusters import Mention as Said
 from skilld.skills import Skill
 from skilld.words import content_stems
 

@@ -19,7 +19,7 @@ from skilld.library.visibility import disabled, pinned
 from skilld.skills import Skill, Source, find
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT
-from skilld.store.overview import Used
+from skilld.store.overview import SkillUsage as Used
 from skilld.store.tasks import Task
 from skilld.types import Proposal, SkillRef, State
 from skilld.words import content_stems
@@ -103,7 +103,7 @@ _ELSEWHERE = ("codex",)  # agents whose skills are called by a dollar sign
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class LibraryRow:
     """One skill. `group` is its source, or `evolving` where skilld wrote it or has changed it lately.
 
     `corrections` counts the proposals that its use has led to, whatever became of them; `edited_at` is a Unix time,
@@ -160,7 +160,7 @@ def shelf(
     proposals: Sequence[Proposal],
     now: float,
     marks: Mapping[Path, tuple[str, ...]] | None = None,
-) -> list[Shelved]:
+) -> list[LibraryRow]:
     """Return the skills as rows, by group and name. `uses` and `marks` are by path, `now` is a Unix time."""
     corrections = Counter(proposal.path for proposal in proposals if corrects(proposal))
     landed = [proposal for proposal in proposals if proposal.state is State.ACCEPTED]
@@ -171,7 +171,7 @@ def shelf(
         path = str(skill.path)
         changes = skill.evolving or path in waiting or now - edited.get(path, 0.0) < _LATELY
         rows.append(
-            Shelved(
+            LibraryRow(
                 skill,
                 group=EVOLVING if changes and skill.source is not Source.PLUGIN else skill.source.value,
                 uses=uses.get(skill.path, NEVER),
@@ -188,7 +188,7 @@ def corrects(proposal: Proposal) -> bool:
     return proposal.state in _CORRECTIONS and bool(proposal.evidence) and not proposal.creates
 
 
-def matches(row: Shelved, words: str) -> bool:
+def matches(row: LibraryRow, words: str) -> bool:
     """Whether every word of a search stands in the skill's name, description, group, tags or path."""
     said = (row.name, row.skill.front.description, row.group, row.kind, *row.tags, str(row.path))
     text = " ".join(said).casefold()
@@ -291,7 +291,7 @@ def collect(
     *,
     now: float,
     around: Iterable[Path] = (),
-) -> list[Shelved]:
+) -> list[LibraryRow]:
     """Return every skill of the person, of plugins, and of the projects that sessions worked in or `around` names."""
     folders = [*around, *map(Path, store.overview.projects())]
     projects = dict.fromkeys(project for folder in folders if folder.is_absolute() for project in _up_to_root(folder))

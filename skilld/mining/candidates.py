@@ -19,14 +19,17 @@ from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.mining import domains
-from skilld.mining.dedup import Proposed
+from skilld.mining.dedup import ProposalHistory as Proposed
 from skilld.mining.evidence import Transcripts, refuted
 from skilld.mining.judge import judge
 from skilld.mining.new_skill import NewSkill, new_skill
 from skilld.mining.options import Hooks, Options, World
-from skilld.mining.proposing import Became, Run, checked
-from skilld.mining.questions import BOOKED_UNDER, Asked, Asking, Terms, Window, estimate, rates_of, windows
-from skilld.mining.reading import Reading
+from skilld.mining.proposing import CandidateResult as Became
+from skilld.mining.proposing import Run, checked
+from skilld.mining.questions import BOOKED_UNDER, Terms, Window, estimate, rates_of, windows
+from skilld.mining.questions import QuestionRun as Asking
+from skilld.mining.questions import QuestionStats as Asked
+from skilld.mining.reading import SessionSet as Reading
 from skilld.mining.session_summary import Feedback, Row, heard, row_of
 from skilld.mining.sessions import Session, folders_around
 from skilld.mining.values import Candidate, Judgement
@@ -183,7 +186,7 @@ class Report:
     reading: Reading
     judgement: Judgement = field(default_factory=lambda: Judgement((), (), ()))
     became: list[Became] = field(default_factory=list)
-    gathered: list[domains.Made] = field(default_factory=list)
+    gathered: list[domains.DomainResult] = field(default_factory=list)
     model: str = OFFLINE
     asked: Asked = field(default_factory=Asked)
     unread: int = 0
@@ -197,7 +200,7 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
-class Considered:
+class CandidateRun:
     """What sessions come to, the run that can propose it, and what was proposed before."""
 
     report: Report
@@ -205,7 +208,7 @@ class Considered:
     proposed: Proposed
 
 
-def consider(reading: Reading, options: Options, world: World, hooks: Hooks) -> Considered:
+def consider(reading: Reading, options: Options, world: World, hooks: Hooks) -> CandidateRun:
     """Return what the sessions of a reading come to; a model is asked if that is agreed to. Nothing is proposed."""
     report = Report(reading, model=world.terms.spec.model)
     asks = report.model != OFFLINE
@@ -222,7 +225,7 @@ def consider(reading: Reading, options: Options, world: World, hooks: Hooks) -> 
         candidates, why_not = titled(report.judgement.candidates, names, run, may_ask=may_ask)
         report.judgement = replace(report.judgement, candidates=candidates)
         report.asked.stopped = report.asked.stopped or why_not
-    return Considered(report, run, proposed)
+    return CandidateRun(report, run, proposed)
 
 
 def weigh(

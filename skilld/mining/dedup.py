@@ -40,7 +40,7 @@ class _Said:
     lines: tuple[frozenset[str], ...]
 
 
-class Proposed:
+class ProposalHistory:
     """All that was ever proposed. `supported` are open proposals whose ask was found elsewhere, too: id and where."""
 
     def __init__(self, proposals: Sequence[Proposal]) -> None:

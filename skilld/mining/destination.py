@@ -9,7 +9,8 @@ from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
-from skilld.ingest.discover import Surroundings, skill_places
+from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import skill_places
 from skilld.mining.evidence import Transcripts
 from skilld.mining.sessions import project_of
 from skilld.mining.values import Candidate

@@ -22,9 +22,10 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import Severity, gravest, lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
-from skilld.ingest.discover import Surroundings, skill_places
+from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import skill_places
 from skilld.library.clusters import Ask, Category, asks, category, of_learnings
-from skilld.mining.dedup import Proposed
+from skilld.mining.dedup import ProposalHistory as Proposed
 from skilld.mining.destination import why_not_editable
 from skilld.mining.new_skill import unfit
 from skilld.mining.values import Part, Sort
@@ -51,7 +52,7 @@ _SECTIONS = ("Layout", "Conventions", "Pitfalls")
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class DomainDraft:
     """A skill of a project's facts, and the newest learning behind each of its lines, in their order."""
 
     draft: Draft
@@ -60,7 +61,7 @@ class Gathered:
 
 def gathered(
     project: Path, learnings: Iterable[Learning], *, day: str, unfit: Callable[[Learning], bool] = lambda _: False
-) -> Gathered | None:
+) -> DomainDraft | None:
     """Return the skill of what was told of `project` (a folder), or None where that is too little to make one of.
 
     What was said several times stands there once, in its newest words; `unfit` tells which of them no skill may say.
@@ -83,7 +84,7 @@ def gathered(
         date=day,
         origin="mined",
     )
-    return Gathered(draft, tuple(kept))
+    return DomainDraft(draft, tuple(kept))
 
 
 def skill_name(project: Path) -> str:
@@ -171,7 +172,7 @@ _SUMMARY = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class DomainResult:
     """What became of a project's facts: the proposal's id, or why there is none; the text of the skill.
 
     `action` is create, or extend where the skill is there.
@@ -204,14 +205,14 @@ def propose(
     now: float,
     said: Collection[str] = (),
     dry_run: bool = False,
-) -> Iterator[Made]:
+) -> Iterator[DomainResult]:
     """Yield what became of each project that has enough facts; the turns in `said` are another candidate's by now."""
     learnings = [one for one in store.learnings.all() if one.turn_key not in said]
     desk = _Desk(store, around, redact, now)
     for project in projects:
         proposed = store.proposals.in_states([*State])
         there = _accepted(project, proposed)
-        made = Made(project, skill_name(project), action="create" if there is None else "extend")
+        made = DomainResult(project, skill_name(project), action="create" if there is None else "extend")
         proposal: Proposal | None = None
         try:
             if there is None:
@@ -233,7 +234,7 @@ def _accepted(project: Path, proposed: Sequence[Proposal]) -> Path | None:
     return next((path for path in fit if path.is_file()), None)
 
 
-def _created(made: Made, learnings: Sequence[Learning], desk: _Desk) -> tuple[Made, Proposal | None]:
+def _created(made: DomainResult, learnings: Sequence[Learning], desk: _Desk) -> tuple[DomainResult, Proposal | None]:
     found = gathered(made.project, learnings, day=day(desk.now), unfit=partial(_unsayable, made.project))
     if found is None:
         return made, None
@@ -250,8 +251,8 @@ def _created(made: Made, learnings: Sequence[Learning], desk: _Desk) -> tuple[Ma
 
 
 def _extended(
-    made: Made, path: Path, learnings: Sequence[Learning], proposed: Proposed, desk: _Desk
-) -> tuple[Made, Proposal | None]:
+    made: DomainResult, path: Path, learnings: Sequence[Learning], proposed: Proposed, desk: _Desk
+) -> tuple[DomainResult, Proposal | None]:
     """Return the edit that has the skill at `path` say what was told since."""
     told = {one.id: one for one in told_of(made.project, learnings, partial(_unsayable, made.project))}
     new = [ask for ask in asks(of_learnings(told.values())) if not proposed.why_known(_by_turn(ask, told), str(path))]
@@ -281,7 +282,7 @@ def _unsayable(project: Path, learning: Learning) -> bool:
     return bool(unfit(Part(Sort.FACT, learning.change, ()), str(project))) or gravest(findings) is Severity.REFUSE
 
 
-def _checked(found: Gathered, redact: Callable[[str], str]) -> str:
+def _checked(found: DomainDraft, redact: Callable[[str], str]) -> str:
     text = write(found.draft)
     if redact(text) != text:
         raise SkilldError("The new skill was not written", "it would hold a secret")
@@ -302,7 +303,7 @@ def _place(name: str, project: Path, store: Store, around: Surroundings) -> Path
     return path
 
 
-def _typed(found: Gathered) -> str:
+def _typed(found: DomainDraft) -> str:
     return "\n".join(one.quote for one in found.learnings)
 
 

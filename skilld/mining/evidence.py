@@ -10,7 +10,8 @@ from skilld.classify.offline.coverage import opposed, says_already
 from skilld.classify.offline.detector import still_standing
 from skilld.classify.verify import as_typed
 from skilld.clock import seconds
-from skilld.library.clusters import Ask, Piece, Said, asks, confidence
+from skilld.library.clusters import Ask, Piece, asks, confidence
+from skilld.library.clusters import Mention as Said
 from skilld.library.recommend import likeness
 from skilld.mining.session_summary import Row, as_task, typed
 from skilld.mining.sessions import Reader, Session, Transcript
@@ -165,7 +166,7 @@ TAKEN_BACK = "still so: you took it back later in that session"
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class TurnInContext:
     """One turn and what stands around it: the agent's text before it and all that was said after it."""
 
     session: Session
@@ -196,7 +197,7 @@ class Transcripts:
         self._redact = redact
         self._read: dict[Path, list[Session]] = {}
 
-    def find(self, proof: Proof) -> Heard | None:
+    def find(self, proof: Proof) -> TurnInContext | None:
         """Return the turn of a proof, None where it is gone."""
         transcript = self._where.get(proof.session)
         if transcript is None:
@@ -206,7 +207,7 @@ class Transcripts:
         for session in self._read[transcript.path]:
             for place, message in enumerate(session.messages):
                 if message.turn_key == proof.turn:
-                    return Heard(session, place)
+                    return TurnInContext(session, place)
         return None
 
 
@@ -220,7 +221,7 @@ def refuted(parts: Iterable[Part], transcripts: Transcripts) -> dict[tuple[str, 
     return found
 
 
-def _why(part: Part, proof: Proof, heard: Heard | None) -> str:
+def _why(part: Part, proof: Proof, heard: TurnInContext | None) -> str:
     if heard is None:
         return GONE
     if part.sort in {Sort.REQUEST, Sort.STEP}:

@@ -13,7 +13,8 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from skilld.library.clusters import Ask, Said, asks
+from skilld.library.clusters import Ask, asks
+from skilld.library.clusters import Mention as Said
 from skilld.library.similarity import best, described
 from skilld.mining.evidence import SEVERAL, Known, Lead, Refuted, leads, piece, proofs, rows_of, skill_for
 from skilld.mining.new_skill import name_of, new_skill, others_of, project_name, telling_words, template, unfit

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.ingest.discover import Surroundings
+from skilld.ingest.discover import Host as Surroundings
 from skilld.mining.questions import Estimate, Terms
-from skilld.mining.reading import Wanted
+from skilld.mining.reading import SessionFilter as Wanted
 from skilld.mining.sessions import Transcript
 from skilld.skills import Skill
 from skilld.skills.draft import SkillKind

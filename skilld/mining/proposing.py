@@ -17,8 +17,9 @@ from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
 from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
-from skilld.exchange.outgoing import Said, carried
-from skilld.ingest.discover import Surroundings
+from skilld.exchange.outgoing import SessionWords as Said
+from skilld.exchange.outgoing import carried
+from skilld.ingest.discover import Host as Surroundings
 from skilld.mining.destination import place, why_not_editable
 from skilld.mining.evidence import Transcripts
 from skilld.mining.new_skill import NewSkill, new_skill
@@ -51,7 +52,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Became:
+class CandidateResult:
     """What became of a candidate: the proposal's id, or why there is none; the text of a new skill."""
 
     candidate: Candidate
@@ -69,21 +70,21 @@ class Written:
     flags: tuple[str, ...]
 
 
-def become(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, dry_run: bool) -> Became:
+def become(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, dry_run: bool) -> CandidateResult:
     """Propose a candidate, a new skill as `edit` returns its text; in a dry run only draft it."""
     try:
         if candidate.creates:
             return _created(candidate, run, around, edit, dry_run=dry_run)
         if why := why_not_editable(candidate.name, candidate.target, around):
-            return Became(candidate, why_not=why)
-        return Became(candidate, "" if dry_run else put(run.store, extension(candidate, run)).id)
+            return CandidateResult(candidate, why_not=why)
+        return CandidateResult(candidate, "" if dry_run else put(run.store, extension(candidate, run)).id)
     except RetryError as error:
-        return Became(candidate, why_not=f"{error}; the next run tries again")
+        return CandidateResult(candidate, why_not=f"{error}; the next run tries again")
     except SkilldError as error:
-        return Became(candidate, why_not=str(error))
+        return CandidateResult(candidate, why_not=str(error))
 
 
-def _created(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, dry_run: bool) -> Became:
+def _created(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, dry_run: bool) -> CandidateResult:
     where = place(candidate, candidate.name, run.transcripts, around)
     for other in run.store.proposals.in_states([State.OPEN]):
         if other.creates and other.path == str(where.path):
@@ -94,13 +95,13 @@ def _created(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *
         raise SkilldError("The new skill was not written", why)
     if dry_run:
         checked(candidate, drafted, run)
-        return Became(candidate, text=written)
+        return CandidateResult(candidate, text=written)
     seen = edit(written)
     if seen == written:
         passed = checked(candidate, drafted, run)
     else:
         passed = checked(candidate, drafted.edited(seen), run, own=seen)
-    return Became(candidate, put(run.store, creation(passed, where.path, run)).id, text=passed.skill.text)
+    return CandidateResult(candidate, put(run.store, creation(passed, where.path, run)).id, text=passed.skill.text)
 
 
 def _said(candidate: Candidate) -> Said:

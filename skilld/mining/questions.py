@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from skilld.batching.gate import may_hold_something_lasting
+from skilld.batching.gate import needs_classification as may_hold_something_lasting
 from skilld.classify import prompt
 from skilld.classify.backends import Spec
 from skilld.clock import day, rfc3339
@@ -117,7 +117,7 @@ _LONGEST_WAIT = 300.0
 
 
 @dataclass
-class Asked:
+class QuestionStats:
     """How far it came: windows answered, those whose answer was no use, what it cost, why it stopped early."""
 
     windows: int = 0
@@ -138,16 +138,16 @@ class Terms:
     wait: Callable[[float], object] = threading.Event().wait
 
 
-class Asking:
+class QuestionRun:
     """One run over windows that nobody asked about before. `progress` is told how many are done."""
 
     def __init__(self, store: Store, terms: Terms, progress: Callable[[int], None]) -> None:
         self._store = store
         self._terms = terms
         self._progress = progress
-        self.asked = Asked()
+        self.asked = QuestionStats()
 
-    def about(self, windows: Sequence[Window]) -> Asked:
+    def about(self, windows: Sequence[Window]) -> QuestionStats:
         """Ask about the windows in order until they are done, the budget is spent or the model gives up.
 
         Raises SkilldError where the model cannot be asked at all. An interruption loses nothing that was answered.

@@ -17,7 +17,7 @@ from skilld.pipeline.documents import why_session_left_alone
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SessionFilter:
     """Which sessions are asked for. `usd` is the least that one cost, `completed` leaves out what was broken off."""
 
     limit: int = 100
@@ -29,7 +29,7 @@ class Wanted:
 
 
 @dataclass
-class Reading:
+class SessionSet:
     """The sessions that were read, and where each stands; how many files could not be read, what no log told."""
 
     sessions: list[Session] = field(default_factory=list)
@@ -46,13 +46,13 @@ class Reading:
 
 def read(
     transcripts: Iterable[Transcript],
-    wanted: Wanted,
+    wanted: SessionFilter,
     redact: Callable[[str], str],
     rates: Callable[[str], Rates | None],
-) -> Reading:
+) -> SessionSet:
     """Return the wanted sessions, newest first. `rates` says what a model's tokens cost."""
     reader = Reader(redact)
-    reading = Reading()
+    reading = SessionSet()
     for transcript in transcripts:
         try:
             with processor_time(USUAL_SECONDS):
@@ -70,7 +70,9 @@ def read(
     return reading
 
 
-def _is_wanted(session: Session, wanted: Wanted, rates: Callable[[str], Rates | None], reading: Reading) -> bool:
+def _is_wanted(
+    session: Session, wanted: SessionFilter, rates: Callable[[str], Rates | None], reading: SessionSet
+) -> bool:
     if len(session.turns) < wanted.turns or (wanted.ids is not None and session.id not in wanted.ids):
         return False
     folders = [Path(folder) for folder in (session.cwd, session.main_dir) if folder]

@@ -12,10 +12,11 @@ from dataclasses import replace
 from skilld.errors import SkilldError
 from skilld.mining import domains
 from skilld.mining.candidates import Prices, Report, consider
-from skilld.mining.dedup import Proposed
+from skilld.mining.dedup import ProposalHistory as Proposed
 from skilld.mining.options import Hooks, Options, Progress, World
 from skilld.mining.proposing import become
-from skilld.mining.reading import Reading, read
+from skilld.mining.reading import SessionSet as Reading
+from skilld.mining.reading import read
 from skilld.mining.sessions import Transcript
 from skilld.mining.values import Candidate
 from skilld.skills.spec import NAME

@@ -13,7 +13,8 @@ from typing import Any
 from skilld.agents import ADAPTERS
 from skilld.classify.backends.completion import Rates
 from skilld.ingest import beside
-from skilld.ingest.discover import Root, Surroundings, roots, transcripts
+from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Root, roots, transcripts
 from skilld.ingest.inspect import guess_agent
 from skilld.ingest.main_dir import Work
 from skilld.ingest.source import source_of

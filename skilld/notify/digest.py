@@ -29,7 +29,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class PastNotice:
     """A notice that was shown at a Unix time: of which proposals it told, and of which causes of trouble."""
 
     at: float
@@ -46,7 +46,7 @@ class Digest:
 
 
 def due(
-    proposals: Sequence[str], causes: Sequence[str], shown: Sequence[Shown], rules: Rules, now: float
+    proposals: Sequence[str], causes: Sequence[str], shown: Sequence[PastNotice], rules: Rules, now: float
 ) -> Digest | None:
     """Return what to tell now (Unix time), or None.
 
@@ -77,7 +77,7 @@ def is_quiet(hours: tuple[int, int] | None, now: float) -> bool:
     return start <= minute < end if start < end else minute >= start or minute < end
 
 
-def _is_forgotten(proposals: Collection[str], past: Sequence[Shown], now: float) -> bool:
+def _is_forgotten(proposals: Collection[str], past: Sequence[PastNotice], now: float) -> bool:
     """Whether proposals wait of which the last notice is a day old."""
     told = [notice.at for notice in past if not notice.proposals.isdisjoint(proposals)]
     return bool(proposals) and now - max(told, default=0.0) >= _DAY - _EARLY

@@ -16,10 +16,10 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer, TabbedContent, TabPane
 
 from skilld.review import draw
-from skilld.review.controller import Sitting
+from skilld.review.controller import ReviewSession as Sitting
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import Pane, Rows
-from skilld.review.generate.generating import Generating
+from skilld.review.generate.generating import Generation as Generating
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.skills_pane import SkillsPane
 from skilld.store.overview import LiveSession

@@ -15,7 +15,8 @@ from pathlib import Path
 from skilld.daemon.jobs import where_they_are
 from skilld.errors import SkilldError
 from skilld.library.archive import put_aside
-from skilld.library.rows import Shelved, collect
+from skilld.library.rows import LibraryRow as Shelved
+from skilld.library.rows import collect
 from skilld.library.visibility import disabled, switch
 from skilld.pipeline import messages
 from skilld.proposals import amend, refresh
@@ -40,7 +41,7 @@ _BESIDE = 240  # and of one before or after it
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Excerpt:
     """One message: who said it, and its text before, in and after the quote. Harmless for a terminal."""
 
     by_person: bool
@@ -49,24 +50,24 @@ class Said:
     after: str = ""
 
 
-def around(messages: Sequence[Message], evidence: Evidence) -> list[Said]:
+def around(messages: Sequence[Message], evidence: Evidence) -> list[Excerpt]:
     """Return the message with the quote and its neighbours."""
     at = next((i for i, message in enumerate(messages) if message.turn_key == evidence.turn), None)
     if at is None:
         return []
     beside = {i: messages[i] for i in (at - 1, at + 1) if 0 <= i < len(messages)}
-    shown = {i: Said(message.by_person, _line(message.text, _BESIDE)) for i, message in beside.items()}
+    shown = {i: Excerpt(message.by_person, _line(message.text, _BESIDE)) for i, message in beside.items()}
     shown[at] = _quoted(messages[at], evidence.quote)
     return [shown[i] for i in sorted(shown)]
 
 
-def _quoted(message: Message, quote: str) -> Said:
+def _quoted(message: Message, quote: str) -> Excerpt:
     text, wanted = safe_text(fold(message.text)), safe_text(fold(quote))
     before, found, after = text.partition(wanted) if wanted else ("", "", "")
     if not found:
-        return Said(message.by_person, _line(message.text, _LONGEST))
+        return Excerpt(message.by_person, _line(message.text, _LONGEST))
     head = before if len(before) <= _LONGEST else "… " + before[-_LONGEST:]
-    return Said(message.by_person, head, found, after if len(after) <= _LONGEST else after[:_LONGEST] + " …")
+    return Excerpt(message.by_person, head, found, after if len(after) <= _LONGEST else after[:_LONGEST] + " …")
 
 
 def _line(text: str, limit: int) -> str:
@@ -77,7 +78,7 @@ _LIVE = 86400.0  # a session in which something was said so lately is shown
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ReviewContext:
     """Where a sitting takes place: how the store is opened, and whose folders these are.
 
     `find_skills` gives the skills of some projects and of the person; `removed` is what git is not to see.
@@ -98,15 +99,15 @@ class Look:
 
     rows: tuple[marks.Row, ...]
     parts: tuple[Part, ...]
-    said: tuple[tuple[Said, ...], ...]
+    said: tuple[tuple[Excerpt, ...], ...]
     remarks: tuple[str, ...]
     text: str  # the whole skill as proposed; empty where it cannot be told
 
 
-class Sitting:
+class ReviewSession:
     """A person and their open proposals."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: ReviewContext) -> None:
         self._around = around
         self._one_at_a_time = threading.Lock()
         self._done: list[tuple[State, str]] = []
@@ -154,13 +155,13 @@ class Sitting:
             pieces = ()  # the person amended its commit: it is one piece
         return Look(tuple(marks.rows(*found)), pieces, said, remarks, found[1].decode("utf-8", "replace"))
 
-    def _said(self, proposal: Proposal) -> tuple[tuple[tuple[Said, ...], ...], str]:
+    def _said(self, proposal: Proposal) -> tuple[tuple[tuple[Excerpt, ...], ...], str]:
         """Return each quote in its context, as far as it can be read again, and why not all of them could."""
         with self._store() as store:
             batches = [store.batches.of_turn(evidence.turn) for evidence in proposal.evidence]
             jobs = [batch.job | {"sources": where_they_are(store, batch)} if batch else None for batch in batches]
         read: dict[str, Sequence[Message]] = {}
-        said: list[tuple[Said, ...]] = []
+        said: list[tuple[Excerpt, ...]] = []
         gone = ""
         for evidence, job in zip(proposal.evidence, jobs, strict=True):
             try:

@@ -11,8 +11,9 @@ from pathlib import Path
 from textual.content import Content
 
 from skilld.clock import seconds
-from skilld.library.rows import Shelved
-from skilld.review.controller import Look, Said
+from skilld.library.rows import LibraryRow as Shelved
+from skilld.review.controller import Excerpt as Said
+from skilld.review.controller import Look
 from skilld.review.marks import Row
 from skilld.store.overview import LiveSession
 from skilld.text import counted, safe_text

@@ -14,7 +14,8 @@ from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
 from skilld.proposals.decide import Told
 from skilld.proposals.parts import Part
-from skilld.review.controller import Look, Sitting
+from skilld.review.controller import Look
+from skilld.review.controller import ReviewSession as Sitting
 from skilld.text import safe_text
 from skilld.types import Proposal
 

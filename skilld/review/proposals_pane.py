@@ -18,7 +18,8 @@ from textual.worker import get_current_worker
 from skilld.errors import SkilldError
 from skilld.proposals.decide import Told
 from skilld.review import draw
-from skilld.review.controller import Look, Sitting
+from skilld.review.controller import Look
+from skilld.review.controller import ReviewSession as Sitting
 from skilld.review.dialogs import EditDialog, Pane, PartsDialog, ReasonDialog, Rows
 from skilld.types import Proposal
 

@@ -11,11 +11,12 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from skilld.errors import SkilldError
-from skilld.library.rows import Shelved, matches
-from skilld.mining.proposing import Became
+from skilld.library.rows import LibraryRow as Shelved
+from skilld.library.rows import matches
+from skilld.mining.proposing import CandidateResult as Became
 from skilld.proposals import worktree
 from skilld.review import draw
-from skilld.review.controller import Sitting
+from skilld.review.controller import ReviewSession as Sitting
 from skilld.review.dialogs import ConfirmDialog, Pane, Rows
 from skilld.review.generate.sessions import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane

@@ -23,7 +23,7 @@ _DEEPEST = 256  # folders above a skill; each is looked into by its whole path
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowing:
+class ProjectConfig:
     """What the file in `folder` asks: nothing below it (not `enabled`), no skill with such a name, no such path."""
 
     folder: Path
@@ -51,7 +51,7 @@ def why_left_alone(path: Path, name: str = "") -> str:
     return next((reason for reason in reasons if reason), "")
 
 
-def _around(path: Path) -> Iterator[Narrowing]:
+def _around(path: Path) -> Iterator[ProjectConfig]:
     if len(path.parts) > _DEEPEST:
         raise SkilldError("Left alone", f"it lies more than {_DEEPEST} folders deep")
     for folder in (path, *path.parents):
@@ -61,7 +61,7 @@ def _around(path: Path) -> Iterator[Narrowing]:
             return
 
 
-def _read(folder: Path) -> Narrowing:
+def _read(folder: Path) -> ProjectConfig:
     try:
         return _parsed(folder, tomllib.loads(_text(folder / FILE)))
     except OSError as error:
@@ -84,13 +84,13 @@ def _text(path: Path) -> str:
     return data.decode("utf-8-sig")
 
 
-def _parsed(folder: Path, values: dict[str, object]) -> Narrowing:
+def _parsed(folder: Path, values: dict[str, object]) -> ProjectConfig:
     if set(values) - {"enabled", "never", "ignore"}:
         raise ValueError("it has keys that are none of enabled, never and ignore")
     enabled = values.get("enabled", True)
     if enabled not in (True, False):
         raise ValueError("enabled is neither true nor false")
-    return Narrowing(folder, bool(enabled), _texts(values, "never"), _texts(values, "ignore"))
+    return ProjectConfig(folder, bool(enabled), _texts(values, "never"), _texts(values, "ignore"))
 
 
 def _texts(values: dict[str, object], key: str) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class LiveSession:
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class SkillUsage:
     """A skill as logs claim it, and the sessions that used it, with the Unix time of the newest use (0: not known).
 
     `path` is empty where no log says.
@@ -39,7 +39,7 @@ class Used:
 
 
 @dataclass(frozen=True, slots=True)
-class Unrated:
+class UnratedUse:
     """A skill that skilld has changed, and a session that used it since."""
 
     skill: str
@@ -84,7 +84,7 @@ class Overview:
         )
         return tuple(row["name"] for row in rows)
 
-    def used(self) -> list[Used]:
+    def used(self) -> list[SkillUsage]:
         """Return every skill that a session used, as its logs name it."""
         rows = self._db.execute(
             """SELECT agent, name, path, skill_uses.cwd AS cwd, session_id, max(at) AS at, last_activity
@@ -95,9 +95,9 @@ class Overview:
         for row in rows:
             at = seconds(row["at"]) or row["last_activity"] or 0.0
             found.setdefault((row["agent"], row["name"], row["path"], row["cwd"]), {})[row["session_id"]] = at
-        return [Used(*claim, sessions) for claim, sessions in found.items()]
+        return [SkillUsage(*claim, sessions) for claim, sessions in found.items()]
 
-    def unrated(self, since: float, until: float) -> list[Unrated]:
+    def unrated(self, since: float, until: float) -> list[UnratedUse]:
         """Return the skills that a session used with something in them that skilld proposed, and nobody rated lately.
 
         The session's last word fell between the Unix times `since` and `until`, or later where its log says that it is
@@ -113,7 +113,7 @@ class Overview:
                GROUP BY name ORDER BY 3 DESC""",
             (since, until, since),
         )
-        return [Unrated(row["name"], row["session_id"]) for row in rows]
+        return [UnratedUse(row["name"], row["session_id"]) for row in rows]
 
     def sessions_of(self, turns: Iterable[str]) -> set[str]:
         """Return the ids of the sessions in which turns with these keys were said, as far as they are known."""

@@ -11,7 +11,7 @@ _MOST = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Rebuilding:
+class RebuildState:
     """How far it has come.
 
     What was said at `since` (Unix seconds) or later is to be read again; `tries` counts the looks into git. What
@@ -32,12 +32,12 @@ class Rebuild:
         self._db = db
 
     @property
-    def state(self) -> Rebuilding | None:
+    def state(self) -> RebuildState | None:
         """How far it has come; None where nothing is being rebuilt."""
         row = self._db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
-        return None if row is None else Rebuilding(**json.loads(row["value"]))
+        return None if row is None else RebuildState(**json.loads(row["value"]))
 
-    def note(self, state: Rebuilding) -> None:
+    def note(self, state: RebuildState) -> None:
         """Keep how far it has come."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, json.dumps(asdict(state))))
 

@@ -24,7 +24,7 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class StoredWords:
     """The words of a turn, redacted. `how` is how they were said (skilld.types.How)."""
 
     key: str
@@ -39,20 +39,20 @@ class Words:
         self._path = path
         self._db: sqlite3.Connection | None = None
 
-    def keep(self, said: Iterable[Said], now: float) -> None:
+    def keep(self, said: Iterable[StoredWords], now: float) -> None:
         """Keep the words of turns, but not what is too long, until `forget` or two days from `now` (Unix time)."""
         rows = [(one.key, one.how, one.text, now) for one in said if len(one.text) <= LONGEST]
         if rows:
             self._do(lambda db: db.executemany("INSERT OR IGNORE INTO words VALUES (?, ?, ?, ?)", rows).rowcount, 0)
             self._do(lambda db: db.execute(_TOO_MANY, (_MOST,)).rowcount, 0)
 
-    def of(self, keys: Iterable[str]) -> list[Said]:
+    def of(self, keys: Iterable[str]) -> list[StoredWords]:
         """Return what is kept of turns."""
         wanted = list(keys)
 
-        def find(db: sqlite3.Connection) -> list[Said]:
+        def find(db: sqlite3.Connection) -> list[StoredWords]:
             rows = (db.execute("SELECT key, how, text FROM words WHERE key = ?", (key,)).fetchone() for key in wanted)
-            return [Said(*row) for row in rows if row is not None]
+            return [StoredWords(*row) for row in rows if row is not None]
 
         return self._do(find, []) if self._path.exists() else []
 

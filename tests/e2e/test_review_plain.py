@@ -13,7 +13,8 @@ import pytest
 from skilld.cli.terminal import has_screen
 from skilld.paths import places, private_dir
 from skilld.review import proposals_pane
-from skilld.review.controller import Look, Sitting
+from skilld.review.controller import Look
+from skilld.review.controller import ReviewSession as Sitting
 from skilld.store import Store
 from skilld.types import Proposal
 from support.proposals import a_proposal

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Surroundings
+from skilld.ingest.discover import Host as Surroundings
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.worker.spawn import worker_environment

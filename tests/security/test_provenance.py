@@ -20,7 +20,7 @@ from skilld.classify.backends import Unfit
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Surroundings
+from skilld.ingest.discover import Host as Surroundings
 from skilld.ingest.inspect import inspect
 from skilld.jobs.analyse import analyse
 from skilld.library.clusters import Piece, confidence

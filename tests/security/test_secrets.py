@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Surroundings
+from skilld.ingest.discover import Host as Surroundings
 from skilld.jobs.analyse import analyse
 from skilld.redact import Redactor
 from skilld.settings import Settings

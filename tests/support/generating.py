@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 
 from skilld.cli import mine, parser
 from skilld.cli.mine import generating
-from skilld.mining.proposing import Became
-from skilld.review.generate.generating import Generating
+from skilld.mining.proposing import CandidateResult as Became
+from skilld.review.generate.generating import Generation as Generating
 from skilld.review.generate.sessions import GenerateApp
 from support.reviewing import Screen
 

@@ -19,7 +19,8 @@ from skilld.cli.terminal import edit
 from skilld.library.archive import trash_of
 from skilld.paths import places
 from skilld.review.app import ReviewApp
-from skilld.review.controller import Sitting, Surroundings
+from skilld.review.controller import ReviewContext as Surroundings
+from skilld.review.controller import ReviewSession as Sitting
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.store import Store
 from support.waiting import LIMIT

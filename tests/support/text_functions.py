@@ -24,7 +24,7 @@ from typing import Any, TextIO
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Parser
 from skilld.agents.codex.prompts import WRAPPERS
-from skilld.agents.prompt_history import Claiming
+from skilld.agents.prompt_history import ClaimingParser as Claiming
 from skilld.agents.wrapped import Wrappers
 from skilld.redact import Redactor
 from support.patterns import modules

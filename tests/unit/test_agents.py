@@ -14,7 +14,8 @@ from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo
 from skilld.daemon import jobs
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Root, Surroundings, roots, skill_places, transcripts
+from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Root, roots, skill_places, transcripts
 from skilld.ingest.inspect import guess_agent, inspect
 from skilld.settings import Settings
 from skilld.store import Store

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.clock import day
-from skilld.notify.digest import Digest, Rules, Shown, due, is_quiet
+from skilld.notify.digest import Digest, Rules, due, is_quiet
+from skilld.notify.digest import PastNotice as Shown
 from skilld.settings import Notify
 
 NOON = 1772452800.0  # 2026-03-02 12:00 UTC

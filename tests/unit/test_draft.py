@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from skilld.errors import RefusedError
 from skilld.exchange import document as yaml_text
 from skilld.exchange.document import Stats, from_document, to_document
-from skilld.exchange.outgoing import Said, without_sessions
+from skilld.exchange.outgoing import SessionWords as Said
+from skilld.exchange.outgoing import without_sessions
 from skilld.skills.draft import (
     Body,
     Draft,

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.adopted import Endorsed, endorsed
+from skilld.classify.adopted import Endorsement as Endorsed
+from skilld.classify.adopted import endorsed
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Surroundings
+from skilld.ingest.discover import Host as Surroundings
 from skilld.proposals.results import proposal_to_json
 from skilld.settings import Settings
 from skilld.store import Store

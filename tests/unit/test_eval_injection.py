@@ -9,7 +9,8 @@ import pytest
 from skilld.agents import claude_code
 from skilld.errors import SkilldError
 from skilld.evaluate import injection, loader
-from skilld.evaluate.injection import Guard, Guarded, Through
+from skilld.evaluate.injection import Guard, Through
+from skilld.evaluate.injection import GuardResult as Guarded
 from skilld.evaluate.injection_fixtures import HARMLESS, SESSION, Carrier, Scene
 from skilld.evaluate.loader import GuardCase, Typed, due
 from skilld.evaluate.models import Quoting, longest_line, obedient

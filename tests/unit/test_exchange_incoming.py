@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
-from skilld.exchange.incoming import Found, incoming, proposal, shown
+from skilld.exchange.incoming import SourceSkill as Found
+from skilld.exchange.incoming import incoming, proposal, shown
 from skilld.redact import Redactor
 from skilld.skills.draft import SkillKind, read
 from skilld.skills.spec import faults

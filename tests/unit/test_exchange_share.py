@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError
-from skilld.exchange.outgoing import Check, Said, Shared, put, redacted, take_back
+from skilld.exchange.outgoing import Check, put, redacted, take_back
+from skilld.exchange.outgoing import SessionWords as Said
+from skilld.exchange.outgoing import SharedBranch as Shared
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import take_in
 from skilld.git.remote import base_on, push, push_addresses

@@ -10,7 +10,8 @@ import pytest
 
 from skilld.errors import SkilldError, UsageError
 from skilld.exchange import incoming
-from skilld.exchange.incoming import Found, find, is_address
+from skilld.exchange.incoming import SourceSkill as Found
+from skilld.exchange.incoming import find, is_address
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
 from support.repos import Person, isolate, snapshot

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from skilld.ingest.discover import Root
-from skilld.ingest.scan import Folders, Seen
+from skilld.ingest.scan import FileStates as Seen
+from skilld.ingest.scan import Folders
 
 NOW = 1772442000.0
 LONG_AGO = NOW - 90_000

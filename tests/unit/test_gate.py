@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from skilld.batching import gate
-from skilld.batching.gate import BUCKETS, Model, buckets, load, may_hold_something_lasting, score
+from skilld.batching.gate import BUCKETS, Model, buckets, load, score
+from skilld.batching.gate import needs_classification as may_hold_something_lasting
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.dev.jsonl"
 

@@ -12,7 +12,7 @@ from skilld.daemon.engine import Engine
 from skilld.daemon.notices import Notices
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.settings_cache import InForce, Limits, keep, kept, origin, shown
-from skilld.ingest.discover import Surroundings
+from skilld.ingest.discover import Host as Surroundings
 from skilld.settings import load
 from skilld.store import Store
 from support.program import Program

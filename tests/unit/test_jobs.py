@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from skilld.agents import ADAPTERS
-from skilld.batching.window import Closing
+from skilld.batching.window import ClosedBatch as Closing
 from skilld.daemon import jobs
-from skilld.ingest.discover import Root, Surroundings, agent_homes, roots, skill_places, transcripts
+from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Root, agent_homes, roots, skill_places, transcripts
 from skilld.store import Store
 from skilld.store.transcripts import WaitingTurn
 from skilld.types import ClosedBy, How, SkillUse, Span, Turn

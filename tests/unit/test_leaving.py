@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from skilld.exchange.outgoing import Said, carried, cleared, cleared_body
+from skilld.exchange.outgoing import SessionWords as Said
+from skilld.exchange.outgoing import carried, cleared, cleared_body
 
 SAID = Said(frozenset({"ses_0123456789"}), ("Deploy build 4711 to box7.example before you call Ada.",))
 SKILL = """\

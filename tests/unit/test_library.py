@@ -12,11 +12,12 @@ import pytest
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.library.archive import put_aside
-from skilld.library.rows import Shelved, Uses, collect, judged, matches, sessions_by_path, shelf
+from skilld.library.rows import LibraryRow as Shelved
+from skilld.library.rows import Uses, collect, judged, matches, sessions_by_path, shelf
 from skilld.skills import Skill, Source
 from skilld.skills.frontmatter import Front, front
 from skilld.store import Store
-from skilld.store.overview import Used
+from skilld.store.overview import SkillUsage as Used
 from skilld.store.tasks import Task
 from skilld.types import Op, Operation, Proposal, State
 from support.proposals import a_proposal

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from skilld.cli.skills.listing import profile
-from skilld.library.clusters import Piece, Said, about, asks, category, confidence
+from skilld.library.clusters import Mention as Said
+from skilld.library.clusters import Piece, about, asks, category, confidence
 from skilld.library.recommend import TOP, recommend
 from skilld.skills import Skill, Source
 from skilld.skills.frontmatter import Front

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from skilld.clock import seconds
-from skilld.library.clusters import Ask, Piece, Said
-from skilld.mining.dedup import Proposed
+from skilld.library.clusters import Ask, Piece
+from skilld.library.clusters import Mention as Said
+from skilld.mining.dedup import ProposalHistory as Proposed
 from skilld.types import Evidence, Op, Operation, Proposal, State
 from support.proposals import a_proposal
 

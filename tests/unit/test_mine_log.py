@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from skilld.classify.backends.completion import Rates
-from skilld.mining.reading import Wanted, read
+from skilld.mining.reading import SessionFilter as Wanted
+from skilld.mining.reading import read
 from skilld.mining.sessions import Ending, Log, Transcript
 
 RATES = Rates(read=0.001, written=0.01, cached=0.0001, kept=0.002)

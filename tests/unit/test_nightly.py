@@ -10,7 +10,7 @@ import pytest
 
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Surroundings
+from skilld.ingest.discover import Host as Surroundings
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from skilld.store import Store
-from skilld.store.overview import Unrated, Used
+from skilld.store.overview import SkillUsage as Used
+from skilld.store.overview import UnratedUse as Unrated
 from skilld.types import How, SkillUse, Span, State, Turn
 from support.proposals import a_proposal
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.adopted import Endorsed, passed_back
+from skilld.classify.adopted import Endorsement as Endorsed
+from skilld.classify.adopted import passed_back
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update

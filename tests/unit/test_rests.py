@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.ingest import watch
-from skilld.ingest.watch import Rests
+from skilld.ingest.watch import Throttle as Rests
 from support.waiting import LIMIT
 
 A, B = Path("/a"), Path("/b")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.review import controller
-from skilld.review.controller import Said
+from skilld.review.controller import Excerpt as Said
 from skilld.review.draw import can_show
 from skilld.types import Evidence, Message
 

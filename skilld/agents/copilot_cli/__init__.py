@@ -12,8 +12,10 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, named_by, read_object, short, string, utc
-from skilld.agents.prompt_history import Claim, Entry, Proving
-from skilld.agents.skill_reads import Use, Waiting, uses_of
+from skilld.agents.prompt_history import Claim, Entry
+from skilld.agents.prompt_history import ProvingParser as Proving
+from skilld.agents.skill_reads import PendingCalls as Waiting
+from skilld.agents.skill_reads import Use, uses_of
 from skilld.agents.wrapped import picks_of, typed_answer
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
 

@@ -15,7 +15,8 @@ from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
 from skilld.agents.gemini_cli.prompts import gemini_answers, typed_text, whole_text
-from skilld.agents.prompt_history import Claim, Entry, Proving
+from skilld.agents.prompt_history import Claim, Entry
+from skilld.agents.prompt_history import ProvingParser as Proving
 from skilld.agents.skill_reads import uses_of
 from skilld.clock import seconds
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn

@@ -13,7 +13,8 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
-from skilld.agents.skill_reads import Use, Waiting, uses_of
+from skilld.agents.skill_reads import PendingCalls as Waiting
+from skilld.agents.skill_reads import Use, uses_of
 from skilld.agents.wrapped import Lookup, Wrappers, no_templates, typed_arguments
 from skilld.clock import seconds
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn

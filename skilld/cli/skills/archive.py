@@ -20,7 +20,7 @@ from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.library.archive import Archived
-    from skilld.library.rows import Shelved
+    from skilld.library.rows import LibraryRow as Shelved
     from skilld.store import Store
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from skilld.exchange.outgoing import Check
     from skilld.git.repo import Repo
-    from skilld.library.rows import Shelved
+    from skilld.library.rows import LibraryRow as Shelved
     from skilld.store import Store
 
 

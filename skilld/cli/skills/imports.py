@@ -14,7 +14,8 @@ from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.exchange.incoming import Found, Incoming
+    from skilld.exchange.incoming import Incoming
+    from skilld.exchange.incoming import SourceSkill as Found
     from skilld.store import Store
     from skilld.types import Proposal
 

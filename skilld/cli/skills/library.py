@@ -12,8 +12,8 @@ from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.exchange.outgoing import Said
-    from skilld.library.rows import Shelved
+    from skilld.exchange.outgoing import SessionWords as Said
+    from skilld.library.rows import LibraryRow as Shelved
     from skilld.store import Store
 
 
@@ -54,7 +54,7 @@ def perhaps(store: Store, given: str, session: str = "") -> Shelved | None:
 
 def said(store: Store, rows: Sequence[Shelved]) -> Said:
     """Return what is known of sessions that these skills may carry: the ids of all, and the quotes they came from."""
-    from skilld.exchange.outgoing import Said
+    from skilld.exchange.outgoing import SessionWords as Said
     from skilld.types import State
 
     paths = {str(row.path) for row in rows}

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.cli.skills import library
-from skilld.library.clusters import Ask, Category, Said, asks, category
+from skilld.library.clusters import Ask, Category, asks, category
+from skilld.library.clusters import Mention as Said
 from skilld.library.recommend import NO_FEEDBACK, Because, Feedback, because, sure_of, told_of
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.library.rows import Shelved
+    from skilld.library.rows import LibraryRow as Shelved
 
 _SOURCES = ("evolving", "project", "user", "plugin")
 _SORTS = ("group", "recency", "uses", "relevance")

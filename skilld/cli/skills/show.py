@@ -14,7 +14,7 @@ from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.library.history import History
-    from skilld.library.rows import Shelved
+    from skilld.library.rows import LibraryRow as Shelved
     from skilld.store import Store
     from skilld.store.learnings import Learning
     from skilld.types import Proposal

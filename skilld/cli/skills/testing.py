@@ -16,7 +16,7 @@ from skilld.errors import Exit, RefusedError, SkilldError
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
     from skilld.library.covers import Answer, Examination
-    from skilld.library.rows import Shelved
+    from skilld.library.rows import LibraryRow as Shelved
     from skilld.mining.sessions import Session
     from skilld.settings import Settings
     from skilld.store import Store
@@ -107,7 +107,7 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
 
 def _session(settings: Settings, wanted: str) -> Session:
     """Return a past session, read from its transcript; those whose path has its id are looked into first."""
-    from skilld.ingest.discover import Surroundings
+    from skilld.ingest.discover import Host as Surroundings
     from skilld.mining.sessions import Reader, past
 
     reader = Reader(common.redactor())

@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
 
-from skilld.mining.proposing import Became
+from skilld.mining.proposing import CandidateResult as Became
 from skilld.review.draw import fit, safe
 from skilld.review.generate.generating import Choice, Keep, quotes
 from skilld.text import safe_text

@@ -13,12 +13,15 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.offline.provenance import own_words
 from skilld.mining import candidates
-from skilld.mining.candidates import Considered, Prices, consider, weigh
+from skilld.mining.candidates import CandidateRun as Considered
+from skilld.mining.candidates import Prices, consider, weigh
 from skilld.mining.evidence import Transcripts
 from skilld.mining.options import Hooks, Options, Progress, World
-from skilld.mining.proposing import Became, become
+from skilld.mining.proposing import CandidateResult as Became
+from skilld.mining.proposing import become
 from skilld.mining.questions import Estimate
-from skilld.mining.reading import Reading, read
+from skilld.mining.reading import SessionSet as Reading
+from skilld.mining.reading import read
 from skilld.mining.run import counted, support
 from skilld.mining.session_summary import Row
 from skilld.mining.sessions import Session
@@ -55,14 +58,14 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Preview:
     """What the chosen sessions came to: each candidate as it would become one, and the run that can propose it."""
 
     considered: Considered
     previews: Sequence[Became]
 
 
-class Generating:
+class Generation:
     """One way through the three steps. `world` is without a store of its own: `open_store` gives one for each call."""
 
     def __init__(self, options: Options, world: World, open_store: Callable[[], Store]) -> None:
@@ -103,7 +106,7 @@ class Generating:
             rows = [self._rows[one.session.id] for one in chosen]
             return weigh(rows, transcripts, self._options, world)[0]
 
-    def find(self, chosen: Collection[Choice], agree: Agree, progress: Progress) -> Found:
+    def find(self, chosen: Collection[Choice], agree: Agree, progress: Progress) -> Preview:
         """Return what these sessions come to, each new skill drafted; a model is asked only after `agree` said yes.
 
         Raises SkilldError where the model cannot be asked.
@@ -114,9 +117,9 @@ class Generating:
             considered = consider(reading, self._options, world, Hooks(agree, _as_it_is, progress))
             candidates = considered.report.judgement.candidates
             previews = [become(one, considered.run, world.around, _as_it_is, dry_run=True) for one in candidates]
-        return Found(considered, previews)
+        return Preview(considered, previews)
 
-    def save(self, kept: Sequence[Keep], result: Found, progress: Progress) -> Iterator[Became]:
+    def save(self, kept: Sequence[Keep], result: Preview, progress: Progress) -> Iterator[Became]:
         """Propose what is kept, and yield what became of each. For a skill that is there the model writes the edit."""
         with self._world() as world:
             run = replace(result.considered.run, store=world.store)

@@ -9,9 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE
-from skilld.mining.proposing import Became
+from skilld.mining.proposing import CandidateResult as Became
 from skilld.mining.questions import Estimate
-from skilld.review.generate.generating import Choice, Found, Generating, Keep, about, quotes, why_no_name
+from skilld.review.generate.generating import Choice, Keep, about, quotes, why_no_name
+from skilld.review.generate.generating import Generation as Generating
+from skilld.review.generate.generating import Preview as Found
 from skilld.review.plain import Ask, Edit, Say
 from skilld.text import counted, cut, safe_text
 

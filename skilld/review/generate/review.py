@@ -15,12 +15,14 @@ from textual.coordinate import Coordinate
 from textual.widgets import Footer, Static
 
 from skilld.classify.backends import OFFLINE
-from skilld.mining.proposing import Became
+from skilld.mining.proposing import CandidateResult as Became
 from skilld.review.dialogs import EditDialog, NameDialog, Rows
 from skilld.review.draw import can_show, safe
 from skilld.review.generate import draw
 from skilld.review.generate.draw import BACK, KEYS, Step
-from skilld.review.generate.generating import Found, Generating, Keep, why_no_name
+from skilld.review.generate.generating import Generation as Generating
+from skilld.review.generate.generating import Keep, why_no_name
+from skilld.review.generate.generating import Preview as Found
 
 # Step 3 on a screen: the names of what was kept, and proposing it.
 

@@ -16,14 +16,16 @@ from textual.widgets import Footer, Input, Static
 from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
-from skilld.mining.proposing import Became
+from skilld.mining.proposing import CandidateResult as Became
 from skilld.mining.questions import Estimate
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import AgreeDialog, Rows
 from skilld.review.draw import safe
 from skilld.review.generate import draw
 from skilld.review.generate.draw import KEYS, Step
-from skilld.review.generate.generating import Choice, Found, Generating, about
+from skilld.review.generate.generating import Choice, about
+from skilld.review.generate.generating import Generation as Generating
+from skilld.review.generate.generating import Preview as Found
 from skilld.review.generate.review import ReviewStep
 from skilld.text import counted
 
