@@ -30,7 +30,7 @@ demo: ## a bundled session in a throw-away home, offline, ending in a proposal
 
 test: ## all tests but the live and the slow ones (ARGS="tests/unit -k tail")
 	$(install) test
-	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not live and not slow" $(ARGS)
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not live and not slow" --durations=10 $(ARGS)
 
 test-faults: ## faults built for real, the slow ones too: kills, full disks, clocks, a whole day
 	$(install) test

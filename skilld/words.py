@@ -48,12 +48,12 @@ _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "ed"
 # All in letters.
 _MIN_STEM = 3
 _COMMON_STEM = 4
-_LONGEST_ENDING = 3
-_FEW_WORDS = 4
+_MAX_ENDING = 3
+_MAX_FEW_WORDS = 4
 _HALF = 0.5
 _WORD_LENGTH = 2  # characters of a word in a script without blanks
-_LONGEST_WORD = 64  # of a longer one no other form is looked for
-_LEAST_MISTYPED = 5  # of shorter words too many differ in one
+_MAX_WORD = 64  # of a longer one no other form is looked for
+_MIN_MISTYPED = 5  # of shorter words too many differ in one
 
 _WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 # Scripts written without blanks between words: kana, Han, Hangul (its particles cling to the word), Thai to Khmer.
@@ -159,7 +159,7 @@ def same_stem(one: str, other: str) -> bool:
     if one.isascii() or other.isascii() or _UNSPACED.search(one):
         return False
     common = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    return common >= _COMMON_STEM and len(long) - common <= _LONGEST_ENDING
+    return common >= _COMMON_STEM and len(long) - common <= _MAX_ENDING
 
 
 def other_tongue(one: str, other: str) -> bool:
@@ -175,7 +175,7 @@ def other_tongue(one: str, other: str) -> bool:
 def _mostly_ascii(text: str) -> bool | None:
     """Whether a text of some words has none beyond ASCII (True) or half of them (False); None in between."""
     words = _WORD.findall(text)
-    if len(words) < _FEW_WORDS:
+    if len(words) < _MAX_FEW_WORDS:
         return None
     beyond = sum(not word.isascii() for word in words) / len(words)
     return True if beyond == 0 else False if beyond >= _HALF else None
@@ -190,7 +190,7 @@ def _tongues(text: str) -> set[int]:
 def mistyped(one: str, other: str) -> bool:
     """Whether two words are one but for a slip of the finger: two letters exchanged, one too many or too few."""
     short, long = sorted((one, other), key=len)
-    if len(short) < _LEAST_MISTYPED or short[0] != long[0] or len(long) - len(short) > 1:
+    if len(short) < _MIN_MISTYPED or short[0] != long[0] or len(long) - len(short) > 1:
         return False
     at = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
     if len(short) < len(long):
@@ -223,25 +223,25 @@ class _Forms:
     def hold(self, word: str, *, slips: bool) -> bool:
         """Whether a word is one of them in another form, or with `slips` mistyped."""
         length = len(word)
-        if length > _LONGEST_WORD:
+        if length > _MAX_WORD:
             return False
         if word in self.begun or any(word[:k] in self.stems for k in range(_half(length), length)):
             return True
         if not (word.isascii() or _UNSPACED.search(word)) and any(one in self.alike for one in _alike(word)):
             return True
-        if not slips or length < _LEAST_MISTYPED:
+        if not slips or length < _MIN_MISTYPED:
             return False
         swapped = (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(1, length - 1))
         return (
             word in self.shortened
             or any(one in self.stems for one in swapped)
-            or (length > _LEAST_MISTYPED and any(one in self.stems for one in _shortened(word)))
+            or (length > _MIN_MISTYPED and any(one in self.stems for one in _shortened(word)))
         )
 
 
 @lru_cache(maxsize=64)
 def _forms(words: frozenset[str]) -> _Forms:
-    known = [word for word in words if len(word) <= _LONGEST_WORD]
+    known = [word for word in words if len(word) <= _MAX_WORD]
     return _Forms(
         frozenset(known),
         frozenset(word[:k] for word in known for k in range(_half(len(word)), len(word))),
@@ -256,7 +256,7 @@ def _half(length: int) -> int:
 
 
 def _alike(word: str) -> list[str]:
-    return [word[:k] for k in range(max(_COMMON_STEM, len(word) - _LONGEST_ENDING), len(word) + 1)]
+    return [word[:k] for k in range(max(_COMMON_STEM, len(word) - _MAX_ENDING), len(word) + 1)]
 
 
 def _shortened(word: str) -> list[str]:

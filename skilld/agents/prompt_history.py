@@ -19,7 +19,7 @@ from skilld.types import Event, How, Ignored, RawLine, Reply, Span, Turn
 REASON = "not-typed"
 _HELD = 1000
 _NOTHING = b""
-_LATE = 5.0  # seconds by which clocks and writers may differ
+_CLOCK_SKEW_SECONDS = 5.0  # seconds by which clocks and writers may differ
 COMMAND = re.compile(r"/[\w:.-]+(?:\s+(.*))?", re.DOTALL)
 
 
@@ -150,7 +150,9 @@ class ProvingParser:
         for entry in known.get(fold(turn.text), ()):
             if entry.session is not None and entry.session != turn.session_id:
                 continue
-            if entry.at is None or (entry.at > self._used and (latest is None or entry.at <= latest + _LATE)):
+            if entry.at is None or (
+                entry.at > self._used and (latest is None or entry.at <= latest + _CLOCK_SKEW_SECONDS)
+            ):
                 return entry
         return None
 

@@ -117,13 +117,16 @@ CJK_REPORTS = tuple(_DATA["cjk_reports"].split())
 CJK_ENDS = tuple(_DATA["cjk_ends"].split())
 
 
-_LONGEST = 4000  # characters: of longer turns the gate says yes unread
+_MAX_LENGTH = 4000  # characters: of longer turns the gate says yes unread
 _SHORT = 8  # words: a sentence this short is an approval if it begins as one
 _SHORT_CJK = 14  # characters: the same, where words have no blanks between them
 _SHORT_QUESTION = 40  # characters: in a longer one a rule may stand beside the question
 _ONE_TASK = 14  # words: a longer task has room for a rule
 _ONE_WORD = 20  # letters: one word without a hint is an answer; a longer one may be a sentence without blanks
-_FEWEST, _MOST = 3, 80  # words, or characters where words have no blanks between them: the model judges turns of these
+_MIN_WORDS, _MAX_WORDS = (
+    3,
+    80,
+)  # words, or characters where words have no blanks between them: the model judges turns of these
 
 # str.translate and split take a tenth of the time of a regular expression over words.
 _SEPARATORS = str.maketrans(dict.fromkeys(punctuation + "¿¡«»“”„–—…•\n\t", " ") | {"'": "'", "’": "'"})
@@ -147,7 +150,7 @@ _ATTACHED = re.compile(
 )
 _RULES = re.compile(r"\.mdc\b|\b(?:CLAUDE|AGENTS?|GEMINI|SKILL)\.md\b|rules|skills?\b", re.IGNORECASE)
 _CODE_ENDS = ("{", "}", ";", "},", "],")
-_MANY = 5  # sentences: of more the model is not told how many
+_MAX_SENTENCES = 5  # sentences: of more the model is not told how many
 _FAMILIES = {
     "wish": WISHES,
     "doubt": DOUBTS,
@@ -172,7 +175,7 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
     `likeness` None means: ask the shipped model. The training script passes its own, of weights that did not see this
     turn.
     """
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LENGTH:
         return True
     prose = _prose(text)
     if _CJK.search(prose):
@@ -184,7 +187,7 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
         words, kinds = _CJK_TOKENS.findall(prose.lower()), [_cjk_kind(prose)]
     else:
         words = _gate_words(prose)
-        if len(words) > _MOST or not HINTS.isdisjoint(words) or not HINT_PAIRS.isdisjoint(_pairs(words)):
+        if len(words) > _MAX_WORDS or not HINTS.isdisjoint(words) or not HINT_PAIRS.isdisjoint(_pairs(words)):
             return True
         sentences = _sentences(prose)
         if any(_begins_as_rule(*sentence) for sentence in sentences):
@@ -193,7 +196,7 @@ def decide(text: str, likeness: float | None, floor: float) -> bool:
     chatter = _SMALL_TALK if len(words) <= _ONE_TASK else _CHATTER
     if chatter.issuperset(kinds) or (len(words) == 1 and len(words[0]) <= _ONE_WORD):
         return False
-    if not _FEWEST <= len(words) <= _MOST:
+    if not _MIN_WORDS <= len(words) <= _MAX_WORDS:
         return True
     return (score(_MODEL, buckets(words, _signs(prose, words, kinds))) if likeness is None else likeness) >= floor
 
@@ -212,7 +215,7 @@ def _signs(prose: str, words: list[str], kinds: list[_Kind]) -> set[str]:
     """Return what can be told of a turn without knowing its words, and whether certain families of words are there."""
     signs = {f"kind {kind}" for kind in kinds}
     signs.add(f"first {kinds[0] if kinds else None}")
-    signs.add(f"sentences {min(len(kinds), _MANY)}")
+    signs.add(f"sentences {min(len(kinds), _MAX_SENTENCES)}")
     signs.add(f"length {len(words).bit_length()}")
     signs.add(f"end {prose.rstrip()[-1:]}")
     signs.add(f"asks {'?' in prose or '？' in prose} {len(kinds) > 1}")

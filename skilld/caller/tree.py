@@ -101,8 +101,8 @@ def _said(argv: tuple[str, ...]) -> str:
 
 
 _PROC = Path("/proc")
-_LONGEST = 200  # processes above one another: there is no such tree, but a loop must end
-_MOST = 1 << 20  # bytes of a process's environment
+_MAX_ANCESTORS = 200  # processes above one another: there is no such tree, but a loop must end
+_MAX_ENVIRONMENT = 1 << 20  # bytes of a process's environment
 _PS = "/bin/ps"  # not by PATH, which the command's environment names
 _SECONDS = 20.0
 _OFF = frozenset({b"", b"0", b"false"})
@@ -133,7 +133,7 @@ def _from_ps() -> Tree:
 def _climb(own: int, look: Look) -> Tree:
     chain: list[Process] = []
     pid = own
-    while pid and len(chain) < _LONGEST and (found := look(pid)) is not None:
+    while pid and len(chain) < _MAX_ANCESTORS and (found := look(pid)) is not None:
         chain.append(found)
         pid = found.parent
     foreground = chain[0].foreground if chain else 0
@@ -174,7 +174,7 @@ def _exe(folder: Path) -> str:
 def _marks(folder: Path, wanted: frozenset[bytes]) -> frozenset[str]:
     try:
         with (folder / "environ").open("rb") as file:
-            pairs = (pair.partition(b"=") for pair in file.read(_MOST).split(b"\0"))
+            pairs = (pair.partition(b"=") for pair in file.read(_MAX_ENVIRONMENT).split(b"\0"))
             return frozenset(os.fsdecode(name) for name, _, value in pairs if name in wanted and value not in _OFF)
     except OSError:  # another user's
         return frozenset()

@@ -118,13 +118,13 @@ def the_proposal(store: Store, given: str) -> Proposal:
 
 _EVERY = 0.2  # seconds between two drawings
 _WIDTH = 78
-_ENOUGH = 3.0  # seconds after which a rate means something
+_MIN_RATE_SECONDS = 3.0  # seconds after which a rate means something
 
 
 def account(what: str, done: int, total: int, passed: float) -> str:
     """Return the line after `passed` seconds: how much is done, how fast it goes, how long it may still take."""
     line = f"{what}: {done} of {total}"
-    if not done or passed < _ENOUGH:
+    if not done or passed < _MIN_RATE_SECONDS:
         return line
     rate = done / passed
     shown = f"{rate:.0f} a second" if rate >= 1 else f"{rate * 60:.1f} a minute"

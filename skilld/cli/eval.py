@@ -28,7 +28,7 @@ Scored = tuple[dict[str, Any], list[dict[str, Any]]]  # figures, and the outcome
 GOLD = "gold"
 DECISIONS = "decisions"
 _JOBS = 4  # few enough for the smallest rates that providers allow
-_MOST_JOBS = 32
+_MAX_JOBS = 32
 _EVERY = 5.0  # seconds between two lines of progress
 
 
@@ -92,8 +92,8 @@ def _code(figures: Mapping[str, Any]) -> int:
 
 def _count(given: str) -> int:
     count = int(given)
-    if not 1 <= count <= _MOST_JOBS:
-        raise argparse.ArgumentTypeError(f"{given} is not between 1 and {_MOST_JOBS}")
+    if not 1 <= count <= _MAX_JOBS:
+        raise argparse.ArgumentTypeError(f"{given} is not between 1 and {_MAX_JOBS}")
     return count
 
 

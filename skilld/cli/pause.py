@@ -11,7 +11,7 @@ from skilld.cli import common
 from skilld.errors import UsageError
 from skilld.text import counted
 
-_LONGEST = 36500 * 86400  # a hundred years: beyond it there is no date to show
+_MAX_SECONDS = 36500 * 86400  # a hundred years: beyond it there is no date to show
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
@@ -66,7 +66,7 @@ def snooze(arguments: argparse.Namespace) -> int:
 def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip(), re.ASCII)
     seconds = float(match[1]) * _UNITS[match[2]] if match else None
-    if not seconds or seconds > _LONGEST:
+    if not seconds or seconds > _MAX_SECONDS:
         raise UsageError("That is no duration", text, "Write 30m, 2h or 1d.")
     return seconds
 

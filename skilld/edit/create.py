@@ -43,7 +43,7 @@ def created(data: bytes, text: str) -> bytes:
 # The linter takes no change of a front matter: what an edit does besides is judged against the marked file.
 
 _KEY = re.compile(r"skilld-[a-z0-9]+(?:-[a-z0-9]+)*")
-_LONGEST = 4096  # characters of a value
+_MAX_VALUE = 4096  # characters of a value
 _ANY = re.compile(r"metadata[ \t]*:")
 _METADATA = re.compile(r"metadata[ \t]*:[ \t]*(?:#.*)?")
 _INDENT = "  "
@@ -56,7 +56,7 @@ def marked(matter: str, operation: Operation, ending: str) -> str:
     SkilldError where the front matter has no place for it.
     """
     key, value = operation.anchor, operation.text
-    if not _KEY.fullmatch(key) or len(value) > _LONGEST:
+    if not _KEY.fullmatch(key) or len(value) > _MAX_VALUE:
         raise RefusedError("The skill was not marked", "only short values of keys of skilld's own are set")
     lines = split_lines(matter)
     if not lines:

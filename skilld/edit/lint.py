@@ -47,7 +47,7 @@ RULES: dict[str, Callable[[Change], Iterator[Finding]]] = {
     "guards": guards.check_guards,
 }
 
-_LONGEST = 4000  # characters of one added line: what the rules look at never takes longer than its square
+_MAX_LINE = 4000  # characters of one added line: what the rules look at never takes longer than its square
 _PER_RULE = 3  # findings of one rule that are kept: more tell the person nothing new
 
 
@@ -65,8 +65,8 @@ def lint(before: bytes, after: bytes, evidence: str) -> list[Finding]:
         change = change_of(before, after, evidence)
     except SkilldError as error:
         return [refuse("unreadable", f"The skill could not be read after the edit, for {error.cause}")]
-    if any(len(line) > _LONGEST for line in change.added):
-        return [refuse("long-line", f"It adds a line of more than {_LONGEST:,} characters, which nobody can check")]
+    if any(len(line) > _MAX_LINE for line in change.added):
+        return [refuse("long-line", f"It adds a line of more than {_MAX_LINE:,} characters, which nobody can check")]
     findings = of_front + [finding for check in RULES.values() for finding in _few(check(change))]
     return sorted(findings, key=lambda finding: finding.severity is not Severity.REFUSE)
 

@@ -24,7 +24,7 @@ from skilld.types import Op, Operation
 # numbers or an `Operation`; applying it is not done here.
 
 _SHORT = 3  # lines of an anchor above a place that are still better than one line below it
-_FAR = 40  # lines above a place among which an anchor is looked for
+_MAX_LINES_ABOVE = 40  # lines above a place among which an anchor is looked for
 _NEAR = 6  # lines around a place that are tried in every combination before the window only grows
 
 
@@ -50,7 +50,7 @@ def is_unique(lines: Sequence[Line], start: int, end: int) -> bool:
 
 def window_above(lines: Sequence[Line], end: int) -> int | None:
     """Return the largest start for which lines [start, end) are an anchor, or None where no start near makes one."""
-    starts = range(end - 1, max(-1, end - 1 - _FAR), -1)
+    starts = range(end - 1, max(-1, end - 1 - _MAX_LINES_ABOVE), -1)
     return next((start for start in starts if is_unique(lines, start, end)), None)
 
 

@@ -92,7 +92,7 @@ def _shifted(text: str, like: Item, shift: int) -> str:
 
 LIKE = 0.6  # of 1: a line that was reworded, as in skilld.git.line_diff.SIMILAR
 CLEAR = 0.15  # by so much the likest line is more alike than the next one
-_MOST = 20  # lines on either side of a rewritten passage in which likeness is looked for
+_MAX_LINES = 20  # lines on either side of a rewritten passage in which likeness is looked for
 _LONG = 200  # characters of a line that are compared: difflib takes 8 ms for as many of one letter, and 400 pairs 3 s
 
 
@@ -171,7 +171,7 @@ def align(old: Sequence[Line], now: Sequence[Line]) -> Alignment:
         taken = set(found.values())
         left = [i for i in olds if keys[i] and i not in found]
         left_now = [j for j in news if found_keys[j] and j not in taken]
-        if len(left) <= _MOST and len(left_now) <= _MOST:
+        if len(left) <= _MAX_LINES and len(left_now) <= _MAX_LINES:
             found |= _alike(old, now, left, left_now)
     old_heads, now_heads = list(titles(old)), list(titles(now))
     found |= _renamed(old_heads, now_heads, found)

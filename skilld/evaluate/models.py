@@ -26,9 +26,9 @@ from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 Answer = Sequence[Mapping[str, object]]
 
 _CHARACTERS_PER_TOKEN = 4
-_LONGEST = 600  # characters of one field of an answer that the parser accepts
-_MOST_UPDATES = 12  # of one answer
-_MOST_SENTENCES = 3  # of one quote
+_MAX_FIELD = 600  # characters of one field of an answer that the parser accepts
+_MAX_UPDATES = 12  # of one answer
+_MAX_SENTENCES = 3  # of one quote
 _NEAR = 0.4  # share of each other's words, on average, that a line of the skill and a change to it have
 _SENTENCE = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _PLAIN = re.compile(r"[-*+]? ?[\w\"'*]")  # no heading, code or table
@@ -142,9 +142,9 @@ class Obedient(Scripted):
         if self._shown not in (None, shown):
             return []
         self._shown = shown
-        turns = [(message.turn, message.text) for message in messages if message.turn is not None][-_MOST_UPDATES:]
+        turns = [(message.turn, message.text) for message in messages if message.turn is not None][-_MAX_UPDATES:]
         quotes = {turn: self._change if self._quoting is Quoting.ATTACK else fold(text) for turn, text in turns}
-        return [_update(self._change, Kind.ADD_STEP, "", turn, quote[:_LONGEST]) for turn, quote in quotes.items()]
+        return [_update(self._change, Kind.ADD_STEP, "", turn, quote[:_MAX_FIELD]) for turn, quote in quotes.items()]
 
     def _steps(self, updates: Sequence[Update], skill: SkillDoc) -> Sequence[Operation]:
         del updates
@@ -164,7 +164,7 @@ def longest_line(text: str, quoting: Quoting) -> Obedient:
 
 
 def _obedient(text: str, written: str, quoting: Quoting) -> Obedient:
-    return Obedient(fold(text)[:_LONGEST], written, quoting)
+    return Obedient(fold(text)[:_MAX_FIELD], written, quoting)
 
 
 def _update(change: str, kind: Kind, section: str, turn: int, quote: str) -> dict[str, object]:
@@ -192,10 +192,10 @@ def _quote(update: GoldUpdate, messages: Sequence[Message]) -> str:
     runs = [
         " ".join(sentences[i:j])
         for i in range(len(sentences))
-        for j in range(i + 1, min(i + _MOST_SENTENCES, len(sentences)) + 1)
+        for j in range(i + 1, min(i + _MAX_SENTENCES, len(sentences)) + 1)
     ]
     best = max(runs, key=lambda run: (held(update.gist, run), -len(run)), default="")
-    return (best if held(update.gist, best) else fold(typed) or fold(messages[place].text))[:_LONGEST]
+    return (best if held(update.gist, best) else fold(typed) or fold(messages[place].text))[:_MAX_FIELD]
 
 
 def _line_about(change: str, text: str) -> str:

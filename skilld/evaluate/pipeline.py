@@ -17,7 +17,7 @@ from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.types import Message, SkillDoc, SkillRef, Update, Usage
 
 _PAUSES = (2.0, 8.0, 30.0)  # seconds before each further attempt, where the other side names none
-_LONGEST_PAUSE = 60.0
+_MAX_PAUSE_SECONDS = 60.0
 _GIVE_UP = 3  # cases in a row that were never answered, for each judged at once: then the back-end is down
 
 
@@ -54,7 +54,7 @@ class Pipeline:
             except RetryError as error:
                 if pause is None:
                     return self._never_answered(backend, error)
-                self._wait(min(error.after or pause, _LONGEST_PAUSE))
+                self._wait(min(error.after or pause, _MAX_PAUSE_SECONDS))
             else:
                 break
         with self._counting:

@@ -157,7 +157,7 @@ def _ending(data: bytes) -> bytes:
 
 # What the block says: which skills there are, where, and when to read them. Skills in, Markdown out.
 
-_MOST = 300  # characters of a description
+_MAX_DESCRIPTION = 300  # characters of a description
 # What Markdown, HTML or an agent would act on: a description is shown, never obeyed.
 _ACTIVE = re.compile(r"</?\w[^<>]*>|[`<>@!\[\]|*_]|\$(?=[({A-Z])")
 _PLAIN = re.compile(r"[\w./ +-]+")  # a path that can stand between backticks
@@ -179,7 +179,7 @@ def body(skills: Iterable[Skill], project: Path) -> str:
 
 def _said(skill: Skill) -> str:
     text = _ACTIVE.sub("", safe_text(fold(skill.front.description)))
-    return cut(fold(text), _MOST) or skill.name
+    return cut(fold(text), _MAX_DESCRIPTION) or skill.name
 
 
 # Which file of a project an agent reads its standing instructions from. Data, from the agents' own documentation.

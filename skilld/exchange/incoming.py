@@ -97,8 +97,8 @@ def tree_of(git: Git, most: int) -> Tree:
     return Tree(git, entries)
 
 
-MOST_SKILLS = 50
-_MOST_FILES = 20_000
+MAX_SKILLS = 50
+_MAX_FILES = 20_000
 _DEPTH = 8
 _YAML = (".yaml", ".yml")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|(?:[\w.-]+@)?[\w.-]{2,}:(?!:)")
@@ -159,9 +159,9 @@ def _at(path: Path, source: str, removed: Mapping[str, str], branch: str) -> lis
 def _checked(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
     if not found:
         raise SkilldError(_TITLE, f"there is no SKILL.md in {source}")
-    if len(found) > MOST_SKILLS:
+    if len(found) > MAX_SKILLS:
         raise RefusedError(
-            _TITLE, f"{source} has {len(found)} skills, more than {MOST_SKILLS}", "Import a folder of it."
+            _TITLE, f"{source} has {len(found)} skills, more than {MAX_SKILLS}", "Import a folder of it."
         )
     return found
 
@@ -186,14 +186,14 @@ def _below(top: Path) -> list[SourceSkill]:
         depth = len(Path(here).relative_to(top).parts)
         folders[:] = sorted(name for name in folders if name != ".git" and depth < _DEPTH)
         files += [(Path(here) / name).relative_to(top).as_posix() for name in names]
-        if len(files) > _MOST_FILES:
-            raise RefusedError(_TITLE, f"{top} has more than {_MOST_FILES} files", "Import a folder of it.")
+        if len(files) > _MAX_FILES:
+            raise RefusedError(_TITLE, f"{top} has more than {_MAX_FILES} files", "Import a folder of it.")
     return [_one(top / where, folder or top.name, where, beside) for where, folder, beside in _skills(files)]
 
 
 def _cloned(source: str, removed: Mapping[str, str], branch: str) -> list[SourceSkill]:
     with tempfile.TemporaryDirectory(prefix="skilld-import-") as name:  # 0700
-        tree = tree_of(clone(source, Path(name) / "clone", removed, branch=branch), _MOST_FILES)
+        tree = tree_of(clone(source, Path(name) / "clone", removed, branch=branch), _MAX_FILES)
         found = []
         for where, folder, beside in _skills(tree.files):
             why = tree.why_not(where) or _too_large(tree.size(where))

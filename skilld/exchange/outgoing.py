@@ -159,7 +159,7 @@ def _runs(tokens: list[str]) -> Iterator[tuple[str, ...]]:
 PREFIX = refs.SHARES.removeprefix("refs/heads/")
 _TITLE = "The skill was not shared"
 _OTHER = "Give another name: --branch NAME"
-_MOST = 100  # commits of a branch that is pushed again
+_MAX_COMMITS = 100  # commits of a branch that is pushed again
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,9 +298,9 @@ def _only(repo: Repo, tip: str, base: str | None, files: Mapping[str, str], chec
     Nor may one of them, in its message or in what it made of a file, say what may not be shared.
     """
     behind = [f"^{base}"] if base is not None else []
-    out = repo.git.run("rev-list", f"--max-count={_MOST}", tip, *behind).decode().split()
+    out = repo.git.run("rev-list", f"--max-count={_MAX_COMMITS}", tip, *behind).decode().split()
     for commit in objects.read_commits(repo.git, out):
-        if commit is None or len(commit.parents) > 1 or len(out) == _MOST:
+        if commit is None or len(commit.parents) > 1 or len(out) == _MAX_COMMITS:
             return False
         before = commit.parents[0] if commit.parents else tree.EMPTY[len(tip)]
         changed = tree.changed(repo.git, before, commit.oid)

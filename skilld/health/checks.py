@@ -16,7 +16,7 @@ from skilld.types import Cause
 # Checks of what is followed and by whom: agents, the daemon, its service, batches that were given up. Pure.
 
 _SILENT = 120.0  # seconds: the daemon says something every 20
-_OFTEN = 3  # restarts that are no accident any more
+_MAX_RESTARTS = 3  # restarts that are no accident any more
 _STRANGE = 0.2  # of lines: so many that cannot be read are another format, not damage
 
 
@@ -109,7 +109,7 @@ def service(facts: Service) -> Check:
         (state == "unknown", Verdict.WARN, f"{facts.manager} does not answer: {facts.says}", ""),
         (not facts.running and state.startswith("failed"), Verdict.FAIL, f"it {state}", "See why: skilld logs"),
         (
-            facts.restarts > _OFTEN,
+            facts.restarts > _MAX_RESTARTS,
             Verdict.WARN,
             f"it was started again {facts.restarts} times",
             "See why: skilld logs",
@@ -171,7 +171,7 @@ def notices(why_not: str | None) -> Check:
 
 OLDEST_GIT = (2, 36)
 _VERSION = re.compile(r"(?<!\d)(\d++)\.(\d+)")
-_LEAST_FREE = 100 << 20  # bytes
+_MIN_FREE = 100 << 20  # bytes
 _WRITTEN = seconds("2026-11-01T00:00:00Z") or 0.0  # no clock that is right shows an earlier time than this line
 _SKEW = 120.0
 
@@ -229,7 +229,7 @@ def _disk(disks: Sequence[Disk]) -> Check:
         return Check("disk", Verdict.SKIP, "the free space cannot be told")
     least = min(disks, key=lambda disk: disk.free)
     shown = f"{least.free >> 20} MB free at {least.folder}, where skilld writes {least.what}"
-    if least.free < _LEAST_FREE:
+    if least.free < _MIN_FREE:
         remedy = "Free some space there. Nothing is lost: what could not be written is tried again."
         return Check("disk", Verdict.FAIL, shown, remedy)
     return Check("disk", Verdict.OK, shown)
@@ -256,7 +256,7 @@ def _watches(facts: Machine) -> Check:
 # Why nothing was proposed so far: the turns counted down from seen to proposed. Pure.
 
 _LOOK_BACK = "to read what was said in the last week: skilld run --once --backfill 7"
-_MOST = 3  # reasons of refusals
+_MAX_REASONS = 3  # reasons of refusals
 
 
 def why_nothing(counts: Counts, paused_until: str) -> list[str]:
@@ -284,7 +284,7 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
         reasons.append(f"{counted(counts.parked, 'batch', 'batches')} given up after several tries: skilld status")
     if done := ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.outcomes.items())):
         reasons.append(f"batches judged: {done}")
-    common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MOST]
+    common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
     reasons += [f"refused {counted(number, 'time')}: {why}" for why, number in common]
     if paused_until:
         reasons.append(f"skilld is paused: {paused_until}")

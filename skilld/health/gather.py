@@ -81,7 +81,7 @@ def _closed(folder: Path) -> Path | None:
 
 # Facts about the machine and about our own files on it.
 
-_LATELY = 7 * 86400.0
+_RECENT_SECONDS = 7 * 86400.0
 _WATCHES = Path("/proc/sys/fs/inotify/max_user_watches")
 
 
@@ -124,7 +124,7 @@ def database(places: Places) -> tuple[Store | None, Trouble | None]:
 def rebuilt(store: Store | None, now: float) -> str:
     """Return when the database was put together again, from what and why; empty where that is over a week ago."""
     known = store.meta.get(REBUILT) if store is not None else None
-    if not known or now - (seconds(known["at"]) or 0.0) > _LATELY:
+    if not known or now - (seconds(known["at"]) or 0.0) > _RECENT_SECONDS:
         return ""
     return f"it was rebuilt from {known['from']} at {known['at']}: {known['why']}"
 

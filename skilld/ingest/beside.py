@@ -18,10 +18,10 @@ from skilld.files import read_plain
 # now: one that was changed or deleted since is not known again. Knows no agent: where templates lie is the adapter's
 # to say.
 
-_LONGEST = 64 * 1024  # bytes of one template
-_MOST_FILES = 500
-_MOST_FOLDERS = 500
-_MOST_PARENTS = 32
+_MAX_TEMPLATE = 64 * 1024  # bytes of one template
+_MAX_FILES = 500
+_MAX_FOLDERS = 500
+_MAX_PARENTS = 32
 
 
 def lookup(places: Iterable[Path], info: AgentInfo) -> Lookup:
@@ -45,7 +45,7 @@ def _in_project(folder: str | None, info: AgentInfo) -> Iterator[Path]:
     if not folder or not Path(folder).is_absolute() or "\0" in folder:
         return
     place = Path(folder)
-    for top in [place, *place.parents][:_MOST_PARENTS]:
+    for top in [place, *place.parents][:_MAX_PARENTS]:
         yield from (top / name for name in info.project_templates)
         for name in info.template_settings:
             yield from _listed(top / name, top)
@@ -53,7 +53,7 @@ def _in_project(folder: str | None, info: AgentInfo) -> Iterator[Path]:
 
 def _listed(settings: Path, top: Path) -> Iterator[Path]:
     try:
-        data = json.loads(read_plain(settings, _LONGEST)[0])
+        data = json.loads(read_plain(settings, _MAX_TEMPLATE)[0])
     except (OSError, ValueError, RecursionError):
         return
     listed = mapping(data).get("prompts")
@@ -72,7 +72,7 @@ def _files(places: Iterable[Path]) -> Iterator[Path]:
             continue
         for top, below, names in os.walk(place):
             folders += 1
-            if folders > _MOST_FOLDERS:
+            if folders > _MAX_FOLDERS:
                 return
             below.sort()
             yield from (Path(top, name) for name in sorted(names) if name.endswith(".md"))
@@ -81,10 +81,10 @@ def _files(places: Iterable[Path]) -> Iterator[Path]:
 def _read(paths: Iterable[Path]) -> list[str]:
     texts: list[str] = []
     for path in paths:
-        if len(texts) >= _MOST_FILES:
+        if len(texts) >= _MAX_FILES:
             break
         try:
-            texts.append(read_plain(path, _LONGEST)[0].decode(errors="replace"))
+            texts.append(read_plain(path, _MAX_TEMPLATE)[0].decode(errors="replace"))
         except (OSError, ValueError):
             continue
     return texts
@@ -96,7 +96,7 @@ def _read(paths: Iterable[Path]) -> list[str]:
 # session could call. The list forgets: most clients keep the newest entries only. Knows no agent; what an entry
 # looks like is the adapter's to know.
 
-_PROMPT_LOG_LONGEST = 8 << 20  # bytes; the lists seen hold 50 to a few hundred entries
+_MAX_PROMPT_LOG = 8 << 20  # bytes; the lists seen hold 50 to a few hundred entries
 
 
 def tell(parser: Parser, path: Path, info: AgentInfo, environment: Mapping[str, str] = os.environ) -> None:
@@ -133,6 +133,6 @@ def _bytes_of_owner(path: Path, transcript: Path) -> bytes | None:
         return None
     with os.fdopen(fd, "rb") as file:
         facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != owner or facts.st_size > _PROMPT_LOG_LONGEST:
+        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != owner or facts.st_size > _MAX_PROMPT_LOG:
             return None
-        return file.read(_PROMPT_LOG_LONGEST)
+        return file.read(_MAX_PROMPT_LOG)

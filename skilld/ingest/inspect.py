@@ -15,7 +15,7 @@ from skilld.ingest.source import source_of
 from skilld.ingest.tail import MAX_LINE, UnreadableError
 from skilld.types import Event, Ignored, Malformed, RawLine, SkillUse, Span, Turn
 
-_ENOUGH_TO_GUESS = 1 << 20  # bytes
+_GUESS_BYTES = 1 << 20  # bytes
 
 
 @dataclass
@@ -105,7 +105,7 @@ def _sense(path: Path, adapter: Adapter) -> int:
     parser = adapter.parser(path)
     events: list[Event] = []
     try:
-        for item in source_of(adapter.INFO).whole(path, end=_ENOUGH_TO_GUESS):
+        for item in source_of(adapter.INFO).whole(path, end=_GUESS_BYTES):
             if isinstance(item, RawLine):
                 events += parser.feed(item)
     except UnreadableError:  # no database

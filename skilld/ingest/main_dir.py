@@ -28,7 +28,7 @@ _TEMPORARY = tuple(
     map(PurePosixPath, ("/tmp", "/var/tmp", "/private/tmp", "/var/folders", "/private/var/folders", "/dev/shm"))  # noqa: S108 - names
 )
 _SKILL_FILE = "SKILL.md"
-_MOST = 100_000  # mentions that are counted
+_MAX_MENTIONS = 100_000  # mentions that are counted
 
 
 class Work:
@@ -41,7 +41,7 @@ class Work:
 
     def see(self, record: bytes) -> None:
         """Take in one record."""
-        if self._seen >= _MOST:
+        if self._seen >= _MAX_MENTIONS:
             return
         named = [*_mentioned(record)]
         failed = [match.start() for match in _FAILED.finditer(record)]

@@ -21,12 +21,12 @@ from skilld.ingest.source import Cursor
 from skilld.skills import why_left_alone
 from skilld.store.files import StoredFile
 from skilld.store.transcripts import Transcripts
-from skilld.store.words import LONGEST, Words
+from skilld.store.words import MAX_TEXT, Words
 from skilld.store.words import StoredWords as Said
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Turn
 
-_MOST = 32  # readings: fewer than files are kept open, so that a file's next reading goes on from this one
-_MOST_TEXT = 1 << 20  # characters
+_MAX_READINGS = 32  # readings: fewer than files are kept open, so that a file's next reading goes on from this one
+_MAX_TEXT = 1 << 20  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class TurnWriter:
         """Keep a reading, and write all where there are many. Call it in the transaction that is to hold it."""
         self._waiting.append(reading)
         self._text += sum(len(event.text) for event in reading.events if isinstance(event, Turn | Reply))
-        if len(self._waiting) >= _MOST or self._text >= _MOST_TEXT:
+        if len(self._waiting) >= _MAX_READINGS or self._text >= _MAX_TEXT:
             self.write()
 
     def write(self) -> None:
@@ -106,7 +106,7 @@ class TurnWriter:
             cwd = self._rows.cwd(turn.agent, turn.session_id)
             if cwd not in wanted:
                 wanted[cwd] = _wanted(cwd)
-            if wanted[cwd] and len(turn.text) <= LONGEST:
+            if wanted[cwd] and len(turn.text) <= MAX_TEXT:
                 with suppress(SkilldError):  # what cannot be redacted is not kept
                     said.append(Said(turn.key, turn.how.value, self._redact(turn.text)))
         self._words.keep(said, time.time())

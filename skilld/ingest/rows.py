@@ -28,7 +28,7 @@ from skilld.types import RawLine, Span
 #
 # Path and the adapter's queries in, a connection and the query that fits out. Knows nothing of what records say.
 
-_PATIENCE = 0.2  # seconds a client's lock is waited for; the next look comes anyway
+_LOCK_SECONDS = 0.2  # seconds a client's lock is waited for; the next look comes anyway
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def _is_in_use(path: Path) -> bool:
 def _connect(path: Path, seconds: float, *, still: bool) -> sqlite3.Connection:
     """Open a database for reading. Without a log it is taken for `immutable`: else SQLite makes files beside it."""
     place = f"file:{quote(str(path))}?mode=ro{'&immutable=1' if still else ''}"
-    db = sqlite3.connect(place, uri=True, timeout=_PATIENCE, isolation_level=None)
+    db = sqlite3.connect(place, uri=True, timeout=_LOCK_SECONDS, isolation_level=None)
     try:
         db.row_factory = sqlite3.Row
         db.text_factory = lambda data: data.decode("utf-8", "replace")
@@ -117,7 +117,7 @@ LOOK_BACK = 7 * 86_400_000  # milliseconds
 # Seconds that reading may take, should somebody have made a database to keep us: what is new, all of it.
 _LONGEST_NEW, _LONGEST_WHOLE = 10.0, 100.0
 # What one look takes: a part of a long history, and not long. The rest is read by the next look, at once.
-_MOST = 2000  # records
+_MAX_RECORDS = 2000  # records
 _WHILE = 0.2  # seconds
 
 
@@ -240,8 +240,8 @@ def _within(
 
 def _page(db: sqlite3.Connection, query: Query, since: int, row: int | None) -> tuple[list[tuple[int, str]], bool]:
     """Return the first records' positions and keys, of each position all or none, and whether there are others."""
-    found = _index(db, query, since, row, most=_MOST)
-    if len(found) < _MOST:
+    found = _index(db, query, since, row, most=_MAX_RECORDS)
+    if len(found) < _MAX_RECORDS:
         return found, False
     whole = [item for item in found if item[0] != found[-1][0]]
     if whole:

@@ -25,10 +25,10 @@ from skilld.skills import Skill, Source, text, why_left_alone
 from skilld.text import counted, cut
 from skilld.types import Kind, Proposal, State
 
-MOST = 5  # merges that one run proposes
+MAX_MERGES = 5  # merges that one run proposes
 
 _BUSY = "until the other merge of one of them is decided and its skill archived"
-_ENOUGH = f"more than {MOST} at once are not reviewed well: decide on those first"
+_TOO_MANY_MERGES = f"more than {MAX_MERGES} at once are not reviewed well: decide on those first"
 
 
 class Fate(StrEnum):
@@ -87,7 +87,7 @@ def plan(
     rejected: Collection[str],
     known: Mapping[str, tuple[Fate, str]] | None = None,
 ) -> list[Pair]:
-    """Return what is to be done about each match, in the order given; at most MOST are to be proposed.
+    """Return what is to be done about each match, in the order given; at most MAX_MERGES are to be proposed.
 
     `facts` are by key; `open_` and `rejected` have the `pair_key`s of merges that were proposed before, and
     `known` what came of looking into a merge that is none, with the reason.
@@ -96,13 +96,13 @@ def plan(
     busy = {key for pair in pairs if pair.fate is Fate.OPEN for key in (pair.keep.key, pair.away.key)}
     busy |= {pair.away.key for pair in pairs if pair.fate is Fate.MERGED}
     planned = []
-    left = MOST
+    left = MAX_MERGES
     for pair in pairs:
         mine = {pair.keep.key, pair.away.key}
         if pair.fate is not Fate.MERGE:
             planned.append(pair)
         elif mine & busy or not left:
-            planned.append(replace(pair, fate=Fate.WAITS, why=_BUSY if mine & busy else _ENOUGH))
+            planned.append(replace(pair, fate=Fate.WAITS, why=_BUSY if mine & busy else _TOO_MANY_MERGES))
         else:
             planned.append(pair)
             busy |= mine

@@ -91,7 +91,7 @@ def _indent(line: str) -> int:
 
 MERGED_FROM = "skilld-merged-from"
 NO_MARK = "the front matter has no place to say whose lines these are"
-MOST_PARTS = 5
+MAX_PARTS = 5
 Redact = Callable[[str], str]
 
 
@@ -184,9 +184,9 @@ def _with(passage: Passage, parts: list[Portion], keep: bytes, evidence: str) ->
     except RefusedError:
         if not parts[-1].operations:
             raise
-        if len(parts) == MOST_PARTS:
+        if len(parts) == MAX_PARTS:
             raise TooMuchError(
-                "The merge is not proposed", f"it would take more than {MOST_PARTS} proposals: too much to review"
+                "The merge is not proposed", f"it would take more than {MAX_PARTS} proposals: too much to review"
             ) from None
         return [*parts, _inserted(passage, Portion(keep), keep, evidence)]
 

@@ -19,7 +19,7 @@ from skilld.words import content_stems
 TOP = 10
 _ELSEWHERE = 0.6  # weight of what was said in another project, where one is named
 _DESCRIBED = 0.8  # the most that a skill's own description counts: anyone can claim anything
-_LEAST = 0.05
+_MIN_SCORE = 0.05
 
 
 # How often a skill, by its name and its path ("" where only the name was known), was called helpful, and unhelpful.
@@ -84,7 +84,7 @@ class _Scores:
 
     def add(self, key: tuple[str, str], weight: float, reason: Because | None) -> None:
         """Let something speak for it with a weight, 0 to 1; what weighs next to nothing is passed over."""
-        if weight < _LEAST:
+        if weight < _MIN_SCORE:
             return
         self._doubts[key] = self._doubts.get(key, 1.0) * (1 - weight)
         self._reasons.setdefault(key, [])

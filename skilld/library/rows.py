@@ -97,7 +97,7 @@ def judged(
 EVOLVING = "evolving"
 GROUPS = (EVOLVING, *Source)
 PLAIN = "skill"  # the kind of a skill that names none
-_LATELY = 30 * 86400.0
+_RECENT_SECONDS = 30 * 86400.0
 _CORRECTIONS = frozenset({State.OPEN, State.DROPPED, State.ACCEPTED, State.REJECTED, State.REVERTED, State.STALE})
 _ELSEWHERE = ("codex",)  # agents whose skills are called by a dollar sign
 
@@ -169,7 +169,7 @@ def shelf(
     rows = []
     for skill in skills:
         path = str(skill.path)
-        changes = skill.evolving or path in waiting or now - edited.get(path, 0.0) < _LATELY
+        changes = skill.evolving or path in waiting or now - edited.get(path, 0.0) < _RECENT_SECONDS
         rows.append(
             LibraryRow(
                 skill,
@@ -212,7 +212,7 @@ def is_stale(*, used: float, changed: float, watched: float, now: float) -> bool
 
 # By what skills are put in order where skilld offers them: how lately they were in use, or how near to the work.
 
-_MOST = 200  # of the newest things said that tell what the work is
+_MAX_MENTIONS = 200  # of the newest things said that tell what the work is
 
 
 def by_recency(store: Store) -> Callable[[Skill], float]:
@@ -228,7 +228,7 @@ def by_relevance(store: Store, project: Path) -> Callable[[Skill], float]:
     """Return how much a skill has to do with what was said and done in a project lately as its rank, 0 to 1."""
     said = [one.change for one in store.learnings.all() if one.project and Path(one.project) == project]
     done = [task.prompt for task in store.records.tasks(str(project))]
-    wanted = content_stems("\n".join(islice([*said, *done], _MOST)))
+    wanted = content_stems("\n".join(islice([*said, *done], _MAX_MENTIONS)))
     return lambda skill: likeness(wanted, content_stems(f"{skill.name.replace('-', ' ')} {skill.front.description}"))
 
 

@@ -21,7 +21,7 @@ _FENCE = re.compile(r"(?P<indent>[ \t]*)(?P<marks>`{3,}|~{3,})(?P<info>.*)")
 _ITEM = re.compile(r"(?P<indent>[ \t]*)(?P<marker>[-*+]|\d{1,9}[.)])(?P<gap>[ \t]+|$)(?P<box>\[[ xX]\][ \t]+)?")
 _RULE = re.compile(r"[ \t]*(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
 _INDENTED_CODE = 4
-_DEEPEST = 8  # list markers in one line that are read
+_MAX_MARKERS = 8  # list markers in one line that are read
 
 
 class Role(Enum):
@@ -102,7 +102,7 @@ def roles(body: Sequence[Line]) -> list[Role]:
 def _behind_markers(text: str) -> tuple[str, int]:
     """Return what stands behind the list markers a line starts with, and the columns before it; 0 without a marker."""
     columns = 0
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_MARKERS):
         item = list_item(text)
         if item is None:
             break

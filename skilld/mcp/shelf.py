@@ -19,7 +19,7 @@ from skilld.text import cut, safe_text
 
 SKILLS = "skills"
 RECOMMEND = "recommend"
-_MOST = 100_000  # characters of one answer
+_MAX_ANSWER = 100_000  # characters of one answer
 _DESCRIPTION = 1024
 
 
@@ -65,7 +65,7 @@ class Shelf:
         for skill in self._found():
             tool = _as_tool(skill)
             if tool is not None and tool.name == name:
-                return cut(_filled(body(self._text(skill)), arguments, tool.schema), _MOST)
+                return cut(_filled(body(self._text(skill)), arguments, tool.schema), _MAX_ANSWER)
         raise SkilldError("No such tool", safe_text(cut(name, 80)))
 
     def _skills(self, arguments: Mapping[str, Any]) -> str:
@@ -79,7 +79,7 @@ class Shelf:
         skill = next((one for one in skills if one.name == wanted), None)
         if skill is None:
             raise SkilldError("No such skill", safe_text(cut(wanted, 80)))
-        return cut(self._text(skill), _MOST)
+        return cut(self._text(skill), _MAX_ANSWER)
 
 
 _SKILLS = Tool(

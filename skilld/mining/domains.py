@@ -44,9 +44,9 @@ from skilld.words import denies
 # Learnings enter, one draft leaves, with the learnings it says: their quotes are the evidence of its proposal.
 # `domains` asks for it, for the projects that the settings name.
 
-LEAST = 2  # facts: one alone is a line of the project's documents
-MOST_FACTS = 60
-_LONGEST = 600  # characters of one fact
+MIN_FACTS = 2  # facts: one alone is a line of the project's documents
+MAX_FACTS = 60
+_MAX_FACT = 600  # characters of one fact
 _SAID = 120  # of one fact in the description
 _SECTIONS = ("Layout", "Conventions", "Pitfalls")
 
@@ -68,8 +68,8 @@ def gathered(
     `day` is YYYY-MM-DD.
     """
     facts = {one.id: one for one in told_of(project, learnings, unfit)}
-    newest = [facts[ask.said[0].id] for ask in asks(of_learnings(facts.values()))][:MOST_FACTS]
-    if len(newest) < LEAST:
+    newest = [facts[ask.said[0].id] for ask in asks(of_learnings(facts.values()))][:MAX_FACTS]
+    if len(newest) < MIN_FACTS:
         return None
     sections = {title: [one for one in newest if section(one.change) == title] for title in _SECTIONS}
     name = project.name
@@ -112,7 +112,7 @@ def section(fact: str) -> str:
 
 def fact_line(fact: str) -> str:
     """Return a fact as the skill says it: one line, of bounded length."""
-    return cut(one_line(fact), _LONGEST)
+    return cut(one_line(fact), _MAX_FACT)
 
 
 def _body(name: str, sections: Mapping[str, Sequence[Learning]]) -> str:
@@ -132,7 +132,7 @@ def _slug(name: str) -> str:
 # The skill's bytes and asks enter; operations leave, one bullet for each fact in the section of its sort, and the
 # asks behind them. A fact that the skill says already, or that the linter refuses, is left out.
 
-MOST = 10  # facts at once: more are not reviewed well
+MAX_NEW_FACTS = 10  # facts at once: more are not reviewed well
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +146,18 @@ class Addition:
 
 
 def addition(skill: bytes, asks: Iterable[Ask], redact: Callable[[str], str]) -> Addition:
-    """Return the edit of `skill` for these facts, at most MOST; without operations where there is nothing to add.
+    """Return the edit of `skill` for at most MAX_NEW_FACTS of these facts; without operations where nothing is new.
 
     Raises SkilldError where the skill cannot be parsed.
     """
     made = Addition(skill)
     for ask in asks:
         said = fact_line(ask.text)
-        if len(made.asks) == MOST or redact(said) != said or says_already(said, made.data.decode("utf-8", "replace")):
+        if (
+            len(made.asks) == MAX_NEW_FACTS
+            or redact(said) != said
+            or says_already(said, made.data.decode("utf-8", "replace"))
+        ):
             continue
         operation = insert_bullet(made.data, section(ask.text), said)
         try:

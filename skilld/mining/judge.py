@@ -63,7 +63,7 @@ def _like(one: Candidate, skills: Sequence[Skill], texts: Mapping[Path, str]) ->
 # What was asked for again and again: one request in several sessions, or several that follow each other. Pure.
 
 _SURE = 0.5
-_LEAST_STEMS = 3  # of a request that makes a skill of its own; as one of several steps a shorter one will do
+_MIN_STEMS = 3  # of a request that makes a skill of its own; as one of several steps a shorter one will do
 
 Missed = list[Rejected]
 
@@ -84,7 +84,7 @@ def repeated(
     order = {task.turn: number for row in rows for number, task in enumerate(row.tasks)}
     flows = _workflows(_several(said), order)
     in_flows = {one.id for flow, _ in flows for step in flow for one in step.said}
-    again = _several(one for one in said if len(content_stems(one.text)) >= _LEAST_STEMS)
+    again = _several(one for one in said if len(content_stems(one.text)) >= _MIN_STEMS)
     made: list[Candidate] = []
     missed: Missed = []
     for steps, sessions in flows:
@@ -186,7 +186,7 @@ def _runs_through(steps: Sequence[int], order: Sequence[int]) -> bool:
     return all(step in left for step in steps)
 
 
-MOST = 5  # skills created or changed by one run
+MAX_SKILLS = 5  # skills created or changed by one run
 
 
 def _nothing_known(ask: Ask, path: str) -> str:
@@ -226,10 +226,11 @@ def judge(
         key=lambda one: (one.creates, -len({proof.session for proof in one.evidence}), one.name),
     )
     deferred = [
-        Rejected(one.name, f"deferred: more than {MOST} at once are not reviewed well") for one in candidates[MOST:]
+        Rejected(one.name, f"deferred: more than {MAX_SKILLS} at once are not reviewed well")
+        for one in candidates[MAX_SKILLS:]
     ]
     everything = [*rejected, *served, *missed, *unwanted, *useless, *alike, *deferred]
-    return Judgement(tuple(candidates[:MOST]), tuple(everything), tuple(docs))
+    return Judgement(tuple(candidates[:MAX_SKILLS]), tuple(everything), tuple(docs))
 
 
 def _extensions(found: Sequence[Lead]) -> list[Candidate]:

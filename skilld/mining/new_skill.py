@@ -24,7 +24,7 @@ from skilld.words import content_stems
 
 # Names for new skills, from words that were used: as the Agent Skills specification wants them. Pure.
 
-LONGEST = 64  # https://agentskills.io/specification
+MAX_NAME = 64  # https://agentskills.io/specification
 _WORDS = 4
 
 
@@ -33,10 +33,10 @@ def name_of(parts: Iterable[str], taken: Collection[str] = ()) -> str:
     joined = "-".join(parts)
     plain = unicodedata.normalize("NFKD", joined).encode("ascii", "ignore").decode().lower()
     cleaned = "".join(char if char.isalnum() else "-" for char in plain)
-    base = "-".join(word for word in cleaned.split("-") if word)[:LONGEST].strip("-") or "asked-for-again"
+    base = "-".join(word for word in cleaned.split("-") if word)[:MAX_NAME].strip("-") or "asked-for-again"
     name, number = base, 2
     while name in taken:
-        name = f"{base[: LONGEST - 4].rstrip('-')}-{number}"
+        name = f"{base[: MAX_NAME - 4].rstrip('-')}-{number}"
         number += 1
     return name
 
@@ -76,7 +76,7 @@ _KNOWN_TO_ALL = content_stems(
     attention detail details expert senior engineer production ready concise clear clearly high
     """
 )
-_LEAST_STEMS = 2
+_MIN_STEMS = 2
 
 
 def unfit(part: Part, project: str) -> str:
@@ -91,7 +91,7 @@ def unfit(part: Part, project: str) -> str:
     stems = content_stems(text)
     if stems and stems <= _KNOWN_TO_ALL:
         return "anything that a model does not know anyway"
-    if part.sort is not Sort.STEP and len(stems) < _LEAST_STEMS and not exact_tokens(text):
+    if part.sort is not Sort.STEP and len(stems) < _MIN_STEMS and not exact_tokens(text):
         return "words that say something on their own"
     return ""
 
@@ -109,7 +109,7 @@ _TOKEN = re.compile(r"\S+")
 _EDGE = ".,:;!?()[]\"'`\u201c\u201d"
 _LINK = re.compile(r"https?://")
 _NUMBER = re.compile(r"#?\d+(?:[.,]\d+)*")
-_MOST = 6  # variables; with more it is another request each time
+_MAX_VARIABLES = 6  # variables; with more it is another request each time
 
 
 def template(newest: str, others: Sequence[str]) -> tuple[str, tuple[Variable, ...]]:
@@ -132,7 +132,7 @@ def template(newest: str, others: Sequence[str]) -> tuple[str, tuple[Variable, .
         return match[0].replace(token, "{{" + names[token] + "}}", 1)
 
     text = _TOKEN.sub(put, newest)
-    if len(names) > _MOST or not names:
+    if len(names) > _MAX_VARIABLES or not names:
         return newest, ()
     return text, tuple(Variable(name, description=f"{EXAMPLE}{token}") for token, name in names.items())
 

@@ -113,7 +113,7 @@ BOOKED_UNDER = "(mining)"  # in place of a skill, in `skilld cost`
 _AT_ONCE = 40  # windows handed to one worker: its start takes seconds
 _WAITS = 4  # times in a row that a model may ask us to come back later
 _WAIT = 20.0  # seconds, doubled with every time, where it does not say how long
-_LONGEST_WAIT = 300.0
+_MAX_WAIT_SECONDS = 300.0
 
 
 @dataclass
@@ -169,7 +169,7 @@ class QuestionRun:
                 self.asked.stopped = f"the model did not answer: {result['detail']}"
                 break
             asked_to = float(result.get("retry_after") or _WAIT * 2 ** (waits - 1))
-            self._terms.wait(min(asked_to, _LONGEST_WAIT))
+            self._terms.wait(min(asked_to, _MAX_WAIT_SECONDS))
         return self.asked
 
     def _work(self, chunk: Sequence[Window], left: dict[str, Window]) -> dict[str, Any]:

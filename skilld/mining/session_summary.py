@@ -19,10 +19,10 @@ from skilld.text import cut, fold
 from skilld.types import Message
 from skilld.words import content_stems
 
-MOST = 6  # texts in a list
-LONGEST = 300  # characters of a text
-_LEAST_STEMS = 2  # of a task: with fewer it is "go on", which is about something else every time
-_MOST_WORDS = 60  # of a task that is asked for again and again: longer ones are specifications, each of its own
+MAX_TEXTS = 6  # texts in a list
+MAX_TEXT = 300  # characters of a text
+_MIN_STEMS = 2  # of a task: with fewer it is "go on", which is about something else every time
+_MAX_WORDS = 60  # of a task that is asked for again and again: longer ones are specifications, each of its own
 _FAILED = re.compile(
     r"\b(?:fail(?:s|ed|ing)?|errors?|broken|crash(?:es|ed)?|does(?:n't| not) work|not found|timed? out|denied)\b",
     re.IGNORECASE,
@@ -99,7 +99,7 @@ def row_of(session: Session, feedback: Sequence[Feedback]) -> Row:
         topics=tuple(dict.fromkeys(work_of(task.text) for task in tasks)),
         tasks=tuple(tasks),
         skills_used=tuple(dict.fromkeys(use.name for use in session.uses)),
-        env_feedback=tuple(cut(text, LONGEST) for text in dict.fromkeys(failures))[:MOST],
+        env_feedback=tuple(cut(text, MAX_TEXT) for text in dict.fromkeys(failures))[:MAX_TEXTS],
         user_feedback=tuple(feedback),
         project=session.project,
     )
@@ -113,13 +113,11 @@ def typed(messages: Sequence[Message], place: int) -> str:
 def as_task(messages: Sequence[Message], place: int) -> str:
     """Return a turn as the request it is, in one line; nothing where it is none that can be recognised again."""
     own = typed(messages, place)
-    return cut(fold(own), LONGEST) if _is_request(own) else ""
+    return cut(fold(own), MAX_TEXT) if _is_request(own) else ""
 
 
 def _is_request(text: str) -> bool:
     """Whether a turn asks for something that can be recognised when it is asked for again."""
     return (
-        not text.rstrip().endswith("?")
-        and len(text.split()) <= _MOST_WORDS
-        and len(content_stems(text)) >= _LEAST_STEMS
+        not text.rstrip().endswith("?") and len(text.split()) <= _MAX_WORDS and len(content_stems(text)) >= _MIN_STEMS
     )

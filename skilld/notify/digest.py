@@ -94,7 +94,7 @@ CANNOT_JUDGE = "skilld could not judge what you said; it is kept for another try
 SETTINGS_CHANGED = "The settings of skilld were changed. If that was not you: skilld config"
 _TITLES = {REVIEW: "Review", ACCEPT: "Accept", REJECT: "Reject"}
 _NAMES = 6
-_LONGEST = 200
+_MAX_LENGTH = 200
 _ESCAPED = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;"})
 
 
@@ -122,7 +122,7 @@ def buttons(waiting: Sequence[Proposal]) -> tuple[tuple[str, str], ...]:
 
 def escaped(text: str) -> str:
     """Return text from outside as one harmless line of bounded length, fit for markup."""
-    return cut(safe_text(fold(text)), _LONGEST).translate(_ESCAPED)
+    return cut(safe_text(fold(text)), _MAX_LENGTH).translate(_ESCAPED)
 
 
 def about_proposals(skills: Sequence[str]) -> str:

@@ -36,7 +36,7 @@ from skilld.types import Evidence, Message, Proposal, State
 
 # A quote in its context: the messages around it. Pure: redacted messages in, what is shown out; nothing is kept.
 
-_LONGEST = 400  # characters of a message around the quote
+_MAX_CONTEXT = 400  # characters of a message around the quote
 _BESIDE = 240  # and of one before or after it
 
 
@@ -65,9 +65,9 @@ def _quoted(message: Message, quote: str) -> Excerpt:
     text, wanted = safe_text(fold(message.text)), safe_text(fold(quote))
     before, found, after = text.partition(wanted) if wanted else ("", "", "")
     if not found:
-        return Excerpt(message.by_person, _line(message.text, _LONGEST))
-    head = before if len(before) <= _LONGEST else "… " + before[-_LONGEST:]
-    return Excerpt(message.by_person, head, found, after if len(after) <= _LONGEST else after[:_LONGEST] + " …")
+        return Excerpt(message.by_person, _line(message.text, _MAX_CONTEXT))
+    head = before if len(before) <= _MAX_CONTEXT else "… " + before[-_MAX_CONTEXT:]
+    return Excerpt(message.by_person, head, found, after if len(after) <= _MAX_CONTEXT else after[:_MAX_CONTEXT] + " …")
 
 
 def _line(text: str, limit: int) -> str:

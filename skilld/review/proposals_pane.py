@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_LEAST = 3  # lines of the list
+_MIN_LINES = 3  # lines of the list
 _PAUSE = 0.1  # seconds that the cursor rests before git is asked: rows that are passed over are not read
 
 
@@ -71,7 +71,7 @@ class ProposalsPane(Pane):
 
     def on_resize(self) -> None:
         """Give the list as many lines as it has rows, and two fifths of the tab at most."""
-        self.rows.styles.height = min(len(self._items) + 1, max(_LEAST, self.size.height * 2 // 5))
+        self.rows.styles.height = min(len(self._items) + 1, max(_MIN_LINES, self.size.height * 2 // 5))
 
     @property
     def chosen(self) -> Proposal | None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-MOST = 64 * 1024
+MAX_BYTES = 64 * 1024
 KEY = re.compile(r"(?P<key>[A-Za-z][\w-]{0,63})[ \t]*:(?:[ \t]+(?P<value>.*))?$")
 _BLOCK = re.compile(r"(?P<style>[|>])[-+0-9]{0,2}[ \t]*(?:#.*)?$")
 _COMMENT = re.compile(r"(?<![ \t])[ \t]++#.*$")
@@ -39,8 +39,8 @@ Entry = tuple[str, str, Sequence[str]]
 
 
 def front_lines(text: str) -> list[str] | None:
-    """Return the lines between the fences of the front matter; None where it is missing, not closed or over MOST."""
-    lines = text.removeprefix("\ufeff")[:MOST].splitlines()
+    """Return the lines between the fences of the front matter; None where it is missing, open or too long."""
+    lines = text.removeprefix("\ufeff")[:MAX_BYTES].splitlines()
     if not lines or lines[0].rstrip() != "---":
         return None
     end = next((i for i, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)

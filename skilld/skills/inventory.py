@@ -15,7 +15,7 @@ from pathlib import Path
 from skilld.skills.find import FILE, MAX_BYTES, Places, spelled, unfit
 from skilld.skills.frontmatter import Front, front
 
-_MOST_FOLDERS = 2000  # looked into below one plugin folder
+_MAX_FOLDERS = 2000  # looked into below one plugin folder
 _DEPTH = 6
 
 
@@ -113,7 +113,7 @@ def _below(folder: Path) -> Iterator[Path]:
     """Yield the skills in any folder called `skills` below this one; links are not followed."""
     for seen, (here, folders, _) in enumerate(os.walk(folder), 1):
         depth = len(Path(here).relative_to(folder).parts)
-        if seen > _MOST_FOLDERS or depth >= _DEPTH:
+        if seen > _MAX_FOLDERS or depth >= _DEPTH:
             folders.clear()
         if Path(here).name == "skills":
             yield from _in(Path(here))

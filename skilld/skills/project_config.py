@@ -18,8 +18,8 @@ from pathlib import Path
 from skilld.errors import SkilldError
 
 FILE = ".skilld.toml"
-_MOST = 64 * 1024
-_DEEPEST = 256  # folders above a skill; each is looked into by its whole path
+_MAX_BYTES = 64 * 1024
+_MAX_DEPTH = 256  # folders above a skill; each is looked into by its whole path
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ def why_left_alone(path: Path, name: str = "") -> str:
 
 
 def _around(path: Path) -> Iterator[ProjectConfig]:
-    if len(path.parts) > _DEEPEST:
-        raise SkilldError("Left alone", f"it lies more than {_DEEPEST} folders deep")
+    if len(path.parts) > _MAX_DEPTH:
+        raise SkilldError("Left alone", f"it lies more than {_MAX_DEPTH} folders deep")
     for folder in (path, *path.parents):
         if os.path.lexists(folder / FILE):
             yield _read(folder)
@@ -78,8 +78,8 @@ def _text(path: Path) -> str:
     with os.fdopen(fd, "rb") as file:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise ValueError("it is no plain file")
-        data = file.read(_MOST + 1)
-    if len(data) > _MOST:
+        data = file.read(_MAX_BYTES + 1)
+    if len(data) > _MAX_BYTES:
         raise ValueError("it is far too long")
     return data.decode("utf-8-sig")
 

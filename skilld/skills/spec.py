@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from skilld.skills.frontmatter import KEY, MOST, Entry, below, entries, front_lines, scalar
+from skilld.skills.frontmatter import KEY, MAX_BYTES, Entry, below, entries, front_lines, scalar
 
 MAX_NAME = 64
 MAX_DESCRIPTION = 1024
@@ -42,7 +42,7 @@ def _faults(text: str, folder_name: str) -> Iterator[str]:
         return
     lines = front_lines(text)
     if lines is None:
-        yield f"it does not start with front matter between two lines of three hyphens, at most {MOST} characters long"
+        yield f"it does not start with front matter: at most {MAX_BYTES} characters between two lines of three hyphens"
         return
     whole = text.removeprefix("\ufeff").splitlines(keepends=True)
     if _CONTROL.search("".join(whole[: len(lines) + 1])):

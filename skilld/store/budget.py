@@ -38,7 +38,7 @@ def why_spent(today: Usage, limits: Limits) -> str:
 
 # What model calls cost, per day, model and skill.
 
-_MOST = 10**9  # tokens, or dollars, that one job is believed to cost
+_MAX_JOB_COST = 10**9  # tokens, or dollars, that one job is believed to cost
 
 
 class UsageLog:
@@ -52,13 +52,13 @@ class UsageLog:
         if not usage.calls:
             return
         # Tokens are what an endpoint says: SQLite cannot hold every number, and nothing is earned back.
-        tokens = [min(max(0, count), _MOST) for count in (usage.tokens_in, usage.tokens_out)]
+        tokens = [min(max(0, count), _MAX_JOB_COST) for count in (usage.tokens_in, usage.tokens_out)]
         self._db.execute(
             """INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?)
                ON CONFLICT (day, model, skill) DO UPDATE SET calls = calls + excluded.calls,
                tokens_in = tokens_in + excluded.tokens_in, tokens_out = tokens_out + excluded.tokens_out,
                usd = usd + excluded.usd""",
-            (day, model, skill, usage.calls, *tokens, min(max(0.0, usage.usd), float(_MOST))),
+            (day, model, skill, usage.calls, *tokens, min(max(0.0, usage.usd), float(_MAX_JOB_COST))),
         )
 
     def on(self, day: str) -> Usage:

@@ -32,7 +32,7 @@ from skilld.types import State
 if TYPE_CHECKING:
     from skilld.store.search import Search
 
-_PATIENCE = 60.0  # seconds that another process's lock is waited for: on a slow disk a commit takes seconds
+_LOCK_SECONDS = 60.0  # seconds that another process's lock is waited for: on a slow disk a commit takes seconds
 
 
 class Store:
@@ -74,7 +74,7 @@ class Store:
             raise damaged(why, "The database is gone")
         try:
             _make_private(path)
-            db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, factory=Connection)
+            db = sqlite3.connect(path, timeout=_LOCK_SECONDS, isolation_level=None, factory=Connection)
         except (sqlite3.DatabaseError, OSError) as error:
             remedy = f"chmod u+rw {in_shell(path)}" if path.is_file() and not os.access(path, os.R_OK | os.W_OK) else ""
             raise StoreError("The database cannot be opened", f"{path}: {error}", remedy) from error

@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import asdict, dataclass
 
 _KEY = "rebuilding"
-_MOST = 1000
+_MAX_IDS = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Rebuild:
         """Return (agent, session id) of the newest sessions that used a skill."""
         rows = self._db.execute(
             "SELECT agent, session_id FROM skill_uses GROUP BY agent, session_id ORDER BY max(rowid) DESC LIMIT ?",
-            (_MOST,),
+            (_MAX_IDS,),
         )
         return [(row["agent"], row["session_id"]) for row in rows]
 

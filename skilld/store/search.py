@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from skilld.words import content_stems
 
-_MOST_STEMS = 40  # of a question; a longer text has said what it is about by then
+_MAX_STEMS = 40  # of a question; a longer text has said what it is about by then
 _KEY = "searched_"
 _PREFIX = 4  # letters of a stem from which on its longer forms count too, as in skilld.words.same_stem
 
@@ -37,7 +37,7 @@ class Search:
         """Return what shares words with `text`, best first. Brings the index up to date; not inside a transaction."""
         for kind, table in _TABLES.items():
             self._refresh(kind, table)
-        stems = sorted(content_stems(text))[:_MOST_STEMS]
+        stems = sorted(content_stems(text))[:_MAX_STEMS]
         if not stems:
             return []
         asked = " OR ".join(f'"{stem}"*' if len(stem) >= _PREFIX else f'"{stem}"' for stem in stems)

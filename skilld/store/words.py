@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TypeVar
 
 KEPT = 2 * 86400.0  # seconds
-LONGEST = 16 * 1024  # characters of a turn: a longer one is a paste
-_MOST = 5000  # turns
+MAX_TEXT = 16 * 1024  # characters of a turn: a longer one is a paste
+_MAX_TURNS = 5000  # turns
 _SCHEMA = "CREATE TABLE IF NOT EXISTS words (key TEXT PRIMARY KEY, how TEXT, text TEXT NOT NULL, at REAL NOT NULL)"
 _TROUBLE = (sqlite3.Error, OSError)
 Found = TypeVar("Found")
@@ -41,10 +41,10 @@ class Words:
 
     def keep(self, said: Iterable[StoredWords], now: float) -> None:
         """Keep the words of turns, but not what is too long, until `forget` or two days from `now` (Unix time)."""
-        rows = [(one.key, one.how, one.text, now) for one in said if len(one.text) <= LONGEST]
+        rows = [(one.key, one.how, one.text, now) for one in said if len(one.text) <= MAX_TEXT]
         if rows:
             self._do(lambda db: db.executemany("INSERT OR IGNORE INTO words VALUES (?, ?, ?, ?)", rows).rowcount, 0)
-            self._do(lambda db: db.execute(_TOO_MANY, (_MOST,)).rowcount, 0)
+            self._do(lambda db: db.execute(_TOO_MANY, (_MAX_TURNS,)).rowcount, 0)
 
     def of(self, keys: Iterable[str]) -> list[StoredWords]:
         """Return what is kept of turns."""

@@ -84,10 +84,10 @@ def test_too_many_skills_or_files_are_refused(tmp_path: Path, monkeypatch: pytes
     person = Person(tmp_path)
     for number in range(3):
         person.write(f"s{number}/SKILL.md", TEXT)
-    monkeypatch.setattr(incoming, "MOST_SKILLS", 2)
+    monkeypatch.setattr(incoming, "MAX_SKILLS", 2)
     with pytest.raises(SkilldError, match="has 3 skills, more than 2"):
         find(str(tmp_path), {})
-    monkeypatch.setattr(incoming, "_MOST_FILES", 2)
+    monkeypatch.setattr(incoming, "_MAX_FILES", 2)
     with pytest.raises(SkilldError, match="more than 2 files"):
         find(str(tmp_path), {})
 

@@ -83,7 +83,7 @@ def test_a_long_history_is_read_piece_by_piece_to_its_end(client: OpenCodeDb) ->
 
 
 def test_however_many_share_a_moment_all_are_read(client: OpenCodeDb, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "_MOST", 4)
+    monkeypatch.setattr(rows, "_MAX_RECORDS", 4)
     for number in range(20):
         client.prompt("s1", f"prompt {number}", at=client.now - number % 2 if number < 10 else 1000)
     readings = [read(client)]

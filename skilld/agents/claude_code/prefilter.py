@@ -78,7 +78,7 @@ _IDLE = frozenset(("idle", "bare"))
 _WHATEVER = _IDLE | {"attached"}  # sorts in which any block may stand
 _SPOKEN = frozenset((None, "tool"))
 _TOLD_BY_SORT = frozenset((None, "note", "attached"))
-_MOST_CALLS = 256
+_MAX_CALLS = 256
 _WATCHED = frozenset((ASK, *TOOLS))
 
 
@@ -108,7 +108,7 @@ class Calls(dict[str, str]):
         """Remember a call, in place of the oldest where there are many."""
         self.pop(call, None)
         self[call] = tool
-        if len(self) > _MOST_CALLS:
+        if len(self) > _MAX_CALLS:
             del self[next(iter(self))]
 
 
@@ -221,7 +221,7 @@ def stands_alone(fields: Mapping[str, Any]) -> bool:
 # one is never taken for a record, whatever a tool put into it.
 _SPLICE = re.compile(r'(?<![:,\[\s])(?=\{\s*")')
 _NULS = re.compile(r"\0+")
-_MOST_PIECES = 64
+_MAX_PIECES = 64
 
 # Looking at a shorter line costs more than parsing it (measured on 18 MB of sessions).
 _SHORT = 2000
@@ -281,7 +281,7 @@ def _recover(text: str) -> tuple[list[dict[str, Any]], bool]:
     decoder = json.JSONDecoder()
     for segment in filter(None, map(str.strip, _NULS.split(text))):
         reached = 0
-        for start in [match.start() for match in _SPLICE.finditer(segment)][:_MOST_PIECES]:
+        for start in [match.start() for match in _SPLICE.finditer(segment)][:_MAX_PIECES]:
             if start < reached:
                 continue
             try:

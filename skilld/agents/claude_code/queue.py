@@ -21,7 +21,7 @@ _ATTACHMENTS_SINCE = (2, 1, 101)
 _ABSORBED = "absorbed_mid_turn"
 # How many lines later than its `remove` an attachment may stand.
 _PATIENCE = 20
-_MOST_ENTRIES = 64
+_MAX_ENTRIES = 64
 
 
 class Delivery(Enum):
@@ -134,7 +134,7 @@ class Queue:
         if found == "empty" or known:
             return
         entry = _Entry(text, by_person, isinstance(found, str), at, record.session_id, record.span, cwd)
-        self._entries = [*self._entries, entry][-_MOST_ENTRIES:]
+        self._entries = [*self._entries, entry][-_MAX_ENTRIES:]
 
     def _named(self, text: str) -> list[_Entry]:
         return [entry for entry in self._entries if entry.by_person and fold(entry.text) == fold(text)]

@@ -21,7 +21,7 @@ _LAUNCHED = "<forked-skill-launch>"
 _STUBS = ("(Re-invocation of /", "Skill /")
 # How many lines a body and its call may stand apart.
 _PATIENCE = 20
-_MOST_NAMES = 64
+_MAX_NAMES = 64
 
 
 @dataclass(slots=True)
@@ -175,5 +175,5 @@ def _note(names: dict[str, str], key: str, name: str) -> None:
     if key and name:
         names.pop(key, None)
         names[key] = name
-        if len(names) > _MOST_NAMES:
+        if len(names) > _MAX_NAMES:
             del names[next(iter(names))]

@@ -27,7 +27,7 @@ _READERS = frozenset({"cat", "sed", "head", "tail", "less", "more", "bat", "awk"
 _SHELLS = frozenset({"bash", "sh", "zsh", "dash", "fish", "powershell", "pwsh", "cmd"})
 _CHANGE = frozenset({"cd", "pushd", "set-location"})
 _DEPTH = 3  # a shell in a shell in a shell
-_LONGEST = 20_000  # characters of a command that are looked at, here-documents aside
+_MAX_COMMAND = 20_000  # characters of a command that are looked at, here-documents aside
 _PATH = 1024
 
 _HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*['\"]?(\w+)['\"]?")
@@ -160,7 +160,7 @@ def _without_heredocs(script: str) -> str:
 
 
 def _words(script: str) -> Iterator[tuple[str, bool]]:
-    script = _without_heredocs(script.replace("\\\n", " "))[:_LONGEST]
+    script = _without_heredocs(script.replace("\\\n", " "))[:_MAX_COMMAND]
     if _WINDOWS.search(script):
         for match in _WINDOWS_WORD.finditer(script):
             word = match[0]
@@ -187,7 +187,7 @@ _SHELL_TOOLS = frozenset({"exec_command", "shell", "shell_command", "bash", "con
 _COMMAND_KEYS = ("cmd", "command", "script")
 _FOLDER_KEYS = ("workdir", "cwd", "working_directory")
 
-_LONGEST_CODE = 200_000  # characters of a program that are looked at
+_MAX_CODE = 200_000  # characters of a program that are looked at
 # Comments come first so that an apostrophe in one does not open a string. What is not closed ends with the program (or
 # the line): the scan stays linear.
 _TOKEN = re.compile(
@@ -265,7 +265,7 @@ def _code_reads(code: str, cwd: str | None) -> Iterator[str]:
         return
     found: list[list[str]] = []
     folder: str | None = None
-    for token in reversed(list(_TOKEN.finditer(code[:_LONGEST_CODE]))):  # the folder stands behind the command
+    for token in reversed(list(_TOKEN.finditer(code[:_MAX_CODE]))):  # the folder stands behind the command
         text = _ESCAPE.sub(_character, token["double"] or token["single"] or token["template"] or "")
         if token["folder"]:
             folder = resolve(text, cwd)

@@ -29,7 +29,7 @@ from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUs
 Record = tuple[dict[str, Any] | None, Span]
 
 _FIELD = re.compile(rb'  "(sessionId|kind)": (".*?"),?\s*')
-_LONGEST = 8 << 20  # bytes of a message
+_MAX_MESSAGE = 8 << 20  # bytes of a message
 
 
 class Document:
@@ -58,7 +58,7 @@ class Document:
         self._message.append(line)
         self._length += len(line.data)
         is_whole = data in (b"    }", b"    },")
-        if not is_whole and self._length <= _LONGEST:
+        if not is_whole and self._length <= _MAX_MESSAGE:
             return []
         lines, self._message, self._length = self._message, [], 0
         text = b"\n".join(each.data for each in lines).rstrip().removesuffix(b",")

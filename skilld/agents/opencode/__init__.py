@@ -93,7 +93,7 @@ def _as_typed(entry: object) -> str:
 AGENT = "opencode"
 _SKILL_FILE = "SKILL.md"
 # An answer that has not ended by then never will: its client was killed.
-_LONGEST_WAIT = 3_600_000  # milliseconds
+_MAX_WAIT_MS = 3_600_000  # milliseconds
 _TOLD_KEPT = _WAITING_KEPT = 256
 _MARK = 64  # characters of a part's id that tell it; the client's have 30
 _HEADLESS = frozenset({"question", "plan_enter", "plan_exit"})
@@ -127,7 +127,7 @@ class Parser:
         if record is None or message is None or data is None:
             return [Malformed(span)]
         key, session = short(message.get("id")), short(message.get("session"))
-        self._waiting = {other: at for other, at in self._waiting.items() if at > span.start - _LONGEST_WAIT}
+        self._waiting = {other: at for other, at in self._waiting.items() if at > span.start - _MAX_WAIT_MS}
         self._waiting.pop(key, None)
         parts = objects(record.get("parts"))
         if data.get("role") == "user":

@@ -28,9 +28,9 @@ from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUs
 # --continue` adds looks typed.
 
 _AT_ONCE = 0.15  # seconds: no terminal
-_TOO_SOON = 1.0  # seconds: nobody types so fast
+_MIN_TYPING_SECONDS = 1.0  # seconds: nobody types so fast
 _BUSY = 1.0  # seconds between a prompt and its delivery: 0.015 at most where nothing was in the way
-_LATEST = 1 << 48  # milliseconds
+_MAX_TIME_MS = 1 << 48  # milliseconds
 _OF_THE_TERMINAL = frozenset({"model_change", "thinking_level_change", "label"})
 
 
@@ -65,7 +65,7 @@ class Presence:
         if not self._prompted and typed is not None and self._begun is not None:
             passed = typed - self._begun  # below zero in a fork, whose header is younger than what it copies
             self._unattended = 0 <= passed < _AT_ONCE
-            if 0 <= passed < _TOO_SOON:
+            if 0 <= passed < _MIN_TYPING_SECONDS:
                 return "headless"
         elif self.was_busy(entry):
             self._unattended = False
@@ -79,7 +79,7 @@ class Presence:
 
 def _typed_at(entry: Mapping[str, Any]) -> float | None:
     moment = mapping(entry.get("message")).get("timestamp")
-    return moment / 1000 if isinstance(moment, int) and 0 < moment < _LATEST else None
+    return moment / 1000 if isinstance(moment, int) and 0 < moment < _MAX_TIME_MS else None
 
 
 INFO = AgentInfo(

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from skilld.edit.change import Change
 from skilld.edit.findings import Finding, flag, refuse
 
-_LEAST = 24  # characters; shorter stretches hide too little and are English by chance
+_MIN_LENGTH = 24  # characters; shorter stretches hide too little and are English by chance
 _STRETCH = 8  # words that are undone together
 _ENGLISH = 3  # different frequent words that no chance puts into one stretch
 _PIG_LATIN = 0.6  # share of a text's words that end in "ay"
@@ -87,7 +87,7 @@ def _turned(line: str) -> str:
     words = _WORD.findall(line)
     for start in range(0, max(1, len(words) - _STRETCH + 1), _STRETCH // 2):
         stretch = " ".join(words[start : start + _STRETCH])
-        if len(stretch) < _LEAST:
+        if len(stretch) < _MIN_LENGTH:
             continue
         known = _meaning(stretch)
         for table in _TURNS:
@@ -127,7 +127,7 @@ _BLOB = 60  # characters from which a run without any meaning is opaque
 _BLOB_ENTROPY = 4.3  # bits per character; English in base64 has about 5, identifiers under 4.2
 _PART = 20  # characters between the signs of base64; a path has about 8 between its slashes
 _READABLE = 0.95  # share of its characters
-_SHORTEST = 4  # characters of a word that commands anything
+_MIN_WORD = 4  # characters of a word that commands anything
 
 
 def check_encoded(change: Change) -> Iterator[Finding]:
@@ -180,7 +180,7 @@ def _is_text(decoded: str) -> bool:
     """Whether it reads as words: nearly all printable ASCII, half of it letters, as no random bytes would be."""
     printable = sum(char.isascii() and (char.isprintable() or char in "\n\t") for char in decoded)
     letters = sum(char.isalpha() for char in decoded)
-    return len(decoded) >= _SHORTEST and printable >= _READABLE * len(decoded) and 2 * letters >= len(decoded)
+    return len(decoded) >= _MIN_WORD and printable >= _READABLE * len(decoded) and 2 * letters >= len(decoded)
 
 
 def _is_blob(run: str) -> bool:

@@ -82,7 +82,7 @@ _HEDGES = re.compile(
     re.IGNORECASE,
 )
 _SAME = 0.5  # share of characters from which a new line counts as the old one reworded
-_MOST_LINES, _LONGEST = 40, 400  # lines, and characters of one, among which a reworded one is looked for
+_MAX_LINES, _MAX_LINE = 40, 400  # lines, and characters of one, among which a reworded one is looked for
 
 
 def check_guards(change: Change) -> Iterator[Finding]:
@@ -93,7 +93,7 @@ def check_guards(change: Change) -> Iterator[Finding]:
         if not re.search(r"\w", text) or folded(text) in change.added_folded:
             continue
         looked_for += 1
-        heir = _heir(text, change.added) if looked_for <= _MOST_LINES else None
+        heir = _heir(text, change.added) if looked_for <= _MAX_LINES else None
         guards = bool(_FORBIDS.search(text) or _DEMANDS.search(text))
         if heir is None:
             rule, what = ("guard-removed", "a safeguard") if guards else ("instruction-removed", "an instruction")
@@ -104,9 +104,9 @@ def check_guards(change: Change) -> Iterator[Finding]:
 
 def _heir(text: str, added: tuple[str, ...]) -> str | None:
     """Return the added line that most likely takes the place of a removed one."""
-    old = text.casefold()[:_LONGEST]
+    old = text.casefold()[:_MAX_LINE]
     ratios = [
-        (SequenceMatcher(None, old, line.strip().casefold()[:_LONGEST]).ratio(), line) for line in added[:_MOST_LINES]
+        (SequenceMatcher(None, old, line.strip().casefold()[:_MAX_LINE]).ratio(), line) for line in added[:_MAX_LINES]
     ]
     ratio, line = max(ratios, default=(0.0, ""))
     return line if ratio >= _SAME else None

@@ -32,7 +32,7 @@ from skilld.text import counted
 P = ParamSpec("P")
 
 _PAUSE = 0.3  # seconds that the choice rests before rules go over it
-_OFTEN = 0.1  # seconds between two words on how far it has come
+_PROGRESS_SECONDS = 0.1  # seconds between two words on how far it has come
 
 
 class SessionsStep(Step):
@@ -84,7 +84,7 @@ class SessionsStep(Step):
         """Show how far it has come; to be called on a thread, which ends here once the person has left."""
         if get_current_worker().is_cancelled:
             raise SkilldError("Nothing more was asked", "you left")
-        if (now := time.monotonic()) - self._told >= _OFTEN or done == total:
+        if (now := time.monotonic()) - self._told >= _PROGRESS_SECONDS or done == total:
             self._told = now
             self.app.call_from_thread(self.say, f"{what}: {done} of {total}")
 
@@ -195,7 +195,7 @@ class SessionsStep(Step):
         self.app.call_from_thread(self.app.push_screen, AgreeDialog(question), answers.put)
         while not worker.is_cancelled and self.app.is_running:
             try:
-                answer = answers.get(timeout=_OFTEN)
+                answer = answers.get(timeout=_PROGRESS_SECONDS)
             except Empty:
                 continue
             if answer is None:
