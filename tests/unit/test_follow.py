@@ -350,7 +350,7 @@ def test_what_was_read_and_not_written_before_a_stop_is_forgotten(
     assert machine.store.transcripts.sessions_waiting() == [("claude-code", "s3")]
 
 
-@pytest.mark.parametrize("limit", ["_MOST", "_MOST_TEXT"])
+@pytest.mark.parametrize("limit", ["_MAX_READINGS", "_MAX_TEXT"])
 def test_what_was_read_is_written_before_it_is_much(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
