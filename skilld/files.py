@@ -32,18 +32,18 @@ def write_whole(path: Path, data: bytes, mode: int, check: Callable[[], None] | 
         temporary.unlink(missing_ok=True)
 
 
-def read_plain(path: Path, most: int) -> tuple[bytes, os.stat_result]:
-    """Return what a regular file, or the one a link leads to, holds, and its facts. Waits for no pipe.
+def read_plain(path: Path, most: int, *, links: bool = True) -> tuple[bytes, os.stat_result]:
+    """Return what a regular file holds, and its facts; with `links` also the file a link leads to. Waits for no pipe.
 
     Raises OSError where it cannot be read, ValueError where it is something else or has over `most` bytes.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (0 if links else os.O_NOFOLLOW))
     with os.fdopen(descriptor, "rb") as file:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode):
             raise ValueError("it is not a regular file")
         if facts.st_size > most:
-            raise ValueError(f"it has over {most} bytes")
+            raise ValueError(f"it has {facts.st_size} bytes, more than {most}")
         return file.read(most), facts
 
 

@@ -12,8 +12,10 @@ from pathlib import Path
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
+from skilld.files import read_plain
 
 Change = Callable[[bytes | None], bytes | None]
+_MAX_BYTES = 8 << 20  # of an instruction file; agents cut theirs far below
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,11 @@ class FileChange:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             mode = 0o644 if self.before is None else stat.S_IMODE(self.path.stat().st_mode)
             write_whole(self.path, self.after, mode, self._check)
-        except OSError as error:
-            raise SkilldError("The file cannot be written", f"{self.path}: {error.strerror or error}") from error
+        except (OSError, ValueError) as error:
+            raise SkilldError("The file cannot be written", f"{self.path}: {_reason(error)}") from error
 
     def _check(self) -> None:
-        now = _read(self.path) if os.path.lexists(self.path) else None
+        now = _bytes(self.path)
         if now != self.before:
             raise SkilldError("The file was left as it is", f"{self.path} was changed by someone else meanwhile")
 
@@ -160,22 +162,22 @@ def _file(project: Path, relative: str) -> Path:
     return path
 
 
+def _bytes(path: Path) -> bytes | None:
+    return read_plain(path, _MAX_BYTES, links=False)[0] if os.path.lexists(path) else None
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
 def _plan(path: Path, change: Change) -> FileChange:
     try:
-        before = _read(path) if os.path.lexists(path) else None
+        before = _bytes(path)
         return FileChange(path, before, change(before))
-    except OSError as error:
-        raise SkilldError("The file cannot be read", f"{path}: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:
+        raise SkilldError("The file cannot be read", f"{path}: {_reason(error)}") from error
     except SkilldError as error:
         raise SkilldError(error.title, f"{path}: {error.cause}", error.remedy) from error
-
-
-def _read(path: Path) -> bytes:
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise OSError(0, "it is no plain file")
-        return file.read()
 
 
 def _carry_out(arguments: argparse.Namespace, plan: list[FileChange]) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import stat
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from skilld.edit.lint import Finding, Severity, lint
 from skilld.errors import RefusedError, SkilldError, UsageError
 from skilld.exchange import document
 from skilld.exchange.document import from_document
+from skilld.files import read_plain
 from skilld.git import objects
 from skilld.git.remote import clone
 from skilld.git.run import Git
@@ -169,12 +169,9 @@ def _checked(source: str, found: list[SourceSkill]) -> list[SourceSkill]:
 def _one(path: Path, folder: str, where: str, beside: Iterable[str]) -> SourceSkill:
     """Read one file, which is no link by now."""
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(fd, "rb") as file:
-            facts = os.fstat(fd)
-            if why := "it is no plain file" if not stat.S_ISREG(facts.st_mode) else _too_large(facts.st_size):
-                return SourceSkill(where, folder, why=why)
-            return SourceSkill(where, folder, file.read(MAX_BYTES + 1), tuple(beside))
+        return SourceSkill(where, folder, read_plain(path, MAX_BYTES, links=False)[0], tuple(beside))
+    except ValueError as error:
+        return SourceSkill(where, folder, why=str(error))
     except OSError as error:
         link = path.is_symlink()
         return SourceSkill(where, folder, why="it is a link" if link else (error.strerror or "it cannot be read"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -128,11 +127,7 @@ def _place(place: str, path: Path, environment: Mapping[str, str]) -> Path | Non
 def _bytes_of_owner(path: Path, transcript: Path) -> bytes | None:
     try:
         owner = transcript.stat().st_uid  # not always us: `inspect` may look at another's
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        data, facts = read_plain(path, _MAX_PROMPT_LOG, links=False)
+    except (OSError, ValueError):
         return None
-    with os.fdopen(fd, "rb") as file:
-        facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != owner or facts.st_size > _MAX_PROMPT_LOG:
-            return None
-        return file.read(_MAX_PROMPT_LOG)
+    return data if facts.st_uid == owner else None

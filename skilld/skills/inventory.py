@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from skilld.files import read_plain
 from skilld.skills.find import FILE, MAX_BYTES, Places, spelled, unfit
 from skilld.skills.frontmatter import Front, front
 
@@ -91,11 +92,13 @@ def text(path: Path) -> str:
     """Return a skill's text from its real path; raises OSError where that is no plain file of ours."""
     if path.name.casefold() != FILE.casefold():
         raise OSError(0, "a link to something else", str(path))
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        if why := unfit(os.fstat(fd)):
-            raise OSError(0, why, str(path))
-        return file.read(MAX_BYTES).decode("utf-8", "replace")
+    try:
+        data, facts = read_plain(path, MAX_BYTES, links=False)
+    except ValueError as error:
+        raise OSError(0, str(error), str(path)) from error
+    if why := unfit(facts):
+        raise OSError(0, why, str(path))
+    return data.decode("utf-8", "replace")
 
 
 def _in(folder: Path) -> Iterator[Path]:

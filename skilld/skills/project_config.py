@@ -8,7 +8,6 @@ wrote it wanted less, not more.
 from __future__ import annotations
 
 import os
-import stat
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from skilld.errors import SkilldError
+from skilld.files import read_plain
 
 FILE = ".skilld.toml"
 _MAX_BYTES = 64 * 1024
@@ -63,7 +63,7 @@ def _around(path: Path) -> Iterator[ProjectConfig]:
 
 def _read(folder: Path) -> ProjectConfig:
     try:
-        return _parsed(folder, tomllib.loads(_text(folder / FILE)))
+        return _parsed(folder, tomllib.loads(read_plain(folder / FILE, _MAX_BYTES, links=False)[0].decode("utf-8-sig")))
     except OSError as error:
         why = error.strerror or "it cannot be read"
     except tomllib.TOMLDecodeError:  # its text quotes the file
@@ -71,17 +71,6 @@ def _read(folder: Path) -> ProjectConfig:
     except (ValueError, RecursionError) as error:
         why = str(error)
     raise SkilldError(f"Left alone because of {folder / FILE}", why)
-
-
-def _text(path: Path) -> str:
-    fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(fd, "rb") as file:
-        if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise ValueError("it is no plain file")
-        data = file.read(_MAX_BYTES + 1)
-    if len(data) > _MAX_BYTES:
-        raise ValueError("it is far too long")
-    return data.decode("utf-8-sig")
 
 
 def _parsed(folder: Path, values: dict[str, object]) -> ProjectConfig:

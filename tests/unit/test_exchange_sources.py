@@ -76,7 +76,7 @@ def test_links_pipes_and_huge_files_are_named_and_not_read(tmp_path: Path) -> No
     assert _told(find(str(top), {})) == [
         ("huge/SKILL.md", "huge", False, (), "it has 1073741824 bytes, more than 1048576"),
         ("link/SKILL.md", "link", False, (), "it is a link"),
-        ("pipe/SKILL.md", "pipe", False, (), "it is no plain file"),
+        ("pipe/SKILL.md", "pipe", False, (), "it is not a regular file"),
     ]
 
 
