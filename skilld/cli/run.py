@@ -141,20 +141,11 @@ def _once(engine: Engine) -> int:
     engine.close_due(time.time())
     if job := engine.recall(time.time()):
         engine.recalled(_result(engine, job), time.time())
-    done = 0
-    progress = Progress("Judging batches")
-    while batch := engine.next_batch(time.time()):
-        waiting = engine.store.batches.counts()["pending"]
-        progress.show(done, done + waiting)
-        result = _result(engine, engine.start(batch), partial(_keep_plan, engine, batch))
-        if new := engine.finish(batch, result, time.time()):
-            progress.clear()
-            _tell(new)
-        done += 1
-    progress.clear()
+    done = _finish_due(engine)
     look = Observing(engine.store, engine.around.umask)
     if job := look.job(time.time()):
         look.apply(_result(engine, job), time.time())
+        done += _finish_due(engine)  # proposals that the look found to have lost their place
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
     console.line(
@@ -166,6 +157,21 @@ def _once(engine: Engine) -> int:
     if count:
         console.line("See them: skilld proposals")
     return 0
+
+
+def _finish_due(engine: Engine) -> int:
+    done = 0
+    progress = Progress("Judging batches")
+    while batch := engine.next_batch(time.time()):
+        waiting = engine.store.batches.counts()["pending"]
+        progress.show(done, done + waiting)
+        result = _result(engine, engine.start(batch), partial(_keep_plan, engine, batch))
+        if new := engine.finish(batch, result, time.time()):
+            progress.clear()
+            _tell(new)
+        done += 1
+    progress.clear()
+    return done
 
 
 def _result(engine: Engine, job: Mapping[str, Any], keep: Keep = lambda _: None) -> dict[str, Any]:

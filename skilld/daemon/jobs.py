@@ -53,9 +53,12 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
     Where it was for want of a skill that nothing could be proposed, those are looked for again.
     """
     cause = batch.obstacle.cause if batch.obstacle else ""
+    anew = cause in _SKILLS_ANEW and "plan" not in batch.job and batch.job["turns"]
+    stale = store.proposals.get(batch.job.get("proposal", ""))
     return {
         **batch.job,
-        **(skills_now(store, around, batch) if cause in _SKILLS_ANEW and "plan" not in batch.job else {}),
+        **(skills_now(store, around, batch) if anew else {}),
+        "stale": proposal_to_json(stale) if stale is not None else None,
         "before": cause,
         "words": [asdict(said) for said in store.words.of(batch.job["turns"])],
         "sources": where_they_are(store, batch),

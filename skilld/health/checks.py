@@ -57,8 +57,8 @@ def _agent(agent: Agent, now: float) -> Check:
 
 
 def daemon(facts: Daemon, service: Service, now: float) -> list[Check]:
-    """Return the checks of the daemon, of a pause, and of batches that were given up."""
-    return [_running(facts, service, now), _pause(facts), _batches(facts)]
+    """Return the checks of the daemon, of a pause, of batches that were given up, and of what waits to be made anew."""
+    return [_running(facts, service, now), _pause(facts), _batches(facts), _stale(facts)]
 
 
 def _running(facts: Daemon, service: Service, now: float) -> Check:
@@ -93,6 +93,13 @@ def _batches(facts: Daemon) -> Check:
         return Check("batches", Verdict.FAIL, detail, "Mend the cause, then: skilld retry")
     last = f"; the last error: {facts.last_error}" if facts.last_error else ""
     return Check("batches", Verdict.OK, f"none was given up{last}")
+
+
+def _stale(facts: Daemon) -> Check:
+    if not facts.stale:
+        return Check("proposals", Verdict.OK, "none waits to be made anew")
+    more = f"; {len(facts.stale) - 1} more" if len(facts.stale) > 1 else ""
+    return Check("proposals", Verdict.WARN, f"{facts.stale[0]}{more}", "See them: skilld proposals --state stale")
 
 
 def service(facts: Service) -> Check:

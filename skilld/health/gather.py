@@ -23,11 +23,12 @@ from skilld.health.values import Agent, Blocked, Counts, Daemon, Disk, Facts, Ma
 from skilld.ingest.discover import Host as Surroundings
 from skilld.ingest.discover import roots, transcripts
 from skilld.paths import Places, check_private
+from skilld.proposals.remarks import being_made_anew
 from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, load
 from skilld.settings.backend import choice_of
 from skilld.store import Store
-from skilld.store.batches import Obstacle, StoredBatch
+from skilld.store.batches import REMAKE, Obstacle, StoredBatch
 from skilld.store.budget import why_spent
 from skilld.store.connection import is_remote
 from skilld.store.corruption import why_gone
@@ -307,6 +308,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
                 version=__version__,
                 last_error=str((store.meta.get(LAST_ERROR) or {}).get("message", "")) if store else "",
                 parked=tuple(str(item["detail"] or "") for item in store.batches.parked()) if store else (),
+                stale=tuple(_stale(store)) if store else (),
             ),
             service=_service(here, settings),
             model=model(settings, here.around.environment, store, now, ask=ask) if settings else None,
@@ -315,6 +317,13 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             counts=_counts(store, settings) if store else None if bad_store else Counts(),
             blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),
         )
+
+
+def _stale(store: Store) -> Iterator[str]:
+    for proposal in store.proposals.in_states([State.STALE]):
+        batch = store.batches.get(REMAKE + proposal.id)
+        if batch is not None and batch.state != "done":
+            yield f"{proposal.id}: {being_made_anew(store, proposal)}"
 
 
 def _repositories(store: Store | None) -> list[Path]:

@@ -117,6 +117,7 @@ class Daemon:
     version: str
     last_error: str
     parked: tuple[str, ...] = ()
+    stale: tuple[str, ...] = ()  # the proposals that are to be made anew, with how far that is
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class Analysis:
         self._backend: Backend = make(Spec(**job["backend"]) if self._skills else Spec(OFFLINE))
         self._standing = [proposal_from_json(item) for item in job["open"]]
         self._messages: list[Message] = []
-        self._staged = Staged()
+        self._staged = Staged(by_code=job["backend"]["model"] == OFFLINE)
         self._told = Usage()  # what the daemon has booked with the plan
         self._learnings: list[dict[str, Any]] = []
         self._supported: list[tuple[str, str, str]] = []  # open proposals that were said again: id, turn, quote

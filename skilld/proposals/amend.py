@@ -19,7 +19,7 @@ from skilld.git import line_diff
 from skilld.proposals.decide import Told, accepting, decide, remake
 from skilld.proposals.observe import EDITED
 from skilld.proposals.parts import only, versions
-from skilld.proposals.results import follow
+from skilld.proposals.results import by_code, follow
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import restage, stage
 from skilld.store import Store
@@ -51,7 +51,7 @@ def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tu
     """
     others = [other for other in store.proposals.in_states([State.OPEN]) if other.id != proposal.id]
     closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
-    staged = Staged()
+    staged = Staged(by_code=by_code(store))
     if not stage(proposal, others, staged, closed, restored=restored):
         raise SkilldError("It was not proposed", "the skill, or an open proposal, says it already")
     (made,) = staged.made
@@ -166,7 +166,7 @@ def _rest_id(proposal: Proposal, chosen: Collection[int]) -> str:
 def _replace(store: Store, proposal: Proposal, changed: Proposal) -> None:
     """Take an open proposal off the staging branch and put it there with other operations."""
     others = [other for other in store.proposals.in_states([State.OPEN], proposal.repo) if other.id != proposal.id]
-    staged = Staged()
+    staged = Staged(by_code=by_code(store))
     held = restage(proposal.repo, others, staged, [*store.proposals.closed_ids(), proposal.id])
     with store.transaction():
         follow(store, staged.changes(), time.time())

@@ -19,7 +19,8 @@ from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.fitted import Edit
 from skilld.proposals.parts import versions
-from skilld.proposals.results import follow
+from skilld.proposals.remarks import being_made_anew
+from skilld.proposals.results import by_code, follow
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import private_repositories, restage
 from skilld.store import Store
@@ -83,7 +84,14 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
         return Told((f"{proposal.id} was {after.value} already.",))
     if proposal.state not in {*decision.allowed, after}:
         raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
-    commit = decision.carry_out(proposal)
+    try:
+        commit = decision.carry_out(proposal)
+    except RefusedError as error:
+        anew = being_made_anew(store, proposal) if proposal.state is State.STALE else ""
+        if not anew:
+            raise
+        remedy = f"Wait until it is open again, or write it into the file yourself: skilld show {proposal.id}"
+        raise RefusedError(error.title, f"{error.cause}; {anew}", remedy) from error
     with store.transaction():
         now = rfc3339(time.time())
         store.proposals.decide(proposal, after, now, who="command", why=decision.why, commit=commit)
@@ -110,7 +118,7 @@ def _is_gone(proposal: Proposal) -> bool:
 
 def remake(store: Store, repo: str) -> Told:
     """Make the staging branch of a repository again from what is still open."""
-    staged = Staged()
+    staged = Staged(by_code=by_code(store))
     try:
         held = restage(repo, store.proposals.in_states([State.OPEN], repo), staged, store.proposals.closed_ids())
     except SkilldError as error:

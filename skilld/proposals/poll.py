@@ -12,7 +12,7 @@ from typing import Any
 
 from skilld.clock import rfc3339, seconds
 from skilld.proposals.outcomes import is_away
-from skilld.proposals.results import follow, proposal_from_json, proposal_to_json
+from skilld.proposals.results import by_code, follow, proposal_from_json, proposal_to_json
 from skilld.store import Store
 from skilld.store.meta import HOMES, LOOKED_AT
 from skilld.types import Proposal, State
@@ -73,6 +73,7 @@ def observation(store: Store, proposals: list[Proposal], now: float) -> dict[str
         "missing": {name: since for name, since in missing.items() if since is not None},
         "closed": store.proposals.closed_ids(),
         "homes": store.meta.get(HOMES, {}),
+        "by_code": by_code(store),
     }
 
 

@@ -93,15 +93,17 @@ def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: d
     if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
         if alone:
             unlock(repo)
-        still_open = _remake(repo, still_open, closed, result)
+        still_open = _remake(repo, still_open, closed, result, Staged(by_code=job.get("by_code", True)))
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
-            still_open += _try_again(waiting, still_open, closed, result, alone=alone)
+            staged = Staged(by_code=job.get("by_code", True))
+            still_open += _try_again(waiting, still_open, closed, result, staged, alone=alone)
 
 
-def _remake(repo: str, still_open: list[Proposal], dropped: list[str], result: dict[str, Any]) -> list[Proposal]:
+def _remake(
+    repo: str, still_open: list[Proposal], dropped: list[str], result: dict[str, Any], staged: Staged
+) -> list[Proposal]:
     """Make the branch again where something was decided or a skill moved on; returns what is open then."""
-    staged = Staged()
     restage(repo, still_open, staged, dropped)
     _merge(staged, result)
     ended = {name for name, *_ in staged.decisions}
@@ -115,13 +117,18 @@ def _remake(repo: str, still_open: list[Proposal], dropped: list[str], result: d
 
 
 def _try_again(
-    waiting: Proposal, standing: list[Proposal], dropped: list[str], result: dict[str, Any], *, alone: bool
+    waiting: Proposal,
+    standing: list[Proposal],
+    dropped: list[str],
+    result: dict[str, Any],
+    staged: Staged,
+    *,
+    alone: bool,
 ) -> list[Proposal]:
     """Commit a proposal that waited for the person's own commit of the skill, or for the branch to be free.
 
     Returns it where it is a commit now.
     """
-    staged = Staged()
     try:
         said = not stage(waiting, standing, staged, dropped, alone=alone)
     except (RefusedError, RetryError):

@@ -1,7 +1,7 @@
 """A proposal made anew from what was said, where its edit has no place in the skill as the person has it now.
 
-The offline back-end judges, whichever one made the proposal: nothing leaves the machine for a look at git, and what it
-cannot do stays as it is.
+A look at git does it by code alone, and only where no model is configured; else a job of its own asks the model
+(`skilld.jobs.remake`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.backends import OFFLINE, Spec, make
+from skilld.classify.backends import OFFLINE, Backend, Spec, make
 from skilld.classify.offline.coverage import says_already
 from skilld.classify.verify import Checked
 from skilld.edit.operations import apply
@@ -22,30 +22,35 @@ from skilld.pipeline.judge import Judge
 from skilld.proposals.fitted import REMADE
 from skilld.redact import Redactor
 from skilld.settings.redaction_key import load_key
-from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef, Update
+from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef, State, Update
+
+_TITLE = "The edit was not made anew"
 
 
-def made_anew(proposal: Proposal, before: bytes | None, current: bytes) -> Proposal | None:
-    """Return the proposal with operations for the skill's `current` text; None where no edit passes the checks.
+def made_anew(proposal: Proposal, before: bytes | None, current: bytes, backend: Backend | None = None) -> Proposal:
+    """Return the proposal with operations for the skill's `current` text.
 
     `before` is the text that its operations were made for, if that can still be read: those that certainly have a place
-    are put there, and each update that none of them carries is made anew by itself. All updates must be in the edit.
+    are put there, and each update that none of them carries is made anew by itself, by `backend` or else by code. All
+    updates must be in the edit. Raises SkilldError where no edit passes the checks, RetryError for passing trouble.
     """
     updates = _updates(proposal)
     if not updates or proposal.creates:
-        return None
+        raise SkilldError(_TITLE, "which words justify it was not kept")
+    judge_by = backend or make(Spec(OFFLINE))
     try:
         is_one = len(updates) == len(proposal.evidence) == 1
         placed = _Placed(current) if is_one else _placed(proposal, before, current)
-        missing = [update for update in updates if not placed.has(update)]
-        if placed.lost and not missing:
-            return None  # an operation that no update accounts for
-        operations, flags = _edit(proposal, updates, missing, placed, current)
-    except (SkilldError, UnicodeDecodeError):
-        return None
-    if not operations or not set(flags) <= set(proposal.flags):
-        return None  # a person was never shown these
-    return replace(proposal, operations=operations, commit="", base="", note=REMADE)
+        operations, flags = _edit(proposal, updates, placed, current, judge_by)
+    except UnicodeDecodeError as error:
+        raise SkilldError(_TITLE, "the skill is not UTF-8") from error
+    if not operations:
+        raise SkilldError(_TITLE, "the skill says it already")
+    if backend is None and not set(flags) <= set(proposal.flags):
+        raise SkilldError(_TITLE, "it has flags that you were never shown")  # accepting may be the next step
+    flags = tuple(dict.fromkeys((*proposal.flags, *flags)))
+    made = replace(proposal, operations=operations, flags=flags, model=judge_by.name)
+    return replace(made, state=State.OPEN, commit="", base="", note=REMADE)
 
 
 def _updates(proposal: Proposal) -> list[Update]:
@@ -93,9 +98,12 @@ def _placed(proposal: Proposal, before: bytes | None, current: bytes) -> _Placed
 
 
 def _edit(
-    proposal: Proposal, updates: Sequence[Update], missing: Sequence[Update], placed: _Placed, current: bytes
+    proposal: Proposal, updates: Sequence[Update], placed: _Placed, current: bytes, backend: Backend
 ) -> tuple[tuple[Operation, ...], tuple[str, ...]]:
     """Return the operations of the whole edit and what is to be flagged. Raises SkilldError where a check fails."""
+    missing = [update for update in updates if not placed.has(update)]
+    if placed.lost and not missing:
+        raise SkilldError(_TITLE, "it changes something that none of its words account for")
     redact = Redactor(load_key(places().redaction_key)).redact
     said: dict[int, list[str]] = {}
     for update in updates:
@@ -105,10 +113,10 @@ def _edit(
     flags: tuple[str, ...] = ()
     if missing:
         loaded = _loaded(proposal, placed.text)
-        judge = Judge(make(Spec(OFFLINE)), messages, [loaded], "", redact)
+        judge = Judge(backend, messages, [loaded], "", redact)
         composed = judge.edit(loaded, [Checked(update) for update in missing])
         if composed.left_out:
-            raise SkilldError("The edit was not made anew", "a part of it could not be made")
+            raise SkilldError(_TITLE, "a part of it could not be made")
         operations, flags = (*operations, *composed.operations), composed.flags
     typed = "\n".join(message.text for message in messages)
     whole = check(operations, [Checked(update) for update in updates], _loaded(proposal, current), typed, redact)

@@ -9,6 +9,7 @@ from pathlib import Path
 from skilld.clock import seconds
 from skilld.proposals.outcomes import PATIENCE
 from skilld.store import Store
+from skilld.store.batches import REMAKE
 from skilld.store.meta import LOOKED_AT, RESTS_ON
 from skilld.store.proposals import MAYBE
 from skilld.store.transcripts import Active
@@ -35,7 +36,25 @@ def standing(store: Store, proposal: Proposal, now: float) -> str:
         return f"dropped, final in {left}: {ways}"
     if proposal.state is State.OPEN and proposal.commit and not on_staging(proposal):
         return f"only on {proposal.branch}" if proposal.branch else ""
+    if proposal.state is State.STALE:
+        return being_made_anew(store, proposal)
     return rests_on(store, proposal)
+
+
+def being_made_anew(store: Store, proposal: Proposal) -> str:
+    """Return how far the job is that makes a stale proposal anew; empty where there is none."""
+    batch = store.batches.get(REMAKE + proposal.id)
+    if batch is None:
+        return ""
+    match batch.state:
+        case "running":
+            return "it is being made anew for your text"
+        case "pending":
+            waits = f"; it waits: {batch.detail}" if batch.detail else ""
+            return f"it will be made anew for your text{waits}"
+        case "parked":
+            return f"it could not be made anew for your text: {batch.detail}; try again: skilld retry"
+    return f"it could not be made anew for your text: {batch.detail}" if batch.detail else ""
 
 
 def hours_left(store: Store, proposal: Proposal, now: float) -> int:

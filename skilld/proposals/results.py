@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
+from skilld.proposals.outcomes import AWAY
 from skilld.proposals.remarks import who_decided
 from skilld.store import Store
-from skilld.store.batches import StoredBatch
+from skilld.store.batches import REMAKE, StoredBatch
 from skilld.store.learnings import Learning
-from skilld.store.meta import HOMES, RESTS_ON
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update, Usage
+from skilld.store.meta import HOMES, IN_FORCE, RESTS_ON
+from skilld.types import ClosedBy, Evidence, Kind, Op, Operation, Proposal, State, Update, Usage
 
 # Proposals as JSON between daemon, worker and command line. Pure.
 
@@ -104,6 +106,8 @@ def follow(store: Store, result: Mapping[str, Any], now: float) -> None:
             at = float(result.get("at", {}).get(proposal_id, 0.0))
             who = who_decided(store, proposal, at, now) if State(after) in _DECIDED else "git"
             store.proposals.decide(proposal, State(after), rfc3339(now), who=who, commit=commit, note=note)
+            if State(after) is State.STALE and note != AWAY:
+                _have_made_anew(store, proposal, now)
     for proposal_id, commit in result.get("applied", ()):
         proposal = store.proposals.get(proposal_id)
         if proposal is not None and proposal.state is State.OPEN:
@@ -119,6 +123,29 @@ def follow(store: Store, result: Mapping[str, Any], now: float) -> None:
     if rests := result.get("rests"):
         known = {**store.meta.get(RESTS_ON, {}), **rests}
         store.meta.set(RESTS_ON, {repo: warning for repo, warning in known.items() if warning})
+
+
+def by_code(store: Store) -> bool:
+    """Whether no model is to be asked: the settings that the daemon follows say so, or none ever ran."""
+    return bool((store.meta.get(IN_FORCE) or {}).get("model", OFFLINE) == OFFLINE)
+
+
+def _have_made_anew(store: Store, proposal: Proposal, now: float) -> None:
+    """Have a model asked for another edit that says the same, as a batch without turns."""
+    if by_code(store) or proposal.creates or not (proposal.updates or len(proposal.evidence) == 1):
+        return
+    agent, session = proposal.agent, proposal.session_id
+    job = {
+        "version": 1,
+        "kind": "remake",
+        "proposal": proposal.id,
+        "cwd": store.transcripts.cwd(agent, session),
+        "sources": [],
+        "turns": [],
+        "skills": [{"name": proposal.skill, "path": proposal.path}],
+    }
+    name, at = REMAKE + proposal.id, rfc3339(now)
+    store.batches.add_anew(StoredBatch(name, agent, session, ClosedBy.EDITED, "pending", job, 0, at))
 
 
 def _follow_remade(store: Store, items: Iterable[Mapping[str, Any]]) -> None:

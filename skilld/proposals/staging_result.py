@@ -22,7 +22,8 @@ class Staged:
     state before, state after, commit, note) of those that came to an end. `rests` has the warning about each
     repository's base by its address, empty where there is nothing to warn of. `applied` has (id, commit) of those that
     auto mode applied, `remade` open proposals that were made anew from what was said, `homes` the common git directory
-    of a linked work tree by its address.
+    of a linked work tree by its address. With `by_code` an edit that lost its place is made anew by code at once where
+    that can be; without, it is left to a job that asks a model.
     """
 
     made: list[Proposal] = field(default_factory=list)
@@ -33,6 +34,7 @@ class Staged:
     decisions: list[list[str]] = field(default_factory=list)
     rests: dict[str, str] = field(default_factory=dict)
     homes: dict[str, str] = field(default_factory=dict)
+    by_code: bool = True
 
     def follow(self, repo: str, line: Line, edits: Mapping[str, Edit]) -> None:
         """Take in what became of the open proposals, and their edits, when the staging branch was written."""

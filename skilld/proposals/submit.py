@@ -11,7 +11,6 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.managed_repos import open_any, track
-from skilld.git.objects import read_blob
 from skilld.git.repo import Tracked
 from skilld.paths import places
 from skilld.proposals.fitted import ANEW, REMADE, Edit
@@ -222,23 +221,34 @@ def _latest(proposals: Sequence[Proposal], staged: Staged) -> list[Proposal]:
 
 def _revive(here: Sequence[Proposal], standing: Sequence[Proposal], staged: Staged, dropped: Collection[str]) -> None:
     """Make those anew from what was said whose edit lost its place when the branch of a repository was made again."""
-    stale = {row[0]: row for row in staged.decisions if row[2] == State.STALE.value}
+    stale = {row[0]: row for row in staged.decisions if row[2] == State.STALE.value and staged.by_code}
     for proposal in (one for one in here if one.id in stale):
         from skilld.proposals.remake import made_anew  # the classifier takes 0.1 s to load, and is seldom needed
 
         mine = Staged()
         try:
-            git = open_any(Path(proposal.repo), private_repositories())
-            current = read_blob(git.git, git.head, proposal.relpath)
-            before = read_blob(git.git, f"{proposal.commit}^", proposal.relpath)
-            fresh = made_anew(proposal, before, current) if current is not None else None
+            fresh = made_anew(proposal, *texts(proposal))
             others = [*_latest(standing, staged), *staged.made]
-            if fresh is None or not _stage(fresh, others, mine, dropped) or not mine.made[0].commit:
+            if not _stage(fresh, others, mine, dropped) or not mine.made[0].commit:
                 continue
         except (SkilldError, OSError):
             continue
         staged.decisions.remove(stale[proposal.id])
         staged.take_over(mine)
+
+
+def texts(proposal: Proposal) -> tuple[bytes | None, bytes]:
+    """Return the skill that a proposal's edit was made for, None where that is gone, and the one in HEAD.
+
+    Raises SkilldError where there is none in HEAD.
+    """
+    repo = open_any(Path(proposal.repo), private_repositories())
+    relpath = proposal.relpath or Path(proposal.path).relative_to(proposal.repo).as_posix()  # it waited, and has none
+    origin = f"{proposal.commit}^" if proposal.commit else proposal.base
+    current = objects.read_blob(repo.git, repo.head, relpath)
+    if current is None:
+        raise SkilldError(_TITLE, f"{relpath} is gone")
+    return objects.read_blob(repo.git, origin, relpath) if origin else None, current
 
 
 def unlock(repo: str) -> None:

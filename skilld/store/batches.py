@@ -52,6 +52,7 @@ class StoredBatch:
     detail: str = ""
 
 
+REMAKE = "remake-"  # and the id of the proposal that is made anew: what such a batch is called
 _ANEW = "state = 'pending', not_before = 0, attempts = 0, failures = 0, crashes = 0, kills = 0"
 
 
@@ -88,6 +89,20 @@ class Batches:
             ),
         )
         self._db.executemany("UPDATE turns SET batch_id = ? WHERE key = ?", [(batch.id, key) for key in turn_keys])
+
+    def add_anew(self, batch: StoredBatch) -> None:
+        """Keep a batch without turns in the place of an earlier one with its id."""
+        self.add(batch, ())
+        self._db.execute(
+            f"""UPDATE batches SET {_ANEW}, job = ?, outcome = NULL, detail = '', cause = '', created_at = ?,
+                done_at = NULL WHERE id = ?""",  # noqa: S608 - fixed
+            (json.dumps(batch.job), batch.created_at, batch.id),
+        )
+
+    def get(self, batch_id: str) -> StoredBatch | None:
+        """Return one by its id."""
+        row = self._db.execute("SELECT * FROM batches WHERE id = ?", (batch_id,)).fetchone()
+        return None if row is None else _from_row(row)
 
     def of_turn(self, turn_key: str) -> StoredBatch | None:
         """Return the batch that took a turn, None where none did."""

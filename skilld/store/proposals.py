@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, fields, replace
 from typing import Any
 
+from skilld.store.batches import REMAKE
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
 
 MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
@@ -60,9 +61,15 @@ class Proposals:
         return [row["id"] for row in rows]
 
     def closed_ids(self) -> list[str]:
-        """Return the ids of the newest proposals that are decided: git need not hold their commits any longer."""
+        """Return the ids of the newest proposals that are decided: git need not hold their commits any longer.
+
+        One that is being made anew may be back on its branch before that is written down.
+        """
         rows = self._db.execute(
-            "SELECT id FROM proposals WHERE state NOT IN ('open', 'dropped') ORDER BY decided_at DESC LIMIT 500"
+            """SELECT id FROM proposals WHERE state NOT IN ('open', 'dropped') AND NOT (state = 'stale' AND EXISTS (
+               SELECT 1 FROM batches WHERE batches.id = ? || proposals.id AND batches.state IN ('pending', 'running')))
+               ORDER BY decided_at DESC LIMIT 500""",
+            (REMAKE,),
         )
         return [row["id"] for row in rows]
 
@@ -133,7 +140,19 @@ class Proposals:
 
     def amend(self, proposal: Proposal) -> None:
         """Record that a proposal is another commit now, its first one if it had waited, and may say something else."""
-        names = "operations", "summary", "commit", "base", "branch", "repo", "relpath", "note", "updates"
+        names = (
+            "operations",
+            "summary",
+            "commit",
+            "base",
+            "branch",
+            "repo",
+            "relpath",
+            "note",
+            "updates",
+            "flags",
+            "model",
+        )
         settings = ", ".join(f'"{name}" = ?' for name in names)
         values = [_to_row(name, getattr(proposal, name)) for name in names]
         self._db.execute(f"UPDATE proposals SET {settings} WHERE id = ?", [*values, proposal.id])  # noqa: S608 - fixed names

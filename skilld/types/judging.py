@@ -14,6 +14,7 @@ class ClosedBy(StrEnum):
     FULL = "full"  # the set number of new human turns was reached
     IDLE = "idle"
     ENDED = "ended"
+    EDITED = "edited"  # no turns: the person edited the lines that a proposal was made for, and it is made anew
 
 
 @dataclass(frozen=True, slots=True)

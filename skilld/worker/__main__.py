@@ -129,6 +129,10 @@ def _about_words(job: dict[str, Any], daemon: Daemon) -> dict[str, Any]:
         from skilld.jobs.extract import extend
 
         return extend(job, redact)
+    if job["kind"] == "remake":
+        from skilld.jobs.remake import remake
+
+        return remake(job, daemon.keep)
     from skilld.jobs.analyse import analyse
 
     return analyse(job, redact, daemon.keep)

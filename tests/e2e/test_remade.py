@@ -1,0 +1,98 @@
+"""Part 9 / R6: a proposal that lost its place is made anew by the configured model, and never by `accept`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from support.answers import CHANGE, NOTHING, operations, updates
+from support.live_project import SKILL_TEXT, Project
+from support.program import Program
+from support.session import LASTING, Session
+from support.stub_model import Reply, StubModel, said
+
+STEP = "2. Write one entry per change, newest first."
+ANEW = operations(anchor=STEP, text=f"3. {CHANGE}"), NOTHING
+
+
+def _lost(home: Path, project: Project, model: StubModel) -> tuple[Program, str]:
+    """Have something proposed by the model, and the section that it is in removed by the person."""
+    variables = {
+        "SKILLD_NOTIFY__ENABLED": "false",
+        "SKILLD_MODEL": "openai/stub",
+        "SKILLD_MODEL_BASE_URL": model.base_url,
+    }
+    program = Program(home, variables)
+    assert program.run("run", "--once").returncode == 0
+    model.queue(updates(), operations(), NOTHING)
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Write the release notes for 2.4.0", LASTING, "ok go on", "looks good", "thanks")
+    program.run("run", "--once")
+    (proposal,) = program.json("proposals")
+    project.skill_path.write_text(SKILL_TEXT.partition("\n## Style")[0])
+    project.git("commit", "--quiet", "--all", "--message", "Drop the style")
+    return program, proposal["id"]
+
+
+def _state(program: Program) -> tuple[str, str]:
+    (proposal,) = program.json("proposals", "--state", "all")
+    return proposal["id"], proposal["state"]
+
+
+def test_part9_accept_says_what_is_the_case_and_the_model_makes_it_anew(home: Path, project: Project) -> None:
+    with StubModel() as model:
+        program, name = _lost(home, project, model)
+        before = project.fingerprint()
+        refused = program.run("accept", name)
+        assert refused.returncode == 5
+        assert "it will be made anew for your text" in refused.stderr
+        assert f"skilld show {name}" in refused.stderr
+        assert project.fingerprint() == before
+        assert len(model.bodies) == 3, "accept asks no model"
+        model.queue(*ANEW)
+        program.run("run", "--once")
+        assert project.fingerprint() == before
+        edit, again = model.bodies[3:]
+    assert "<current_skill_file>" in said(edit)
+    assert LASTING in said(again)
+    (proposal,) = program.json("proposals")
+    assert (proposal["id"], proposal["evidence"][0]["quote"]) == (name, LASTING)
+    assert f"{STEP}\n3. {CHANGE}\n" in project.git("show", f"skilld/staging:{proposal['relpath']}")
+    assert program.json("status")["spend_today"]["calls"] == 5
+    assert program.run("accept", name).returncode == 0
+    assert CHANGE in project.skill_path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("setting", "calls", "told"),
+    [
+        ("SKILLD_WORKER__ATTEMPTS=3", 4, "it waits: The model could not be asked"),
+        ("SKILLD_WORKER__ATTEMPTS=1", 4, "try again: skilld retry"),
+        ("SKILLD_BUDGET__CALLS=3", 3, "it waits: the budget is spent: 3 of 3 model calls"),
+    ],
+    ids=["down", "given up", "budget"],
+)
+def test_part9_what_keeps_the_model_from_it_is_said_and_it_is_made_later(
+    home: Path, project: Project, setting: str, calls: int, told: str
+) -> None:
+    with StubModel() as model:
+        program, name = _lost(home, project, model)
+        variable, value = setting.split("=")
+        program.environment[variable] = value
+        if calls > 3:
+            model.queue(Reply(status=500))
+        program.run("run", "--once")
+        assert len(model.bodies) == calls
+        assert _state(program) == (name, "stale")
+        assert told in program.run("show", name).stdout
+        (check,) = (one for one in program.json("doctor")["checks"] if one["name"] == "proposals")
+        assert told in check["detail"]
+        assert program.run("accept", name).returncode == 5
+        del program.environment[variable]
+        model.queue(*ANEW)
+        assert program.run("retry").stdout == "1 batch will be tried again.\n"
+        program.run("run", "--once")
+        assert _state(program) == (name, "open")
+        assert len(model.bodies) == calls + 2
