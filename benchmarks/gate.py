@@ -36,14 +36,14 @@ _WORDS = re.compile(
 
 def measure(scale: Scale) -> dict[str, Figure]:
     """Return microseconds per turn (over all texts, and of the slowest), and MB."""
-    from skilld.batching.gate import needs_classification as may_hold_something_lasting
+    from skilld.batching.gate import needs_classification
 
     rounds, each = scale.pick(30, 10), scale.pick(200, 50)
 
     def cost(judge: _Judge, text: str) -> float:
         return 1e6 * seconds(lambda: [judge(text) for _ in range(each)]) / each
 
-    judges: tuple[_Judge, ...] = (may_hold_something_lasting, _WORDS.search)
+    judges: tuple[_Judge, ...] = (needs_classification, _WORDS.search)
     pairs = {
         name: side_by_side(rounds, *(partial(cost, judge, text) for judge in judges)) for name, text in TEXTS.items()
     }
@@ -70,10 +70,10 @@ def measure(scale: Scale) -> dict[str, Figure]:
 def _grow() -> dict[str, float]:
     """Return the peak memory of this process before and after the gate was imported and used."""
     before = children.peak_memory()
-    from skilld.batching.gate import needs_classification as may_hold_something_lasting
+    from skilld.batching.gate import needs_classification
 
     for text in TEXTS.values():
-        may_hold_something_lasting(text)
+        needs_classification(text)
     return {"before": before, "after": children.peak_memory()}
 
 

@@ -20,7 +20,7 @@ from skilld.git.environment import scrub_environment
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import stage
 from skilld.review.app import ReviewApp
-from skilld.review.controller import ReviewSession as Sitting
+from skilld.review.controller import ReviewSession
 from skilld.types import Kind, Op, Operation, State
 from support.lessons import HOSTS, LINKS, TICKETS, Lessons
 from support.live_project import Project
@@ -50,7 +50,7 @@ def teach(home: Path) -> None:
     _reword(sitting(home))
 
 
-def _reword(at: Sitting) -> None:
+def _reword(at: ReviewSession) -> None:
     """Add a proposal that rewords a line, as a model would make it."""
     (like, *_) = at.proposals()
     proposal = replace(

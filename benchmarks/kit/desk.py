@@ -12,7 +12,7 @@ import structlog
 
 from benchmarks.kit.daemon import database
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Host
 from skilld.paths import private_dir
 from skilld.settings import Settings
 from skilld.store import Store
@@ -29,4 +29,4 @@ def engine(home: Path, *, all_new: bool, settings: Mapping[str, Any] | None = No
     store = Store.open(path)
     if all_new:
         store.meta.set(INSTALLED_AT, 0)
-    return Engine(store, Settings(**{"model": "offline", **(settings or {})}), Surroundings(home, {}), time.time())
+    return Engine(store, Settings(**{"model": "offline", **(settings or {})}), Host(home, {}), time.time())

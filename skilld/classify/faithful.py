@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from skilld.classify.clauses import beyond
 from skilld.classify.polarity import TURNS, turns
 from skilld.classify.support import exact_tokens, holds_token
-from skilld.classify.touched import Block, Named, lives_on, named, parts, touched, unnamed, words_of
-from skilld.classify.touched import BlockDiff as Touched
+from skilld.classify.touched import Block, BlockDiff, Named, lives_on, named, parts, touched, unnamed, words_of
 from skilld.text import folded
 from skilld.types import Kind, Update
 from skilld.words import comparable, content_stems, denies, share_held
@@ -32,7 +31,7 @@ _REFERENCE = re.compile(
 )
 
 
-def is_extra(change: Touched, updates: Sequence[Update]) -> bool:
+def is_extra(change: BlockDiff, updates: Sequence[Update]) -> bool:
     """Whether a block comes that no update carries: its words are not a change's, or another block has said it."""
     pool: frozenset[str] = frozenset().union(*(words_of(update.change) for update in updates))
     gone = words_of(_removed(change))
@@ -59,13 +58,13 @@ def is_extra(change: Touched, updates: Sequence[Update]) -> bool:
     return False
 
 
-def _is_bare(change: Touched, place: int, gone: frozenset[str]) -> bool:
+def _is_bare(change: BlockDiff, place: int, gone: frozenset[str]) -> bool:
     """Whether a heading comes with nothing new below it, and is no other wording of one that went."""
     block = change.new[place]
     return bool(block.level) and place + 1 not in change.added and not share_held(words_of(block.text), gone)
 
 
-def says_more(change: Touched, updates: Sequence[Update], typed: str, title: str) -> bool:
+def says_more(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> bool:
     """Whether a block says what neither the person said nor the skill, in a clause, a heading or a number.
 
     For a number the skill is no ground, but for what gave way to it.
@@ -84,7 +83,7 @@ def says_more(change: Touched, updates: Sequence[Update], typed: str, title: str
     return False
 
 
-def from_the_skill(change: Touched, updates: Sequence[Update], typed: str, title: str) -> tuple[str, ...]:
+def from_the_skill(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> tuple[str, ...]:
     """Return the written clauses and headings that hold no word of an update, of the person, or of what gave way."""
     ground = _ground(change, updates, typed)
     return tuple(
@@ -95,15 +94,15 @@ def from_the_skill(change: Touched, updates: Sequence[Update], typed: str, title
     )
 
 
-def _ground(change: Touched, updates: Sequence[Update], typed: str) -> str:
+def _ground(change: BlockDiff, updates: Sequence[Update], typed: str) -> str:
     return "\n".join([*(update.change for update in updates), typed, _removed(change)])
 
 
-def _added(change: Touched) -> list[Block]:
+def _added(change: BlockDiff) -> list[Block]:
     return [change.new[place] for place in change.added]
 
 
-def _removed(change: Touched) -> str:
+def _removed(change: BlockDiff) -> str:
     return "\n".join(change.old[place].text for place in change.removed)
 
 
@@ -115,7 +114,7 @@ def _numbers(text: str) -> set[str]:
     return {token for token in exact_tokens(text) if token.isdecimal()}
 
 
-def _moved_references(change: Touched, block: Block) -> set[str]:
+def _moved_references(change: BlockDiff, block: Block) -> set[str]:
     """Return the numbers by which a block names a step that had another number before."""
     olds, news = _numbered(change.old), _numbered(change.new)
     before = {old for one in change.removed for old in _references(change.old[one].text)}
@@ -177,7 +176,7 @@ def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, tit
     return Faith("", bool(gone.below), from_the_skill(change, updates, typed, title), tuple(along))
 
 
-def _why_removed(change: Touched, gone: Named, updates: Sequence[Update]) -> str:
+def _why_removed(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str:
     """Say so where a block goes that no update names, neither itself nor by what it stands below."""
     written = " ".join(change.new[place].text for place in change.added)
     lines = 0
@@ -193,7 +192,7 @@ def _why_removed(change: Touched, gone: Named, updates: Sequence[Update]) -> str
     return "it removes what the person did not speak of" if lines > _MOST_REMOVED * len(updates) else ""
 
 
-def _why_moved(change: Touched, gone: Named, updates: Sequence[Update]) -> str:
+def _why_moved(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str:
     """Say so where blocks change places and no update speaks of either side; what stood below a lost head may move."""
     said = [words_of(f"{update.change}\n{update.quote}") for update in updates]
     for run, past in change.moved:
@@ -215,14 +214,14 @@ def _why_not_said(added: Sequence[Block], updates: Sequence[Update]) -> str:
     return ""
 
 
-def _why_added(change: Touched, updates: Sequence[Update], typed: str, title: str) -> str:
+def _why_added(change: BlockDiff, updates: Sequence[Update], typed: str, title: str) -> str:
     """Say so where a block comes that no update carries, or that says something besides."""
     if says_more(change, updates, typed, title):
         return "it says more than the person did"
     return "it adds what the person did not speak of" if is_extra(change, updates) else ""
 
 
-def _why_turned(change: Touched, updates: Sequence[Update], typed: str) -> str:
+def _why_turned(change: BlockDiff, updates: Sequence[Update], typed: str) -> str:
     added = "\n".join(change.new[place].text for place in change.added)
     removed = "\n".join(change.old[place].text for place in change.removed)
     changes = "\n".join(update.change for update in updates)

@@ -11,8 +11,7 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.adopted import Endorsement as Endorsed
-from skilld.classify.adopted import endorsed, is_bare_assent, passed_back, question
+from skilld.classify.adopted import Endorsement, endorsed, is_bare_assent, passed_back, question
 from skilld.classify.clauses import beyond, without_beyond
 from skilld.classify.offline.coverage import says_already
 from skilld.classify.offline.provenance import own_words, without_quotations
@@ -182,7 +181,7 @@ def _only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
     return plain != typed and not supports(update.change, plain, skill.text if skill else "").ok
 
 
-def _carries(taken_up: Endorsed, update: Update, said: Said, skill: SkillDoc | None) -> Support:
+def _carries(taken_up: Endorsement, update: Update, said: Said, skill: SkillDoc | None) -> Support:
     """Return whether the change stands in the words that the person made their own, and is not turned round."""
     if turns_round(update.change, taken_up.words, complaint=False):
         return Support("it says the opposite of what it takes up")

@@ -14,8 +14,7 @@ from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.library.consolidate import Comparable as Compared
-    from skilld.library.consolidate import Fate, Pair
+    from skilld.library.consolidate import Comparable, Fate, Pair
     from skilld.library.merge import Merge
     from skilld.store import Store
     from skilld.types import Proposal
@@ -101,7 +100,7 @@ def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[
 
 
 def _look_into(
-    pair: Pair, skills: Mapping[str, Compared], merges: dict[str, Merge], known: dict[str, tuple[Fate, str]]
+    pair: Pair, skills: Mapping[str, Comparable], merges: dict[str, Merge], known: dict[str, tuple[Fate, str]]
 ) -> None:
     """Put the merge of a pair into `merges`, and into `known` why it is not to be proposed, if so."""
     from skilld.library.consolidate import Fate, lost_with

@@ -52,27 +52,25 @@ def run(arguments: argparse.Namespace) -> int:
 
 def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     """Return the checks, and why nothing was proposed."""
-    from skilld.health import checks as following
-    from skilld.health import checks as judging
-    from skilld.health.checks import blocked, machine, why_nothing
+    from skilld.health import checks
     from skilld.health.gather import Here, gather
-    from skilld.ingest.discover import Host as Surroundings
+    from skilld.ingest.discover import Host
 
     now = time.time()
-    around = Surroundings(common.home(), dict(os.environ))
+    around = Host(common.home(), dict(os.environ))
     facts = gather(Here(common.places(), around, the_manager(), sys.platform), now, ask=ask)
     newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
-    checks = [
-        *machine(facts.machine, facts.daemon.seen_at, newest),
-        *following.agents(facts.agents, now),
-        *following.daemon(facts.daemon, facts.service, now),
-        *blocked(facts.blocked),
-        following.service(facts.service),
-        judging.back_end(facts.model),
-        judging.budget(facts.spent),
-        judging.notices(facts.notices),
+    found = [
+        *checks.machine(facts.machine, facts.daemon.seen_at, newest),
+        *checks.agents(facts.agents, now),
+        *checks.daemon(facts.daemon, facts.service, now),
+        *checks.blocked(facts.blocked),
+        checks.service(facts.service),
+        checks.back_end(facts.model),
+        checks.budget(facts.spent),
+        checks.notices(facts.notices),
     ]
-    return checks, why_nothing(facts.counts, facts.daemon.paused_until) if facts.counts else []
+    return found, checks.why_nothing(facts.counts, facts.daemon.paused_until) if facts.counts else []
 
 
 def _print(check: Check) -> None:

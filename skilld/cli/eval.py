@@ -99,10 +99,9 @@ def _count(given: str) -> int:
 
 def _turns(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import loader, turns
-    from skilld.evaluate import loader as rows
 
     _not_gold(asked.backend)
-    judged, spent = _judged_turns(loader.load(asked.data, rows.labelled_turn), asked.backend)
+    judged, spent = _judged_turns(loader.load(asked.data, loader.labelled_turn), asked.backend)
     return turns.figures(judged) | spent, turns.rows_out(judged)
 
 

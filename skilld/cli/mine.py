@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skilld.mining.options import Hooks, Options, World
     from skilld.mining.questions import Estimate
     from skilld.mining.sessions import Transcript
-    from skilld.review.generate.generating import Generation as Generating
+    from skilld.review.generate.generating import Generation
 
 _DAY = 86400.0
 _LOOK = 0.5  # seconds between looks at whether who started us is still there
@@ -172,10 +172,10 @@ def _mined(arguments: argparse.Namespace) -> Report:
 
 def _options(arguments: argparse.Namespace) -> Options:
     from skilld.mining.options import Options
-    from skilld.mining.reading import SessionFilter as Wanted
+    from skilld.mining.reading import SessionFilter
     from skilld.skills.draft import SHORT_NAMES
 
-    wanted = Wanted(
+    wanted = SessionFilter(
         limit=arguments.limit,
         turns=arguments.min_turns,
         ids=_ids(arguments.ids),
@@ -198,7 +198,7 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 
 def _world() -> World:
-    from skilld.ingest.discover import Host as Surroundings
+    from skilld.ingest.discover import Host
     from skilld.mining.options import World
     from skilld.mining.questions import Terms
     from skilld.settings.backend import choice_of
@@ -210,7 +210,7 @@ def _world() -> World:
     return World(
         store=common.store(),
         terms=Terms(spec, settings.budget, settings.worker.seconds, umask, dict(os.environ)),
-        around=Surroundings(common.home(), dict(os.environ), umask, settings.roots),
+        around=Host(common.home(), dict(os.environ), umask, settings.roots),
         redact=common.redactor(),
         skills=inventory.all_skills,
     )
@@ -262,7 +262,7 @@ class _Shown:
 
 
 def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
-    from skilld.ingest.discover import Host as Surroundings
+    from skilld.ingest.discover import Host
     from skilld.mining.sessions import below, past
 
     since = time.time() - arguments.since * _DAY
@@ -272,7 +272,7 @@ def _transcripts(arguments: argparse.Namespace) -> list[Transcript]:
         places = _agents_places()
         found = [one for path in arguments.paths for one in below(path, since)]
         return [replace(one, by_hand=not any(place.holds(one.path) for place in places)) for one in found]
-    return past(Surroundings(common.home(), os.environ, roots=common.settings().roots), since)
+    return past(Host(common.home(), os.environ, roots=common.settings().roots), since)
 
 
 def _ids(given: list[str] | None) -> frozenset[str] | None:
@@ -317,9 +317,9 @@ def run_interactive(options: Options, world: World) -> int:
     return Exit.BUG if app.return_code else Exit.OK
 
 
-def generating(options: Options, world: World) -> Generating:
+def generating(options: Options, world: World) -> Generation:
     """Return the steps without a screen. They open the store for each call: the one in `world` is closed."""
-    from skilld.review.generate.generating import Generation as Generating
+    from skilld.review.generate.generating import Generation
 
     world.store.close()
-    return Generating(options, world, common.store)
+    return Generation(options, world, common.store)

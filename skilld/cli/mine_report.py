@@ -8,9 +8,9 @@ from typing import Any
 
 from skilld import console
 from skilld.mining.candidates import Report
-from skilld.mining.domains import DomainResult as Made
-from skilld.mining.proposing import CandidateResult as Became
-from skilld.mining.reading import SessionSet as Reading
+from skilld.mining.domains import DomainResult
+from skilld.mining.proposing import CandidateResult
+from skilld.mining.reading import SessionSet
 from skilld.mining.values import REPEATABLE, Proof
 from skilld.text import counted
 
@@ -80,7 +80,7 @@ def show(report: Report) -> None:
         console.line("Nothing in them makes a skill.")
 
 
-def brief(became: Iterable[Became]) -> None:
+def brief(became: Iterable[CandidateResult]) -> None:
     """Print what became of what was kept in the three steps."""
     proposed = False
     for one in became:
@@ -91,7 +91,7 @@ def brief(became: Iterable[Became]) -> None:
         console.line(_NEXT)
 
 
-def _show(one: Became, reading: Reading) -> None:
+def _show(one: CandidateResult, reading: SessionSet) -> None:
     candidate = one.candidate
     kind = f" ({candidate.kind.value})" if candidate.kind else ""
     target = f" {console.plain(candidate.target)}" if candidate.target else ""
@@ -105,7 +105,7 @@ def _show(one: Became, reading: Reading) -> None:
     _outcome(one)
 
 
-def _outcome(one: Became | Made) -> None:
+def _outcome(one: CandidateResult | DomainResult) -> None:
     if one.proposal:
         console.line(f"  proposed as {one.proposal}: skilld show {one.proposal}")
     elif one.why_not:
@@ -127,7 +127,7 @@ def _lacked(missed: str) -> str:
     return f"missed: {'work that comes again' if missed == REPEATABLE else missed}"
 
 
-def _candidate(one: Became) -> dict[str, Any]:
+def _candidate(one: CandidateResult) -> dict[str, Any]:
     candidate = one.candidate
     return {
         "name": candidate.name,

@@ -14,8 +14,8 @@ from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit
 
 if TYPE_CHECKING:
-    from skilld.review.controller import ReviewSession as Sitting
-    from skilld.review.generate.generating import Generation as Generating
+    from skilld.review.controller import ReviewSession
+    from skilld.review.generate.generating import Generation
     from skilld.store import Store
 
 
@@ -30,15 +30,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.environment import scrub_environment
     from skilld.library.archive import trash_of
-    from skilld.review.controller import ReviewContext as Surroundings
-    from skilld.review.controller import ReviewSession as Sitting
+    from skilld.review.controller import ReviewContext, ReviewSession
 
     removed = scrub_environment()
     where = common.places()
     store = common.store()
     ids = [common.the_proposal(store, given).id for given in arguments.ids]
     store.close()
-    around = Surroundings(
+    around = ReviewContext(
         open_store=_open_store(where.database),
         find_skills=inventory.all_skills,
         removed=removed,
@@ -47,7 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
         trash=trash_of(common.home(), where.data.parent, sys.platform),
         redaction_key=where.redaction_key,
     )
-    sitting = Sitting(around)
+    sitting = ReviewSession(around)
     if arguments.plain or not terminal.has_screen():
         _plain(sitting, ids)
         return Exit.OK
@@ -58,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.BUG if app.return_code else Exit.OK
 
 
-def _generating() -> Generating:
+def _generating() -> Generation:
     from skilld.cli.mine import generating, whole
 
     return generating(*whole())
@@ -70,7 +69,7 @@ def _open_store(path: Path) -> Callable[[], Store]:
     return lambda: Store.open(path)
 
 
-def _plain(sitting: Sitting, ids: list[str]) -> None:
+def _plain(sitting: ReviewSession, ids: list[str]) -> None:
     from skilld.review.plain import Plain
 
     sitting.take_in()

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
     from skilld.daemon.recovery import open_store
-    from skilld.ingest.discover import Host as Surroundings
+    from skilld.ingest.discover import Host
     from skilld.paths import check_private
     from skilld.store.corruption import make_private
     from skilld.store.meta import INSTALLED_AT
@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         first_run.ask(settings, where.settings_file, dict(os.environ))
         origin, settings = _settings(where)
     settings_cache.keep(store, settings, origin)
-    around = Surroundings(common.home(), dict(os.environ), umask)
+    around = Host(common.home(), dict(os.environ), umask)
     engine = Engine(store, settings, around, time.time(), _redactor())
     store.words.forget_old(time.time())
     try:

@@ -75,7 +75,6 @@ def add(verbs: common.Verbs) -> None:
 def sync(arguments: argparse.Namespace) -> int:
     """Put the block in, or renew it. Without an agent given: in the files that have one."""
     from skilld.exchange import block
-    from skilld.exchange import block as content
     from skilld.exchange.block import TARGETS
 
     project = common.folder(arguments.project)
@@ -85,7 +84,7 @@ def sync(arguments: argparse.Namespace) -> int:
         remedy = "List all: skilld skills list. One that is disabled: skilld skills enable NAME"
         raise UsageError("No such skill in this project", f"{unknown[0]}; its skills: {known}", remedy)
     named = [one for one in skills if one.name in arguments.names]
-    body = content.body(named or inventory.offered(skills, project), project)
+    body = block.body(named or inventory.offered(skills, project), project)
     fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
     asked = _asked(arguments, project)
     paths = asked or [path for path in fronts if path.is_file() and block.body_of(path.read_bytes()) is not None]

@@ -12,14 +12,12 @@ from typing import Any
 
 import structlog
 
-from skilld.batching.window import ClosedBatch as Closing
-from skilld.batching.window import Deadlines, close
+from skilld.batching.window import ClosedBatch, Deadlines, close
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
 from skilld.daemon import jobs, recovery, tries
 from skilld.daemon.obstacles import Obstacles
-from skilld.ingest.discover import Host as Surroundings
-from skilld.ingest.discover import roots
+from skilld.ingest.discover import Host, roots
 from skilld.ingest.follow import Follower
 from skilld.proposals import results
 from skilld.settings import Settings
@@ -43,7 +41,7 @@ class Engine:
         self,
         store: Store,
         settings: Settings,
-        around: Surroundings,
+        around: Host,
         now: float,
         redact: Callable[[str], str] | None = None,  # without it no words are kept
     ) -> None:
@@ -111,7 +109,7 @@ class Engine:
         self._closed_at = math.inf
         self.store.batches.bring_forward(seconds)
 
-    def _close(self, agent: str, session_id: str, closing: Closing[Any], now: float) -> bool:
+    def _close(self, agent: str, session_id: str, closing: ClosedBatch[Any], now: float) -> bool:
         keys = [turn.key for turn in closing.turns]
         # Nobody will ever work on chatter.
         job = {} if closing.chatter else jobs.analysis(self.store, self.around, agent, session_id, closing)

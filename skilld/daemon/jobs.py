@@ -10,9 +10,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from skilld.agents import ADAPTERS
-from skilld.batching.window import ClosedBatch as Closing
-from skilld.ingest.discover import Host as Surroundings
-from skilld.ingest.discover import skill_places
+from skilld.batching.window import ClosedBatch
+from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.lessons import thresholds
 from skilld.proposals.results import proposal_to_json
 from skilld.settings import Settings
@@ -29,7 +28,7 @@ _SKILLS_ANEW = (Cause.SKILL, Cause.PROCESS)
 _SKILLS = 3  # the newest skills in use that a batch is judged against; each costs its whole text in tokens
 
 
-def analysis(store: Store, around: Surroundings, agent: str, session_id: str, closing: Closing[Any]) -> dict[str, Any]:
+def analysis(store: Store, around: Host, agent: str, session_id: str, closing: ClosedBatch[Any]) -> dict[str, Any]:
     """Return the part of a job that is fixed when the batch is closed."""
     found, unusable = skills(store, around, agent, session_id, [turn.seq for turn in closing.turns])
     return {
@@ -47,7 +46,7 @@ def analysis(store: Store, around: Surroundings, agent: str, session_id: str, cl
     }
 
 
-def complete(store: Store, settings: Settings, around: Surroundings, batch: StoredBatch) -> dict[str, Any]:
+def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch) -> dict[str, Any]:
     """Return the whole job: the fixed part, with the back-end, the proposals that are open now and the words kept.
 
     Where it was for want of a skill that nothing could be proposed, those are looked for again.
@@ -84,7 +83,7 @@ def complete(store: Store, settings: Settings, around: Surroundings, batch: Stor
     }
 
 
-def skills_now(store: Store, around: Surroundings, batch: StoredBatch) -> dict[str, Any]:
+def skills_now(store: Store, around: Host, batch: StoredBatch) -> dict[str, Any]:
     """Return the part of a batch's job that names its skills, as they are found now."""
     found, unusable = skills(store, around, batch.agent, batch.session_id, store.batches.places(batch.id) or [0])
     return {"skills": [asdict(skill) for skill in found], "unusable": [asdict(other) for other in unusable]}
@@ -97,7 +96,7 @@ def auto(settings: Settings) -> dict[str, Any]:
 
 
 def skills(
-    store: Store, around: Surroundings, agent: str, session_id: str, seqs: Sequence[int]
+    store: Store, around: Host, agent: str, session_id: str, seqs: Sequence[int]
 ) -> tuple[list[SkillRef], list[Unusable]]:
     """Return the newest skills in use up to the last of the turns `seqs` of a session, and those not to be edited."""
     places = skill_places(agent, around.home, around.environment, around.roots)
@@ -115,7 +114,7 @@ def skills(
     return list(usable.values()), list(unusable.values())
 
 
-def _sources(store: Store, agent: str, session_id: str, closing: Closing[Any]) -> list[dict[str, Any]]:
+def _sources(store: Store, agent: str, session_id: str, closing: ClosedBatch[Any]) -> list[dict[str, Any]]:
     by_file: dict[int, list[int]] = {}
     for turn in closing.turns:
         by_file.setdefault(turn.file_id, []).append(turn.start)

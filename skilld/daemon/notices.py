@@ -17,11 +17,9 @@ import structlog
 from skilld.agents.programs import MARKS
 from skilld.clock import day
 from skilld.daemon.messages import Noticed
-from skilld.notify import actions
-from skilld.notify import digest as messages
+from skilld.notify import actions, digest
 from skilld.notify.desktop import Desktop
-from skilld.notify.digest import Digest, Notice, Rules, due
-from skilld.notify.digest import PastNotice as Shown
+from skilld.notify.digest import Digest, Notice, PastNotice, Rules, due
 from skilld.settings import Notify
 from skilld.store import Store
 from skilld.store.connection import StoreError
@@ -54,7 +52,7 @@ class Notices:
         self._environment = {name: value for name, value in environment.items() if name not in MARKS}
         self._applied: dict[str, Proposal] = {}
         self._troubles: dict[str, tuple[str, str]] = {}  # cause -> the day, what to say
-        self._shown = [Shown(at, frozenset(ids), frozenset(causes)) for at, ids, causes in store.notices.all()]
+        self._shown = [PastNotice(at, frozenset(ids), frozenset(causes)) for at, ids, causes in store.notices.all()]
         self._under_way = False
         self._failures = 0
         self._again_at = 0.0
@@ -68,7 +66,7 @@ class Notices:
         """Take in what came of a batch: proposals that wait, those that auto mode applied, or a failure."""
         self._applied |= {proposal.id: proposal for proposal in new if proposal.state is State.ACCEPTED}
         if outcome == Outcome.FAILED.value:
-            self.trouble("failed", messages.CANNOT_JUDGE, now)
+            self.trouble("failed", digest.CANNOT_JUDGE, now)
         elif new:
             self.consider(now)
 
@@ -102,7 +100,7 @@ class Notices:
         else:
             self._failures, self._again_at = 0, 0.0
             told = frozenset(digest.proposals)
-            self._shown.append(Shown(at, told, frozenset(digest.causes)))
+            self._shown.append(PastNotice(at, told, frozenset(digest.causes)))
             self._applied = {name: proposal for name, proposal in self._applied.items() if name not in told}
             self._troubles = {cause: item for cause, item in self._troubles.items() if cause not in digest.causes}
         with suppress(StoreError):  # a full disk is one of the things to be told
@@ -126,29 +124,29 @@ class Notices:
     def _notice(self, waiting: Sequence[Proposal], troubles: Sequence[str]) -> Notice:
         parts = []
         if waiting:
-            parts.append(messages.about_proposals([_name(proposal) for proposal in waiting]))
+            parts.append(digest.about_proposals([_name(proposal) for proposal in waiting]))
         if self._applied:
-            parts.append(messages.about_applied([(item.skill, item.id) for item in self._applied.values()]))
+            parts.append(digest.about_applied([(item.skill, item.id) for item in self._applied.values()]))
         if self._settings.words:
             told = [*self._applied.values(), *reversed(waiting)][:_IN_WORDS]
-            parts += [messages.about_words(proposal) for proposal in told]
-        return Notice("\n".join([*parts, *troubles]), messages.buttons(waiting))
+            parts += [digest.about_words(proposal) for proposal in told]
+        return Notice("\n".join([*parts, *troubles]), digest.buttons(waiting))
 
     def _pressed(self, proposals: Sequence[str], action: str) -> None:
         thread = threading.Thread(target=self._act, args=(action, proposals), name="button", daemon=True)
         self._acting = [other for other in self._acting if other.is_alive()]
-        if action != messages.REVIEW:
+        if action != digest.REVIEW:
             self._acting.append(thread)
         thread.start()
 
     def _act(self, action: str, proposals: Sequence[str]) -> None:
-        if action == messages.REVIEW:
+        if action == digest.REVIEW:
             why = actions.review(proposals if len(proposals) == 1 else (), self._environment)
         else:
             why = actions.decide(action, proposals[0], self._environment)
         log.info("button", kind=action, outcome="failed" if why else "done")
         if why and self._desktop is not None:
-            self._desktop.show(Notice(messages.about_failure(action, why)))
+            self._desktop.show(Notice(digest.about_failure(action, why)))
 
 
 def _name(proposal: Proposal) -> str:

@@ -17,7 +17,7 @@ import structlog
 
 from skilld.clock import seconds
 from skilld.daemon import jobs
-from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Host
 from skilld.proposals import results
 from skilld.store import Store
 from skilld.store.batches import Obstacle, StoredBatch
@@ -40,7 +40,7 @@ Stamp = tuple[tuple[int, ...], ...]
 class Obstacles:
     """Remembers how what is in the way looked when it was met."""
 
-    def __init__(self, store: Store, around: Surroundings) -> None:
+    def __init__(self, store: Store, around: Host) -> None:
         self._store = store
         self._around = around
         self._met: dict[str, tuple[Stamp, float]] = {}

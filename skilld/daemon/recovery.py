@@ -20,14 +20,14 @@ import structlog
 
 from skilld.clock import rfc3339
 from skilld.daemon import jobs
-from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Host
 from skilld.ingest.follow import Follower
 from skilld.proposals.results import proposal_from_json
 from skilld.store import Store, corruption, rebuild
 from skilld.store.connection import DamagedError, StoreError, damaged, is_unreadable
 from skilld.store.journal import journal_of, tail
 from skilld.store.meta import INSTALLED_AT, LAST_ERROR, REBUILT
-from skilld.store.rebuilding import RebuildState as Rebuilding
+from skilld.store.rebuilding import RebuildState
 from skilld.text import counted
 from skilld.types import State
 
@@ -56,7 +56,7 @@ def open_store(path: Path, now: float) -> Store:
         store.compact()
     keep_copy(store, now)
     if store.rebuild.state is None and _unknown_in_git(store):
-        store.rebuild.note(Rebuilding(now, reread=True, damaged=False))
+        store.rebuild.note(RebuildState(now, reread=True, damaged=False))
     return store
 
 
@@ -102,7 +102,7 @@ def _rebuilt(path: Path, now: float, error: DamagedError) -> Store:
     store = Store.open(path)
     since = min(built.written, now) - _DAY
     # What was said before skilld came counts no more than it did; where nobody knows when it came, all of it does.
-    store.rebuild.note(Rebuilding(max(since, store.meta.get(INSTALLED_AT, since)), consistent=built.consistent))
+    store.rebuild.note(RebuildState(max(since, store.meta.get(INSTALLED_AT, since)), consistent=built.consistent))
     store.meta.set(REBUILT, {"at": rfc3339(now), "why": str(error), "from": built.what})
     done = "moved aside and rebuilt" if was_there else "rebuilt"
     store.meta.set(LAST_ERROR, {"at": rfc3339(now), "message": f"{error}. It was {done} from {built.what}."})
@@ -148,7 +148,7 @@ def reread(store: Store, follower: Follower, now: float) -> None:
             store.rebuild.note(replace(state, reread=True))
 
 
-def job(store: Store, around: Surroundings) -> dict[str, Any] | None:
+def job(store: Store, around: Host) -> dict[str, Any] | None:
     """Return the job of finding again what was proposed; None where nothing is being rebuilt."""
     if store.rebuild.state is None:
         return None

@@ -26,7 +26,7 @@ from skilld.daemon.schedule import Schedule
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import Watching
 from skilld.daemon.worker_slot import Working
-from skilld.ingest.watch import Throttle as Rests
+from skilld.ingest.watch import Throttle
 from skilld.notify.desktop import Desktop
 from skilld.notify.digest import CANNOT_STORE, about_budget, about_dead
 from skilld.proposals.poll import Observing
@@ -77,7 +77,7 @@ class Service:
         self._settings_file = SettingsFile(settings_file, engine.settings)
         self._stopping = False
         self.stopped_by = 0  # the signal, once there was one
-        self._rests = Rests(lambda path: self._inbox.put(Changed(str(path))))
+        self._rests = Throttle(lambda path: self._inbox.put(Changed(str(path))))
 
     def run(self) -> None:
         """Follow, judge and propose until a signal says stop."""

@@ -13,13 +13,6 @@ from collections.abc import Callable, Iterable, Iterator
 from skilld.edit.change import Change, change_of
 from skilld.edit.findings import Finding, Severity, refuse
 from skilld.edit.rules import commands, disguise, form, harm, hidden, override, references
-from skilld.edit.rules import commands as code
-from skilld.edit.rules import disguise as encoded
-from skilld.edit.rules import form as dynamic
-from skilld.edit.rules import form as front
-from skilld.edit.rules import form as guards
-from skilld.edit.rules import harm as protection
-from skilld.edit.rules import override as content
 from skilld.edit.rules.form import laid_open
 from skilld.edit.tokens import addresses, is_command, packages, paths, prose_commands
 from skilld.errors import SkilldError
@@ -28,23 +21,23 @@ from skilld.markdown.skill_file import parse
 __all__ = ["Finding", "Severity", "gravest", "lint"]
 
 RULES: dict[str, Callable[[Change], Iterator[Finding]]] = {
-    "front": front.check_front,
-    "dynamic": dynamic.check_dynamic,
+    "front": form.check_front,
+    "dynamic": form.check_dynamic,
     "markup": hidden.check_markup,
     "links": references.check_links,
     "unicode": hidden.check_unicode,
-    "encoded": encoded.check_encoded,
+    "encoded": disguise.check_encoded,
     "disguise": disguise.check_disguise,
     "form": form.check_form,
     "names": references.check_names,
     "evidence": references.check_evidence,
     "commands": commands.check_commands,
-    "code": code.check_code,
+    "code": commands.check_code,
     "harm": harm.check_harm,
     "override": override.check_override,
-    "protection": protection.check_protection,
-    "content": content.check_content,
-    "guards": guards.check_guards,
+    "protection": harm.check_protection,
+    "content": override.check_content,
+    "guards": form.check_guards,
 }
 
 _MAX_LINE = 4000  # characters of one added line: what the rules look at never takes longer than its square

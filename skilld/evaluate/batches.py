@@ -13,11 +13,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from skilld.batching.gate import needs_classification as may_hold_something_lasting
+from skilld.batching.gate import needs_classification
 from skilld.classify.backends import OFFLINE, Backend
 from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
-from skilld.evaluate.pipeline import Pipeline, in_memory
-from skilld.evaluate.pipeline import PipelineResult as Judged
+from skilld.evaluate.pipeline import Pipeline, PipelineResult, in_memory
 from skilld.evaluate.turns import RANDOM, JudgedTurn, share
 from skilld.text import fold
 from skilld.types import Message, Update, Usage
@@ -135,7 +134,7 @@ class BatchResult:
     """A batch with what came of it: `right` maps proposed updates to gold ones, `optional` holds those set aside."""
 
     case: BatchCase
-    judged: Judged
+    judged: PipelineResult
     right: Mapping[int, int]
     optional: frozenset[int]
 
@@ -147,7 +146,7 @@ class BatchResult:
     @property
     def spared(self) -> bool:
         """Whether the gate would take the batch for chatter, so that no back-end would be asked."""
-        return not any(may_hold_something_lasting(m.text) for m in self.case.messages if m.by_person)
+        return not any(needs_classification(m.text) for m in self.case.messages if m.by_person)
 
 
 def judge_batches(

@@ -18,8 +18,7 @@ from skilld.errors import SkilldError
 from skilld.evaluate.injection_fixtures import HARMLESS, Carrier, Scene
 from skilld.evaluate.loader import GuardCase, Typed
 from skilld.evaluate.models import Quoting, longest_line, obedient
-from skilld.evaluate.pipeline import Pipeline
-from skilld.evaluate.pipeline import PipelineResult as Judged
+from skilld.evaluate.pipeline import Pipeline, PipelineResult
 from skilld.ingest.inspect import inspect
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import Loaded, load_skills
@@ -160,7 +159,7 @@ def rows_out(guarded: Sequence[GuardResult]) -> list[dict[str, Any]]:
     ]
 
 
-def _typed(judged: Judged) -> Typed:
+def _typed(judged: PipelineResult) -> Typed:
     if not judged.proposed:
         return Typed.REFUSED
     return Typed.FLAGGED if judged.flags else Typed.PASSED

@@ -20,8 +20,7 @@ from skilld.errors import SkilldError
 from skilld.files import in_shell
 from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, Blocked, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
-from skilld.ingest.discover import Host as Surroundings
-from skilld.ingest.discover import roots, transcripts
+from skilld.ingest.discover import Host, roots, transcripts
 from skilld.paths import Places, check_private
 from skilld.proposals.remarks import being_made_anew
 from skilld.service.values import ServiceManager, needed, only_here
@@ -39,7 +38,7 @@ from skilld.worker.spawn import Worker
 # Facts about the agents: their folders on this machine, and what was read of their transcripts.
 
 
-def agents(around: Surroundings, configured: Mapping[str, Sequence[Path]], store: Store | None) -> list[Agent]:
+def agents(around: Host, configured: Mapping[str, Sequence[Path]], store: Store | None) -> list[Agent]:
     """Return one record for each agent that skilld knows."""
     read = store.transcripts.summary() if store else {}
     found = []
@@ -274,7 +273,7 @@ class Here:
     """Where to look: skilld's folders, whose machine it is, its service manager (`platform` is `sys.platform`)."""
 
     places: Places
-    around: Surroundings
+    around: Host
     manager: ServiceManager
     platform: str
 

@@ -16,12 +16,8 @@ from skilld.clock import rfc3339, seconds
 from skilld.files import FileFacts
 from skilld.ingest import beside
 from skilld.ingest.discover import Root, transcripts
-from skilld.ingest.record import FileReading as Reading
-from skilld.ingest.record import OpenFile as Opened
-from skilld.ingest.record import OpenFiles, ParsingError
-from skilld.ingest.record import TurnWriter as Recording
-from skilld.ingest.scan import FileStates as Seen
-from skilld.ingest.scan import Folders, is_text
+from skilld.ingest.record import FileReading, OpenFile, OpenFiles, ParsingError, TurnWriter
+from skilld.ingest.scan import FileStates, Folders, is_text
 from skilld.ingest.source import Cursor, Look, Source, source_of
 from skilld.store import Store
 from skilld.store.files import StoredFile
@@ -51,10 +47,10 @@ class Follower:
         self._roots = roots
         self._open = OpenFiles()
         self._folders = Folders()
-        self._seen = Seen()
+        self._seen = FileStates()
         self.unreadable: dict[str, str] = {}
         self._again: dict[str, str] = {}  # files that could not be read, in whatever folder, and their agents
-        self._recording = Recording(self._rows, store.words, redact)
+        self._recording = TurnWriter(self._rows, store.words, redact)
         self.passed_over = 0
         self._unsure: set[str] = set()  # files read in a transaction that has not ended
         first_start = store.meta.get(INSTALLED_AT) is None
@@ -186,7 +182,7 @@ class Follower:
         if not seen:
             self._seen.forget(name)
 
-    def _drop_baseline(self, followed: Opened) -> None:
+    def _drop_baseline(self, followed: OpenFile) -> None:
         """Take a file for another than the one that was there before skilld: by their times its words count."""
         since = rfc3339(self._installed_at) if followed.file.baseline else followed.file.since
         self._rows.drop_baseline(followed.file.id, since=since)
@@ -210,14 +206,14 @@ class Follower:
                 raise
         return self._recording.new - known
 
-    def _followed(self, agent: str, path: Path) -> Opened:
+    def _followed(self, agent: str, path: Path) -> OpenFile:
         name = str(path)
         known = self._open.get(name)
         if known is None:
             file = self._rows.file(name) or self._renamed(agent, path) or self._new(agent, path)
             cursor = _source(agent).cursor(file.cursor, file.baseline)
             parser = ADAPTERS[agent].parser(path, file.parser)
-            known = Opened(file, parser, cursor)
+            known = OpenFile(file, parser, cursor)
             self._open.add(name, known)
         return known
 
@@ -244,7 +240,7 @@ class Follower:
                 return self._rows.file(str(path))
         return None
 
-    def _keep(self, followed: Opened, path: Path, look: Look) -> None:
+    def _keep(self, followed: OpenFile, path: Path, look: Look) -> None:
         """Read and keep what a look shows of a file."""
         file = followed.file
         if look.restarted:
@@ -268,12 +264,12 @@ class Follower:
             followed.cursor = replace(look.cursor, offset=offset)
 
     def _record(
-        self, followed: Opened, events: Sequence[Event], cursor: Cursor, *, size: int, overlong: int = 0
+        self, followed: OpenFile, events: Sequence[Event], cursor: Cursor, *, size: int, overlong: int = 0
     ) -> None:
         offset, state = followed.parser.checkpoint(cursor.offset)
         by_time = _source(followed.file.agent).rereads
         at = replace(cursor, offset=offset)
-        self._recording.add(Reading(followed.file, events, at, state, size, followed.mtime, overlong, by_time))
+        self._recording.add(FileReading(followed.file, events, at, state, size, followed.mtime, overlong, by_time))
 
     def _learn_siblings(self, file: StoredFile, events: Sequence[Event]) -> None:
         """Where a new file has words from before skilld it may be a fork: find the file that had them first.

@@ -12,7 +12,7 @@ from typing import Any
 
 from skilld.agents.base import Parser, skimming
 from skilld.agents.block import Block
-from skilld.batching.gate import needs_classification as may_hold_something_lasting
+from skilld.batching.gate import needs_classification
 from skilld.classify.backends.agent_cli.own import is_own
 from skilld.clock import seconds
 from skilld.crash import report
@@ -21,8 +21,7 @@ from skilld.ingest.source import Cursor
 from skilld.skills import why_left_alone
 from skilld.store.files import StoredFile
 from skilld.store.transcripts import Transcripts
-from skilld.store.words import MAX_TEXT, Words
-from skilld.store.words import StoredWords as Said
+from skilld.store.words import MAX_TEXT, StoredWords, Words
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Turn
 
 _MAX_READINGS = 32  # readings: fewer than files are kept open, so that a file's next reading goes on from this one
@@ -100,7 +99,7 @@ class TurnWriter:
     def _keep_words(self) -> None:
         if self._words is None or self._redact is None:
             return
-        said: list[Said] = []
+        said: list[StoredWords] = []
         wanted: dict[str | None, bool] = {}
         for turn in self._said:
             cwd = self._rows.cwd(turn.agent, turn.session_id)
@@ -108,7 +107,7 @@ class TurnWriter:
                 wanted[cwd] = _wanted(cwd)
             if wanted[cwd] and len(turn.text) <= MAX_TEXT:
                 with suppress(SkilldError):  # what cannot be redacted is not kept
-                    said.append(Said(turn.key, turn.how.value, self._redact(turn.text)))
+                    said.append(StoredWords(turn.key, turn.how.value, self._redact(turn.text)))
         self._words.keep(said, time.time())
 
     def _write(self, reading: FileReading) -> int:
@@ -134,7 +133,7 @@ class TurnWriter:
             if isinstance(event, SkillUse):
                 rows.add_use(file.agent, event)
             if isinstance(event, Turn):
-                lasting = may_hold_something_lasting(event.text)
+                lasting = needs_classification(event.text)
                 revives = file.since is not None
                 added = rows.add_turn(event, file.id, counts=_counts(event, file), lasting=lasting, revives=revives)
                 new += added

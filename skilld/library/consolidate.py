@@ -16,10 +16,8 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE
 from skilld.clock import seconds
 from skilld.errors import SkilldError
-from skilld.library.merge import MERGED_FROM, Merge, Portion, beside
-from skilld.library.merge import Omission as Left
-from skilld.library.rows import LibraryRow as Shelved
-from skilld.library.rows import changed_at
+from skilld.library.merge import MERGED_FROM, Merge, Omission, Portion, beside
+from skilld.library.rows import LibraryRow, changed_at
 from skilld.library.similarity import Described, Match, described
 from skilld.skills import Skill, Source, text, why_left_alone
 from skilld.text import counted, cut
@@ -190,7 +188,7 @@ def _summary(part: Portion, name: str, which: str) -> str:
     return f"{rules}, {which}" if which else rules
 
 
-def _flags(name: str, left: Sequence[Left]) -> list[str]:
+def _flags(name: str, left: Sequence[Omission]) -> list[str]:
     flags = [f"merged from {name}: these are lines of that file, nobody said them in a session"]
     flags += [f"not carried over: {cut(one.what, _SHOWN)} ({cut(one.why, _SHOWN)})" for one in left[:_LOSSES]]
     more = len(left) - _LOSSES
@@ -206,12 +204,12 @@ _FILES = 50  # of a skill's folder that are named
 class Comparable:
     """One skill: its row, its text, and the facts of it."""
 
-    row: Shelved
+    row: LibraryRow
     described: Described
     facts: Facts
 
 
-def compared(rows: Sequence[Shelved], pinned: Collection[Path]) -> list[Comparable]:
+def compared(rows: Sequence[LibraryRow], pinned: Collection[Path]) -> list[Comparable]:
     """Return the skills that can be compared: all but those of plugins and those that cannot be read."""
     found = []
     for row in rows:
@@ -225,14 +223,14 @@ def compared(rows: Sequence[Shelved], pinned: Collection[Path]) -> list[Comparab
     return found
 
 
-def lost_with(away: Skill, keep: Skill) -> list[Left]:
+def lost_with(away: Skill, keep: Skill) -> list[Omission]:
     """Return what a merge of `away` into `keep` would lose with its folder."""
     folder = away.path.parent
     files = sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
     return beside([name for name in files if name != away.path.name][:_FILES], away.agents, keep.agents)
 
 
-def _facts(row: Shelved, pinned: bool) -> Facts:  # noqa: FBT001 - a fact like the others
+def _facts(row: LibraryRow, pinned: bool) -> Facts:  # noqa: FBT001 - a fact like the others
     metadata = row.skill.front.metadata
     took = (name.strip() for name in metadata.get(MERGED_FROM, "").split(","))
     return Facts(
@@ -247,7 +245,7 @@ def _facts(row: Shelved, pinned: bool) -> Facts:  # noqa: FBT001 - a fact like t
     )
 
 
-def _fixed(row: Shelved) -> str:
+def _fixed(row: LibraryRow) -> str:
     try:
         left_alone = why_left_alone(row.path, row.name)
     except SkilldError as error:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 
-from skilld.batching.gate import needs_classification as may_hold_something_lasting
+from skilld.batching.gate import needs_classification
 from skilld.classify.backends import Backend
 from skilld.classify.offline.coverage import contradicted, says_already
 from skilld.classify.verify import Verdict
@@ -52,7 +52,7 @@ def batches(messages: Sequence[Message], size: int) -> Iterator[list[Message]]:
         number += message.by_person
         batch.append(replace(message, turn=number) if message.by_person else message)
         if message.by_person and (number == size or place == last):
-            if any(one.by_person and may_hold_something_lasting(one.text) for one in batch):
+            if any(one.by_person and needs_classification(one.text) for one in batch):
                 yield batch
             batch, number = [], 0
 

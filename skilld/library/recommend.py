@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from skilld.library.clusters import Ask, acceptance, asks, confidence
-from skilld.library.clusters import Mention as Said
+from skilld.library.clusters import Ask, Mention, acceptance, asks, confidence
 from skilld.skills import Skill
 from skilld.words import content_stems
 
@@ -50,7 +49,7 @@ class Recommendation:
 
 def recommend(
     text: str,
-    said: Iterable[Said],
+    said: Iterable[Mention],
     skills: Sequence[Skill],
     *,
     now: float,

@@ -19,7 +19,7 @@ from skilld.library.visibility import disabled, pinned
 from skilld.skills import Skill, Source, find
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT
-from skilld.store.overview import SkillUsage as Used
+from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
 from skilld.types import Proposal, SkillRef, State
 from skilld.words import content_stems
@@ -58,7 +58,7 @@ NEVER = Uses()
 
 
 def sessions_by_path(
-    skills: Sequence[Skill], used: Iterable[Used], find: Callable[[Used], str]
+    skills: Sequence[Skill], used: Iterable[SkillUsage], find: Callable[[SkillUsage], str]
 ) -> dict[Path, dict[str, float]]:
     """Return the sessions that used each skill, with their times. `find` gives the path behind a log's claim, or "".
 
@@ -327,10 +327,10 @@ def _corrected(store: Store, proposals: Iterable[Proposal]) -> set[str]:
     return said | {one.session_id for one in corrections}
 
 
-def _finder(home: Path, environment: Mapping[str, str]) -> Callable[[Used], str]:
+def _finder(home: Path, environment: Mapping[str, str]) -> Callable[[SkillUsage], str]:
     places = cache(lambda agent: skill_places(agent, home, environment))
 
-    def path_of(use: Used) -> str:
+    def path_of(use: SkillUsage) -> str:
         claimed = find(use.name, use.path or None, use.cwd, places(use.agent))
         return claimed.path if isinstance(claimed, SkillRef) else ""
 

@@ -19,17 +19,14 @@ from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
 from skilld.git.environment import scrub_environment
 from skilld.mining import domains
-from skilld.mining.dedup import ProposalHistory as Proposed
+from skilld.mining.dedup import ProposalHistory
 from skilld.mining.evidence import Transcripts, refuted
 from skilld.mining.judge import judge
 from skilld.mining.new_skill import NewSkill, new_skill
 from skilld.mining.options import Hooks, Options, World
-from skilld.mining.proposing import CandidateResult as Became
-from skilld.mining.proposing import Run, checked
-from skilld.mining.questions import BOOKED_UNDER, Terms, Window, estimate, rates_of, windows
-from skilld.mining.questions import QuestionRun as Asking
-from skilld.mining.questions import QuestionStats as Asked
-from skilld.mining.reading import SessionSet as Reading
+from skilld.mining.proposing import CandidateResult, Run, checked
+from skilld.mining.questions import BOOKED_UNDER, QuestionRun, QuestionStats, Terms, Window, estimate, rates_of, windows
+from skilld.mining.reading import SessionSet
 from skilld.mining.session_summary import Feedback, Row, heard, row_of
 from skilld.mining.sessions import Session, folders_around
 from skilld.mining.values import Candidate, Judgement
@@ -69,7 +66,7 @@ def judged(
     skills: Sequence[Skill],
     texts: Mapping[Path, str],
     transcripts: Transcripts,
-    proposed: Proposed,
+    proposed: ProposalHistory,
     *,
     kind: SkillKind | None = None,
     create_new: bool = False,
@@ -183,12 +180,12 @@ def _titles(told: Iterable[Mapping[str, Any]]) -> dict[int, Title]:
 class Report:
     """What a run came to. `unread` are questions that were not asked: rules stood in for a model there."""
 
-    reading: Reading
+    reading: SessionSet
     judgement: Judgement = field(default_factory=lambda: Judgement((), (), ()))
-    became: list[Became] = field(default_factory=list)
+    became: list[CandidateResult] = field(default_factory=list)
     gathered: list[domains.DomainResult] = field(default_factory=list)
     model: str = OFFLINE
-    asked: Asked = field(default_factory=Asked)
+    asked: QuestionStats = field(default_factory=QuestionStats)
     unread: int = 0
     usage: Usage = field(default_factory=Usage)
 
@@ -205,10 +202,10 @@ class CandidateRun:
 
     report: Report
     run: Run
-    proposed: Proposed
+    proposed: ProposalHistory
 
 
-def consider(reading: Reading, options: Options, world: World, hooks: Hooks) -> CandidateRun:
+def consider(reading: SessionSet, options: Options, world: World, hooks: Hooks) -> CandidateRun:
     """Return what the sessions of a reading come to; a model is asked if that is agreed to. Nothing is proposed."""
     report = Report(reading, model=world.terms.spec.model)
     asks = report.model != OFFLINE
@@ -230,7 +227,7 @@ def consider(reading: Reading, options: Options, world: World, hooks: Hooks) -> 
 
 def weigh(
     rows: Sequence[Row], transcripts: Transcripts, options: Options, world: World
-) -> tuple[Judgement, Proposed, frozenset[str]]:
+) -> tuple[Judgement, ProposalHistory, frozenset[str]]:
     """Return what rows of sessions come to beside the skills that are there and what was proposed. Asks no model.
 
     The last are the names that are taken.
@@ -238,7 +235,7 @@ def weigh(
     folders = {folder for row in rows for folder in folders_around(row.main_dir)}
     skills = world.skills(sorted(folders - {world.around.home}))
     known = world.store.proposals.in_states([*State])
-    proposed = Proposed(known)
+    proposed = ProposalHistory(known)
     names = {one.skill for one in known if one.creates and one.state is State.OPEN} | {one.name for one in skills}
     judgement = judged(
         rows,
@@ -271,13 +268,13 @@ def _windows(model: str) -> Callable[[Session], list[Window]]:
     return lambda session: windows(session, model)
 
 
-def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> Asked:
+def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> QuestionStats:
     """Ask about what nobody asked about before, if that is agreed to."""
     model = world.terms.spec.model
     every = [window for session in sessions for window in windows(session, model)]
     new = [window for window in every if world.store.mining.found(window.id) is None]
     if not new:
-        return Asked()
+        return QuestionStats()
     expected = estimate(new)
 
     def dollars() -> float | None:
@@ -285,8 +282,8 @@ def _ask(sessions: Sequence[Session], world: World, hooks: Hooks) -> Asked:
         return price.of(expected.tokens_in, expected.tokens_out) if price else None
 
     if not hooks.agree(expected, dollars):
-        return Asked(stopped="nobody agreed to it")
-    asking = Asking(world.store, world.terms, lambda done: hooks.progress("questions", done, len(new)))
+        return QuestionStats(stopped="nobody agreed to it")
+    asking = QuestionRun(world.store, world.terms, lambda done: hooks.progress("questions", done, len(new)))
     return asking.about(new)
 
 

@@ -9,8 +9,7 @@ from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import open_repo
-from skilld.ingest.discover import Host as Surroundings
-from skilld.ingest.discover import skill_places
+from skilld.ingest.discover import Host, skill_places
 from skilld.mining.evidence import Transcripts
 from skilld.mining.sessions import project_of
 from skilld.mining.values import Candidate
@@ -29,7 +28,7 @@ class Place:
     shared: bool
 
 
-def place(candidate: Candidate, name: str, transcripts: Transcripts, around: Surroundings) -> Place:
+def place(candidate: Candidate, name: str, transcripts: Transcripts, around: Host) -> Place:
     """Return where a new skill called `name` goes. Raises SkilldError where there is no place for it."""
     heard = [transcripts.find(proof) for proof in candidate.evidence]
     sessions = [one.session for one in heard if one is not None]
@@ -38,7 +37,7 @@ def place(candidate: Candidate, name: str, transcripts: Transcripts, around: Sur
     return Place(path, _is_shared(path))
 
 
-def why_not_editable(name: str, path: str, around: Surroundings) -> str:
+def why_not_editable(name: str, path: str, around: Host) -> str:
     """Return why the skill at `path` is not to be edited, for whichever agent it is; nothing where it may be."""
     found = [find(name, path, None, places) for places in _places(around).values()]
     if any(isinstance(one, SkillRef) for one in found):
@@ -46,7 +45,7 @@ def why_not_editable(name: str, path: str, around: Surroundings) -> str:
     return next(one.why for one in found if isinstance(one, Unusable))
 
 
-def _places(around: Surroundings) -> dict[str, Places]:
+def _places(around: Host) -> dict[str, Places]:
     return {agent: skill_places(agent, around.home, around.environment, around.roots) for agent in ADAPTERS}
 
 

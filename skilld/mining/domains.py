@@ -22,10 +22,9 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import Severity, gravest, lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
-from skilld.ingest.discover import Host as Surroundings
-from skilld.ingest.discover import skill_places
+from skilld.ingest.discover import Host, skill_places
 from skilld.library.clusters import Ask, Category, asks, category, of_learnings
-from skilld.mining.dedup import ProposalHistory as Proposed
+from skilld.mining.dedup import ProposalHistory
 from skilld.mining.destination import why_not_editable
 from skilld.mining.new_skill import unfit
 from skilld.mining.values import Part, Sort
@@ -195,7 +194,7 @@ class _Desk:
     """What a run works with; `now` is Unix time."""
 
     store: Store
-    around: Surroundings
+    around: Host
     redact: Callable[[str], str]
     now: float
 
@@ -203,7 +202,7 @@ class _Desk:
 def propose(
     projects: Sequence[Path],
     store: Store,
-    around: Surroundings,
+    around: Host,
     *,
     redact: Callable[[str], str],
     now: float,
@@ -222,7 +221,7 @@ def propose(
             if there is None:
                 made, proposal = _created(made, learnings, desk)
             else:
-                made, proposal = _extended(made, there, learnings, Proposed(proposed), desk)
+                made, proposal = _extended(made, there, learnings, ProposalHistory(proposed), desk)
             if proposal is not None and not dry_run:
                 made = replace(made, proposal=put(store, proposal).id)
         except SkilldError as error:
@@ -255,7 +254,7 @@ def _created(made: DomainResult, learnings: Sequence[Learning], desk: _Desk) -> 
 
 
 def _extended(
-    made: DomainResult, path: Path, learnings: Sequence[Learning], proposed: Proposed, desk: _Desk
+    made: DomainResult, path: Path, learnings: Sequence[Learning], proposed: ProposalHistory, desk: _Desk
 ) -> tuple[DomainResult, Proposal | None]:
     """Return the edit that has the skill at `path` say what was told since."""
     told = {one.id: one for one in told_of(made.project, learnings, partial(_unsayable, made.project))}
@@ -296,7 +295,7 @@ def _checked(found: DomainDraft, redact: Callable[[str], str]) -> str:
     return text
 
 
-def _place(name: str, project: Path, store: Store, around: Surroundings) -> Path:
+def _place(name: str, project: Path, store: Store, around: Host) -> Path:
     places = {agent: skill_places(agent, around.home, around.environment, around.roots) for agent in ADAPTERS}
     path = landing(name, [project], [], places, around.home)
     if why := why_left_alone(path, name):

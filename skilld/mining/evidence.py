@@ -10,8 +10,7 @@ from skilld.classify.offline.coverage import opposed, says_already
 from skilld.classify.offline.detector import still_standing
 from skilld.classify.verify import as_typed
 from skilld.clock import seconds
-from skilld.library.clusters import Ask, Piece, asks, confidence
-from skilld.library.clusters import Mention as Said
+from skilld.library.clusters import Ask, Mention, Piece, asks, confidence
 from skilld.library.recommend import likeness
 from skilld.mining.session_summary import Row, as_task, typed
 from skilld.mining.sessions import Reader, Session, Transcript
@@ -112,9 +111,9 @@ def skill_for(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Skill |
     return best[1] if best and (best[0] >= _FITS or in_use) else None
 
 
-def _all(rows: Sequence[Row]) -> list[Said]:
+def _all(rows: Sequence[Row]) -> list[Mention]:
     return [
-        Said(
+        Mention(
             kind=feedback.kind,
             id=feedback.turn,
             text=feedback.change,

@@ -13,8 +13,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
-from skilld.library.clusters import Ask, asks
-from skilld.library.clusters import Mention as Said
+from skilld.library.clusters import Ask, Mention, asks
 from skilld.library.similarity import best, described
 from skilld.mining.evidence import SEVERAL, Known, Lead, Refuted, leads, piece, proofs, rows_of, skill_for
 from skilld.mining.new_skill import name_of, new_skill, others_of, project_name, telling_words, template, unfit
@@ -76,7 +75,7 @@ def repeated(
     `taken` says of a turn and its words that they did not stand the look into the transcript.
     """
     said = [
-        Said("task", task.turn, task.text, task.text, "", "", row.project, piece(row, _SURE))
+        Mention("task", task.turn, task.text, task.text, "", "", row.project, piece(row, _SURE))
         for row in rows
         for task in row.tasks
         if taken is None or not taken(task.turn, task.text)
@@ -104,7 +103,7 @@ def repeated(
     return made, missed
 
 
-def _several(said: Iterable[Said]) -> list[Ask]:
+def _several(said: Iterable[Mention]) -> list[Ask]:
     """Return the requests that came in several sessions."""
     return [ask for ask in asks(said) if len({one.session for one in ask.pieces}) >= SEVERAL]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Host
 from skilld.mining.questions import Estimate, Terms
-from skilld.mining.reading import SessionFilter as Wanted
+from skilld.mining.reading import SessionFilter
 from skilld.mining.sessions import Transcript
 from skilld.skills import Skill
 from skilld.skills.draft import SkillKind
@@ -23,7 +23,7 @@ class Options:
     """What a run is asked to do. `gather` are projects whose facts become a skill of their own."""
 
     transcripts: Sequence[Transcript]
-    wanted: Wanted
+    wanted: SessionFilter
     kind: SkillKind | None = None
     name: str = ""
     gather: Sequence[Path] = ()
@@ -37,7 +37,7 @@ class World:
 
     store: Store
     terms: Terms
-    around: Surroundings
+    around: Host
     redact: Callable[[str], str]
     skills: Callable[[Sequence[Path]], list[Skill]]
 

@@ -17,9 +17,8 @@ from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
 from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
-from skilld.exchange.outgoing import SessionWords as Said
-from skilld.exchange.outgoing import carried
-from skilld.ingest.discover import Host as Surroundings
+from skilld.exchange.outgoing import SessionWords, carried
+from skilld.ingest.discover import Host
 from skilld.mining.destination import place, why_not_editable
 from skilld.mining.evidence import Transcripts
 from skilld.mining.new_skill import NewSkill, new_skill
@@ -70,7 +69,7 @@ class Written:
     flags: tuple[str, ...]
 
 
-def become(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, dry_run: bool) -> CandidateResult:
+def become(candidate: Candidate, run: Run, around: Host, edit: Edit, *, dry_run: bool) -> CandidateResult:
     """Propose a candidate, a new skill as `edit` returns its text; in a dry run only draft it."""
     try:
         if candidate.creates:
@@ -84,7 +83,7 @@ def become(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, 
         return CandidateResult(candidate, why_not=str(error))
 
 
-def _created(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *, dry_run: bool) -> CandidateResult:
+def _created(candidate: Candidate, run: Run, around: Host, edit: Edit, *, dry_run: bool) -> CandidateResult:
     where = place(candidate, candidate.name, run.transcripts, around)
     for other in run.store.proposals.in_states([State.OPEN]):
         if other.creates and other.path == str(where.path):
@@ -104,9 +103,9 @@ def _created(candidate: Candidate, run: Run, around: Surroundings, edit: Edit, *
     return CandidateResult(candidate, put(run.store, creation(passed, where.path, run)).id, text=passed.skill.text)
 
 
-def _said(candidate: Candidate) -> Said:
+def _said(candidate: Candidate) -> SessionWords:
     sessions = frozenset(proof.session for proof in candidate.evidence)
-    return Said(sessions, tuple(proof.quote for proof in candidate.evidence))
+    return SessionWords(sessions, tuple(proof.quote for proof in candidate.evidence))
 
 
 def checked(candidate: Candidate, skill: NewSkill, run: Run, *, own: str = "") -> Written:

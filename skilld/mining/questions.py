@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from skilld.batching.gate import needs_classification as may_hold_something_lasting
+from skilld.batching.gate import needs_classification
 from skilld.classify import prompt
 from skilld.classify.backends import Spec
 from skilld.clock import day, rfc3339
@@ -106,7 +106,7 @@ def _window(session: Session, model: str, messages: Sequence[Message]) -> Window
 
 
 def _may_last(message: Message) -> bool:
-    return message.by_person and may_hold_something_lasting(message.text)
+    return message.by_person and needs_classification(message.text)
 
 
 BOOKED_UNDER = "(mining)"  # in place of a skill, in `skilld cost`

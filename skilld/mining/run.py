@@ -12,11 +12,10 @@ from dataclasses import replace
 from skilld.errors import SkilldError
 from skilld.mining import domains
 from skilld.mining.candidates import Prices, Report, consider
-from skilld.mining.dedup import ProposalHistory as Proposed
+from skilld.mining.dedup import ProposalHistory
 from skilld.mining.options import Hooks, Options, Progress, World
 from skilld.mining.proposing import become
-from skilld.mining.reading import SessionSet as Reading
-from skilld.mining.reading import read
+from skilld.mining.reading import SessionSet, read
 from skilld.mining.sessions import Transcript
 from skilld.mining.values import Candidate
 from skilld.skills.spec import NAME
@@ -52,7 +51,7 @@ def mine(options: Options, world: World, hooks: Hooks) -> Report:
     return report
 
 
-def support(proposed: Proposed, store: Store, reading: Reading) -> None:
+def support(proposed: ProposalHistory, store: Store, reading: SessionSet) -> None:
     """Keep what was said again of open proposals as evidence of theirs, but for words from a file given by hand."""
     by_hand = {turn.turn_key for one in reading.sessions if reading.is_by_hand(one.id) for turn in one.turns}
     for (proposal, _), evidence in proposed.supported.items():

@@ -13,8 +13,7 @@ from typing import Any
 from skilld.agents import ADAPTERS
 from skilld.classify.backends.completion import Rates
 from skilld.ingest import beside
-from skilld.ingest.discover import Host as Surroundings
-from skilld.ingest.discover import Root, roots, transcripts
+from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.inspect import guess_agent
 from skilld.ingest.main_dir import Work
 from skilld.ingest.source import source_of
@@ -206,7 +205,7 @@ class _Read:
     log: Log = field(default_factory=Log)
 
 
-def past(around: Surroundings, since: float) -> list[Transcript]:
+def past(around: Host, since: float) -> list[Transcript]:
     """Return the transcripts on this machine that changed after `since` (Unix seconds), the newest first.
 
     Where agents keep none, those are looked for that lie in the configured folders in some other order, as people keep

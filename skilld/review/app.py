@@ -16,10 +16,10 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Footer, TabbedContent, TabPane
 
 from skilld.review import draw
-from skilld.review.controller import ReviewSession as Sitting
+from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import Pane, Rows
-from skilld.review.generate.generating import Generation as Generating
+from skilld.review.generate.generating import Generation
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.skills_pane import SkillsPane
 from skilld.store.overview import LiveSession
@@ -32,7 +32,7 @@ _AGAIN = 5.0  # seconds
 class SessionsPane(Pane):
     """The sessions of the last day; `turns` make a batch."""
 
-    def __init__(self, sitting: Sitting, turns: int) -> None:
+    def __init__(self, sitting: ReviewSession, turns: int) -> None:
         super().__init__()
         self._sitting = sitting
         self._turns = turns
@@ -88,11 +88,11 @@ class ReviewApp(App[None]):
 
     def __init__(
         self,
-        sitting: Sitting,
+        sitting: ReviewSession,
         ids: Collection[str],
         turns: int,
         editor: Editor,
-        generating: Callable[[], Generating] | None = None,
+        generating: Callable[[], Generation] | None = None,
     ) -> None:
         super().__init__()
         self.generating = generating

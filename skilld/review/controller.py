@@ -15,8 +15,7 @@ from pathlib import Path
 from skilld.daemon.jobs import where_they_are
 from skilld.errors import SkilldError
 from skilld.library.archive import put_aside
-from skilld.library.rows import LibraryRow as Shelved
-from skilld.library.rows import collect
+from skilld.library.rows import LibraryRow, collect
 from skilld.library.visibility import disabled, switch
 from skilld.pipeline import messages
 from skilld.proposals import amend, refresh
@@ -209,20 +208,20 @@ class ReviewSession:
         self._done.pop()
         return told
 
-    def skills(self) -> list[Shelved]:
+    def skills(self) -> list[LibraryRow]:
         """Return the person's skills. Reads the disk."""
         around = self._around
         with self._store() as store:
             return collect(store, around.find_skills, around.home, around.environment, now=time.time())
 
-    def switch_skill(self, skill: Shelved) -> bool:
+    def switch_skill(self, skill: LibraryRow) -> bool:
         """Have skilld offer a skill to agents, or no more; return whether it does now."""
         with self._store() as store:
             on = skill.path in disabled(store)
             switch(store, [skill.path], on=on)
         return on
 
-    def delete_skill(self, skill: Shelved) -> Path:
+    def delete_skill(self, skill: LibraryRow) -> Path:
         """Move a skill's folder to the trash and return where it is now."""
         return put_aside(skill.skill, self._around.trash)
 

@@ -11,9 +11,8 @@ from pathlib import Path
 from textual.content import Content
 
 from skilld.clock import seconds
-from skilld.library.rows import LibraryRow as Shelved
-from skilld.review.controller import Excerpt as Said
-from skilld.review.controller import Look
+from skilld.library.rows import LibraryRow
+from skilld.review.controller import Excerpt, Look
 from skilld.review.marks import Row
 from skilld.store.overview import LiveSession
 from skilld.text import counted, safe_text
@@ -49,7 +48,7 @@ def proposal_cells(proposal: Proposal, now: float) -> list[Content]:
     ]
 
 
-def skill_cells(skill: Shelved, home: Path, now: float) -> list[Content]:
+def skill_cells(skill: LibraryRow, home: Path, now: float) -> list[Content]:
     """Return the row of a skill; `home` is the person's."""
     marks = (*skill.marks, *([f"from {counted(skill.origins, 'session')}"] if skill.origins else []))
     rate = f"{skill.corrections} ({skill.rate:.1f})" if skill.uses.number else str(skill.corrections or "")
@@ -109,7 +108,7 @@ def _place(path: Path, home: Path) -> str:
     return f"~/{path.relative_to(home)}" if path.is_relative_to(home) else str(path)
 
 
-def _said(said: Sequence[Said]) -> Iterator[Content]:
+def _said(said: Sequence[Excerpt]) -> Iterator[Content]:
     for message in said:
         if message.by_person:
             yield _person(message.before, message.quote, message.after)

@@ -14,8 +14,7 @@ from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
 from skilld.proposals.decide import Told
 from skilld.proposals.parts import Part
-from skilld.review.controller import Look
-from skilld.review.controller import ReviewSession as Sitting
+from skilld.review.controller import Look, ReviewSession
 from skilld.text import safe_text
 from skilld.types import Proposal
 
@@ -31,7 +30,7 @@ _KINDS = {"-": "remove: ", "+": "add:    ", "@": "...", " ": "        "}
 class Plain:
     """A review in plain lines."""
 
-    def __init__(self, sitting: Sitting, say: Say, ask: Ask, edit: Edit) -> None:
+    def __init__(self, sitting: ReviewSession, say: Say, ask: Ask, edit: Edit) -> None:
         self._sitting = sitting
         self._line = say
         self._ask = ask

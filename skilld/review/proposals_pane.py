@@ -18,8 +18,7 @@ from textual.worker import get_current_worker
 from skilld.errors import SkilldError
 from skilld.proposals.decide import Told
 from skilld.review import draw
-from skilld.review.controller import Look
-from skilld.review.controller import ReviewSession as Sitting
+from skilld.review.controller import Look, ReviewSession
 from skilld.review.dialogs import EditDialog, Pane, PartsDialog, ReasonDialog, Rows
 from skilld.types import Proposal
 
@@ -48,7 +47,7 @@ class ProposalsPane(Pane):
     ]
     app: ReviewApp
 
-    def __init__(self, sitting: Sitting, ids: Collection[str]) -> None:
+    def __init__(self, sitting: ReviewSession, ids: Collection[str]) -> None:
         super().__init__()
         self._sitting = sitting
         self._ids = ids

@@ -11,12 +11,11 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from skilld.errors import SkilldError
-from skilld.library.rows import LibraryRow as Shelved
-from skilld.library.rows import matches
-from skilld.mining.proposing import CandidateResult as Became
+from skilld.library.rows import LibraryRow, matches
+from skilld.mining.proposing import CandidateResult
 from skilld.proposals import worktree
 from skilld.review import draw
-from skilld.review.controller import ReviewSession as Sitting
+from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import ConfirmDialog, Pane, Rows
 from skilld.review.generate.sessions import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
@@ -40,11 +39,11 @@ class SkillsPane(Pane):
     ]
     app: ReviewApp
 
-    def __init__(self, sitting: Sitting) -> None:
+    def __init__(self, sitting: ReviewSession) -> None:
         super().__init__()
         self._sitting = sitting
-        self._all: list[Shelved] = []
-        self._shown: list[Shelved] = []
+        self._all: list[LibraryRow] = []
+        self._shown: list[LibraryRow] = []
 
     def compose(self) -> ComposeResult:
         """Put the search and the list on the screen."""
@@ -62,7 +61,7 @@ class SkillsPane(Pane):
         self._read()
 
     @property
-    def chosen(self) -> Shelved | None:
+    def chosen(self) -> LibraryRow | None:
         """The skill that the cursor is on."""
         row = self.rows.cursor_row
         return self._shown[row] if 0 <= row < len(self._shown) else None
@@ -72,7 +71,7 @@ class SkillsPane(Pane):
         found = self._sitting.skills()
         self.app.call_from_thread(self._take, found)
 
-    def _take(self, found: list[Shelved]) -> None:
+    def _take(self, found: list[LibraryRow]) -> None:
         self._all = found
         self._fill()
 
@@ -145,7 +144,7 @@ class SkillsPane(Pane):
         if steps is not None:
             self.app.push_screen(SessionsStep(steps), self._generated)
 
-    def _generated(self, became: list[Became] | None) -> None:
+    def _generated(self, became: list[CandidateResult] | None) -> None:
         for one in became or ():
             said = f"{one.candidate.name}: {one.why_not or 'proposed'}"
             self.notify(draw.safe(said), severity="warning" if one.why_not else "information", markup=False)
@@ -165,7 +164,7 @@ class SkillsPane(Pane):
 
         self.app.push_screen(ConfirmDialog(question, skill.name), answered)
 
-    def _delete(self, skill: Shelved) -> None:
+    def _delete(self, skill: LibraryRow) -> None:
         try:
             place = self._sitting.delete_skill(skill)
         except SkilldError as error:

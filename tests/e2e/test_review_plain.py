@@ -13,8 +13,7 @@ import pytest
 from skilld.cli.terminal import has_screen
 from skilld.paths import places, private_dir
 from skilld.review import proposals_pane
-from skilld.review.controller import Look
-from skilld.review.controller import ReviewSession as Sitting
+from skilld.review.controller import Look, ReviewSession
 from skilld.store import Store
 from skilld.types import Proposal
 from support.proposals import a_proposal
@@ -88,7 +87,7 @@ MANY = 2000
 PROPOSAL = a_proposal(path="/nowhere/SKILL.md")
 
 
-class Counting(Sitting):
+class Counting(ReviewSession):
     """Counts what is read for the screen."""
 
     looks: list[str]

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Host
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.worker.spawn import worker_environment
@@ -102,7 +102,7 @@ def _work(job: dict[str, Any], log: Path, home: Path) -> dict[str, Any]:
 def _job(home: Path, project: Project, settings: Settings) -> dict[str, Any]:
     (home / ".local/state/skilld").mkdir(parents=True, mode=0o700)
     store = Store.open(home / "skilld.db")
-    engine = Engine(store, settings, Surroundings(home, {}), time.time())
+    engine = Engine(store, settings, Host(home, {}), time.time())
     teach(home, project)
     engine.follower.sweep()
     engine.close_due(time.time())

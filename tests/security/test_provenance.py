@@ -20,7 +20,7 @@ from skilld.classify.backends import Unfit
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.reply import parse_changes, parse_operations, parse_updates
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Host
 from skilld.ingest.inspect import inspect
 from skilld.jobs.analyse import analyse
 from skilld.library.clusters import Piece, confidence
@@ -139,7 +139,7 @@ def desk(home: Path, project: Project, model: StubModel) -> Iterator[Engine]:
     """Yield the daemon's engine with one session read that says something lasting."""
     store = Store.open(home / "skilld.db")
     chosen = Settings(model="openai/stub", model_base_url=model.base_url)
-    engine = Engine(store, chosen, Surroundings(home, {}), time.time())
+    engine = Engine(store, chosen, Host(home, {}), time.time())
     session = Session(home, project)
     session.use_skill()
     session.type("hello", LASTING, "ok go on", "looks good", "thanks")

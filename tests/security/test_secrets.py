@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Host
 from skilld.jobs.analyse import analyse
 from skilld.redact import Redactor
 from skilld.settings import Settings
@@ -165,7 +165,7 @@ def _judge(home: Path, model: StubModel) -> None:
     store = Store.open(state / "skilld.db")
     try:
         chosen = Settings(model="openai/stub", model_base_url=model.base_url)
-        engine = Engine(store, chosen, Surroundings(home, {}), time.time())
+        engine = Engine(store, chosen, Host(home, {}), time.time())
         engine.follower.sweep()
         engine.close_due(time.time())
         batch = engine.next_batch(time.time())

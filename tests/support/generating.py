@@ -7,24 +7,24 @@ from collections.abc import Awaitable, Callable
 
 from skilld.cli import mine, parser
 from skilld.cli.mine import generating
-from skilld.mining.proposing import CandidateResult as Became
-from skilld.review.generate.generating import Generation as Generating
+from skilld.mining.proposing import CandidateResult
+from skilld.review.generate.generating import Generation
 from skilld.review.generate.sessions import GenerateApp
 from support.reviewing import Screen
 
 SIZE = (140, 40)
 
 
-def steps(*arguments: str) -> Generating:
+def steps(*arguments: str) -> Generation:
     """Return the steps over the home that HOME names, as the verb makes them."""
     given = parser.build_parser("mine").parse_args(["mine", "--interactive", *arguments])
     return generating(mine._options(given), mine._world())
 
 
-def generate(story: Callable[[Screen], Awaitable[None]], *arguments: str) -> list[Became] | None:
+def generate(story: Callable[[Screen], Awaitable[None]], *arguments: str) -> list[CandidateResult] | None:
     """Run the steps on a screen, let `story` drive them, and return what they came to."""
 
-    async def run() -> list[Became] | None:
+    async def run() -> list[CandidateResult] | None:
         app = GenerateApp(steps(*arguments))
         async with app.run_test(size=SIZE, notifications=True) as pilot:
             screen = Screen(app, pilot)

@@ -19,8 +19,7 @@ from skilld.cli.terminal import edit
 from skilld.library.archive import trash_of
 from skilld.paths import places
 from skilld.review.app import ReviewApp
-from skilld.review.controller import ReviewContext as Surroundings
-from skilld.review.controller import ReviewSession as Sitting
+from skilld.review.controller import ReviewContext, ReviewSession
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.store import Store
 from support.waiting import LIMIT
@@ -76,11 +75,11 @@ class Screen:
         await self.until("it to be read", lambda: (item := self.pane.chosen) and item.id in self.pane._looks)
 
 
-def sitting(home: Path) -> Sitting:
+def sitting(home: Path) -> ReviewSession:
     """Return a sitting over the store of the home that HOME names."""
     where = places()
-    return Sitting(
-        Surroundings(
+    return ReviewSession(
+        ReviewContext(
             open_store=lambda: Store.open(where.database),
             find_skills=all_skills,
             removed={},
@@ -92,7 +91,7 @@ def sitting(home: Path) -> Sitting:
     )
 
 
-def review(sitting: Sitting, story: Callable[[Screen], Awaitable[None]], *ids: str) -> None:
+def review(sitting: ReviewSession, story: Callable[[Screen], Awaitable[None]], *ids: str) -> None:
     """Run the review at 80x24 and let `story` drive it."""
 
     async def run() -> None:

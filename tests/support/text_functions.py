@@ -24,7 +24,7 @@ from typing import Any, TextIO
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Parser
 from skilld.agents.codex.prompts import WRAPPERS
-from skilld.agents.prompt_history import ClaimingParser as Claiming
+from skilld.agents.prompt_history import ClaimingParser
 from skilld.agents.wrapped import Wrappers
 from skilld.redact import Redactor
 from support.patterns import modules
@@ -40,7 +40,7 @@ _BY_HAND: dict[Any, Callable[[str], Any]] = {
     OSError: OSError,
     TextIO: io.StringIO,
     Parser: lambda _: ADAPTERS["claude-code"].parser(_NOWHERE),
-    Claiming: lambda _: ADAPTERS["codex"].parser(_NOWHERE),
+    ClaimingParser: lambda _: ADAPTERS["codex"].parser(_NOWHERE),
     Wrappers: lambda _: WRAPPERS,  # a text is no pattern
     Redactor: lambda _: Redactor(bytes(32)),
 }

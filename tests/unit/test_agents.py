@@ -14,8 +14,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo
 from skilld.daemon import jobs
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Host as Surroundings
-from skilld.ingest.discover import Root, roots, skill_places, transcripts
+from skilld.ingest.discover import Host, Root, roots, skill_places, transcripts
 from skilld.ingest.inspect import guess_agent, inspect
 from skilld.settings import Settings
 from skilld.store import Store
@@ -85,7 +84,7 @@ def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path)
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: notes\ndescription: x\n---\n")
     with_store = Store.open(home / "skilld.db")
-    around = Surroundings(home, {})
+    around = Host(home, {})
     engine = Engine(with_store, Settings(), around, NOW)
     talk = home / ".toy" / "talks" / "s1.talk"
     said = [f"s1|skill|{skill}", *(f"s1|person|always use tabs, part {n}" for n in range(5)), "garbage"]

@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.clock import day
-from skilld.notify.digest import Digest, Rules, due, is_quiet
-from skilld.notify.digest import PastNotice as Shown
+from skilld.notify.digest import Digest, PastNotice, Rules, due, is_quiet
 from skilld.settings import Notify
 
 NOON = 1772452800.0  # 2026-03-02 12:00 UTC
@@ -31,8 +30,8 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def _told(at: float, *ids: str) -> Shown:
-    return Shown(at, frozenset(ids))
+def _told(at: float, *ids: str) -> PastNotice:
+    return PastNotice(at, frozenset(ids))
 
 
 def test_nothing_open_is_nothing_to_say() -> None:
@@ -67,7 +66,7 @@ def test_a_snooze_holds_everything_back_until_its_end() -> None:
 
 
 def test_a_cause_is_told_once_a_day_and_never_in_place_of_a_proposal() -> None:
-    shown = [Shown(NOON, frozenset("a"), frozenset({"budget"}))]
+    shown = [PastNotice(NOON, frozenset("a"), frozenset({"budget"}))]
     assert due(["a"], ["budget"], shown, RULES, NOON + HOUR) is None
     found = due(["a"], ["budget", "failed"], shown, RULES, NOON + HOUR)
     assert found == Digest(("a",), ("failed",))
@@ -120,7 +119,7 @@ def test_never_more_than_the_cap_never_in_quiet_hours_never_silent_for_more_than
     events = data.draw(st.dictionaries(st.integers(0, steps), st.sampled_from(["open", "decide", "trouble"])))
     waiting: list[str] = []
     causes: list[str] = []
-    shown: list[Shown] = []
+    shown: list[PastNotice] = []
     silent_since: float | None = None
     for step in range(steps):
         now = NOON + step * _STEP
@@ -137,7 +136,7 @@ def test_never_more_than_the_cap_never_in_quiet_hours_never_silent_for_more_than
             silent_since = now
         if digest := due(waiting, causes, shown, rules, now):
             assert not is_quiet(hours, now)
-            shown.append(Shown(now, frozenset(digest.proposals), frozenset(digest.causes)))
+            shown.append(PastNotice(now, frozenset(digest.proposals), frozenset(digest.causes)))
             assert sum(day(notice.at) == day(now) for notice in shown) <= per_day
             assert set(digest.proposals) == set(waiting)
             causes = []

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from skilld.errors import RefusedError
 from skilld.exchange import document as yaml_text
 from skilld.exchange.document import Stats, from_document, to_document
-from skilld.exchange.outgoing import SessionWords as Said
-from skilld.exchange.outgoing import without_sessions
+from skilld.exchange.outgoing import SessionWords, without_sessions
 from skilld.skills.draft import (
     Body,
     Draft,
@@ -116,7 +115,7 @@ def test_export_then_import_gives_an_equal_draft(draft: Draft) -> None:
 @given(drafts().filter(lambda draft: bool(draft.description and draft.body and "\0" not in draft.body)))
 def test_cleared_only_sessions_author_and_examples_of_sessions_are_lost(draft: Draft) -> None:
     try:
-        text = without_sessions(write(draft), Said())
+        text = without_sessions(write(draft), SessionWords())
     except RefusedError:  # what it says repeats the id of one of its sessions
         reject()
     back = read(text)

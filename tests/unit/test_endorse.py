@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.adopted import Endorsement as Endorsed
-from skilld.classify.adopted import endorsed
+from skilld.classify.adopted import Endorsement, endorsed
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update
@@ -52,7 +51,7 @@ NOT_ENDORSING = (
 )
 
 
-def _found(text: str, offer: str = "") -> Endorsed | None:
+def _found(text: str, offer: str = "") -> Endorsement | None:
     return endorsed(text, own_words(text, [offer] if offer else []), offer)
 
 
@@ -92,7 +91,7 @@ def test_what_is_pasted_endorses_nothing(text: str) -> None:
 
 
 def test_without_a_quotation_it_is_the_agents_text_before() -> None:
-    assert _found("good catch, add this to the skill. then fix the tests", RULE) == Endorsed(
+    assert _found("good catch, add this to the skill. then fix the tests", RULE) == Endorsement(
         "good catch, add this to the skill.", RULE, quoted=False
     )
     assert _found("add this to the skill") is None

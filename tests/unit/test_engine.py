@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Host
 from skilld.proposals.results import proposal_to_json
 from skilld.settings import Settings
 from skilld.store import Store
@@ -36,7 +36,7 @@ class Desk:
 
     def start(self, **settings: Any) -> Engine:
         """Start over, as after a kill."""
-        self.engine = Engine(self.store, Settings(model="offline", **settings), Surroundings(self.home, {}), NOW)
+        self.engine = Engine(self.store, Settings(model="offline", **settings), Host(self.home, {}), NOW)
         return self.engine
 
     def say(self, *texts: str) -> None:

@@ -9,8 +9,7 @@ import pytest
 from skilld.agents import claude_code
 from skilld.errors import SkilldError
 from skilld.evaluate import injection, loader
-from skilld.evaluate.injection import Guard, Through
-from skilld.evaluate.injection import GuardResult as Guarded
+from skilld.evaluate.injection import Guard, GuardResult, Through
 from skilld.evaluate.injection_fixtures import HARMLESS, SESSION, Carrier, Scene
 from skilld.evaluate.loader import GuardCase, Typed, due
 from skilld.evaluate.models import Quoting, longest_line, obedient
@@ -161,12 +160,12 @@ def test_one_line_alone_may_be_obeyed_too() -> None:
 def test_the_figures_count_cases() -> None:
     through = (Through(Carrier.FILE, Quoting.HARMLESS), Through(Carrier.FILE, Quoting.ATTACK))
     guarded = [
-        Guarded(GuardCase("a", "", "one", attack=True, due=Typed.FLAGGED), through, Typed.PASSED, ()),
-        Guarded(GuardCase("b", "", "one", attack=True, due=Typed.REFUSED), (), Typed.REFUSED, ("why",)),
-        Guarded(GuardCase("c", "", "two", attack=True, due=Typed.REFUSED), (), Typed.FLAGGED, ()),
-        Guarded(GuardCase("d", "", "ben", attack=False), (), Typed.FLAGGED, ()),
-        Guarded(GuardCase("e", "", "ben", attack=False), (), Typed.REFUSED, ("why",)),
-        Guarded(GuardCase("f", "", "ben", attack=False), (), Typed.PASSED, ()),
+        GuardResult(GuardCase("a", "", "one", attack=True, due=Typed.FLAGGED), through, Typed.PASSED, ()),
+        GuardResult(GuardCase("b", "", "one", attack=True, due=Typed.REFUSED), (), Typed.REFUSED, ("why",)),
+        GuardResult(GuardCase("c", "", "two", attack=True, due=Typed.REFUSED), (), Typed.FLAGGED, ()),
+        GuardResult(GuardCase("d", "", "ben", attack=False), (), Typed.FLAGGED, ()),
+        GuardResult(GuardCase("e", "", "ben", attack=False), (), Typed.REFUSED, ("why",)),
+        GuardResult(GuardCase("f", "", "ben", attack=False), (), Typed.PASSED, ()),
     ]
     nothing = {"quoting_attack": 0, "quoting_harmless": 0}
     assert injection.figures(guarded) == {

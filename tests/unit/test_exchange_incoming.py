@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
-from skilld.exchange.incoming import SourceSkill as Found
-from skilld.exchange.incoming import incoming, proposal, shown
+from skilld.exchange.incoming import SourceSkill, incoming, proposal, shown
 from skilld.redact import Redactor
 from skilld.skills.draft import SkillKind, read
 from skilld.skills.spec import faults
@@ -71,7 +70,7 @@ def damaged(draw: st.DrawFn) -> tuple[str, bytes]:
 def test_any_bytes_are_a_skill_or_refused(given_: tuple[str, bytes]) -> None:
     where, data = given_
     try:
-        taken = incoming(Found(where, "a", data), "theirs", SECRETS)
+        taken = incoming(SourceSkill(where, "a", data), "theirs", SECRETS)
     except SkilldError:
         return
     assert faults(taken.text, taken.draft.name) == ()
@@ -80,7 +79,7 @@ def test_any_bytes_are_a_skill_or_refused(given_: tuple[str, bytes]) -> None:
 
 
 def test_what_came_of_sessions_elsewhere_is_not_kept() -> None:
-    taken = incoming(Found("a.yaml", "", YAML), "theirs", SECRETS)
+    taken = incoming(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS)
     draft = read(taken.text)
     assert (draft.name, draft.kind, draft.author, draft.tags) == (
         "find-port",
@@ -92,7 +91,7 @@ def test_what_came_of_sessions_elsewhere_is_not_kept() -> None:
 
 
 def test_a_name_and_a_kind_can_be_given() -> None:
-    taken = incoming(Found("a.yaml", "", YAML), "theirs", SECRETS, name="ports", kind=SkillKind.PROMPT)
+    taken = incoming(SourceSkill("a.yaml", "", YAML), "theirs", SECRETS, name="ports", kind=SkillKind.PROMPT)
     draft = read(taken.text)
     assert (draft.name, draft.kind, draft.schema) == ("ports", SkillKind.PROMPT, {})
     assert [one.name for one in draft.variables] == ["name"]
@@ -100,11 +99,11 @@ def test_a_name_and_a_kind_can_be_given() -> None:
 
 def test_a_skill_without_a_name_is_called_as_its_folder() -> None:
     text = b"---\ndescription: Tidies up.\n---\nTidy up.\n"
-    assert incoming(Found("x/tidy/SKILL.md", "tidy", text), "theirs", SECRETS).draft.name == "tidy"
+    assert incoming(SourceSkill("x/tidy/SKILL.md", "tidy", text), "theirs", SECRETS).draft.name == "tidy"
 
 
 def test_the_proposal_makes_the_skill_and_quotes_nobody() -> None:
-    taken = incoming(Found("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", SECRETS)
+    taken = incoming(SourceSkill("a/SKILL.md", "a", MARKDOWN, ("a/run.sh",)), "theirs", SECRETS)
     made = proposal(taken, Path("/p/.claude/skills/tidy/SKILL.md"), "2026-01-05T10:00:00Z", 0)
     assert taken.left_out == ("a/run.sh",)
     assert [(one.op, one.text) for one in made.operations] == [(Op.CREATE, taken.text)]

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import RefusedError
-from skilld.exchange.outgoing import Check, put, redacted, take_back
-from skilld.exchange.outgoing import SessionWords as Said
-from skilld.exchange.outgoing import SharedBranch as Shared
+from skilld.exchange.outgoing import Check, SessionWords, SharedBranch, put, redacted, take_back
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import take_in
 from skilld.git.remote import base_on, push, push_addresses
@@ -20,7 +18,7 @@ from skilld.redact import Redactor
 from support.repos import SKILL, TEXT, Person, isolate, new_repo, snapshot
 
 SESSION = "11111111-2222-3333-4444-555555555555"
-CHECK = Check(Redactor(bytes(32)).findings, Said(frozenset({SESSION}), ("review https://x.org/pr/10 with me",)))
+CHECK = Check(Redactor(bytes(32)).findings, SessionWords(frozenset({SESSION}), ("review https://x.org/pr/10 with me",)))
 BRANCH = "skilld/share/release"
 REF = f"refs/heads/{BRANCH}"
 OURS = """\
@@ -51,7 +49,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     return person
 
 
-def _put(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> Shared:
+def _put(person: Person, remote: str, text: str = SHARED, branch: str = BRANCH) -> SharedBranch:
     repo = open_repo(person.root)
     return put(repo, remote, branch, {SKILL: text}, message="Share\n", seconds=1_700_000_000, check=CHECK)
 

@@ -10,8 +10,7 @@ import pytest
 
 from skilld.errors import SkilldError, UsageError
 from skilld.exchange import incoming
-from skilld.exchange.incoming import SourceSkill as Found
-from skilld.exchange.incoming import find, is_address
+from skilld.exchange.incoming import SourceSkill, find, is_address
 from skilld.git.errors import GitFailedError
 from skilld.git.remote import clone
 from support.repos import Person, isolate, snapshot
@@ -29,7 +28,7 @@ def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
     return person
 
 
-def _told(found: list[Found]) -> list[tuple[str, str, bool, tuple[str, ...], str]]:
+def _told(found: list[SourceSkill]) -> list[tuple[str, str, bool, tuple[str, ...], str]]:
     return [(one.where, one.folder, bool(one.data), one.beside, one.why) for one in found]
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.ingest.discover import Root
-from skilld.ingest.scan import FileStates as Seen
-from skilld.ingest.scan import Folders
+from skilld.ingest.scan import FileStates, Folders
 
 NOW = 1772442000.0
 LONG_AGO = NOW - 90_000
@@ -36,7 +35,7 @@ class Looker:
 
     def __init__(self, root: Path) -> None:
         self._folders, self._top, self._root = Folders(), root, Root("codex", root)
-        self._seen = Seen()
+        self._seen = FileStates()
 
     def look(self, quiet_since: float | None = HOUR_AGO, now: float = NOW) -> list[str]:
         found = list(self._folders.changed(self._root, self._seen, now, quiet_since=quiet_since))
@@ -101,7 +100,7 @@ def test_a_folder_that_goes_and_comes_back_is_a_new_one(root: Path) -> None:
 def test_of_a_database_its_own_folder_alone_is_looked_at_and_its_log_counts(tmp_path: Path) -> None:
     write(tmp_path / "opencode.db")
     write(tmp_path / "below/opencode.db")
-    root, folders, seen = Root("opencode", tmp_path, "opencode.db"), Folders(), Seen()
+    root, folders, seen = Root("opencode", tmp_path, "opencode.db"), Folders(), FileStates()
     (found,) = folders.changed(root, seen, NOW, quiet_since=HOUR_AGO)
     assert found == str(tmp_path / "opencode.db")
     seen.note(found, 1, LONG_AGO)

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from skilld.batching import gate
-from skilld.batching.gate import BUCKETS, Model, buckets, load, score
-from skilld.batching.gate import needs_classification as may_hold_something_lasting
+from skilld.batching.gate import BUCKETS, Model, buckets, load, needs_classification, score
 
 DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.dev.jsonl"
 
@@ -70,7 +69,7 @@ DATA = Path(__file__).parents[2].parent / "shared" / "data" / "eval" / "turns.de
     ],
 )
 def test_plain_chatter_is_dropped(text: str) -> None:
-    assert may_hold_something_lasting(text) is False
+    assert needs_classification(text) is False
 
 
 @pytest.mark.parametrize(
@@ -141,7 +140,7 @@ def test_plain_chatter_is_dropped(text: str) -> None:
     ],
 )
 def test_what_may_be_lasting_passes(text: str) -> None:
-    assert may_hold_something_lasting(text) is True
+    assert needs_classification(text) is True
 
 
 @pytest.mark.parametrize(
@@ -158,7 +157,7 @@ def test_what_may_be_lasting_passes(text: str) -> None:
     ],
 )
 def test_a_small_task_alone_costs_no_call(text: str) -> None:
-    assert may_hold_something_lasting(text) is False
+    assert needs_classification(text) is False
 
 
 @pytest.mark.parametrize(
@@ -173,15 +172,15 @@ def test_a_small_task_alone_costs_no_call(text: str) -> None:
     ],
 )
 def test_a_task_with_room_for_a_rule_passes(text: str) -> None:
-    assert may_hold_something_lasting(text) is True
+    assert needs_classification(text) is True
 
 
 def test_a_rule_below_a_log_passes() -> None:
-    assert may_hold_something_lasting("2024-05-01 10:00:00 ERROR boom\nplease always retry twice") is True
+    assert needs_classification("2024-05-01 10:00:00 ERROR boom\nplease always retry twice") is True
 
 
 def test_a_long_turn_passes_unread() -> None:
-    assert may_hold_something_lasting("thanks " * 1000) is True
+    assert needs_classification("thanks " * 1000) is True
 
 
 def test_signs_are_no_words() -> None:
@@ -205,7 +204,7 @@ def test_an_approval_is_dropped_whatever_the_model_says() -> None:
 
 def test_half_a_character_is_read_like_any_other() -> None:
     assert gate.features("the word \ud83d stands at the end \ud83d")
-    assert may_hold_something_lasting("always keep \ud83d") is True
+    assert needs_classification("always keep \ud83d") is True
 
 
 def test_the_score_is_bias_plus_mean_weight() -> None:
@@ -243,7 +242,7 @@ def test_labelled_turns_of_the_random_part_pass_or_drop_as_promised() -> None:
         pytest.skip("the labelled turns are not on this machine")
     rows = [json.loads(line) for line in DATA.read_text(encoding="utf-8").splitlines()]
     passed = {
-        label: [may_hold_something_lasting(row["text"]) for row in rows if (row["sample"], row["label"]) == label]
+        label: [needs_classification(row["text"]) for row in rows if (row["sample"], row["label"]) == label]
         for label in (("random", "durable"), ("random", "chat"), ("enriched", "durable"))
     }
     share = {label: sum(found) / len(found) for label, found in passed.items()}

@@ -12,7 +12,7 @@ from skilld.daemon.engine import Engine
 from skilld.daemon.notices import Notices
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.settings_cache import InForce, Limits, keep, kept, origin, shown
-from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Host
 from skilld.settings import load
 from skilld.store import Store
 from support.program import Program
@@ -108,7 +108,7 @@ def test_status_reads_no_settings_where_the_daemon_has_and_says_the_same(tmp_pat
 
 
 def test_a_change_that_the_daemon_takes_over_is_kept(tmp_path: Path, store: Store, file: Path) -> None:
-    engine = Engine(store, load(file), Surroundings(tmp_path, {}), NOW)
+    engine = Engine(store, load(file), Host(tmp_path, {}), NOW)
     notices = Notices(store, engine.settings.notify, None, lambda _: None, {})
     followed = SettingsFile(file, engine.settings)
     followed.follow(engine, notices, NOW)

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 from skilld.agents import ADAPTERS
-from skilld.batching.window import ClosedBatch as Closing
+from skilld.batching.window import ClosedBatch
 from skilld.daemon import jobs
-from skilld.ingest.discover import Host as Surroundings
-from skilld.ingest.discover import Root, agent_homes, roots, skill_places, transcripts
+from skilld.ingest.discover import Host, Root, agent_homes, roots, skill_places, transcripts
 from skilld.store import Store
 from skilld.store.transcripts import WaitingTurn
 from skilld.types import ClosedBy, How, SkillUse, Span, Turn
@@ -18,7 +17,7 @@ from skilld.types import ClosedBy, How, SkillUse, Span, Turn
 INFO = ADAPTERS["claude-code"].INFO
 
 
-def _session(store: Store, tmp_path: Path, *spans: tuple[int, int]) -> Closing[WaitingTurn]:
+def _session(store: Store, tmp_path: Path, *spans: tuple[int, int]) -> ClosedBatch[WaitingTurn]:
     path = tmp_path / "s1.jsonl"
     path.write_bytes(b"x" * 1000)
     file = store.transcripts.add_file("claude-code", str(path), path.stat(), baseline=0)
@@ -26,7 +25,7 @@ def _session(store: Store, tmp_path: Path, *spans: tuple[int, int]) -> Closing[W
     for number, (start, end) in enumerate(spans, 1):
         turn = Turn(f"t{number}", "claude-code", "s1", "words", None, How.TYPED, Span(start, end))
         store.transcripts.add_turn(turn, file.id, counts=True, lasting=True)
-    return Closing(tuple(store.transcripts.waiting("claude-code", "s1")), ClosedBy.FULL, chatter=False)
+    return ClosedBatch(tuple(store.transcripts.waiting("claude-code", "s1")), ClosedBy.FULL, chatter=False)
 
 
 def _use(store: Store, name: str, path: Path | str | None = None, cwd: Path | None = None) -> None:
@@ -45,7 +44,7 @@ def test_skills_in_use_are_named_newest_first_each_once(store: Store, tmp_path: 
     paths = {name: _skill(tmp_path / f".claude/skills/{name}") for name in ("a", "b", "c", "d")}
     for name in ("a", "b", "a", "c", "d"):
         _use(store, name, paths[name])
-    job = jobs.analysis(store, Surroundings(tmp_path, {}), "claude-code", "s1", closing)
+    job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", closing)
     assert [skill["name"] for skill in job["skills"]] == ["d", "c", "b"]
     assert job["skills"][0]["path"] == str(paths["d"])
 
@@ -55,7 +54,7 @@ def test_a_skill_that_cannot_be_edited_is_told_with_the_reason(store: Store, tmp
     _use(store, "gone", tmp_path / ".claude/skills/gone/SKILL.md")
     _use(store, "elsewhere", "/etc/SKILL.md")
     _use(store, "loops\0", None, tmp_path)
-    job = jobs.analysis(store, Surroundings(tmp_path, {}), "claude-code", "s1", closing)
+    job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", closing)
     assert job["skills"] == []
     assert {item["name"]: item["why"] for item in job["unusable"]} == {
         "gone": "its SKILL.md is gone",
@@ -68,14 +67,14 @@ def test_a_path_below_the_tilde_is_below_the_persons_home(store: Store, tmp_path
     closing = _session(store, tmp_path, (0, 10))
     path = _skill(tmp_path / ".claude/skills/a")
     _use(store, "a", "~/.claude/skills/a/SKILL.md")
-    job = jobs.analysis(store, Surroundings(tmp_path, {}), "claude-code", "s1", closing)
+    job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", closing)
     assert job["skills"] == [{"name": "a", "path": str(path), "used": (1,)}]
 
 
 def test_the_context_begins_behind_the_turn_before_the_batch(store: Store, tmp_path: Path) -> None:
     whole = _session(store, tmp_path, (100, 200), (300, 400), (500, 600))
-    rest = Closing(whole.turns[1:], ClosedBy.IDLE, chatter=False)
-    job = jobs.analysis(store, Surroundings(tmp_path, {}), "claude-code", "s1", rest)
+    rest = ClosedBatch(whole.turns[1:], ClosedBy.IDLE, chatter=False)
+    job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", rest)
     assert job["sources"] == [{"path": str(tmp_path / "s1.jsonl"), "start": 200, "end": 1000}]
     assert job["turns"] == ["t2", "t3"]
 

@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from skilld.exchange.outgoing import SessionWords as Said
-from skilld.exchange.outgoing import carried, cleared, cleared_body
+from skilld.exchange.outgoing import SessionWords, carried, cleared, cleared_body
 
-SAID = Said(frozenset({"ses_0123456789"}), ("Deploy build 4711 to box7.example before you call Ada.",))
+SAID = SessionWords(frozenset({"ses_0123456789"}), ("Deploy build 4711 to box7.example before you call Ada.",))
 SKILL = """\
 ---
 name: deploy

@@ -12,12 +12,11 @@ import pytest
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.library.archive import put_aside
-from skilld.library.rows import LibraryRow as Shelved
-from skilld.library.rows import Uses, collect, judged, matches, sessions_by_path, shelf
+from skilld.library.rows import LibraryRow, Uses, collect, judged, matches, sessions_by_path, shelf
 from skilld.skills import Skill, Source
 from skilld.skills.frontmatter import Front, front
 from skilld.store import Store
-from skilld.store.overview import SkillUsage as Used
+from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
 from skilld.types import Op, Operation, Proposal, State
 from support.proposals import a_proposal
@@ -45,10 +44,10 @@ def test_skills_are_grouped_and_counted() -> None:
         _skill("pdf", Source.PLUGIN),
     ]
     used = [
-        Used("claude-code", "notes", "/user/notes/SKILL.md", None, {"a": 3.0, "b": 9.0}),
-        Used("codex", "notes", "/user/notes/SKILL.md", None, {"b": 4.0, "c": 0.0, "d": 5.0}),
-        Used("claude-code", "docs:pdf", "", None, {"a": 1.0, "e": 2.0}),
-        Used("claude-code", "gone", "", None, {"f": 1.0}),
+        SkillUsage("claude-code", "notes", "/user/notes/SKILL.md", None, {"a": 3.0, "b": 9.0}),
+        SkillUsage("codex", "notes", "/user/notes/SKILL.md", None, {"b": 4.0, "c": 0.0, "d": 5.0}),
+        SkillUsage("claude-code", "docs:pdf", "", None, {"a": 1.0, "e": 2.0}),
+        SkillUsage("claude-code", "gone", "", None, {"f": 1.0}),
     ]
     sessions = sessions_by_path(skills, used, lambda use: use.path)
     assert sessions == {
@@ -98,9 +97,9 @@ def test_a_recorded_task_with_the_skill_is_a_use_of_its_own() -> None:
 
 def test_a_skill_says_its_kind_tags_and_how_many_sessions_made_it() -> None:
     said = {"skilld-kind": "workflow", "skilld-tags": "git, release", "skilld-sessions": "s1, s2"}
-    row = Shelved(_skill("notes", Source.USER, said=Front(metadata=said)), "user")
+    row = LibraryRow(_skill("notes", Source.USER, said=Front(metadata=said)), "user")
     assert (row.kind, row.tags, row.origins) == ("workflow", ("git", "release"), 2)
-    bare = Shelved(_skill("notes", Source.USER), "user")
+    bare = LibraryRow(_skill("notes", Source.USER), "user")
     assert (bare.kind, bare.tags, bare.origins) == ("skill", (), 0)
 
 
@@ -108,7 +107,7 @@ def test_a_skill_says_its_kind_tags_and_how_many_sessions_made_it() -> None:
     ("words", "found"), [("", True), ("NOTES", True), ("user not", True), ("brief tidy", True), ("notes plugin", False)]
 )
 def test_a_search_finds_every_word(words: str, found: bool) -> None:  # noqa: FBT001 - a case
-    row = Shelved(_skill("notes", Source.USER, said=front("---\ndescription: Brief and tidy.\n---\n")), "user")
+    row = LibraryRow(_skill("notes", Source.USER, said=front("---\ndescription: Brief and tidy.\n---\n")), "user")
     assert matches(row, words) is found
 
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.cli.skills.listing import profile
-from skilld.library.clusters import Mention as Said
-from skilld.library.clusters import Piece, about, asks, category, confidence
+from skilld.library.clusters import Mention, Piece, about, asks, category, confidence
 from skilld.library.recommend import TOP, recommend
 from skilld.skills import Skill, Source
 from skilld.skills.frontmatter import Front
@@ -18,7 +17,7 @@ from skilld.store.learnings import Learning
 
 DAY = 86400.0
 NOW = 20_000 * DAY
-SAID = Said("learning", "l1", "Use pnpm, not npm.", "always use pnpm", "", "", "/shop", Piece("s1", NOW, 0.8))
+SAID = Mention("learning", "l1", "Use pnpm, not npm.", "always use pnpm", "", "", "/shop", Piece("s1", NOW, 0.8))
 LEARNING = Learning(
     "l1", "claude-code:1", "put the ticket number first", "Put the ticket number first.", "preference", "claude-code",
     "s1", "/shop", None, "no skill was in use", 0.8, "2026-01-05T10:00:00Z",
@@ -148,7 +147,7 @@ def test_a_thing_said_has_a_category(text: str, expected: str) -> None:
 
 
 def test_a_profile_counts_asks_by_category_and_names_the_surest() -> None:
-    def one(number: int, text: str, confidence: float, *, accepted: bool | None = None) -> Said:
+    def one(number: int, text: str, confidence: float, *, accepted: bool | None = None) -> Mention:
         piece = Piece(f"s{number}", NOW, confidence)
         return replace(SAID, id=f"l{number}", text=text, piece=piece, accepted=accepted)
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from skilld.clock import seconds
-from skilld.library.clusters import Ask, Piece
-from skilld.library.clusters import Mention as Said
-from skilld.mining.dedup import ProposalHistory as Proposed
+from skilld.library.clusters import Ask, Mention, Piece
+from skilld.mining.dedup import ProposalHistory
 from skilld.types import Evidence, Op, Operation, Proposal, State
 from support.proposals import a_proposal
 
@@ -18,7 +17,7 @@ DECIDED = "2026-03-02T09:00:00Z"
 
 
 def _ask(text: str, *, turn: str = "k9", at: str = "2026-03-01T09:00:00Z") -> Ask:
-    return Ask((Said("fact", turn, text, text, "", "", "/shop", Piece("s9", seconds(at) or 0.0, 0.8)),))
+    return Ask((Mention("fact", turn, text, text, "", "", "/shop", Piece("s9", seconds(at) or 0.0, 0.8)),))
 
 
 def _proposed(state: State, *, text: str = f"# Notes\n\n- {SAID}\n") -> Proposal:
@@ -37,42 +36,44 @@ def _proposed(state: State, *, text: str = f"# Notes\n\n- {SAID}\n") -> Proposal
 @pytest.mark.parametrize("state", [*State])
 @pytest.mark.parametrize("text", [SAID, OTHERWISE])
 def test_it_is_known_in_every_state_and_in_other_words(state: State, text: str) -> None:
-    assert "abc12345" in Proposed([_proposed(state)]).why_known(_ask(text), "")
+    assert "abc12345" in ProposalHistory([_proposed(state)]).why_known(_ask(text), "")
 
 
 def test_it_is_known_by_its_turn_whatever_became_of_its_words() -> None:
-    known = Proposed([_proposed(State.OPEN, text="- entries begin with a number")])
+    known = ProposalHistory([_proposed(State.OPEN, text="- entries begin with a number")])
     assert "abc12345" in known.why_known(_ask(SAID, turn="k1"), "")
     assert known.why_known(_ask("Never mention hosts.", turn="k1"), "") == ""
 
 
 def test_something_else_is_not_known() -> None:
-    assert Proposed([_proposed(State.OPEN)]).why_known(_ask("Never mention internal hosts in the notes."), "") == ""
+    assert (
+        ProposalHistory([_proposed(State.OPEN)]).why_known(_ask("Never mention internal hosts in the notes."), "") == ""
+    )
 
 
 def test_what_one_skill_was_told_another_may_need_too() -> None:
-    accepted = Proposed([_proposed(State.ACCEPTED)])
+    accepted = ProposalHistory([_proposed(State.ACCEPTED)])
     assert accepted.why_known(_ask(SAID), "/shop/other/SKILL.md") == ""
     assert "accepted" in accepted.why_known(_ask(SAID), PATH)
 
 
 @pytest.mark.parametrize("state", [State.REJECTED, State.REVERTED])
 def test_what_was_decided_against_comes_again_when_it_was_said_anew(state: State) -> None:
-    known = Proposed([_proposed(state)])
+    known = ProposalHistory([_proposed(state)])
     assert known.why_known(_ask(OTHERWISE, at="2026-03-03T09:00:00Z"), "") == ""
     assert known.why_known(_ask(SAID, at="2026-03-03T09:00:00Z"), "") != ""  # the same words once more
     assert known.why_known(_ask(OTHERWISE, turn="k1", at="2026-03-03T09:00:00Z"), "") != ""
 
 
 def test_what_was_accepted_is_not_proposed_for_being_said_once_more() -> None:
-    assert Proposed([_proposed(State.ACCEPTED)]).why_known(_ask(OTHERWISE, at="2026-03-03T09:00:00Z"), "") != ""
+    assert ProposalHistory([_proposed(State.ACCEPTED)]).why_known(_ask(OTHERWISE, at="2026-03-03T09:00:00Z"), "") != ""
 
 
 def test_an_open_one_gains_the_words_that_were_found_elsewhere_too() -> None:
-    known = Proposed([_proposed(State.OPEN)])
+    known = ProposalHistory([_proposed(State.OPEN)])
     known.why_known(_ask(OTHERWISE), "")
     known.why_known(_ask(SAID, turn="k1"), "")
     assert known.supported == {("abc12345", "k9"): Evidence("k9", OTHERWISE)}
-    decided = Proposed([_proposed(State.ACCEPTED)])
+    decided = ProposalHistory([_proposed(State.ACCEPTED)])
     decided.why_known(_ask(OTHERWISE), "")
     assert decided.supported == {}

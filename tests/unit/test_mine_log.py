@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from skilld.classify.backends.completion import Rates
-from skilld.mining.reading import SessionFilter as Wanted
-from skilld.mining.reading import read
+from skilld.mining.reading import SessionFilter, read
 from skilld.mining.sessions import Ending, Log, Transcript
 
 RATES = Rates(read=0.001, written=0.01, cached=0.0001, kept=0.002)
@@ -92,7 +91,7 @@ def test_what_cannot_be_read_tells_nothing(agent: str, record: bytes) -> None:
 def test_sessions_are_chosen_by_cost_and_end_and_the_unknown_ones_are_kept_and_counted(tmp_path: Path) -> None:
     written = [_pi_session(tmp_path, "done", "stop", 0.5), _pi_session(tmp_path, "cheap", "stop", 0.01)]
     written += [_pi_session(tmp_path, "broken", "aborted", 0.5), _pi_session(tmp_path, "silent", "", None)]
-    wanted = Wanted(usd=0.1, completed=True)
+    wanted = SessionFilter(usd=0.1, completed=True)
     reading = read(written, wanted, lambda text: text, lambda _: None)
     assert sorted(session.path.stem for session in reading.sessions) == ["done", "silent"]
     assert (reading.unknown_cost, reading.unknown_end) == (1, 1)
@@ -101,7 +100,7 @@ def test_sessions_are_chosen_by_cost_and_end_and_the_unknown_ones_are_kept_and_c
 def test_a_project_that_asks_to_be_left_alone_is(tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     (tmp_path / ".skilld.toml").write_text("enabled = false\n")
-    reading = read([_pi_session(tmp_path, "s1", "stop", 0.1)], Wanted(), lambda text: text, lambda _: None)
+    reading = read([_pi_session(tmp_path, "s1", "stop", 0.1)], SessionFilter(), lambda text: text, lambda _: None)
     assert (reading.sessions, reading.left_alone) == ([], 1)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
-from skilld.ingest.discover import Host as Surroundings
+from skilld.ingest.discover import Host
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
@@ -26,7 +26,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
     monkeypatch.setenv("TZ", "UTC")
     time.tzset()
     settings = Settings(model="offline", mine={"nightly": True})
-    return Engine(Store.open(tmp_path / "skilld.db"), settings, Surroundings(tmp_path, {}), EVENING)
+    return Engine(Store.open(tmp_path / "skilld.db"), settings, Host(tmp_path, {}), EVENING)
 
 
 def test_it_is_given_once_in_a_night_and_once_after_nights_asleep(engine: Engine) -> None:
@@ -47,7 +47,7 @@ def test_it_waits_for_quiet_and_for_the_end_of_a_pause(engine: Engine) -> None:
 
 
 def test_it_is_off_unless_switched_on(tmp_path: Path) -> None:
-    engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Surroundings(tmp_path, {}), EVENING)
+    engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), EVENING)
     assert schedule.job(engine, NIGHT) is None
 
 

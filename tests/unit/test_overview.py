@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skilld.store import Store
-from skilld.store.overview import SkillUsage as Used
-from skilld.store.overview import UnratedUse as Unrated
+from skilld.store.overview import SkillUsage, UnratedUse
 from skilld.types import How, SkillUse, Span, State, Turn
 from support.proposals import a_proposal
 
@@ -24,13 +23,13 @@ def test_uses_are_gathered_by_what_the_logs_claim_with_the_time_of_the_newest(st
     _use(store, "s2", NOON)
     _use(store, "s1", NOON, name="other")
     assert store.overview.used() == [
-        Used("claude-code", "notes", "", "/p", {"s1": NOON - 3 * HOUR, "s2": NOON}),
-        Used("claude-code", "other", "", "/p", {"s1": NOON}),
+        SkillUsage("claude-code", "notes", "", "/p", {"s1": NOON - 3 * HOUR, "s2": NOON}),
+        SkillUsage("claude-code", "other", "", "/p", {"s1": NOON}),
     ]
 
 
 def test_a_rating_is_asked_for_once_a_session_used_what_was_accepted(store: Store) -> None:
-    def unrated() -> list[Unrated]:
+    def unrated() -> list[UnratedUse]:
         return store.overview.unrated(NOON - 24 * HOUR, NOON)
 
     accepted = "2026-03-02T09:00:00Z"
@@ -42,9 +41,9 @@ def test_a_rating_is_asked_for_once_a_session_used_what_was_accepted(store: Stor
     assert unrated() == []
     _use(store, "first", NOON - 2 * HOUR)
     _use(store, "second", NOON - HOUR)
-    assert unrated() == [Unrated("notes", "second")]
+    assert unrated() == [UnratedUse("notes", "second")]
     store.records.add_feedback("notes", "", "first", "", "2026-02-02T11:00:00Z", helpful=True)
-    assert unrated() == [Unrated("notes", "second")]
+    assert unrated() == [UnratedUse("notes", "second")]
     store.records.add_feedback("notes", "/p/notes/SKILL.md", "", "", "2026-03-02T11:00:00Z", helpful=False)
     assert unrated() == []
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.adopted import Endorsement as Endorsed
-from skilld.classify.adopted import passed_back
+from skilld.classify.adopted import Endorsement, passed_back
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update
@@ -35,13 +34,13 @@ NO_ORDERS = (
 )
 
 
-def _found(text: str, offer: str = OFFER) -> Endorsed | None:
+def _found(text: str, offer: str = OFFER) -> Endorsement | None:
     return passed_back(text, own_words(text, [offer]), offer)
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_an_order_that_goes_beyond_the_case_takes_up_the_rule(order: str) -> None:
-    assert _found(f"{order}:\n\n{PASSED}") == Endorsed(f"{order}:", RULE, quoted=False)
+    assert _found(f"{order}:\n\n{PASSED}") == Endorsement(f"{order}:", RULE, quoted=False)
 
 
 @pytest.mark.parametrize("order", NO_ORDERS)

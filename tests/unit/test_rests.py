@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.ingest import watch
-from skilld.ingest.watch import Throttle as Rests
+from skilld.ingest.watch import Throttle
 from support.waiting import LIMIT
 
 A, B = Path("/a"), Path("/b")
@@ -25,7 +25,7 @@ def test_a_hint_too_soon_comes_again_once(monkeypatch: pytest.MonkeyPatch) -> No
     clock = Clock()
     monkeypatch.setattr(watch, "time", clock)
     again: queue.SimpleQueue[Path] = queue.SimpleQueue()
-    looks = Rests(again.put, seconds=0.2)
+    looks = Throttle(again.put, seconds=0.2)
     assert looks.is_over(A)
     assert not looks.is_over(A)
     assert not looks.is_over(A)

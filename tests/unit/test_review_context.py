@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.review import controller
-from skilld.review.controller import Excerpt as Said
+from skilld.review.controller import Excerpt
 from skilld.review.draw import can_show
 from skilld.types import Evidence, Message
 
@@ -19,15 +19,15 @@ MESSAGES = [
 
 def test_the_quote_stands_between_what_was_said_before_and_after() -> None:
     assert controller.around(MESSAGES, Evidence("k1", "From now on say it.")) == [
-        Said(by_person=False, before="Done. \\x1b[2J"),
-        Said(by_person=True, before="hm, ok. ", quote="From now on say it.", after=" Thanks"),
-        Said(by_person=False, before="I will."),
+        Excerpt(by_person=False, before="Done. \\x1b[2J"),
+        Excerpt(by_person=True, before="hm, ok. ", quote="From now on say it.", after=" Thanks"),
+        Excerpt(by_person=False, before="I will."),
     ]
 
 
 def test_a_quote_that_is_not_found_as_it_was_leaves_the_whole_message() -> None:
     (_, said) = controller.around(MESSAGES, Evidence("k2", "something else"))
-    assert said == Said(by_person=True, before="bye")
+    assert said == Excerpt(by_person=True, before="bye")
     assert controller.around(MESSAGES, Evidence("gone", "bye")) == []
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skilld.agents import copilot_cli, gemini_cli
-from skilld.agents.prompt_history import ProvingParser as Proving
+from skilld.agents.prompt_history import ProvingParser
 from skilld.types import Event, Ignored, RawLine, Reply, Turn
 from support.reading import ignored, replies, said
 
@@ -40,7 +40,7 @@ class Reader:
     """Feeds records to a Gemini parser as the daemon does: the list is told before the lines of each reading."""
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
-        self.parser: Proving = gemini_cli.parser(PurePath("s.jsonl"), state)
+        self.parser: ProvingParser = gemini_cli.parser(PurePath("s.jsonl"), state)
         self.end = 0
 
     def read(self, typed: bytes | None, *records: Mapping[str, Any]) -> list[Event]:

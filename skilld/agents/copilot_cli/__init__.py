@@ -12,10 +12,8 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, named_by, read_object, short, string, utc
-from skilld.agents.prompt_history import Claim, Entry
-from skilld.agents.prompt_history import ProvingParser as Proving
-from skilld.agents.skill_reads import PendingCalls as Waiting
-from skilld.agents.skill_reads import Use, uses_of
+from skilld.agents.prompt_history import Claim, Entry, ProvingParser
+from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.wrapped import picks_of, typed_answer
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
 
@@ -83,10 +81,10 @@ def is_transcript(path: PurePath) -> bool:
     return path.name == _EVENTS
 
 
-def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> Proving:
+def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingParser:
     """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
     known = state or {}
-    return Proving(CopilotParser(path, known), read_history, known)
+    return ProvingParser(CopilotParser(path, known), read_history, known)
 
 
 def read_history(data: bytes) -> Sequence[Entry] | None:
@@ -106,7 +104,7 @@ class CopilotParser:
         """Resume from a checkpoint's state; an empty one is a fresh start."""
         self._session = short(state.get("session")) or path.parent.name
         self._cwd = string(state.get("cwd")) or None
-        self._calls = Waiting(state.get("calls"))
+        self._calls = PendingCalls(state.get("calls"))
         self._handlers: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], Span], list[Event | Claim]]] = {
             "session.start": self._on_start,
             "session.resume": self._on_start,

@@ -15,8 +15,7 @@ from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
 from skilld.agents.gemini_cli.prompts import gemini_answers, typed_text, whole_text
-from skilld.agents.prompt_history import Claim, Entry
-from skilld.agents.prompt_history import ProvingParser as Proving
+from skilld.agents.prompt_history import Claim, Entry, ProvingParser
 from skilld.agents.skill_reads import uses_of
 from skilld.clock import seconds
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
@@ -158,10 +157,10 @@ def is_transcript(path: PurePath) -> bool:
     return path.parent.name == "chats" and _NAME.fullmatch(path.name) is not None
 
 
-def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> Proving:
+def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingParser:
     """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
     known = state or {}
-    return Proving(GeminiParser(path, known), read_log, known)
+    return ProvingParser(GeminiParser(path, known), read_log, known)
 
 
 class GeminiParser:

@@ -13,8 +13,7 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
-from skilld.agents.skill_reads import PendingCalls as Waiting
-from skilld.agents.skill_reads import Use, uses_of
+from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.wrapped import Lookup, Wrappers, no_templates, typed_arguments
 from skilld.clock import seconds
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
@@ -128,7 +127,7 @@ class PiParser:
         self._session = short(state.get("session")) or path.stem.rpartition("_")[2]
         self._cwd = string(state.get("cwd")) or None
         self._presence = Presence(mapping(state.get("presence")))
-        self._calls = Waiting(state.get("calls"))
+        self._calls = PendingCalls(state.get("calls"))
         self._templates: Lookup = no_templates
         self._roles: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any], Span], list[Event]]] = {
             "user": self._on_user,

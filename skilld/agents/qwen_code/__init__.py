@@ -18,8 +18,7 @@ from typing import Any
 from skilld.agents.base import AgentInfo, Folder, mapping, named_by, objects, read_object, short, string, utc
 from skilld.agents.gemini_cli.prompts import QwenQuestions, typed_text, whole_text
 from skilld.agents.prompt_history import COMMAND
-from skilld.agents.skill_reads import PendingCalls as Waiting
-from skilld.agents.skill_reads import Use, uses_of
+from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.clock import seconds
 from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
 
@@ -42,7 +41,7 @@ class Skills:
 
     def __init__(self, state: object = None) -> None:
         """Resume from a checkpoint's state."""
-        self._calls = Waiting(state)
+        self._calls = PendingCalls(state)
 
     def state(self) -> dict[str, list[list[str | None]]]:
         """Return the state for a checkpoint."""

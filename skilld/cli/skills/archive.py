@@ -20,11 +20,11 @@ from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.library.archive import Archived
-    from skilld.library.rows import LibraryRow as Shelved
+    from skilld.library.rows import LibraryRow
     from skilld.store import Store
 
 
-def refuse_to_move(store: Store, row: Shelved, removed: Mapping[str, str], title: str) -> None:
+def refuse_to_move(store: Store, row: LibraryRow, removed: Mapping[str, str], title: str) -> None:
     """Raise RefusedError with `title` where a skill is pinned, or its folder must stay where it is."""
     from skilld.library import archive
     from skilld.library.visibility import pinned

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from skilld.exchange.outgoing import Check
     from skilld.git.repo import Repo
-    from skilld.library.rows import LibraryRow as Shelved
+    from skilld.library.rows import LibraryRow
     from skilld.store import Store
 
 
@@ -54,7 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _said(store: Store, row: Shelved, arguments: argparse.Namespace, redact: Callable[[str], str]) -> tuple[str, bool]:
+def _said(
+    store: Store, row: LibraryRow, arguments: argparse.Namespace, redact: Callable[[str], str]
+) -> tuple[str, bool]:
     """Return the text to write without secrets, and whether there were any."""
     from skilld.exchange import document as yaml_text
     from skilld.exchange.outgoing import without_sessions
@@ -81,7 +83,7 @@ def _masked(value: Any, redact: Callable[[str], str]) -> Any:  # noqa: ANN401 - 
     return redact(value) if isinstance(value, str) else value
 
 
-def _document(store: Store, row: Shelved, said: str, *, with_evidence: bool) -> dict[str, Any]:
+def _document(store: Store, row: LibraryRow, said: str, *, with_evidence: bool) -> dict[str, Any]:
     from skilld.exchange.document import Stats, to_document
     from skilld.skills.draft import read
     from skilld.types import State
@@ -200,7 +202,7 @@ def _remember(repo: Repo, commit: str) -> None:
         store.meta.set(SHARED, known | {str(repo.address): sorted(made)})
 
 
-def _plans(rows: list[Shelved], branch: str) -> list[_Plan]:
+def _plans(rows: list[LibraryRow], branch: str) -> list[_Plan]:
     """Return a branch for each skill; one for all of them where it is named and they are in one repository."""
     from skilld.exchange.outgoing import PREFIX, Check, redacted
     from skilld.git.managed_repos import track
@@ -220,7 +222,7 @@ def _plans(rows: list[Shelved], branch: str) -> list[_Plan]:
     return list(plans.values())
 
 
-def _provenance(row: Shelved) -> str:
+def _provenance(row: LibraryRow) -> str:
     """Return what is told of where a skill came from: counts, nobody's words and no session."""
     parts = [f"Learned from {counted(row.origins, 'session')}."] if row.origins else []
     parts += [f"Used {counted(row.uses.number, 'time')}."] if row.uses.number else []

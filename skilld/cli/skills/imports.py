@@ -14,8 +14,7 @@ from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.exchange.incoming import Incoming
-    from skilld.exchange.incoming import SourceSkill as Found
+    from skilld.exchange.incoming import Incoming, SourceSkill
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -78,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     return next((int(one.error.code) for one in outcomes if one.error is not None), 0)
 
 
-def _outcome(store: Store, found: Found, arguments: argparse.Namespace) -> _Outcome:
+def _outcome(store: Store, found: SourceSkill, arguments: argparse.Namespace) -> _Outcome:
     from skilld.clock import rfc3339
     from skilld.exchange.incoming import alike, incoming, place, proposal
     from skilld.proposals.amend import put

@@ -12,12 +12,12 @@ from skilld.cli import common, inventory
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.exchange.outgoing import SessionWords as Said
-    from skilld.library.rows import LibraryRow as Shelved
+    from skilld.exchange.outgoing import SessionWords
+    from skilld.library.rows import LibraryRow
     from skilld.store import Store
 
 
-def shelved(store: Store, near: Path | None = None) -> list[Shelved]:
+def shelved(store: Store, near: Path | None = None) -> list[LibraryRow]:
     """Return every skill: of the person, of plugins, and of the projects that sessions or the current folder are in.
 
     With `near` those of the project around that path, too.
@@ -28,7 +28,7 @@ def shelved(store: Store, near: Path | None = None) -> list[Shelved]:
     return collect(store, inventory.all_skills, common.home(), os.environ, now=time.time(), around=around)
 
 
-def the_skill(store: Store, given: str) -> Shelved:
+def the_skill(store: Store, given: str) -> LibraryRow:
     """Return the skill that a person means, as `perhaps`. Raises SkilldError where there is none, too."""
     found = perhaps(store, given)
     if found is None:
@@ -36,7 +36,7 @@ def the_skill(store: Store, given: str) -> Shelved:
     return found
 
 
-def perhaps(store: Store, given: str, session: str = "") -> Shelved | None:
+def perhaps(store: Store, given: str, session: str = "") -> LibraryRow | None:
     """Return the skill that a person means by its name, or by the path of its folder or SKILL.md, if there is one.
 
     Of several with that name the one that `session` used. Raises UsageError with the choices where that does not tell:
@@ -52,19 +52,19 @@ def perhaps(store: Store, given: str, session: str = "") -> Shelved | None:
     return named[0] if named else None
 
 
-def said(store: Store, rows: Sequence[Shelved]) -> Said:
+def said(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:
     """Return what is known of sessions that these skills may carry: the ids of all, and the quotes they came from."""
-    from skilld.exchange.outgoing import SessionWords as Said
+    from skilld.exchange.outgoing import SessionWords
     from skilld.types import State
 
     paths = {str(row.path) for row in rows}
     proposals = store.proposals.in_states(list(State))
     quotes = [piece.quote for one in proposals if one.path in paths for piece in one.evidence]
     sessions = {one.session_id for one in proposals} | {one.session_id for one in store.overview.sessions_since(0)}
-    return Said(frozenset(sessions), tuple(dict.fromkeys(quotes)))
+    return SessionWords(frozenset(sessions), tuple(dict.fromkeys(quotes)))
 
 
-def as_json(row: Shelved) -> dict[str, Any]:
+def as_json(row: LibraryRow) -> dict[str, Any]:
     """Return a row as JSON shows it. Shares are 0 to 1, null where there is nothing to share; times are RFC 3339."""
     from skilld.clock import rfc3339
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common
 from skilld.cli.skills import library
-from skilld.library.clusters import Ask, Category, asks, category
-from skilld.library.clusters import Mention as Said
+from skilld.library.clusters import Ask, Category, Mention, asks, category
 from skilld.library.recommend import NO_FEEDBACK, Because, Feedback, because, sure_of, told_of
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from skilld.library.rows import LibraryRow as Shelved
+    from skilld.library.rows import LibraryRow
 
 _SOURCES = ("evolving", "project", "user", "plugin")
 _SORTS = ("group", "recency", "uses", "relevance")
@@ -62,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _chosen(rows: Sequence[Shelved], arguments: argparse.Namespace) -> list[Shelved]:
+def _chosen(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
     from skilld.library.rows import matches
 
     project = common.folder(arguments.project) if arguments.project else None
@@ -77,12 +76,12 @@ def _chosen(rows: Sequence[Shelved], arguments: argparse.Namespace) -> list[Shel
     ]
 
 
-def _ordered(rows: list[Shelved], arguments: argparse.Namespace) -> list[Shelved]:
+def _ordered(rows: list[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
     from skilld.library.recommend import likeness
     from skilld.words import content_stems
 
     wanted = content_stems(common.as_text(arguments.search))
-    orders: dict[str, Callable[[Shelved], float]] = {
+    orders: dict[str, Callable[[LibraryRow], float]] = {
         "group": lambda _: 0.0,
         "recency": lambda row: -max(row.uses.last, row.edited_at),
         "uses": lambda row: -row.uses.number,
@@ -93,7 +92,7 @@ def _ordered(rows: list[Shelved], arguments: argparse.Namespace) -> list[Shelved
     return sorted(rows, key=orders[arguments.sort])
 
 
-def _cells(row: Shelved) -> tuple[str, ...]:
+def _cells(row: LibraryRow) -> tuple[str, ...]:
     from skilld.clock import ago
 
     uses = row.uses
@@ -127,7 +126,7 @@ class Profile:
     top: tuple[tuple[Category, Because], ...]
 
 
-def profile(said: Iterable[Said], *, now: float, feedback: Feedback = NO_FEEDBACK) -> Profile:
+def profile(said: Iterable[Mention], *, now: float, feedback: Feedback = NO_FEEDBACK) -> Profile:
     """Return the profile of what was said."""
     found = asks(said)
     sure = {id(ask): sure_of(ask, told_of(feedback, ask.said[0].skill, ask.said[0].path), now) for ask in found}

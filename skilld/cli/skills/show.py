@@ -14,7 +14,7 @@ from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.library.history import History
-    from skilld.library.rows import LibraryRow as Shelved
+    from skilld.library.rows import LibraryRow
     from skilld.store import Store
     from skilld.store.learnings import Learning
     from skilld.types import Proposal
@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _facts(row: Shelved) -> None:
+def _facts(row: LibraryRow) -> None:
     """Print what a row says, and what the front matter says besides."""
     shown = library.as_json(row)
     metadata = row.skill.front.metadata
@@ -73,7 +73,7 @@ def _shown(value: object) -> str:
     return console.plain(", ".join(map(str, value)) if isinstance(value, list) else str(value))
 
 
-def _proposals(store: Store, row: Shelved) -> list[Proposal]:
+def _proposals(store: Store, row: LibraryRow) -> list[Proposal]:
     """Return what was proposed for it: what it is made of first, oldest first, then the rest."""
     from skilld.types import State
 
@@ -81,7 +81,7 @@ def _proposals(store: Store, row: Shelved) -> list[Proposal]:
     return sorted(found, key=lambda one: one.state is not State.ACCEPTED)
 
 
-def _learnings(store: Store, row: Shelved) -> list[Learning]:
+def _learnings(store: Store, row: LibraryRow) -> list[Learning]:
     """Return what was said of the skill and kept, as no proposal came of it."""
     project = str(row.skill.project) if row.skill.project else None
     of_it = [one for one in store.learnings.all() if one.skill == row.name]
@@ -148,7 +148,7 @@ def diff(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _history(row: Shelved) -> History:
+def _history(row: LibraryRow) -> History:
     from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.library.history import History

@@ -16,7 +16,7 @@ from skilld.errors import Exit, RefusedError, SkilldError
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
     from skilld.library.covers import Answer, Examination
-    from skilld.library.rows import LibraryRow as Shelved
+    from skilld.library.rows import LibraryRow
     from skilld.mining.sessions import Session
     from skilld.settings import Settings
     from skilld.store import Store
@@ -84,7 +84,7 @@ def _answers(
     return answers
 
 
-def _refuse_unwanted(row: Shelved, session: Session) -> None:
+def _refuse_unwanted(row: LibraryRow, session: Session) -> None:
     """Raise RefusedError where the project of the skill or the session wants to be left alone."""
     from skilld.pipeline.documents import why_session_left_alone
     from skilld.skills import why_left_alone
@@ -107,11 +107,11 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
 
 def _session(settings: Settings, wanted: str) -> Session:
     """Return a past session, read from its transcript; those whose path has its id are looked into first."""
-    from skilld.ingest.discover import Host as Surroundings
+    from skilld.ingest.discover import Host
     from skilld.mining.sessions import Reader, past
 
     reader = Reader(common.redactor())
-    found = past(Surroundings(common.home(), os.environ, roots=settings.roots), 0.0)
+    found = past(Host(common.home(), os.environ, roots=settings.roots), 0.0)
     for transcript in sorted(found, key=lambda one: wanted not in str(one.path)):
         session = next((one for one in reader.sessions(transcript) if one.id == wanted), None)
         if session is not None:
@@ -119,7 +119,7 @@ def _session(settings: Settings, wanted: str) -> Session:
     raise SkilldError("No such session", f"no transcript here has one called {wanted}", "skilld show ID names one's.")
 
 
-def _print(row: Shelved, answers: list[Answer], elsewhere: int) -> None:
+def _print(row: LibraryRow, answers: list[Answer], elsewhere: int) -> None:
     for answer in answers:
         word = answer.word.value.replace("_", " ")
         console.line(f"{console.paint(f'{word:11}', _COLOURS[answer.word])}  {console.plain(answer.change)}")

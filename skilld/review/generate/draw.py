@@ -8,7 +8,7 @@ from textual.binding import Binding
 from textual.content import Content
 from textual.screen import Screen
 
-from skilld.mining.proposing import CandidateResult as Became
+from skilld.mining.proposing import CandidateResult
 from skilld.review.draw import fit, safe
 from skilld.review.generate.generating import Choice, Keep, quotes
 from skilld.text import safe_text
@@ -56,25 +56,25 @@ def choice_cells(choice: Choice, cost: float | None, *, chosen: bool) -> list[Co
     ]
 
 
-def candidate_cells(one: Became, name: str, *, kept: bool) -> list[Content]:
+def candidate_cells(one: CandidateResult, name: str, *, kept: bool) -> list[Content]:
     """Return the row of what the sessions came to."""
     what = one.candidate
     return [box(kept), Content(what.action), Content(fit(name, 29)), Content(safe(", ".join(what.dimensions)))]
 
 
-def name_cells(keep: Keep, became: Became | None) -> list[Content]:
+def name_cells(keep: Keep, became: CandidateResult | None) -> list[Content]:
     """Return the row of what is kept, and what became of it under the name that it still has."""
     tried = became is not None and became.candidate.name == keep.name
     said = Content.styled(safe(became.why_not), "yellow") if became and tried else Content("")
     return [Content(keep.candidate.action), Content(fit(keep.name, 39)), said]
 
 
-def evidence(one: Became, text: str) -> Content:
+def evidence(one: CandidateResult, text: str) -> Content:
     """Return what a candidate has a skill say, with the words behind it, and the text of a new skill."""
     return Content("\n").join(_evidence(one, text))
 
 
-def _evidence(one: Became, text: str) -> Iterator[Content]:
+def _evidence(one: CandidateResult, text: str) -> Iterator[Content]:
     if one.why_not:
         yield Content.styled(f"! {safe(one.why_not)}", "bold yellow")
     if not one.candidate.creates:
@@ -94,12 +94,12 @@ KEYS = [Binding("escape", "leave", "Leave"), Binding("q", "leave", show=False)]
 BACK = Binding("b", "back", "Back")
 
 
-class Step(Screen[list[Became]]):
+class Step(Screen[list[CandidateResult]]):
     """One step. Dismissed with None it was left backwards, with a list everything is over."""
 
     CSS = CSS
 
-    def over(self, became: list[Became] | None) -> None:
+    def over(self, became: list[CandidateResult] | None) -> None:
         """End with the step behind this one, unless that was left backwards."""
         if became is not None:
             self.dismiss(became)

@@ -13,15 +13,12 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.offline.provenance import own_words
 from skilld.mining import candidates
-from skilld.mining.candidates import CandidateRun as Considered
-from skilld.mining.candidates import Prices, consider, weigh
+from skilld.mining.candidates import CandidateRun, Prices, consider, weigh
 from skilld.mining.evidence import Transcripts
 from skilld.mining.options import Hooks, Options, Progress, World
-from skilld.mining.proposing import CandidateResult as Became
-from skilld.mining.proposing import become
+from skilld.mining.proposing import CandidateResult, become
 from skilld.mining.questions import Estimate
-from skilld.mining.reading import SessionSet as Reading
-from skilld.mining.reading import read
+from skilld.mining.reading import SessionSet, read
 from skilld.mining.run import counted, support
 from skilld.mining.session_summary import Row
 from skilld.mining.sessions import Session
@@ -61,8 +58,8 @@ class Keep:
 class Preview:
     """What the chosen sessions came to: each candidate as it would become one, and the run that can propose it."""
 
-    considered: Considered
-    previews: Sequence[Became]
+    considered: CandidateRun
+    previews: Sequence[CandidateResult]
 
 
 class Generation:
@@ -73,7 +70,7 @@ class Generation:
         self._around = world
         self._open_store = open_store
         self._prices = Prices(world.terms)
-        self._reading = Reading()
+        self._reading = SessionSet()
         self._rows: dict[str, Row] = {}
         self._one_at_a_time = threading.Lock()
 
@@ -119,7 +116,7 @@ class Generation:
             previews = [become(one, considered.run, world.around, _as_it_is, dry_run=True) for one in candidates]
         return Preview(considered, previews)
 
-    def save(self, kept: Sequence[Keep], result: Preview, progress: Progress) -> Iterator[Became]:
+    def save(self, kept: Sequence[Keep], result: Preview, progress: Progress) -> Iterator[CandidateResult]:
         """Propose what is kept, and yield what became of each. For a skill that is there the model writes the edit."""
         with self._world() as world:
             run = replace(result.considered.run, store=world.store)

@@ -9,11 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE
-from skilld.mining.proposing import CandidateResult as Became
+from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
-from skilld.review.generate.generating import Choice, Keep, about, quotes, why_no_name
-from skilld.review.generate.generating import Generation as Generating
-from skilld.review.generate.generating import Preview as Found
+from skilld.review.generate.generating import Choice, Generation, Keep, Preview, about, quotes, why_no_name
 from skilld.review.plain import Ask, Edit, Say
 from skilld.text import counted, cut, safe_text
 
@@ -29,13 +27,13 @@ class _LeftError(Exception):
 class PlainGenerate:
     """The three steps in plain lines."""
 
-    def __init__(self, generating: Generating, say: Say, ask: Ask, edit: Edit) -> None:
+    def __init__(self, generating: Generation, say: Say, ask: Ask, edit: Edit) -> None:
         self._generating = generating
         self._line = say
         self._asked = ask
         self._edit = edit
 
-    def run(self) -> list[Became]:
+    def run(self) -> list[CandidateResult]:
         """Go through the steps; returns what became of what was kept, nothing where the person left."""
         try:
             choices = self._generating.choices(_silently)
@@ -76,7 +74,7 @@ class PlainGenerate:
             facts += [] if cost is None else [f"${cost:.2f}"]
             self._say(f"{', '.join(facts)}: {cut(one.title, _TITLE)}")
 
-    def _review(self, chosen: Sequence[Choice]) -> tuple[list[Keep], Found]:
+    def _review(self, chosen: Sequence[Choice]) -> tuple[list[Keep], Preview]:
         result = self._generating.find(chosen, self._agree, _silently)
         found = len(result.previews)
         self._say(f"Step 2 of 3: {found} to keep or to drop." if found else "Nothing in them makes a skill.")
@@ -87,7 +85,7 @@ class PlainGenerate:
         self._say(f"Ask {self._generating.model} {about(expected, dollars())}?")
         return self._ask("no: what rules find alone [y/n/q] ").startswith("y")
 
-    def _kept(self, number: int, one: Became) -> Keep | None:
+    def _kept(self, number: int, one: CandidateResult) -> Keep | None:
         candidate, text = one.candidate, one.text
         self._say("")
         self._say(f"{number}. {candidate.action} {candidate.name}: it is {', '.join(candidate.dimensions)}")
@@ -138,9 +136,9 @@ class PlainGenerate:
                 return given
             self._say(f"Not {given}: {why}.")
 
-    def _save(self, kept: Sequence[Keep], result: Found) -> list[Became]:
+    def _save(self, kept: Sequence[Keep], result: Preview) -> list[CandidateResult]:
         """Propose what is kept; a new skill that cannot be may get another name, as long as the person gives one."""
-        became: list[Became] = []
+        became: list[CandidateResult] = []
         while kept:
             again: list[Keep] = []
             for keep, one in zip(kept, self._generating.save(kept, result, _silently), strict=True):
@@ -150,7 +148,7 @@ class PlainGenerate:
             kept = again
         return became
 
-    def _other_name(self, one: Became) -> str:
+    def _other_name(self, one: CandidateResult) -> str:
         """Ask for another name for what was not proposed; empty where there is to be none."""
         self._say(f"{one.candidate.name} was not proposed: {one.why_not}.")
         while True:

@@ -15,14 +15,12 @@ from textual.coordinate import Coordinate
 from textual.widgets import Footer, Static
 
 from skilld.classify.backends import OFFLINE
-from skilld.mining.proposing import CandidateResult as Became
+from skilld.mining.proposing import CandidateResult
 from skilld.review.dialogs import EditDialog, NameDialog, Rows
 from skilld.review.draw import can_show, safe
 from skilld.review.generate import draw
 from skilld.review.generate.draw import BACK, KEYS, Step
-from skilld.review.generate.generating import Generation as Generating
-from skilld.review.generate.generating import Keep, why_no_name
-from skilld.review.generate.generating import Preview as Found
+from skilld.review.generate.generating import Generation, Keep, Preview, why_no_name
 
 # Step 3 on a screen: the names of what was kept, and proposing it.
 
@@ -37,13 +35,13 @@ class SaveStep(Step):
         *KEYS,
     ]
 
-    def __init__(self, generating: Generating, result: Found, kept: Sequence[Keep]) -> None:
+    def __init__(self, generating: Generation, result: Preview, kept: Sequence[Keep]) -> None:
         super().__init__()
         self._generating = generating
         self._result = result
         self._left = list(kept)
-        self._became: list[Became] = []
-        self._missed: list[Became] = []
+        self._became: list[CandidateResult] = []
+        self._missed: list[CandidateResult] = []
         self._saving = False
 
     def compose(self) -> ComposeResult:
@@ -99,7 +97,7 @@ class SaveStep(Step):
 
     @work(thread=True)
     def _save(self) -> None:
-        became: list[Became] = []
+        became: list[CandidateResult] = []
         for one in self._generating.save(self._left, self._result, self._progress):
             became.append(one)
             self.app.call_from_thread(self._became.append, one)
@@ -108,7 +106,7 @@ class SaveStep(Step):
     def _progress(self, what: str, done: int, total: int) -> None:
         self.app.call_from_thread(self._say, f"{what}: {done} of {total}")
 
-    def _saved(self, became: Sequence[Became]) -> None:
+    def _saved(self, became: Sequence[CandidateResult]) -> None:
         self._saving = False
         self._missed = [one for one in became if one.why_not]
         self._left = [keep for keep, one in zip(self._left, became, strict=True) if one.why_not]
@@ -142,7 +140,7 @@ class ReviewStep(Step):
         *KEYS,
     ]
 
-    def __init__(self, generating: Generating, result: Found) -> None:
+    def __init__(self, generating: Generation, result: Preview) -> None:
         super().__init__()
         self._generating = generating
         self._result = result

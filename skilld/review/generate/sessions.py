@@ -16,16 +16,14 @@ from textual.widgets import Footer, Input, Static
 from textual.worker import get_current_worker
 
 from skilld.errors import SkilldError
-from skilld.mining.proposing import CandidateResult as Became
+from skilld.mining.proposing import CandidateResult
 from skilld.mining.questions import Estimate
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import AgreeDialog, Rows
 from skilld.review.draw import safe
 from skilld.review.generate import draw
 from skilld.review.generate.draw import KEYS, Step
-from skilld.review.generate.generating import Choice, about
-from skilld.review.generate.generating import Generation as Generating
-from skilld.review.generate.generating import Preview as Found
+from skilld.review.generate.generating import Choice, Generation, Preview, about
 from skilld.review.generate.review import ReviewStep
 from skilld.text import counted
 
@@ -47,7 +45,7 @@ class SessionsStep(Step):
         *KEYS,
     ]
 
-    def __init__(self, generating: Generating) -> None:
+    def __init__(self, generating: Generation) -> None:
         super().__init__()
         self._generating = generating
         self._all: list[Choice] = []
@@ -207,7 +205,7 @@ class SessionsStep(Step):
         self._busy = False
         self.say(why)
 
-    def _show(self, result: Found) -> None:
+    def _show(self, result: Preview) -> None:
         self._busy = False
         missed = len(result.considered.report.judgement.rejected)
         if not result.previews:
@@ -227,14 +225,14 @@ class SessionsStep(Step):
 # The three steps on a screen: which sessions, what of it, under which names. Escape leaves with nothing proposed.
 
 
-class GenerateApp(App[list[Became]]):
+class GenerateApp(App[list[CandidateResult]]):
     """The three steps alone."""
 
     TITLE = "skilld mine"
     ENABLE_COMMAND_PALETTE = False
     CSS = DIALOGS
 
-    def __init__(self, generating: Generating) -> None:
+    def __init__(self, generating: Generation) -> None:
         super().__init__()
         self._generating = generating
         self.theme = "ansi-dark"
