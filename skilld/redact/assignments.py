@@ -219,10 +219,10 @@ _SHORTEST = 4
 _DIGITS = {Promise.PASSWORD: 6, Promise.SECRET: 12, Promise.PERHAPS: 64}
 
 
-def find(text: str) -> Iterator[Finding]:
+def find(text: str, lowered: str) -> Iterator[Finding]:
     """Yield the value of every name in `text` that promises a secret and is given one."""
     done = run_end = tries = 0
-    for stem in STEMS.finditer(text.replace("\u0130", "i").lower()):  # the one letter whose lower case is longer
+    for stem in STEMS.finditer(lowered):
         if stem.start() < done:
             continue
         start, done = _name_around(text, stem.start())

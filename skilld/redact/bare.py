@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 
 from skilld.redact.blocks import decoded
-from skilld.redact.findings import Finding
+from skilld.redact.findings import Finding, Span
 from skilld.redact.naming import COPULAS, names_a_key
 from skilld.redact.values import is_opaque, is_stand_in
 
@@ -48,19 +49,18 @@ _ISSUER = (
     r"|typeform|vonage|yandex|zendesk)\w{0,24}[\"']?\s{0,3}(?:[:=,]|=>|:=|->)\s{0,3}[\"'`]?$"
 )
 # An RSA or PKCS#8 key in DER begins with a sequence and the version 0; an OpenSSH one with its magic.
+_PEM_LINE = 23  # characters
 _PEM = re.compile(
     r"(?:MII[A-Za-z0-9+/]{3}IBA[A-D]|b3BlbnNzaC1rZXktdjE|MC4CAQAwBQYDK2V|M(?:IGH|EE|HE)AgEA|MHcCAQEEI)"
     r"[A-Za-z0-9+/]{16,256}+={0,2}(?:\s{1,4}[A-Za-z0-9+/]{20,256}+={0,2}){0,256}+"
 )
 
 
-def find(text: str) -> Iterator[Finding]:
-    """Yield every key in `text` that its own look and the words around it give away."""
-    if not _KINDS[2].search(text):
-        return
-    for found in _PEM.finditer(text):
+def find(text: str, runs: list[Span]) -> Iterator[Finding]:
+    """Yield every key in the `runs` of `text` that its own look and the words around it give away."""
+    for found in _PEM.finditer(text) if any(end - start >= _PEM_LINE for start, end in runs) else ():
         yield Finding(*found.span(), "private-key")
-    for found in _RUN.finditer(text):
+    for found in chain.from_iterable(_RUN.finditer(text, *run) for run in runs if _KINDS[2].search(text, *run)):
         start, end = found.span()
         value = found[0]
         if not _KINDS[2].search(value) or _BEGUN.match(text, max(0, start - 1)) or _GOES_ON.match(text, end):

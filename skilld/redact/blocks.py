@@ -6,8 +6,9 @@ import binascii
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import chain
 
-from skilld.redact.findings import Detector, Finding
+from skilld.redact.findings import Detector, Finding, Span
 from skilld.redact.values import is_stand_in
 
 _LONGEST = 16384  # a 16,384 bit RSA key takes 12,700 characters
@@ -108,13 +109,13 @@ _URL_SAFE = str.maketrans("-_", "+/")
 _TEXT_BYTES = bytes([9, 10, 13, *range(32, 127)])
 
 
-def find_encoded(text: str, detectors: tuple[Detector, ...]) -> Iterator[Finding]:
-    """Yield every base64 run of `text` in whose decoded text one of `detectors` finds something."""
+def find_encoded(text: str, runs: list[Span], detect: Detector) -> Iterator[Finding]:
+    """Yield every base64 run in the `runs` of `text` in whose decoded text `detect` finds something."""
     spans: list[tuple[int, int]] = []
     starts: list[int] = []
     parts: list[str] = []
     size = 0
-    for run in _RUN.finditer(text):
+    for run in chain.from_iterable(_RUN.finditer(text, *span) for span in runs):
         text_of = decoded(run[0])
         if text_of:
             spans.append(run.span())
@@ -125,9 +126,8 @@ def find_encoded(text: str, detectors: tuple[Detector, ...]) -> Iterator[Finding
         return
     joined = "\n".join(parts)
     hit: set[int] = set()
-    for detector in detectors:
-        for finding in detector(joined):
-            hit.update(range(bisect_right(starts, finding.start) - 1, bisect_right(starts, finding.end - 1)))
+    for finding in detect(joined):
+        hit.update(range(bisect_right(starts, finding.start) - 1, bisect_right(starts, finding.end - 1)))
     for index in sorted(hit):
         yield Finding(*spans[index], "base64")
 

@@ -20,8 +20,8 @@ _KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]")))
 _MIXED = 2  # kinds of characters that a piece has at least, digits among them or capitals inside
 
 
-def find(text: str, detectors: tuple[Detector, ...]) -> Iterator[Finding]:
-    """Yield every finding of `detectors` that reaches over a line end, once that is taken out."""
+def find(text: str, detect: Detector) -> Iterator[Finding]:
+    """Yield every finding of `detect` that reaches over a line end, once that is taken out."""
     done = 0
     for found in _BREAK.finditer(text):
         if found.start() < done or not _is_piece(found["piece"]):
@@ -32,10 +32,9 @@ def find(text: str, detectors: tuple[Detector, ...]) -> Iterator[Finding]:
         pieces = [head, *_following(text, found)]
         done = pieces[-1][0]
         joined = "".join(text[start:end] for start, end in pieces)
-        for detector in detectors:
-            for finding in detector(joined):
-                if finding.start < head[1] - head[0] < finding.end:
-                    yield Finding(head[0] + finding.start, _end(pieces, finding.end), finding.kind)
+        for finding in detect(joined):
+            if finding.start < head[1] - head[0] < finding.end:
+                yield Finding(head[0] + finding.start, _end(pieces, finding.end), finding.kind)
 
 
 def extended(text: str, finding: Finding) -> Finding:

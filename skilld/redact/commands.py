@@ -79,10 +79,12 @@ def _programs() -> re.Pattern[str]:
 
 
 # What tells that a command may carry a password; each begins with plain characters, which are searched fast.
-_MARKS = tuple(
-    map(re.compile, (r" -[pPaUuwkNbsdn-]", r"pass:", r" /p:", r"sqlplus .", r"wpa_passphrase .", r"nmcli ."))
+_MARKS = (
+    (" -", re.compile(r" -[pPaUuwkNbsdn-]")),
+    *((word, re.compile(f"{word}.")) for word in ("sqlplus ", "wpa_passphrase ", "nmcli ")),
+    *((sign, re.compile(sign)) for sign in ("pass:", " /p:")),
 )
-_ANCHORS = (" -", "pass:", " /p:", "sqlplus ", "wpa_passphrase ", "nmcli ")
+_NET_USE = ("net use", "NET USE", "Net use")
 _NET = re.compile(r"(?i)net user? |net use ")
 _END = re.compile(r"(?<!\\)\n|[;|]|&&")
 _PIPED = re.compile(
@@ -97,7 +99,7 @@ _WORDS = re.compile(r"(?i)pass(?:word)?|pwd|stdin|secret|\w{1,3}")
 
 def find(text: str) -> Iterator[Finding]:
     """Yield the passwords that commands in `text` are given."""
-    for mark in _MARKS if any(map(text.__contains__, _ANCHORS)) else ():
+    for mark in (mark for anchor, mark in _MARKS if anchor in text):
         done = 0  # no program that is not dealt with begins before
         for option in mark.finditer(text):
             if option.start() < done:
@@ -106,7 +108,7 @@ def find(text: str) -> Iterator[Finding]:
             done = (yield from _of(text, program)) if program else option.start()
     if "|" in text and "echo" in text:
         yield from filter(None, map(_password, _PIPED.finditer(text)))
-    for net in _NET.finditer(text) if "net use" in text or "NET USE" in text or "Net use" in text else ():
+    for net in _NET.finditer(text) if any(map(text.__contains__, _NET_USE)) else ():
         if found := _NET_USER.match(text, net.start()):
             yield from filter(None, [_password(found)])
 

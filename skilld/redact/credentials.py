@@ -25,12 +25,14 @@ _COOKIE = re.compile(
         (?P<secret> [\w.!#$%&*+^|~-]{1,80}+ = [^\s"'\\;]{6,16384}+
             (?: ; \s? [\w.!#$%&*+^|~-]{1,80}+ = [^\s"'\\;]{0,16384}+ ){0,40} )"""
 )
+_HEADERS = ("authorization", "bearer", "basic", "cookie")
 _LONG = 12  # a bearer token may be all digits; a shorter number is none
 
 
-def find_in_headers(text: str) -> Iterator[Finding]:
+def find_in_headers(text: str, lowered: str) -> Iterator[Finding]:
     """Yield every credential in a header, or behind the name of a scheme, in `text`."""
-    lowered = text.replace("\u0130", "i").lower()  # the one letter whose lower case is longer
+    if not any(map(lowered.__contains__, _HEADERS)):
+        return
     for found in _anchored(text, lowered, "authorization", _AUTHORIZATION):
         if _is_credential(found["secret"], with_scheme=bool(found["scheme"])):
             yield Finding(*found.span("secret"), "authorization")
@@ -161,8 +163,6 @@ _PARTS = tuple(
 
 def find_in_urls(text: str) -> Iterator[Finding]:
     """Yield every password, web hook path and signature in the URLs of `text`."""
-    if "/" not in text and "=" not in text:
-        return
     for found in _PASSWORD.finditer(text):
         stand_in = is_nominal(found["secret"]) and _STAND_IN_HOST.fullmatch(found["host"])
         if not (stand_in or is_template(found["secret"])):

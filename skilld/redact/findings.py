@@ -30,6 +30,22 @@ class Finding:
 
 
 Detector = Callable[[str], Iterable[Finding]]
+Span = tuple[int, int]
+_SHORTEST_TOKEN = 11  # characters; most that people type has no word so long
+
+
+def long_runs(text: str, words: list[str]) -> list[Span]:
+    """Return where those of the `words` of a text stand that are long enough to hold a token."""
+    spans, at = [], 0
+    for run in [word for word in words if len(word) >= _SHORTEST_TOKEN]:
+        at = text.index(run, at)
+        spans.append((at, at := at + len(run)))
+    return spans
+
+
+def lower(text: str) -> str:
+    """Return `text` in lower case and as long as before: one letter has a longer lower case."""
+    return text.replace("\u0130", "i").lower()
 
 
 def blank_placeholders(text: str) -> str:

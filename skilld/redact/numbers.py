@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from skilld.redact.findings import Finding
@@ -23,26 +24,18 @@ _ISSUERS = re.compile(
     r"|35(?:2[89]|[3-8]\d)\d{12}|62\d{14,17}|(?:50|5[6-9]|6[0-9])\d{14}|220[0-4]\d{12}|(?:8[12]|508)\d{13,14}|9792\d{12}"
 )
 _FEW = 5  # kinds of digits from which a number is no example such as 4242 4242 4242 4242
-_LONGEST = 24  # letters of a word on either side, with what stands between
 _AS_WORDS = 12  # words of the shortest phrase
-# Phrases as they are written: words in a line, or each behind a comma, a line end, a number.
-_SEEDS = (
-    re.compile(r"(?: (?:\d{1,2}[.):]? )?[A-Za-z]{3,8}){10,48}+"),
-    re.compile(r"(?:[\n,;][ \t]{0,4}(?:\d{1,2}[.):]?[ \t]{1,2})?[A-Za-z]{3,8}\r?){10,48}+"),
-)
+_HITS = bytes([1] * 5)  # of every other word of a phrase, less its first and last
 _WORD = re.compile(r"[^\W\d_]+")
-_APART = 8  # characters between two words of a phrase: a number, a comma, a line end
+_APART = re.compile(r"[ \t\r\n,;]{1,6}(?:\d{1,2}[.):]?[ \t]{1,2})?")  # what stands between two words of a phrase
 
 
-def find(text: str) -> Iterator[Finding]:
-    """Yield every card number and every seed phrase in `text`."""
+def find_cards(text: str) -> Iterator[Finding]:
+    """Yield every card number in `text`."""
     for found in _CARD.finditer(text):
         digits = re.sub(r"\D", "", found[0])
         if _ISSUERS.fullmatch(digits) and len(set(digits)) >= _FEW and _luhn(digits):
             yield Finding(*found.span(), "card")
-    for seed in _SEEDS:
-        for found in seed.finditer(text):
-            yield from _phrases(text, max(0, found.start() - _LONGEST), min(len(text), found.end() + _LONGEST))
 
 
 def _luhn(digits: str) -> bool:
@@ -50,19 +43,28 @@ def _luhn(digits: str) -> bool:
     return (sum(map(int, digits[-1::-2])) + sum(number - 9 * (number > 9) for number in doubled)) % 10 == 0  # noqa: PLR2004
 
 
-def _phrases(text: str, start: int, end: int) -> Iterator[Finding]:
-    """Yield each run of words of the list that is long enough to be a phrase."""
+def find_seeds(text: str, words: list[str]) -> Iterator[Finding]:
+    """Yield each run of words of the list that is long enough to be a phrase; `words` are those of `text`."""
+    if text.count(",") + text.count(";") >= _AS_WORDS - 1:
+        words = text.replace(",", " ").replace(";", " ").split()
+    # Most texts end here, by one word in nine, or by every other word. A number may stand before each word of a phrase.
+    if len(words) < _AS_WORDS or _seed_words().isdisjoint(words[:: _AS_WORDS - 3]):
+        return
+    hits = bytes(map(_seed_words().__contains__, words))
+    if _HITS not in hits[::2] and _HITS not in hits[1::2]:
+        return
     run: list[re.Match[str]] = []
-    for word in [*_WORD.finditer(text, start, end), None]:
-        is_next = word is not None and (not run or word.start() - run[-1].end() <= _APART)
-        if word is not None and is_next and word[0].lower() in _seed_words():
-            run.append(word)
+    for word in chain(_WORD.finditer(text), [None]):
+        listed = [word] if word is not None and word[0] in _seed_words() else []
+        if listed and run and _APART.fullmatch(text, run[-1].end(), listed[0].start()):
+            run += listed
             continue
         if len(run) >= _AS_WORDS:
             yield Finding(run[0].start(), run[-1].end(), "seed-phrase")
-        run = []
+        run = listed
 
 
 @cache
 def _seed_words() -> frozenset[str]:
-    return frozenset(Path(__file__).with_name("seed_words.txt").read_text(encoding="ascii").split())
+    words = Path(__file__).with_name("seed_words.txt").read_text(encoding="ascii").split()
+    return frozenset([*words, *map(str.capitalize, words), *map(str.upper, words)])

@@ -24,7 +24,7 @@ _ACCOUNTS = frozenset({"admin", "administrator", "root", "postgres", "guest", "s
 _WITH = frozenset("with as using auth creds mit als avec con com met med som jako как с под".split())  # noqa: SIM905
 _RIGHT = "\"'`)]}>»”’.,!?"
 _SEPARATORS = re.compile(r"[\s,;:=/|&，、：\"'`]+")
-_NAMED = frozenset({"name", "adı", "adi", "id", "名"})
+_BETWEEN = AND | LINKS | {"name", "adı", "adi", "id", "名"}
 # Where a clause ends, or goes on with a place: "password sunflower for the demo".
 _ENDS = re.compile(
     r"[\"'`)\]]{0,2}(?:$|[ \t]{0,2}[,.;!\n)\uff0c\u3002]|[ \t]{1,2}(?:for|on|in|at|to|für|auf|pour|sur|para|en|no|na"
@@ -32,13 +32,13 @@ _ENDS = re.compile(
 )
 
 
-def find(text: str) -> Iterator[Finding]:
+def find(text: str, *, has_digit: bool) -> Iterator[Finding]:
     """Yield the passwords of pairs that no name of a password gives away."""
-    for found in _P.finditer(text):
+    for found in _P.finditer(text) if ":" in text or "=" in text else ():
         at = found.start()
         if not _IN_WORD.match(text, at - 1) and _U.search(text[max(0, at - _BEFORE) : at]):
             yield _finding(found)
-    for found in _JOINED.finditer(text):
+    for found in _JOINED.finditer(text) if has_digit else ():
         if _is_account(text[max(0, found.start() - _BEFORE) : found.start()], text[found.start()]):
             word = found["secret"].rstrip(_RIGHT)
             if word != word.lower() and shape_of(word) is Shape.STRONG:
@@ -58,7 +58,7 @@ def has_user_before(text: str, at: int) -> bool:
     behind = user_before(text[max(0, at - _BEFORE) : at])
     if behind is None:
         return False
-    words = [word for word in _SEPARATORS.split(behind.lower()) if word and word not in AND | LINKS | _NAMED]
+    words = [word for word in _SEPARATORS.split(behind.lower()) if word and word not in _BETWEEN]
     return len(words) == 1
 
 

@@ -8,38 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 from collections.abc import Iterator
 
 from skilld.errors import SkilldError
 from skilld.redact import assignments, bare, blocks, broken, commands, credentials, numbers, spoken, tokens
-from skilld.redact import blocks as encoded
-from skilld.redact import blocks as kubernetes
-from skilld.redact import tokens as shapes
-from skilld.redact.findings import Detector, Finding, blank_placeholders, merge, outside_placeholders
+from skilld.redact.findings import Finding, Span, blank_placeholders, long_runs, lower, merge, outside_placeholders
 
 KEY_BYTES = 32
-_DETECTORS: tuple[Detector, ...] = (
-    blocks.find_keys,
-    tokens.find_tokens,
-    shapes.find_shapes,
-    credentials.find_in_urls,
-    credentials.find_in_headers,
-    credentials.find_logins,
-    commands.find,
-    numbers.find,
-    kubernetes.find_kubernetes,
-    assignments.find,
-    spoken.find,
-    bare.find,
-)
-_TOKENS: tuple[Detector, ...] = (
-    tokens.find_tokens,
-    shapes.find_shapes,
-    credentials.find_in_urls,
-)  # what a line end may break
-# Characters without a blank that a text must have for these to find anything; most that people type has fewer.
-_LEAST: dict[Detector, int] = {tokens.find_tokens: 16, shapes.find_shapes: 11, bare.find: 12}
-_ENCODED = 16
+_DIGIT = re.compile(r"\d")
+_LONGER = 16  # characters of the shortest token with a prefix, and of the shortest text that is encoded
 _ROUNDS = 8  # a text with secrets needs two: one that finds them, one that finds nothing more
 _GAPS = (0, 32, 256)  # findings nearer than this are made one; the wider ones only if the result is too long
 _SLACK = 256  # characters that a short text may grow by beyond twice its length
@@ -109,19 +87,55 @@ class Redactor:
 
 def _search(text: str) -> list[Finding]:
     blanked = blank_placeholders(text)
-    found = (broken.extended(blanked, finding) for finding in merge(_detect(blanked)))
-    return merge(outside_placeholders(found, blanked))
+    found = merge(_detect(blanked))
+    extended = (broken.extended(blanked, finding) for finding in found)
+    return merge(outside_placeholders(extended, blanked)) if found else []
 
 
-def _detect(text: str) -> Iterator[Finding]:
-    longest = max(map(len, text.split()), default=0)
-    for detector in _DETECTORS:
-        if longest >= _LEAST.get(detector, 0):
-            yield from detector(text)
-    if "\n" in text:
-        yield from broken.find(text, _TOKENS)
-    if longest >= _ENCODED:
-        yield from encoded.find_encoded(text, _DETECTORS)
+def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
+    """Yield what the detectors find, the most precise first; those that cannot find anything are not asked.
+
+    `deep`: also what is broken across lines, or encoded.
+    """
+    words = text.split()
+    runs = long_runs(text, words)
+    longer = [run for run in runs if run[1] - run[0] >= _LONGER]
+    lowered = lower(text)
+    has_digit = _DIGIT.search(text) is not None
+    if "PRIVATE KEY" in text or "Private-Lines" in text:
+        yield from blocks.find_keys(text)
+    yield from _detect_tokens(text, runs, longer)
+    yield from credentials.find_in_headers(text, lowered)
+    if "//" in text or "BUNDLE_" in text or "curl" in text:
+        yield from credentials.find_logins(text)
+    yield from commands.find(text)
+    if has_digit:
+        yield from numbers.find_cards(text)
+    yield from numbers.find_seeds(text, words)
+    if "kind" in text:
+        yield from blocks.find_kubernetes(text)
+    yield from assignments.find(text, lowered)
+    yield from spoken.find(text, lowered, has_digit=has_digit)
+    if has_digit and runs:
+        yield from bare.find(text, runs)
+    if deep and "\n" in text:
+        yield from broken.find(text, _detect_joined)
+    if deep and longer:
+        yield from blocks.find_encoded(text, longer, lambda decoded: _detect(decoded, deep=False))
+
+
+def _detect_joined(text: str) -> Iterator[Finding]:
+    runs = long_runs(text, text.split())
+    return _detect_tokens(text, runs, runs)
+
+
+def _detect_tokens(text: str, runs: list[Span], longer: list[Span]) -> Iterator[Finding]:
+    if longer:
+        yield from tokens.find_tokens(text, longer)
+    if runs:
+        yield from tokens.find_shapes(text, runs)
+    if "/" in text or "=" in text:
+        yield from credentials.find_in_urls(text)
 
 
 def _refusal(error: Exception) -> RedactionError:

@@ -26,7 +26,7 @@ _CJK = "\u0e00-\u0e7f\u3000-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uffef"
 _WORD = re.compile(rf"[^\s{_CJK}]{{1,256}}+|[{_CJK}]{{1,64}}+")
 _WHOLE = re.compile(r"[^\s\u3000-\u3002\uff0c\uff1b]{1,256}+")
 _PERHAPS = re.compile(r"[\d\"'`\u201c\u201e\u00ab\u2018\u300c:=\uff1a]")  # without any of these nothing is told
-_ANY = re.compile(r"\d|[\"'`\u201c\u201e\u00ab\u2018\u300c](?<!\w.)")  # the same of a whole text
+_QUOTE = re.compile(r"[\"'`\u201c\u201e\u00ab\u2018\u300c](?<!\w.)")  # or a digit: the same of a whole text
 _SIGN = re.compile(r"[ \t]{0,3}(?:[:=\uff1a]|->|=>|\u2192)[ \t]{0,3}\n?[ \t]{0,8}")
 _QUOTED = re.compile(
     r"[\"'`\u201c\u201e\u00ab\u2018\u300c]([^\"'`\u201c\u201d\u00ab\u00bb\u2018\u2019\u300c\u300d\n]{4,48})[\"'`\u201c\u201d\u00bb\u2019\u300d]"
@@ -48,7 +48,6 @@ _LAST = re.compile(
 )
 _BESIDE = 20  # characters behind a password in which its user may be named
 _CODE = re.compile(r"\d{4,8}")
-_DIGIT = re.compile(r"\d")
 _USUAL = 6  # digits of a code that was sent
 _SIX_DIGITS = re.compile(r"(?<![\w.,:-])\d{4,8}(?![\w:-]|[.,]\d)", re.ASCII)
 _DIGITS = re.compile(r"\d{6,32}")
@@ -82,14 +81,14 @@ class _Token(NamedTuple):
     text: str
 
 
-def find(text: str) -> Iterator[Finding]:
+def find(text: str, lowered: str, *, has_digit: bool) -> Iterator[Finding]:
     """Yield every value near the name of a secret in the prose of `text`."""
-    if _DIGIT.search(text):
+    if has_digit:
         yield from _sent(text)
-    yield from pairs.find(text)
-    if not (_ANY.search(text) or may_name_a_user(text)):
+    yield from pairs.find(text, has_digit=has_digit)
+    if not (has_digit or _QUOTE.search(text) or may_name_a_user(lowered)):
         return
-    found = sorted(names(text), key=lambda name: name.start)
+    found = sorted(names(text, lowered), key=lambda name: name.start)
     stops = dict.fromkeys(Role, len(text))
     limits = []
     for name in reversed(found):

@@ -6,9 +6,10 @@ import binascii
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
+from itertools import chain
 from typing import NamedTuple
 
-from skilld.redact.findings import Finding
+from skilld.redact.findings import Finding, Span
 from skilld.redact.formats import FORMATS, Format
 from skilld.redact.values import is_documented, is_opaque, is_stand_in, is_template
 
@@ -25,23 +26,24 @@ _ESCAPE = re.compile(r"\\[nrtbf]|%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}")
 _BEGIN_HERE = re.compile(_BEGIN)
 
 
-def find_tokens(text: str) -> Iterator[Finding]:
-    """Yield every token of a known format in `text`."""
-    start = _starts().search(text)
+def find_tokens(text: str, runs: Iterable[Span]) -> Iterator[Finding]:
+    """Yield every token of a known format in the `runs` of `text`."""
     run_end = tries = 0
-    while start:
-        at = start.start()
-        kind, end, is_token = _read(text, at)
-        tries = tries + 1 if at < run_end else 0
-        run_end = max(run_end, end)
-        if is_token or tries > _TRIES:
-            yield Finding(at, end, kind)
-            at = end - 1
-        start = _starts().search(text, at + 1)
-    for escape in _ESCAPE.finditer(text):
-        kind, end, is_token = _read(text, escape.end())
-        if is_token:
-            yield Finding(escape.end(), end, kind)
+    for begin, stop in runs:
+        start = _starts().search(text, begin, stop)
+        while start:
+            at = start.start()
+            kind, end, is_token = _read(text, at)
+            tries = tries + 1 if at < run_end else 0
+            run_end = max(run_end, end)
+            if is_token or tries > _TRIES:
+                yield Finding(at, end, kind)
+                at = end - 1
+            start = _starts().search(text, at + 1, stop)
+        for escape in _ESCAPE.finditer(text, begin, stop):
+            kind, end, is_token = _read(text, escape.end())
+            if is_token:
+                yield Finding(escape.end(), end, kind)
 
 
 def begins_token(text: str, at: int, joiners: str = "") -> bool:
@@ -188,18 +190,24 @@ SHAPES = (
 )
 
 
-def find_shapes(text: str) -> Iterator[Finding]:
-    """Yield every token of a known shape in `text`."""
+_UNANCHORED = 50  # characters of the shortest token whose shape has no anchor
+
+
+def find_shapes(text: str, runs: list[Span]) -> Iterator[Finding]:
+    """Yield every token of a known shape in `text`, whose long runs are `runs`."""
+    runs = [run for run in runs if run[1] - run[0] >= _UNANCHORED]
     for shape in SHAPES:
-        for found in _matches(text, shape):
+        if not (shape.anchor in text if shape.anchor else runs):
+            continue
+        for found in _matches(text, shape, runs):
             ends = not text[found.end() : found.end() + 1].isalnum()
             if ends and (shape.inside or begins_token(text, found.start())) and shape.is_real(found[0]):
                 yield Finding(*found.span(), shape.kind)
 
 
-def _matches(text: str, shape: Shape) -> Iterator[re.Match[str]]:
+def _matches(text: str, shape: Shape, runs: list[Span]) -> Iterator[re.Match[str]]:
     if not shape.anchor:
-        yield from shape.pattern.finditer(text)
+        yield from chain.from_iterable(shape.pattern.finditer(text, *run) for run in runs)
         return
     at = text.find(shape.anchor)
     while at >= 0:
