@@ -47,7 +47,7 @@ _OF_THE_FILE = frozenset({"rule", "rules", "skill", "skills"})
 _SUFFIXES = ("ations", "ation", "ings", "ing", "edly", "ies", "ied", "ers", "ed", "es", "ly", "er", "s", "e", "y")
 # All in letters.
 _MIN_STEM = 3
-_COMMON_STEM = 4
+COMMON_STEM = 4
 _MAX_ENDING = 3
 _MAX_FEW_WORDS = 4
 _HALF = 0.5
@@ -152,14 +152,14 @@ def same_stem(one: str, other: str) -> bool:
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
-    if len(short) < _COMMON_STEM:
+    if len(short) < COMMON_STEM:
         return False
     if long.startswith(short):
         return len(long) - len(short) <= len(short)
     if one.isascii() or other.isascii() or _UNSPACED.search(one):
         return False
     common = next((i for i, (a, b) in enumerate(zip(short, long, strict=False)) if a != b), len(short))
-    return common >= _COMMON_STEM and len(long) - common <= _MAX_ENDING
+    return common >= COMMON_STEM and len(long) - common <= _MAX_ENDING
 
 
 def other_tongue(one: str, other: str) -> bool:
@@ -252,11 +252,11 @@ def _forms(words: frozenset[str]) -> _Forms:
 
 def _half(length: int) -> int:
     """Return the least length of a stem that is one with a longer word, of so many letters, that it begins."""
-    return max(_COMMON_STEM, (length + 1) // 2)
+    return max(COMMON_STEM, (length + 1) // 2)
 
 
 def _alike(word: str) -> list[str]:
-    return [word[:k] for k in range(max(_COMMON_STEM, len(word) - _MAX_ENDING), len(word) + 1)]
+    return [word[:k] for k in range(max(COMMON_STEM, len(word) - _MAX_ENDING), len(word) + 1)]
 
 
 def _shortened(word: str) -> list[str]:

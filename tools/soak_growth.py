@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.growth import RUNS
-from support.pumping import growth, reached
+from support.pumping import growths, reached
 from support.text_functions import text_functions
 from tools.soak_report import Part, dice_for, must
 
@@ -40,8 +40,7 @@ def _one(part: Part, name: str) -> None:
     part.count(f"functions {how}")
     if how not in {"done", "raised"}:
         return
-    for run in RUNS:
-        part.count("runs")
-        with part.finding(name):
-            told = growth(function, run, _LONGEST, _SECONDS)
-            must(not told, f"{name} with {run}: {told}")
+    part.count("runs", len(RUNS))
+    with part.finding(name):
+        for told in growths(function, RUNS, _LONGEST, _SECONDS):
+            must(not told, told)

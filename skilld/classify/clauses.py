@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from skilld.words import content_stems, denies, mistyped, same_stem, stem, stems
+from skilld.words import COMMON_STEM, content_stems, denies, same_stem, share_held, stem, stems
 
 # Whose words a text is made of: each content word of it, and whether its ground has the word too.
 #
@@ -83,16 +83,18 @@ def content_words(text: str, ground: str, *, strictly: bool = False) -> list[Wor
     Strictly, no slip of the finger counts as the same word, nor a longer word that begins with a short one.
     """
     plain, known = _plain(text), _plain(ground)
-    said: dict[str, set[str]] = defaultdict(set)  # by the first letter, which all forms of a word have in common
-    for match in _spaced(known):
-        for one in _stem_of(match[0]):
-            said[one[0]].add(one)
+    said = frozenset(one for match in _spaced(known) for one in _stem_of(match[0]))
+    alike: dict[str, set[str]] = defaultdict(set)  # by what all forms of a word have in common
+    for one in said:
+        alike[one[:COMMON_STEM]].add(one)
     words = [
         Word(
             match.start(),
             match.end(),
             1.0,
-            any(_same(one, other, strictly=strictly) for other in said[one[0]]),
+            any(_same(one, other) for other in alike[one[:COMMON_STEM]])
+            if strictly
+            else bool(share_held(frozenset({one}), said, slips=True)),
             not _is_instructing(match[0]),
         )
         for match in _spaced(plain)
@@ -134,11 +136,9 @@ def _is_instructing(word: str) -> bool:
     return bool(stems(word)) and not content_stems(word) and word not in _DEEDS
 
 
-def _same(one: str, other: str, *, strictly: bool) -> bool:
-    if strictly:
-        most = _MOST_ENDING if one.isascii() and other.isascii() else _MOST_INFLECTED
-        return same_stem(one, other) and abs(len(one) - len(other)) <= most
-    return same_stem(one, other) or mistyped(one, other)
+def _same(one: str, other: str) -> bool:
+    most = _MOST_ENDING if one.isascii() and other.isascii() else _MOST_INFLECTED
+    return same_stem(one, other) and abs(len(one) - len(other)) <= most
 
 
 def _unspaced(plain: str, known: str, script: str) -> Iterator[Word]:

@@ -188,11 +188,14 @@ def corrects(proposal: Proposal) -> bool:
     return proposal.state in _CORRECTIONS and bool(proposal.evidence) and not proposal.creates
 
 
+_SEARCHED = 40  # words of a search
+
+
 def matches(row: LibraryRow, words: str) -> bool:
     """Whether every word of a search stands in the skill's name, description, group, tags or path."""
     said = (row.name, row.skill.front.description, row.group, row.kind, *row.tags, str(row.path))
     text = " ".join(said).casefold()
-    return all(word in text for word in words.casefold().split())
+    return all(word in text for word in words.casefold().split()[:_SEARCHED])
 
 
 # Which skills are not used any more. Pure. A stale skill is named as such in lists, and nothing else happens to it.

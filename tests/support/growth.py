@@ -7,6 +7,8 @@ fast only where it also costs something, and where it does so again when it is m
 from __future__ import annotations
 
 import builtins
+import functools
+import gc
 import io
 import os
 import signal
@@ -68,6 +70,7 @@ RUNS: dict[str, Callable[[int], str]] = {
 }
 
 
+@functools.cache
 def text_of(run: str, length: int) -> str:
     """Return a text of about `length` characters: half of it behind a rule in its line, half at the start of a line."""
     half = RUNS[run](length // 2)
@@ -141,6 +144,7 @@ _OF_THE_PROGRAM = (Exception, builtins.SystemExit)
 
 def cost(call: Callable[[], object], seconds: float = _MOST) -> float:
     """Return the processor seconds of a call, whatever it raises; `TooSlowError` where it is ended."""
+    gc.disable()  # a collection takes 0.1 s with all modules in memory, in whichever call it falls
     begun = time.thread_time()
     try:
         with harmless(seconds):
@@ -150,20 +154,29 @@ def cost(call: Callable[[], object], seconds: float = _MOST) -> float:
         raise
     except _OF_THE_PROGRAM:
         pass
-    return time.thread_time() - begun
+    finally:
+        spent = time.thread_time() - begun
+        gc.enable()
+    return spent
 
 
 def grows_too_fast(
-    prepare: Callable[[int], Callable[[], object]], shortest: int, longest: int, *, seconds: float, floor: float = 0.01
+    prepare: Callable[[int], Callable[[], object]],
+    shortest: int,
+    longest: int,
+    *,
+    first: float,
+    seconds: float,
+    floor: float = 0.01,
 ) -> str:
     """Return how a call grows faster than its text from `shortest` to `longest`, doubling; nothing where it does not.
 
-    `prepare` makes the call for a length. A call that would take more than about `seconds` for the longest text though
-    it is linear is looked at with shorter ones, of four times `shortest` at least. Where the longest costs no more than
-    `floor` seconds, or in proportion to the shortest, the lengths between need not be looked at.
+    `prepare` makes the call for a length, `first` is what the shortest cost. A call that would take more than about
+    `seconds` for the longest text though it is linear is looked at with shorter ones, of four times `shortest` at
+    least. Where the longest costs no more than `floor` seconds, or in proportion to the shortest, the lengths between
+    need not be looked at.
     """
     try:
-        first = cost(prepare(shortest))
         while longest > 4 * shortest and first * longest / shortest > seconds:
             longest //= 2
         last = cost(prepare(longest))

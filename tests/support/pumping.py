@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from support.growth import TooSlowError, TouchedError, cost, grows_too_fast, harmless, text_of
 from support.text_functions import NotMadeError, TextFunction
 
 SHORTEST = 1000  # characters
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
-# ones), the items of two skills, the names of files that one question is about. What it costs there is all that counts.
+# ones), the lines of one edit that is taken back, the items of two skills, the names of files that one question is
+# about. What it costs there is all that counts.
 BOUNDED = {
     "skilld.edit.rules": 4000,
     "skilld.edit.lint": 4000,
     "skilld.edit.insertion_point": 4000,
     "skilld.proposals.branch": 4000,
-    "skilld.proposals.reverse_patch": 1000,  # grows with the square of a file's lines: not mended yet
+    "skilld.proposals.reverse_patch": 4000,
 }
 DEAREST = 0.5  # seconds
 
@@ -42,22 +45,36 @@ def reached(function: TextFunction) -> str:
     return "done"
 
 
-def growth(function: TextFunction, run: str, longest: int, seconds: float) -> str:
-    """Return how a function grows too fast with a run, up to `longest`; nothing where it does not.
+def growths(function: TextFunction, runs: Iterable[str], longest: int, seconds: float) -> Iterator[str]:
+    """Yield how a function grows too fast with each of the runs with which it does, up to `longest`.
 
-    `seconds` is about what one call of a linear function may take; a dearer one is given shorter texts.
+    `seconds` is about what one call of a linear function may take; a dearer one is given shorter texts, except with the
+    run that costs it most.
     """
 
-    def prepare(length: int) -> Callable[[], object]:
+    def prepare(run: str, length: int) -> Callable[[], object]:
         with harmless(20):
             arguments = function.arguments(text_of(run, length))
         return lambda: function.run(arguments)
 
-    try:
-        for name, most in BOUNDED.items():
-            if function.name.startswith(name):
-                spent = cost(prepare(most))
-                return f"{most} characters take {spent:.4f} s" if spent > DEAREST else ""
-        return grows_too_fast(prepare, SHORTEST, longest, seconds=seconds)
-    except TouchedError:  # with a longer text it comes as far as the world
-        return ""
+    bound = next((most for name, most in BOUNDED.items() if function.name.startswith(name)), None)
+    firsts: dict[str, float] = {}
+    for run in runs:
+        try:
+            firsts[run] = cost(prepare(run, bound or SHORTEST))
+        except TouchedError:  # with a longer text it comes as far as the world
+            continue
+        except TooSlowError:
+            firsts[run] = math.inf
+    dearest = max(firsts, key=lambda run: firsts[run], default=None)
+    for run, first in firsts.items():
+        if bound:
+            told = f"{bound} characters take {first:.4f} s" if first > DEAREST else ""
+        else:
+            most = math.inf if run == dearest else seconds
+            try:
+                told = grows_too_fast(partial(prepare, run), SHORTEST, longest, first=first, seconds=most)
+            except TouchedError:
+                continue
+        if told:
+            yield f"{function.name} with {run}: {told}"

@@ -229,6 +229,7 @@ def _instance(hint: Any, text: str, deep: int) -> Any:
     raise NotMadeError(hint)
 
 
+@functools.cache
 def _fields(hint: Any) -> dict[str, Any]:
     """Return what a value of a type is made of: a dataclass's fields, a protocol's attributes, a named tuple's."""
     if not inspect.isclass(hint) or not hint.__module__.startswith("skilld"):

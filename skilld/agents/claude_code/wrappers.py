@@ -36,7 +36,11 @@ WRAPPERS = Wrappers(
 
 _INTERRUPTION = re.compile(r"\s*\[Request interrupted by user[^\]\n]*\]\s*")
 _ONLY_IMAGES = re.compile(r"\s*(?:\[Image(?: #\d+|: [^\]\n]*)\]\s*)+")
-_COMMAND = re.compile(r"\s*<command-message>.*?</command-message>\s*<command-name>/?(.*?)</command-name>", re.DOTALL)
+_COMMAND = re.compile(
+    r"\s*<command-message>(?:(?!</command-message>\s*+<command-name>).)*+</command-message>\s*+<command-name>"
+    r"/?(.*?)</command-name>",
+    re.DOTALL,
+)
 _ARGUMENTS, _ARGUMENTS_END = "<command-args>", "</command-args>"
 _BARE_COMMAND = re.compile(r"/([A-Za-z0-9:_-]+)(?:\s+(.*))?", re.DOTALL)
 _MEMORY = re.compile(r"\s*<user-memory-input>(.*)</user-memory-input>\s*", re.DOTALL)

@@ -80,7 +80,7 @@ _CANNED: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"## Code review guidelines:"), "review"),
     (re.compile(r"Review the current code changes \(staged, unstaged, and untracked files\) and provide"), "review"),
     (re.compile(r"Review the code changes against the base branch '.*'\. Start by finding the merge diff"), "review"),
-    (re.compile(r"Review the code changes introduced by commit \w+.*Provide prioritized, actionable find"), "review"),
+    (re.compile(r"Review the code changes introduced by commit \w++.*Provide prioritized, actionable find"), "review"),
     (re.compile(r"Generate a file named AGENTS\.md that serves as a contributor guide for this repo"), "command"),
     (re.compile(r"Automation: .*\nAutomation ID: "), "automation"),
 )
