@@ -217,7 +217,7 @@ def _instance(hint: Any, text: str, deep: int) -> Any:
         return _BY_HAND[hint](text)
     if issubclass(hint, enum.Enum):
         return next(iter(hint))
-    if fields := _fields(hint):
+    if fields := _fields(hint):  # type: ignore[arg-type]  # mypy: a class is hashable
         made = {name: make(one, text, deep + 1) for name, one in fields.items()}
         if getattr(hint, "_is_protocol", False):
             return SimpleNamespace(**made)
