@@ -11,6 +11,7 @@ import ipaddress
 import os
 import pwd
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -142,6 +143,9 @@ def pytest_configure(config: pytest.Config) -> None:
     git_clock.install(GIT_FOLDER)
     git_clock.restart(GIT_FOLDER, int(time.time()))  # for fixtures of a module, which come before the first test
     sys.addaudithook(FENCE)
+    # A script starts what it puts in the background with SIGINT ignored, and every child inherits that.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -40,6 +40,7 @@ HELD = frozenset(
         "skilld.redact.commands._programs",
         "skilld.redact.naming._named",
         "skilld.redact.naming._pattern",
+        "skilld.redact.naming._users",
         "skilld.redact.tokens._body",
         "skilld.redact.tokens._shape",
         "skilld.redact.tokens._starts",
