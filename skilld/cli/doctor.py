@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
@@ -52,6 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     """Return the checks, and why nothing was proposed."""
+    from skilld.context.here import contexts
     from skilld.health import checks
     from skilld.health.gather import Here, gather
     from skilld.ingest.discover import Host
@@ -65,6 +67,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         *checks.agents(facts.agents, now),
         *checks.daemon(facts.daemon, facts.service, now),
         *checks.blocked(facts.blocked),
+        *checks.loaded(contexts(Path.cwd(), common.home(), os.environ)),
         checks.service(facts.service),
         checks.back_end(facts.model),
         checks.budget(facts.spent),

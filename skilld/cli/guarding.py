@@ -45,6 +45,7 @@ READ_ONLY: Mapping[str, When] = {
     "config path": _always,
     "config show": _always,
     "consolidate": _dry,
+    "context": _always,
     "cost": _always,
     "demo": _always,  # works in a home that it makes and removes
     "doctor": _always,

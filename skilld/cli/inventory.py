@@ -28,7 +28,7 @@ def project_skills(project: Path) -> list[Skill]:
 def all_skills(projects: Sequence[Path]) -> list[Skill]:
     """Return the skills of the person, of these projects and of plugins."""
     from skilld.agents import ADAPTERS
-    from skilld.ingest.discover import agent_homes
+    from skilld.agents.homes import agent_homes
     from skilld.skills import inventory
 
     plugins = {

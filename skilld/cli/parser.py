@@ -36,6 +36,7 @@ VERBS = (
     "mcp",
     "chat",
     "inspect",
+    "context",
     "cost",
     "eval",
     "pause",  # resume, snooze, retry

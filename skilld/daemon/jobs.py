@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from skilld.agents import ADAPTERS
 from skilld.batching.window import ClosedBatch
+from skilld.context import VARIABLES
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.lessons import thresholds
 from skilld.proposals.results import proposal_to_json
@@ -42,7 +42,8 @@ def analysis(store: Store, around: Host, agent: str, session_id: str, closing: C
         "turns": [turn.key for turn in closing.turns],
         "skills": [asdict(skill) for skill in found],
         "unusable": [asdict(other) for other in unusable],
-        "instructions": list(ADAPTERS[agent].INFO.instructions),
+        "home": str(around.home),
+        "variables": {name: around.environment[name] for name in VARIABLES if name in around.environment},
     }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
 from skilld.clock import ago, seconds
+from skilld.context import Context, duplicates
 from skilld.files import in_shell
 from skilld.health.values import Agent, Blocked, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble, Verdict
 from skilld.text import counted
@@ -315,6 +316,19 @@ _SKILL_REMEDIES = {
     "cannot be read": "chmod u+r {place}",
     "several hard links": "cp {place} {place}.new && mv {place}.new {place}",
 }
+
+
+def loaded(found: Sequence[Context]) -> list[Check]:
+    """Return one check for each agent that loads something else in this folder than a person would expect."""
+    checks = []
+    for one in found:
+        told = [f"{s.path}: {s.why}{f' ({s.by})' if s.by else ''}" for s in one.surprises]
+        told += [f"{twice.other}: {twice.size} characters stand in {twice.path} too" for twice in duplicates(one.files)]
+        if told:
+            more = f"; and {len(told) - 1} more" if told[1:] else ""
+            remedy = f"See all of it: skilld context --agent {one.agent}"
+            checks.append(Check(f"context {one.agent}", Verdict.WARN, told[0] + more, remedy))
+    return checks or [Check("context", Verdict.OK, "agents load what is written for them in this folder")]
 
 
 def blocked(found: Sequence[Blocked]) -> list[Check]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
-from skilld.agents.base import AgentInfo, Folder
+from skilld.agents.base import AgentInfo
+from skilld.agents.homes import agent_homes, skill_folder
 from skilld.files import FileFacts
 from skilld.ingest.source import source_of
 from skilld.skills import Places
@@ -63,26 +64,6 @@ class Root:
         return path if path.name.endswith(adapter.INFO.suffixes) and adapter.is_transcript(path) else None
 
 
-def agent_homes(info: AgentInfo, home: Path, environment: Mapping[str, str]) -> list[Path]:
-    """Return the agent's own folders: the usual one, or where its variable moved it (several with commas)."""
-    for variable, below in (*((name, "") for name in info.home_variables), *info.home_parents):
-        if value := environment.get(variable):
-            moved = [_below_home(part.strip(), home) / below for part in value.split(",") if part.strip()]
-            return [path for path in dict.fromkeys(moved) if path.is_absolute()] or [home / info.home]
-    return [home / info.home]
-
-
-def _skill_folder(folder: Folder, home: Path, environment: Mapping[str, str]) -> Path | None:
-    for variable, below in folder.variables:
-        if (value := environment.get(variable)) and (top := _below_home(value, home)).is_absolute():
-            return top / below
-    return home / folder.usual if folder.usual else None
-
-
-def _below_home(folder: str, home: Path) -> Path:
-    return home / folder[2:] if folder.startswith("~/") else Path(folder)
-
-
 def roots(
     home: Path, environment: Mapping[str, str], configured: Mapping[str, Sequence[Path]] | None = None
 ) -> list[Root]:
@@ -119,7 +100,7 @@ def skill_places(
     homes = [_home_of(root, info) for root in (configured or {}).get(agent, ())]
     homes = homes or agent_homes(info, home, environment)
     own = [base / sub for base in homes for sub in info.skill_homes]
-    own += filter(None, (_skill_folder(folder, home, environment) for folder in info.skill_folders))
+    own += filter(None, (skill_folder(folder, home, environment) for folder in info.skill_folders))
     linked = {sub for adapter in ADAPTERS.values() for sub in adapter.INFO.project_skills}
     return Places(info.project_skills, (*own, *(home / sub for sub in info.user_skills)), tuple(sorted(linked)))
 

@@ -118,7 +118,9 @@ class Analysis:
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
         self._messages = conversation.read(self._job, self._redact)
-        instructions = standing_instructions(self._job.get("cwd"), self._job.get("instructions", ()))
+        instructions = standing_instructions(
+            self._job["agent"], self._job.get("cwd"), self._job.get("home", ""), self._job.get("variables", {})
+        )
         judge = Judge(self._backend, self._messages, self._skills, self._redact(instructions), self._redact)
         verdict = judge.verdict()
         if judge.unusable and not (verdict.proposed or verdict.learned):

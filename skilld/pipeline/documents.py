@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import os
-import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeGuard
 
+from skilld.context import Context, LoadedFile, Scope, context_of
+from skilld.context.values import within
 from skilld.errors import SkilldError
 from skilld.skills import read, why_left_alone
 from skilld.types import SkillDoc, SkillRef
 
 UNREADABLE = "its SKILL.md cannot be read"
 _MOST = 64 * 1024
-_DEEPEST = 256  # folders above a session's
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,37 +58,23 @@ def why_session_left_alone(cwd: str | None) -> str:
     return why_left_alone(Path(cwd)) if _is_plain(cwd) else ""
 
 
-def standing_instructions(cwd: str | None, names: Sequence[str]) -> str:
-    """Return what CLAUDE.md, AGENTS.md and the like say from `cwd` up to the repository's root."""
-    if not _is_plain(cwd):
+def standing_instructions(agent: str, cwd: str | None, home: str, variables: Mapping[str, str]) -> str:
+    """Return what `agent` loads when it works in `cwd`, the nearest files first; skills aside."""
+    if not _is_plain(cwd) or not _is_plain(home):
         return ""
-    folders = [*_up_to_root(Path(cwd))]
-    found = (_own_text(folder / name, folders[-1]) for folder in folders for name in names)
-    return "\n\n".join(text for text in found if text)
+    found = context_of(agent, "", cwd, home, environment=variables)
+    files = [file for file in reversed(found.files) if file.entered and file.scope is not Scope.SKILL]
+    return "\n\n".join(file.text[:_MOST] for file in files if _is_own(file, found, home))
 
 
 def _is_plain(cwd: str | None) -> TypeGuard[str]:
     return cwd is not None and Path(cwd).is_absolute() and ".." not in Path(cwd).parts
 
 
-def _up_to_root(folder: Path) -> Iterator[Path]:
-    for parent in (folder, *folder.parents[:_DEEPEST]):
-        yield parent
-        if os.path.lexists(parent / ".git"):
-            return
-
-
-def _own_text(path: Path, top: Path) -> str:
-    """Return a file's text; empty where it is not ours, or a link out of `top`: a repository may hold any link."""
+def _is_own(file: LoadedFile, found: Context, home: str) -> bool:
+    """Whether a file is ours and no link out of the project or of the home: a repository may hold any link."""
+    ours = found.is_inside(file) if within(file.path, found.root) else within(file.real, home)
     try:
-        real = path.resolve(strict=True)
-        if not real.is_relative_to(top.resolve()):
-            return ""
-        fd = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError, RuntimeError):
-        return ""
-    with os.fdopen(fd, "rb") as file:
-        facts = os.fstat(fd)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_uid != os.geteuid():
-            return ""
-        return file.read(_MOST).decode("utf-8", "replace")
+        return ours and Path(file.real).stat().st_uid == os.geteuid()
+    except OSError:
+        return False

@@ -16,6 +16,7 @@ from skilld.daemon import jobs
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host, Root, roots, skill_places, transcripts
 from skilld.ingest.inspect import guess_agent, inspect
+from skilld.pipeline.documents import standing_instructions
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.types import Event, How, Malformed, RawLine, SkillUse, Span, Turn
@@ -94,7 +95,9 @@ def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path)
     batch = engine.next_batch(NOW)
     assert batch is not None
     assert [(found["name"], found["path"]) for found in batch.job["skills"]] == [("notes", str(skill))]
-    assert batch.job["instructions"] == ["TOY.md"]
+    (home / "w").mkdir()
+    (home / "w/TOY.md").write_text("tabs")
+    assert standing_instructions("toy", str(home / "w"), batch.job["home"], batch.job["variables"]) == "tabs"
     assert jobs.complete(with_store, Settings(), around, batch)["agent"] == "toy"
     assert with_store.transcripts.summary()["toy"]["malformed"] == 1
     with_store.close()

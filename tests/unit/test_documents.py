@@ -12,8 +12,6 @@ from skilld.pipeline.documents import load_skills, standing_instructions
 from skilld.settings.redaction_key import load_key
 from skilld.types import SkillRef
 
-NAMES = ("CLAUDE.md", ".claude/CLAUDE.md")
-
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
@@ -36,50 +34,62 @@ def test_skills_are_numbered_as_they_can_be_read(tmp_path: Path) -> None:
     assert left_out == [("gone", "its SKILL.md cannot be read"), ("b", "its SKILL.md cannot be read")]
 
 
-def test_instructions_are_read_from_the_working_folder_up_to_the_repository(project: Path) -> None:
-    (project.parent / "CLAUDE.md").write_text("above")
+def instructions(cwd: str | Path | None, home: Path = Path("/nowhere"), agent: str = "claude-code") -> str:
+    return standing_instructions(agent, None if cwd is None else str(cwd), str(home), {})
+
+
+def test_the_nearest_instructions_come_first_and_the_persons_last(project: Path, tmp_path: Path) -> None:
     (project / "CLAUDE.md").write_text("root")
     (project / "src/CLAUDE.md").write_text("near")
     (project / ".claude").mkdir()
     (project / ".claude/CLAUDE.md").write_text("hidden")
-    assert standing_instructions(str(project / "src"), NAMES) == "near\n\nroot\n\nhidden"
-    assert standing_instructions(str(project), NAMES) == "root\n\nhidden"
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude/CLAUDE.md").write_text("mine")
+    assert instructions(project / "src", tmp_path) == "near\n\nhidden\n\nroot\n\nmine"
+    assert instructions(project, tmp_path) == "hidden\n\nroot\n\nmine"
+    assert instructions(project, tmp_path, "codex") == ""
+
+
+def test_what_lies_above_the_project_counts_only_in_the_persons_home(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("above")
+    assert instructions(project, tmp_path) == "above"
+    assert instructions(project, tmp_path / "elsewhere") == ""
 
 
 def test_a_link_inside_the_project_is_followed_and_one_out_of_it_is_not(project: Path) -> None:
     (project / "AGENTS.md").write_text("shared")
     (project / "CLAUDE.md").symlink_to("AGENTS.md")
-    assert standing_instructions(str(project), ["CLAUDE.md"]) == "shared"
+    assert instructions(project, project.parent) == "shared"
     secret = project.parent / "credentials"
     secret.write_text("secret")
     (project / "CLAUDE.md").unlink()
     (project / "CLAUDE.md").symlink_to(secret)
-    assert standing_instructions(str(project), ["CLAUDE.md"]) == ""
+    assert "secret" not in instructions(project, project.parent)
     (project / ".claude").symlink_to(project.parent)
     (project.parent / "CLAUDE.md").write_text("elsewhere")
-    assert standing_instructions(str(project), NAMES) == ""
+    assert "elsewhere" not in instructions(project)
 
 
 def test_a_pipe_is_not_waited_for(project: Path) -> None:
     os.mkfifo(project / "CLAUDE.md")
-    assert standing_instructions(str(project), NAMES) == ""
+    assert instructions(project) == ""
 
 
 @pytest.mark.parametrize("cwd", [None, "", "relative", "/a/../b", "/a\0b", "/\ud800", "/" + "x" * 5000, "/nowhere"])
 def test_a_folder_that_is_none_has_no_instructions(cwd: str | None) -> None:
-    assert standing_instructions(cwd, ["CLAUDE-of-no-one.md"]) == ""
+    assert instructions(cwd) == ""
 
 
 def test_a_huge_file_is_read_in_part(project: Path) -> None:
     (project / "CLAUDE.md").write_bytes(b"x" * 1_000_000)
-    assert len(standing_instructions(str(project), ["CLAUDE.md"])) == 64 * 1024
+    assert len(instructions(project)) == 64 * 1024
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 def test_another_users_instructions_are_not_read(project: Path) -> None:
     (project / "CLAUDE.md").write_text("theirs")
     os.chown(project / "CLAUDE.md", 12345, 12345)
-    assert standing_instructions(str(project), ["CLAUDE.md"]) == ""
+    assert instructions(project) == ""
 
 
 def test_the_key_of_the_placeholders_is_made_once_and_is_private(tmp_path: Path) -> None:

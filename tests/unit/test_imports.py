@@ -22,7 +22,7 @@ LAYERS = (
     ("git", "markdown", "redact", "caller"),
     ("agents", "batching", "skills", "notify"),
     ("classify", "edit", "mcp"),
-    ("settings", "paths", "logs", "console"),
+    ("settings", "paths", "logs", "console", "context"),
     ("store", "crash", "service", "demo"),
     ("ingest",),
     ("pipeline",),

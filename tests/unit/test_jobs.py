@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from skilld.agents import ADAPTERS
+from skilld.agents.homes import agent_homes
 from skilld.batching.window import ClosedBatch
 from skilld.daemon import jobs
-from skilld.ingest.discover import Host, Root, agent_homes, roots, skill_places, transcripts
+from skilld.ingest.discover import Host, Root, roots, skill_places, transcripts
 from skilld.store import Store
 from skilld.store.transcripts import WaitingTurn
 from skilld.types import ClosedBy, How, SkillUse, Span, Turn

@@ -1,0 +1,115 @@
+"""`skilld context`: what each agent loads in a project, and what of it would surprise a person."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import UsageError
+from skilld.text import counted
+
+if TYPE_CHECKING:
+    from skilld.context import Context
+
+_KNOWN = {"documented": "as its documentation says", "not known": "what it loads is not known"}
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(
+        verbs,
+        "context",
+        run,
+        "show what each agent loads here: instruction files, imports, rules, skills",
+        listing=True,
+    )
+    parser.add_argument("--agent", metavar="AGENT", help="only this one; otherwise all that are installed or were used")
+    parser.add_argument("--project", metavar="DIR", type=Path, default=Path(), help="the folder in which it works")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.agents import ADAPTERS
+    from skilld.context.here import contexts, unread
+
+    if arguments.agent and arguments.agent not in ADAPTERS:
+        raise UsageError("No such agent", f"{common.as_text(arguments.agent)}; there are: {', '.join(ADAPTERS)}")
+    project = common.folder(arguments.project)
+    chosen = [arguments.agent] if arguments.agent else []
+    found = contexts(project, common.home(), os.environ, chosen)
+    nobodys = unread(found, project) if not chosen else []
+    if arguments.json:
+        return common.write_json({"agents": {one.agent: as_json(one) for one in found}, "unread": nobodys})
+    for one in found:
+        _show(one, project)
+    for path in nobodys:
+        console.line(f"No agent here reads {console.plain(_short(path, project))}.")
+    if not found:
+        console.line("No coding agent is installed or was used here. Name one: skilld context --agent claude-code")
+    return 0
+
+
+def as_json(context: Context) -> dict[str, Any]:
+    """Return what is told of one agent."""
+    from skilld.context import Kind, duplicates
+
+    files = [
+        {
+            "path": file.path,
+            "loaded": file.loaded.value,
+            "scope": file.scope.value,
+            "tokens": file.tokens,
+            "via": file.via,
+            "paths": list(file.paths),
+        }
+        for file in context.files
+    ]
+    return {
+        "version": context.version,
+        "source": context.source,
+        "files": files,
+        "tokens": context.tokens,
+        "duplicates": [asdict(one) for one in duplicates(context.files)],
+        "conflicts": [],
+        "dead": [asdict(one) for one in context.of(Kind.DEAD)],
+        "surprises": [asdict(one) for one in context.surprises if one.kind is not Kind.DEAD],
+    }
+
+
+def _show(context: Context, project: Path) -> None:
+    from skilld.context import Scope, duplicates
+
+    known = _KNOWN.get(context.source, f"{context.tokens} tokens in its first request")
+    console.line(console.paint(f"{context.agent} {context.version}".strip(), "bold") + f": {known}")
+    rows = []
+    for file in context.files:
+        if file.scope is Scope.SKILL:
+            continue
+        why = f"imported by {_short(file.via, project)}" if file.via else ""
+        why = f"for {', '.join(file.paths)}" if file.paths else why
+        rows.append((file.loaded.value, file.scope.value, str(file.tokens), _short(file.path, project), why))
+    console.table([tuple(map(console.plain, row)) for row in rows], indent="  ")
+    skills = [file for file in context.files if file.scope is Scope.SKILL]
+    if skills:
+        tokens = sum(file.tokens for file in skills)
+        console.line(f"  and a line for each of {counted(len(skills), 'skill')}, {tokens} tokens")
+    for surprise in context.surprises:
+        place = f"{_short(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
+        by = f" ({_short(surprise.by, project)})" if surprise.by else ""
+        console.line(f"  ! {console.plain(place)}: {console.plain(surprise.why + by)}")
+    for one in duplicates(context.files):
+        place = f"{_short(one.other, project)}:{one.line}"
+        console.line(f"  ! {console.plain(place)}: {one.size} characters stand in {_short(one.path, project)} too")
+
+
+def _short(path: str, project: Path) -> str:
+    """Return a path as it is best read from the project."""
+    home = str(common.home())
+    if path.startswith(f"{project}/"):
+        return path[len(str(project)) + 1 :]
+    return f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path

@@ -1,0 +1,113 @@
+"""What an agent loads in a folder: instruction files, imports, rules, skills, by agent and version.
+
+`context_of` is the whole of it. The resolvers know facts that were measured with the real clients
+(tests/live/test_context.py) and look at files through `disk.Files`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from posixpath import join, normpath
+
+from skilld.agents import ADAPTERS
+from skilld.agents.homes import agent_homes, skill_folder
+from skilld.context import claude_code, codex, copilot_cli, documented, gemini_cli, opencode, pi
+from skilld.context.disk import Disk, Files
+from skilld.context.duplicates import Duplicate, duplicates
+from skilld.context.gather import Gathered, Where, up
+from skilld.context.listing import LISTINGS, take
+from skilld.context.values import Context, Kind, Loaded, LoadedFile, Scope, Segment, Surprise, version_of
+
+__all__ = [
+    "VARIABLES",
+    "Context",
+    "Disk",
+    "Duplicate",
+    "Kind",
+    "Loaded",
+    "LoadedFile",
+    "Scope",
+    "Segment",
+    "Surprise",
+    "context_of",
+    "duplicates",
+]
+
+RESOLVERS: Mapping[str, tuple[Callable[[Where], Gathered], str]] = {
+    "claude-code": (claude_code.resolve, claude_code.NEWEST),
+    "codex": (codex.resolve, codex.NEWEST),
+    "opencode": (opencode.resolve, opencode.NEWEST),
+    "gemini-cli": (gemini_cli.resolve, gemini_cli.NEWEST),
+    "copilot-cli": (copilot_cli.resolve, copilot_cli.NEWEST),
+    "pi": (pi.resolve, pi.NEWEST),
+    "qwen-code": (gemini_cli.resolve_qwen, gemini_cli.QWEN_NEWEST),
+}
+# What moves or switches off files that agents load.
+VARIABLES = tuple(
+    dict.fromkeys(
+        (
+            *(name for adapter in ADAPTERS.values() for name in adapter.INFO.variables),
+            "XDG_CONFIG_HOME",
+            "CLAUDE_CODE_DISABLE_CLAUDE_MDS",
+            "OPENCODE_DISABLE_CLAUDE_CODE",
+            "OPENCODE_DISABLE_PROJECT_CONFIG",
+            "COPILOT_CUSTOM_INSTRUCTIONS_DIRS",
+        )
+    )
+)
+_DISK = Disk()
+
+
+def context_of(
+    agent: str,
+    version: str,
+    project_dir: str | Path,
+    home: str | Path,
+    touched_files: Sequence[str] = (),
+    *,
+    environment: Mapping[str, str] | None = None,
+    files: Files = _DISK,
+) -> Context:
+    """Return what `agent` loads when it works in `project_dir` and has touched these files (absolute, or relative).
+
+    With no `version` the rules of the newest known one hold. Never raises: what cannot be read is not loaded.
+    """
+    project, environment = files.real(str(project_dir)), environment or {}
+    folders = up(project)
+    root = next((folder for folder in folders if files.exists(join(folder, ".git"))), "")
+    known = agent in RESOLVERS
+    names = ADAPTERS[agent].INFO.instructions if agent in ADAPTERS else ()
+    if not known and not names:
+        return Context(agent, version, "not known", root or project)
+    where = Where(
+        files=files,
+        project=project,
+        home=str(home),
+        own=_own(agent, Path(home), environment),
+        version=version_of(version),
+        environment=environment,
+        touched=tuple(normpath(join(project, path)) for path in touched_files),
+        root=root,
+    )
+    found = RESOLVERS[agent][0](where) if known else documented.resolve(agent, names, where)
+    if agent in LISTINGS:
+        take(found, LISTINGS[agent], ADAPTERS[agent].INFO.project_skills, _personal_skills(agent, where))
+    shown = version or (RESOLVERS[agent][1] if known else "")
+    source = "measured" if known else "documented"
+    return Context(agent, shown, source, root or project, tuple(found.files), tuple(found.surprises))
+
+
+def _own(agent: str, home: Path, environment: Mapping[str, str]) -> str:
+    if agent == "opencode":  # its folder in ADAPTERS is that of its data
+        return join(environment.get("XDG_CONFIG_HOME") or join(str(home), ".config"), "opencode")
+    return str(agent_homes(ADAPTERS[agent].INFO, home, environment)[0]) if agent in ADAPTERS else ""
+
+
+def _personal_skills(agent: str, where: Where) -> list[str]:
+    info = ADAPTERS[agent].INFO
+    home = Path(where.home)
+    own = [join(where.own, below) for below in info.skill_homes]
+    own += [str(path) for folder in info.skill_folders if (path := skill_folder(folder, home, where.environment))]
+    left_out = LISTINGS[agent].not_at_home
+    return [*own, *(join(where.home, below) for below in info.user_skills if below not in left_out)]

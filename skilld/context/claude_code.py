@@ -1,0 +1,167 @@
+"""What Claude Code loads, measured with 2.1.197 and 2.1.330."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Sequence
+from posixpath import dirname, join
+
+from skilld.context import markup
+from skilld.context.gather import Gathered, Where, at, files_below, strings
+from skilld.context.imports import Imports, follow
+from skilld.context.patterns import is_whole
+from skilld.context.values import Kind, LoadedFile, Scope, Segment, within
+
+NEWEST = "2.1.330"
+FALLBACK_SINCE = (2, 1, 277)  # AGENTS.md is read; the consent for linked rules is not there in 2.1.197 either
+_HOPS = 4  # of imports below a file
+_MEMORY_LINES, _MEMORY_BYTES = 200, 24_986
+_PLUGIN = "cc-plugin-agents-md@builtin"
+_NOT_TEXT = tuple(".png .jpg .jpeg .gif .webp .bmp .ico .pdf .zip .gz .tar .mp3 .mp4 .mov .wasm .so .exe".split())  # noqa: SIM905
+_OTHERS_KEYS = ("globs", "applyTo", "path", "alwaysApply")
+MANAGED = (
+    "/Library/Application Support/ClaudeCode/CLAUDE.md" if sys.platform == "darwin" else "/etc/claude-code/CLAUDE.md"
+)
+
+
+def view(text: str) -> tuple[Segment, ...]:
+    """Return what is sent of a file: neither front matter nor comments that stand by themselves."""
+    return markup.segments(markup.without_comments(markup.split_front(text)[1]))
+
+
+def resolve(where: Where) -> Gathered:
+    """Return what is loaded, first to last."""
+    found = Gathered(where)
+    if where.environment.get("CLAUDE_CODE_DISABLE_CLAUDE_MDS") != "1":
+        _Resolver(found).run()
+    return found
+
+
+class _Resolver:
+    def __init__(self, found: Gathered) -> None:
+        self.found = found
+        self.where = found.where
+        user = self.where.json(join(self.where.own, "settings.json"))
+        local = self.where.json(join(self.where.project, ".claude/settings.local.json"))
+        self.excludes = [*strings(user.get("claudeMdExcludes")), *strings(local.get("claudeMdExcludes"))]
+        self.mode = at(user, "pluginConfigs", _PLUGIN, "options", "instructionFiles") or "claude-md-or-agents-md"
+        off = at(user, "enabledPlugins", _PLUGIN) is False
+        is_new = not self.where.version or self.where.version >= FALLBACK_SINCE
+        self.is_new = is_new
+        self.reads_agents = is_new and not off and self.mode in {"claude-md-or-agents-md", "claude-md-and-agents-md"}
+        self.remembers = user.get("autoMemoryEnabled") is not False
+        # In a home that is moved by CLAUDE_CONFIG_DIR this file lies inside; else beside it.
+        moved = bool(self.where.environment.get("CLAUDE_CONFIG_DIR"))
+        answers = self.where.json(join(self.where.own if moved else self.where.home, ".claude.json"))
+        folders = (self.where.project, self.where.root or self.where.project)
+        key = "hasClaudeMdExternalIncludesApproved"
+        self.consent = any(at(answers, "projects", folder, key) is True for folder in folders)
+
+    def run(self) -> None:
+        self._file(MANAGED, Scope.MANAGED)
+        if self.mode == "managed-only":
+            return
+        self._file(join(self.where.own, "CLAUDE.md"), Scope.PERSONAL)
+        self._rules(join(self.where.own, "rules"), self.where.project, personal=True)
+        chain = self.where.up()[::-1]
+        main = self._main_checkout()
+        for folder in chain:
+            shared = not (main and within(folder, main) and not within(folder, self.where.root))
+            self._folder(folder, Scope.PROJECT, shared=shared)
+        self._agents(chain)
+        self._nested()
+        if self.remembers:
+            slug = re.sub(r"[^A-Za-z0-9]", "-", main or self.where.root or self.where.project)
+            self._memory(join(self.where.own, "projects", slug, "memory/MEMORY.md"))
+
+    def _folder(self, folder: str, scope: Scope, *, shared: bool = True) -> None:
+        """Take what one folder holds: in a nested one when something below it is touched."""
+        below = folder if scope is Scope.NESTED else ""
+        if shared:
+            self._file(join(folder, "CLAUDE.md"), scope, below)
+            self._file(join(folder, ".claude/CLAUDE.md"), scope, below)
+            self._rules(join(folder, ".claude/rules"), folder, below)
+        self._file(join(folder, "CLAUDE.local.md"), Scope.LOCAL, below)
+
+    def _main_checkout(self) -> str:
+        """Return the main checkout above the worktree that this is, else nothing."""
+        git = self.where.files.read(join(self.where.root, ".git")) if self.where.root else None
+        main = git.text.removeprefix("gitdir:").strip().partition("/.git/worktrees/")[0] if git else ""
+        return main if main and within(self.where.root, main) else ""
+
+    def _agents(self, chain: Sequence[str]) -> None:
+        """Take AGENTS.md, where no Claude file of the way has anything to say."""
+        names = ("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md")
+        paths = [join(folder, name) for folder in chain for name in ("AGENTS.md", ".claude/AGENTS.md")]
+        ours = {join(folder, name) for folder in chain for name in names} - {join(self.where.own, "CLAUDE.md")}
+        self.hider = next((file.path for file in self.found.files if file.path in ours and not file.via), "")
+        if self.reads_agents and (not self.hider or self.mode == "claude-md-and-agents-md"):
+            for path in paths:
+                self._file(path, Scope.PROJECT)
+            return
+        for path in paths:
+            there = self.where.files.read(path)
+            if self.hider and self.reads_agents and there and view(there.text) and there.real not in self.found.taken:
+                self.found.tell(Kind.HIDDEN, path, "it is read only where no CLAUDE.md is", by=self.hider)
+
+    def _nested(self) -> None:
+        for folder, names in self.where.nested():
+            if names.keys().isdisjoint(("CLAUDE.md", ".claude", "CLAUDE.local.md", "AGENTS.md")):
+                continue
+            before = len(self.found.files)
+            self._folder(folder, Scope.NESTED)
+            none = not any(file.scope in {Scope.NESTED, Scope.LOCAL} for file in self.found.files[before:])
+            if self.reads_agents and not self.hider and none:
+                self._file(join(folder, "AGENTS.md"), Scope.NESTED, folder)
+                self._file(join(folder, ".claude/AGENTS.md"), Scope.NESTED, folder)
+
+    def _file(self, path: str, scope: Scope, below: str = "", paths: Sequence[str] = (), base: str = "") -> None:
+        if not any(is_whole(pattern, path) for pattern in self.excludes):
+            file = self.found.add(path, scope, view=view, folder=below or (base if paths else ""), paths=paths)
+            if file:
+                follow(self.found, file, Imports(_HOPS, self._refuses, markup.RICH, view, _NOT_TEXT))
+
+    def _refuses(self, file: LoadedFile, path: str, real: str) -> str:
+        free = file.scope in {Scope.PERSONAL, Scope.MANAGED} or within(file.path, self.where.own) or self.consent
+        if free or all(within(one, self.where.project) for one in (path, real if self.is_new else path)):
+            return ""
+        return "is not loaded: it lies outside the working folder, which needs your consent once in a session"
+
+    def _rules(self, folder: str, base: str, below: str = "", *, personal: bool = False) -> None:
+        real_base = self.where.files.real(dirname(dirname(folder)))
+        for path in files_below(self.where.files, folder, ".md"):
+            real = self.where.files.real(path)
+            outside = not within(real, real_base) and not within(real, self.where.project)
+            if outside and not personal and self.is_new and not self.consent:
+                self.found.tell(Kind.DEAD, path, "is a link out of the project, which needs your consent once")
+                continue
+            self._rule(path, base, below)
+
+    def _rule(self, path: str, base: str, below: str) -> None:
+        there = self.where.files.read(path)
+        front, _ = markup.split_front(there.text) if there else (None, [])
+        if there and front is None and markup.front_entries(markup.split_front(there.text.lstrip())[0] or ()):
+            self.found.tell(Kind.IGNORED, path, "a blank line stands before its front matter, so it is always loaded")
+        keys = markup.front_entries(front or ())
+        listed = markup.listed(keys["paths"]) if "paths" in keys else []
+        if listed is None:
+            self.found.tell(Kind.NEVER, path, "its `paths` cannot be read, so it is never loaded")
+            return
+        wrong = [key for key in _OTHERS_KEYS if key in keys]
+        if wrong and "paths" not in keys:
+            words = f"`{wrong[0]}:` means nothing here, so it is always loaded; `paths:` would be read"
+            self.found.tell(Kind.IGNORED, path, words)
+        patterns = [] if listed == ["**"] else listed
+        if patterns and all(pattern.startswith(("./", "/", "~")) for pattern in patterns):
+            self.found.tell(Kind.NEVER, path, f"no file can match {patterns[0]}: patterns are relative, without ./")
+        self._file(path, Scope.RULE, "" if patterns else below, patterns, base)
+
+    def _memory(self, path: str) -> None:
+        def start(text: str) -> tuple[Segment, ...]:
+            kept = "\n".join(text.split("\n")[:_MEMORY_LINES])[:_MEMORY_BYTES]
+            if len(kept) < len(text.rstrip("\n")):
+                self.found.tell(Kind.CUT, path, f"only its first {_MEMORY_LINES} lines or 24 kB are loaded")
+            return (Segment(1, kept),) if kept.strip() else ()
+
+        self.found.add(path, Scope.MEMORY, view=start)

@@ -1,0 +1,81 @@
+"""What Copilot CLI loads, measured with 1.0.102."""
+
+from __future__ import annotations
+
+from posixpath import join
+
+from skilld.context import markup
+from skilld.context.gather import Gathered, Where, files_below
+from skilld.context.imports import Imports, follow
+from skilld.context.values import Kind, LoadedFile, Scope, within
+
+NEWEST = "1.0.102"
+_HOPS = 64
+_NAMES = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md")
+_BETWEEN = ".claude/CLAUDE.md"  # read there and in nested folders, not at the root and not in the working folder
+_RULES = ((".github/instructions", ".instructions.md"), (".claude/rules", ".md"))
+
+
+def resolve(where: Where) -> Gathered:
+    """Return what is loaded, first to last."""
+    found = Gathered(where)
+    found.add(join(where.own, "copilot-instructions.md"), Scope.PERSONAL)
+    _rules(found, join(where.own, "instructions"), ".instructions.md", where.project)
+    _on_the_way(found)
+    for folder in where.environment.get("COPILOT_CUSTOM_INSTRUCTIONS_DIRS", "").split(","):
+        if folder.strip():
+            _rules(found, folder.strip(), ".instructions.md", where.project)
+    for folder, inside in where.nested():
+        if not inside.keys().isdisjoint(("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github", ".claude")):
+            for name in (*_NAMES, _BETWEEN):
+                _take(found, join(folder, name), Scope.NESTED, folder)
+            for below, suffix in _RULES:
+                _rules(found, join(folder, below), suffix, folder, nested=True)
+    return found
+
+
+def _on_the_way(found: Gathered) -> None:
+    """Take what the root and the working folder hold, then the folders between them."""
+    ways = found.where.up(found.where.root or found.where.project)
+    ends = dict.fromkeys([ways[-1], ways[0]])
+    for folder in ends:
+        for name in _NAMES:
+            _take(found, join(folder, name), Scope.PROJECT)
+        for below, suffix in _RULES:
+            _rules(found, join(folder, below), suffix, folder)
+    for folder in ways[-2:0:-1]:
+        for name in (*_NAMES, _BETWEEN):
+            _take(found, join(folder, name), Scope.PROJECT)
+
+
+def _take(found: Gathered, path: str, scope: Scope, folder: str = "", paths: tuple[str, ...] = ()) -> None:
+    where = found.where
+
+    def refuses(_: LoadedFile, path: str, real: str) -> str:
+        top = where.root or where.project
+        return "" if within(path, top) and within(real, top) else "is not loaded: it lies outside the project"
+
+    file = found.add(path, scope, folder=folder, paths=paths)
+    if file:
+        follow(found, file, Imports(_HOPS, refuses, markup.BRACKETED))
+
+
+def _rules(found: Gathered, folder: str, suffix: str, base: str, *, nested: bool = False) -> None:
+    for path in files_below(found.where.files, folder, suffix):
+        there = found.where.files.read(path)
+        keys = markup.front_entries((markup.split_front(there.text)[0] if there else None) or ())
+        key = next((key for key in ("applyTo", "paths") if key in keys), "")
+        listed = markup.listed(keys[key]) if key else []
+        if "globs" in keys and not key:
+            found.tell(
+                Kind.IGNORED, path, "`globs:` means nothing here, so it is always loaded; `applyTo:` would be read"
+            )
+        if listed is None:
+            found.tell(Kind.NEVER, path, f"its `{key}` cannot be read, so it is never loaded")
+            continue
+        always = not listed or listed in (["**"], ["**/*"])
+        # What a `!` or a slash at the end means to others is lost on it.
+        patterns = [pattern.removeprefix("./") for pattern in listed if pattern[0] != "!" and pattern[-1] != "/"]
+        if always or patterns:
+            paths = () if always else tuple(patterns)
+            _take(found, path, Scope.RULE, base if nested or paths else "", paths)

@@ -1,0 +1,142 @@
+"""The files that resolvers look at, read from the disk once and kept until they change."""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from skilld.files import read_plain
+
+MOST_BYTES = 1 << 20
+_MOST_FOLDERS = 5_000  # below one project
+_MOST_KEPT = 20_000  # folders and files in all
+_UNSETTLED = 2.0  # seconds: what changed so lately may change again without another time stamp
+# Folders in which nobody keeps instructions and which may be huge. What was touched in them is looked at all the same.
+_PRUNED = frozenset(
+    (
+        *("node_modules", "bower_components", "vendor", "venv", "env", "site-packages", "__pycache__", "Pods", "deps"),
+        *("target", "dist", "build", "_build", "out", "coverage", "DerivedData", "bazel-bin", "bazel-out"),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file: its text, and where it lies in truth."""
+
+    text: str
+    real: str
+
+
+class Files(Protocol):
+    """What resolvers ask of the world. Nothing raises: what cannot be read is not there."""
+
+    def read(self, path: str) -> Found | None:
+        """Return a regular file, links followed."""
+
+    def names(self, folder: str) -> Mapping[str, bool]:
+        """Return what lies in a folder, in the order of the disk, and whether each is a folder, links followed."""
+
+    def exists(self, path: str) -> bool:
+        """Whether anything has this name."""
+
+    def real(self, path: str) -> str:
+        """Return a path without links."""
+
+    def below(self, folder: str) -> Iterator[tuple[str, Mapping[str, bool]]]:
+        """Yield the folders below one, outer ones first, with their names; those that hold no work are left out."""
+
+
+@dataclass(slots=True)
+class Disk:
+    """The files of this machine."""
+
+    _texts: dict[str, tuple[tuple[int, ...], Found]] = field(default_factory=dict)
+    _folders: dict[str, tuple[tuple[int, ...], dict[str, bool]]] = field(default_factory=dict)
+
+    def read(self, path: str) -> Found | None:
+        """Return a regular file, links followed; at most a megabyte of it is looked at."""
+        try:
+            facts = os.stat(path)  # noqa: PTH116 - asked of hundreds of names that are not there
+            if not stat.S_ISREG(facts.st_mode):
+                return None
+            kept = self._texts.get(path)
+            if kept and kept[0] == _identity(facts):
+                return kept[1]
+            data, facts = read_plain(Path(path), MOST_BYTES)
+            found = Found(data.decode("utf-8", "replace").removeprefix("\ufeff"), os.path.realpath(path))
+        except (OSError, ValueError):
+            return None
+        _keep(self._texts, path, facts, found)
+        return found
+
+    def names(self, folder: str) -> Mapping[str, bool]:
+        """Return what lies in a folder; nothing where it cannot be listed."""
+        try:
+            facts = os.stat(folder)  # noqa: PTH116
+            kept = self._folders.get(folder)
+            if kept and kept[0] == _identity(facts):
+                return kept[1]
+            with os.scandir(folder) as entries:
+                found = {entry.name: entry.is_dir() for entry in entries}
+        except (OSError, ValueError):
+            return {}
+        _keep(self._folders, folder, facts, found)
+        return found
+
+    def exists(self, path: str) -> bool:
+        """Whether anything has this name, a link that leads nowhere too."""
+        try:
+            return os.path.lexists(path)
+        except ValueError:
+            return False
+
+    def real(self, path: str) -> str:
+        """Return a path without links; as it is where no system could have it."""
+        try:
+            return os.path.realpath(path)
+        except ValueError:
+            return path
+
+    def below(self, folder: str) -> Iterator[tuple[str, Mapping[str, bool]]]:
+        """Yield the folders below one; not those with a dot, those of dependencies and output, and links."""
+        ignored = _PRUNED | self._ignored(folder)
+        level = deque([folder])
+        for _ in range(_MOST_FOLDERS):
+            if not level:
+                return
+            here = level.popleft()
+            names = self.names(here)
+            for name, is_folder in names.items():
+                if is_folder and name[0] != "." and name not in ignored and not _is_link(here, name):
+                    level.append(f"{here}/{name}")
+            if here != folder:
+                yield here, names
+
+    def _ignored(self, folder: str) -> frozenset[str]:
+        """Return the folders that the project's .gitignore names plainly."""
+        found = self.read(f"{folder}/.gitignore")
+        lines = found.text.splitlines() if found else ()
+        names = (line.strip().strip("/") for line in lines if line.strip().endswith("/"))
+        return frozenset(name for name in names if name and not set(name) & set("/*?[!#\\"))
+
+
+def _is_link(folder: str, name: str) -> bool:
+    return os.path.islink(f"{folder}/{name}")  # noqa: PTH114 - asked of every folder
+
+
+def _identity(facts: os.stat_result) -> tuple[int, ...]:
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+def _keep(kept: dict, key: str, facts: os.stat_result, found: object) -> None:  # type: ignore[type-arg]
+    if time.time() - max(facts.st_mtime, facts.st_ctime) > _UNSETTLED:
+        if len(kept) >= _MOST_KEPT:
+            kept.clear()
+        kept[key] = (_identity(facts), found)

@@ -1,0 +1,45 @@
+"""Text that an agent is given twice. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from skilld.context.values import LoadedFile, Scope
+from skilld.text import folded
+
+_LEAST = 40  # characters: shorter lines are headings and the like
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """Lines that two files have: how many characters, and the first of them with its number in the second file."""
+
+    path: str
+    other: str
+    line: int
+    text: str
+    size: int
+
+
+def duplicates(files: Sequence[LoadedFile]) -> list[Duplicate]:
+    """Return what stands in two files that are loaded; of a file that is loaded twice, all of it."""
+    first: dict[str, str] = {}
+    found: dict[tuple[str, str], list[tuple[int, str]]] = {}
+    for place, file in enumerate(files):
+        if file.scope is Scope.SKILL:
+            continue
+        own: dict[str, str] = {}
+        for segment in file.segments:
+            for number, line in enumerate(segment.text.split("\n"), segment.line):
+                said = folded(line)
+                if len(said) < _LEAST:
+                    continue
+                if said in first:
+                    found.setdefault((first[said], f"{place} {file.path}"), []).append((number, line.strip()))
+                own.setdefault(said, file.path)
+        first = own | first
+    return [
+        Duplicate(path, other.partition(" ")[2], lines[0][0], lines[0][1], sum(len(line) for _, line in lines))
+        for (path, other), lines in found.items()
+    ]

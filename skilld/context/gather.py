@@ -1,0 +1,172 @@
+"""What resolvers share: where they look, what they have found, the ways up and down a project."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from posixpath import dirname, join, normpath
+from typing import Any
+
+from skilld.context.disk import Files, Found
+from skilld.context.patterns import matches
+from skilld.context.values import Kind, Loaded, LoadedFile, Scope, Segment, Surprise, plain, within
+
+_COMMENT = re.compile(r'("(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*(?:[^*]|\*(?!/))*+(?:\*/)?')
+_LAST_COMMA = re.compile(r",(\s*[}\]])")
+View = Callable[[str], Sequence[Segment]]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Who works where: the working folder, the home, the agent's own folder, what was touched (absolute paths).
+
+    `root` is the folder above (or the working folder itself) that holds `.git`, empty where none does.
+    """
+
+    files: Files
+    project: str
+    home: str
+    own: str
+    version: tuple[int, ...]
+    environment: Mapping[str, str]
+    touched: tuple[str, ...] = ()
+    root: str = ""
+
+    def up(self, last: str = "/") -> list[str]:
+        """Return the working folder and those above it, as far as `last`."""
+        return up(self.project, last)
+
+    def nested(self) -> list[tuple[str, Mapping[str, bool]]]:
+        """Return the folders below the working folder, outer ones first, with what lies in them."""
+        found = dict(self.files.below(self.project))
+        for path in self.touched:
+            for folder in up(dirname(path), self.project)[:-1] if within(path, self.project) else ():
+                found.setdefault(folder, self.files.names(folder))
+        return sorted(found.items(), key=lambda item: item[0].count("/"))
+
+    def touches(self, folder: str) -> bool:
+        """Whether a file below a folder was touched."""
+        return any(within(path, folder) for path in self.touched)
+
+    def touches_match(self, patterns: Sequence[str], base: str) -> bool:
+        """Whether a file was touched that patterns take which apply below `base`."""
+        below = (path[len(base.rstrip("/")) + 1 :] for path in self.touched if within(path, base))
+        return any(matches(patterns, path) for path in below)
+
+    def json(self, path: str) -> dict[str, Any]:
+        """Return an object of JSON, with comments or without; empty where it is none."""
+        found = self.files.read(path)
+        return json_object(found.text) if found else {}
+
+    def toml(self, path: str) -> dict[str, Any]:
+        """Return what a TOML file says; nothing where it is none."""
+        found = self.files.read(path)
+        try:
+            return tomllib.loads(found.text) if found else {}
+        except (tomllib.TOMLDecodeError, RecursionError):
+            return {}
+
+
+@dataclass(slots=True)
+class Gathered:
+    """What a resolver has found so far, in load order, each file once."""
+
+    where: Where
+    files: list[LoadedFile] = field(default_factory=list)
+    surprises: list[Surprise] = field(default_factory=list)
+    taken: set[str] = field(default_factory=set)
+
+    def add(
+        self,
+        path: str,
+        scope: Scope,
+        *,
+        view: View = plain,
+        folder: str = "",
+        paths: Sequence[str] = (),
+        via: str = "",
+    ) -> LoadedFile | None:
+        """Take a file unless it is missing, empty or there already.
+
+        With a `folder` it is loaded once something below it was touched, with `paths` once something matches them.
+        """
+        found = self.where.files.read(path)
+        if found is None or found.real in self.taken:
+            return None
+        segments = tuple(view(found.text))
+        if not segments:
+            return None
+        self.taken.add(found.real)
+        base = folder or dirname(path)
+        entered = self.where.touches_match(paths, base) if paths else not folder or self.where.touches(folder)
+        loaded = Loaded.ON_USE if folder or paths else Loaded.START
+        file = LoadedFile(path, found.real, loaded, scope, via, tuple(paths), base, segments, entered)
+        self.files.append(file)
+        return file
+
+    def first(self, folder: str, names: Sequence[str], scope: Scope, *, nested: bool = False) -> LoadedFile | None:
+        """Take the first of some names that a folder holds, even where that is an empty file."""
+        name = next((name for name in names if self.where.files.read(join(folder, name)) is not None), None)
+        return self.add(join(folder, name), scope, folder=folder if nested else "") if name else None
+
+    def tell(self, kind: Kind, path: str, why: str, *, line: int = 0, by: str = "") -> None:
+        """Note a surprise."""
+        self.surprises.append(Surprise(kind, path, why, line, by))
+
+    def is_there(self, path: str) -> bool:
+        """Whether a file has something to say."""
+        found: Found | None = self.where.files.read(path)
+        return found is not None and bool(found.text.strip())
+
+
+def up(folder: str, last: str = "/") -> list[str]:
+    """Return a folder and those above it, as far as `last`."""
+    found = [folder]
+    while folder not in {last, "/", ""}:
+        folder = dirname(folder)
+        found.append(folder)
+    return found
+
+
+def target(name: str, folder: str, home: str) -> str:
+    """Return the path that a reference in a file of `folder` means."""
+    return normpath(join(folder, join(home, name[2:]) if name.startswith("~/") else name))
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Return an object of JSON with comments; empty where it is none."""
+    bare = _LAST_COMMA.sub(r"\1", _COMMENT.sub(lambda found: found[1] or " ", text))
+    for given in (text, bare):
+        try:
+            value = json.loads(given)
+        except (ValueError, RecursionError):
+            continue
+        return value if isinstance(value, dict) else {}
+    return {}
+
+
+def at(value: object, *keys: str) -> object:
+    """Return what stands below keys in nested objects; None where nothing does."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def strings(value: object) -> list[str]:
+    """Return the texts of a list, or the one that a text is."""
+    if isinstance(value, str):
+        return [value]
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def files_below(files: Files, folder: str, suffix: str, depth: int = 16) -> Iterator[str]:
+    """Yield the files below a folder whose names end so, in the order of the disk."""
+    for name, is_folder in files.names(folder).items() if depth else ():
+        path = join(folder, name)
+        if is_folder:
+            yield from files_below(files, path, suffix, depth - 1)
+        elif name.endswith(suffix):
+            yield path

@@ -1,0 +1,41 @@
+"""What the agents of this machine load in one folder, and what none of them does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from skilld.agents import ADAPTERS
+from skilld.agents.homes import agent_homes
+from skilld.context import Context, context_of
+from skilld.context.installed import installed_version, program
+
+# What people write for one agent or another.
+_WRITTEN = (
+    *("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.local.md", "AGENTS.md", ".claude/AGENTS.md"),
+    *("AGENTS.override.md", "AGENTS.local.md", "AGENT.md", "GEMINI.md", "QWEN.md", ".github/copilot-instructions.md"),
+    *(".cursorrules", ".windsurfrules", "claude.md", "agents.md", ".codex/AGENTS.md", ".opencode/AGENTS.md"),
+)
+
+
+def contexts(project: Path, home: Path, environment: Mapping[str, str], chosen: Sequence[str] = ()) -> list[Context]:
+    """Return what each chosen agent loads; with none chosen, each that is installed or has a folder in the home."""
+    infos = {name: adapter.INFO for name, adapter in ADAPTERS.items()}
+    wanted = chosen or [
+        name
+        for name, info in infos.items()
+        if program(info, environment) or any(folder.is_dir() for folder in agent_homes(info, home, environment))
+    ]
+    versions = {name: installed_version(infos[name], environment) for name in wanted}
+    return [context_of(name, version, project, home, environment=environment) for name, version in versions.items()]
+
+
+def unread(found: Sequence[Context], project: Path) -> list[str]:
+    """Return the instruction files of a folder that none of these agents loads, and that none tells of by itself."""
+    known = {path for one in found for file in one.files for path in (file.path, file.real)}
+    known |= {surprise.path for one in found for surprise in one.surprises}
+    if not found or any(one.source == "not known" for one in found):
+        return []
+    there = {path.name for path in project.iterdir()}
+    paths = (project / name for name in _WRITTEN if name.partition("/")[0] in there)
+    return [str(path) for path in paths if path.is_file() and known.isdisjoint({str(path), str(path.resolve())})]

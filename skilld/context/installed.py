@@ -1,0 +1,38 @@
+"""Which version of an agent's client is installed, told by the files beside its program; nothing is run."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+from skilld.agents.base import AgentInfo, read_object, string
+from skilld.agents.programs import PROGRAMS
+from skilld.files import read_plain
+
+_VERSION = re.compile(r"\d+(?:\.\d+)+")
+_MOST = 1 << 20
+_DEEP = 8  # folders from a program up to its package
+
+
+def program(info: AgentInfo, environment: Mapping[str, str]) -> Path | None:
+    """Return an agent's program on PATH, links followed; None where there is none."""
+    names = next((known.names for known in PROGRAMS if known.title == info.title), ())
+    found = (shutil.which(name, path=environment.get("PATH", "")) for name in names)
+    return next((Path(path).resolve() for path in found if path), None)
+
+
+def installed_version(info: AgentInfo, environment: Mapping[str, str]) -> str:
+    """Return the version of an agent's program on PATH; empty where it cannot be told."""
+    path = program(info, environment)
+    for folder in [path, *path.parents[:_DEEP]] if path else ():
+        if _VERSION.fullmatch(folder.name):  # as in ~/.local/share/claude/versions/2.1.330
+            return folder.name
+        try:
+            package = read_object(read_plain(folder / "package.json", _MOST)[0]) or {}
+        except (OSError, ValueError):
+            continue
+        if package.get("name") and _VERSION.match(version := string(package.get("version"))):
+            return version
+    return ""

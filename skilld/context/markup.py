@@ -1,0 +1,159 @@
+"""Markdown as agents read it: front matter, block comments, imports. Text in, plain values out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from skilld.context.values import Segment
+from skilld.markdown.spans import blank_code
+from skilld.skills.frontmatter import Entry, entries, scalar
+
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_OPENS = re.compile(r" {0,3}<!--")
+_COMMENT = re.compile(r"<!--.*?(?:-->|$)")
+_PUNCTUATION = ",.;:!?)]}'\""
+_FILE = re.compile(r"(?:~|\.{1,2})?/|.*\.[A-Za-z][A-Za-z0-9]{0,7}$")
+_LISTED = re.compile(r"\s*(?:[-+*]|\d+[.)])\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Syntax:
+    """How an agent writes a reference: what may stand around the name, and in it.
+
+    With `comments` those within comments count. `trims`: punctuation directly behind a name does no harm.
+    """
+
+    pattern: re.Pattern[str]
+    comments: bool = True
+    trims: bool = False
+
+
+# Emphasis may stand around a name, a part of the file behind it and an escaped blank in it, as Claude Code has it.
+RICH = Syntax(re.compile(r"(?<![^\s*_])@((?:[^\s\\#*]|\\ )+)(?:[#*]\S*)?"), comments=False)
+BARE = Syntax(re.compile(r"(?<!\S)@(\S+)"))
+BRACKETED = Syntax(re.compile(r"(?<![^\s(])@(\S+)"), trims=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A reference to another file: its line, and the name as it stands there."""
+
+    line: int
+    name: str
+
+    @property
+    def tidy(self) -> str:
+        """The name without the punctuation behind it."""
+        return self.name.rstrip(_PUNCTUATION)
+
+    @property
+    def means_a_file(self) -> bool:
+        """Whether it looks like a file, and not like a person's or a package's name."""
+        return bool(_FILE.match(self.tidy))
+
+
+def split_front(text: str) -> tuple[list[str] | None, list[str]]:
+    """Return the lines of the front matter (None: there is none) and all lines, the front matter's left blank."""
+    lines = text.split("\n")
+    if not lines or lines[0].rstrip() != "---":
+        return None, lines
+    end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() == "---"), None)
+    return (None, lines) if end is None else (lines[1:end], [""] * (end + 1) + lines[end + 1 :])
+
+
+def without_comments(lines: Sequence[str]) -> list[str]:
+    """Return lines without the comments that stand by themselves, which are left blank.
+
+    One in a line, in a list, in code or never closed is none of them: CommonMark's HTML blocks.
+    """
+    left = list(lines)
+    fence = ""
+    inside = 0  # how far the text of a list's item is indented
+    number = 0
+    while number < len(left):
+        line = left[number]
+        opened = _FENCE.match(line)
+        listed = _LISTED.match(line)
+        if listed or (line.strip() and len(line) - len(line.lstrip()) < inside):
+            inside = listed.end() if listed else 0
+        if opened and not fence:
+            fence = opened[1]
+        elif opened and fence and opened[1][0] == fence[0] and len(opened[1]) >= len(fence):
+            fence = ""
+        elif not fence and not inside and _OPENS.match(line):
+            end = next((at for at in range(number, len(left)) if "-->" in left[at]), None)
+            if end is not None:
+                rest = left[end].partition("-->")[2]
+                left[number : end + 1] = [*[""] * (end - number), rest]
+                number = end
+        number += 1
+    return left
+
+
+def segments(lines: Sequence[str]) -> tuple[Segment, ...]:
+    """Return the runs of lines between two blank ones."""
+    found: list[Segment] = []
+    start = 0
+    for number, line in enumerate([*lines, ""]):
+        if line.strip():
+            continue
+        if number > start:
+            found.append(Segment(start + 1, "\n".join(lines[start:number])))
+        start = number + 1
+    return tuple(found)
+
+
+def imports(lines: Sequence[str], syntax: Syntax) -> Iterator[Import]:
+    """Yield the references to other files, outside of code and comments."""
+    fence = ""
+    before_is_blank, in_list = True, False
+    for number, line in enumerate(lines, 1):
+        opened = _FENCE.match(line)
+        if opened and not fence:
+            fence = opened[1]
+        elif opened and fence and opened[1][0] == fence[0] and len(opened[1]) >= len(fence):
+            fence = ""
+        elif not fence and line.strip():
+            indented = line.startswith(("    ", "\t")) and before_is_blank and not in_list
+            in_list = bool(_LISTED.match(line)) or (in_list and line[0] in " \t")
+            if not indented:
+                bare = blank_code(line) if syntax.comments else _COMMENT.sub(" ", blank_code(line))
+                yield from (Import(number, found[1].replace("\\ ", " ")) for found in syntax.pattern.finditer(bare))
+                before_is_blank = False
+            continue
+        before_is_blank = not line.strip()
+
+
+def front_entries(front: Sequence[str]) -> dict[str, Entry]:
+    """Return the keys of a front matter with what stands behind them."""
+    return {entry[0]: entry for entry in entries(front)}
+
+
+def listed(entry: Entry) -> list[str] | None:
+    """Return the values of a list, written as a YAML list or with commas; None where it is not closed."""
+    _, value, rest = entry
+    below = [line.strip() for line in rest if line.strip()]
+    if not value and all(line.startswith("-") for line in below):
+        return [scalar(line[1:].strip(), ()) for line in below]
+    whole = " ".join([value, *below])
+    if whole[:1] == "[":
+        if not whole.endswith("]"):
+            return None
+        return [scalar(part, ()) for part in _commas(whole[1:-1])]
+    if whole[:1] in {'"', "'"} and (whole.count(whole[0]) == 1 or whole[-1] != whole[0]):
+        return None
+    return _commas(scalar(value, rest))
+
+
+def _commas(text: str) -> list[str]:
+    """Return what stands between commas, but not between those in braces."""
+    found, depth = [""], 0
+    for letter in text:
+        depth += {"{": 1, "}": -1}.get(letter, 0)
+        if letter == "," and depth <= 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [part.strip() for part in found if part.strip()]

@@ -1,0 +1,73 @@
+"""What opencode loads, measured with 1.18.33."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from posixpath import dirname, join
+
+from skilld.context.gather import Gathered, Where, strings, target
+from skilld.context.patterns import is_whole
+from skilld.context.values import Kind, Scope, within
+
+NEWEST = "1.18.33"
+_SETTINGS = ("opencode.json", "opencode.jsonc")
+
+
+def resolve(where: Where) -> Gathered:
+    """Return what is loaded, first to last."""
+    found = Gathered(where)
+    environment = where.environment
+    claude = environment.get("OPENCODE_DISABLE_CLAUDE_CODE") != "1"
+    names = ("AGENTS.md", *(("CLAUDE.md",) if claude else ()), "CONTEXT.md")
+    if environment.get("OPENCODE_DISABLE_PROJECT_CONFIG") != "1":
+        _project(found, names)
+    personal = [join(where.own, "AGENTS.md"), *([join(where.home, ".claude/CLAUDE.md")] if claude else [])]
+    there = [path for path in personal if where.files.read(path) is not None]
+    if there:
+        found.add(there[0], Scope.PERSONAL)
+    for path in there[1:]:
+        found.tell(Kind.HIDDEN, path, "it is read only where there is no AGENTS.md of yours", by=there[0])
+    _named(found)
+    if environment.get("OPENCODE_DISABLE_PROJECT_CONFIG") != "1":
+        for folder, inside in where.nested():
+            if not inside.keys().isdisjoint(names):
+                found.first(folder, names[:-1], Scope.NESTED, nested=True)
+    return found
+
+
+def _project(found: Gathered, names: tuple[str, ...]) -> None:
+    """Take the first name that any folder of the way has: it hides the others in all of them."""
+    where = found.where
+    folders = where.up(where.root or "/")
+    chosen = ""
+    for name in names:
+        paths = [join(folder, name) for folder in folders if where.files.read(join(folder, name)) is not None]
+        for path in paths:
+            if not chosen:
+                found.add(path, Scope.PROJECT)
+            elif found.is_there(path):
+                found.tell(Kind.HIDDEN, path, "one name is read in all folders of the way", by=chosen)
+        chosen = chosen or next(iter(paths), "")
+
+
+def _named(found: Gathered) -> None:
+    """Take the files that settings name, the person's and the project's."""
+    where = found.where
+    for folder in (where.own, *where.up(where.root or "/")[::-1]):
+        for name in _SETTINGS:
+            for pattern in strings(where.json(join(folder, name)).get("instructions")):
+                base = where.project if folder == where.own else folder
+                for path in _expanded(where, target(pattern, base, where.home)):
+                    found.add(path, Scope.PERSONAL if folder == where.own else Scope.PROJECT)
+
+
+def _expanded(where: Where, pattern: str) -> Iterator[str]:
+    if not set(pattern) & set("*?[{"):
+        yield pattern
+        return
+    start = pattern[: min(pattern.index(letter) for letter in "*?[{" if letter in pattern)]
+    top = dirname(start)
+    folders = [(top, where.files.names(top))]
+    folders += where.files.below(top) if within(top, where.project) or "**" in pattern else ()
+    for folder, names in folders:
+        yield from (path for name in names if is_whole(pattern, path := join(folder, name)))

@@ -1,0 +1,64 @@
+"""Path patterns of rules, as .gitignore has them and with braces. Pure, and no pattern takes long."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+_MOST = 64  # patterns that braces make of one
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def matches(patterns: Sequence[str], path: str) -> bool:
+    """Whether patterns take a path, or a folder above it, relative to where they apply.
+
+    The last one that matches decides, `!` says no; but nothing brings back what lies in a folder that is taken.
+    """
+    parts = path.split("/")
+    return any(_last(patterns, parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def _last(patterns: Sequence[str], path: Sequence[str]) -> bool:
+    taken = False
+    for pattern in patterns:
+        if any(_takes(one, path) for one in spread(pattern.removeprefix("!"))):
+            taken = not pattern.startswith("!")
+    return taken
+
+
+def is_whole(pattern: str, path: str) -> bool:
+    """Whether a pattern is for just this path."""
+    return any(len(path.split("/")) in _ends(one.split("/"), path.split("/")) for one in spread(pattern))
+
+
+def spread(pattern: str) -> list[str]:
+    """Return what the braces of a pattern stand for."""
+    done: list[str] = []
+    left = [pattern]
+    while left and len(done) + len(left) <= _MOST:
+        one = left.pop(0)
+        inside = _BRACES.search(one)
+        if inside is None:
+            done.append(one)
+        else:
+            left += [one[: inside.start()] + part + one[inside.end() :] for part in inside[1].split(",")]
+    return [*done, *left]
+
+
+def _takes(pattern: str, path: Sequence[str]) -> bool:
+    bare = pattern.removesuffix("/**").removesuffix("/")
+    parts = bare.removeprefix("/").split("/")
+    return len(path) in _ends(parts if "/" in pattern.removesuffix("/") else ["**", *parts], path)
+
+
+def _ends(parts: Sequence[str], path: Sequence[str]) -> set[int]:
+    """Return how many parts of the path may be taken by all parts of a pattern."""
+    ends = {0}
+    for number, part in enumerate(parts):
+        if part == "**":
+            least = min(ends, default=len(path) + 1) + (number == len(parts) - 1)
+            ends = set(range(least, len(path) + 1))
+        else:
+            ends = {at + 1 for at in ends if at < len(path) and fnmatchcase(path[at], part)}
+    return ends

@@ -1,0 +1,160 @@
+"""What an agent loads, as values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+_PER_TOKEN = 4  # characters, as everywhere
+
+
+class Loaded(StrEnum):
+    """When a file enters the conversation."""
+
+    START = "start"  # with the first request
+    ON_USE = "on use"  # once the agent has touched a file of its folder or one that its patterns match
+    LISTING = "listing"  # a skill of which the first request carries one line
+
+
+class Scope(StrEnum):
+    """Whose file it is."""
+
+    MANAGED = "managed"
+    PERSONAL = "personal"
+    PROJECT = "project"
+    LOCAL = "local"  # in the project, but the person's own and not checked in
+    NESTED = "nested"  # in a folder below the working folder
+    RULE = "rule"
+    MEMORY = "memory"  # written by the agent itself
+    SKILL = "skill"
+
+
+class Kind(StrEnum):
+    """What a surprise is about."""
+
+    DEAD = "dead"  # a reference that leads nowhere
+    HIDDEN = "hidden"  # a file that another one keeps out
+    CUT = "cut"  # text that a limit takes away
+    IGNORED = "ignored"  # front matter that says something the agent does not read
+    NEVER = "never"  # a rule that nothing can bring in
+    UNLISTED = "unlisted"  # a skill that the agent does not name, or names without its description
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Lines of a file as the agent sees them; `line` is the number of the first one in the file."""
+
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """One file that an agent loads.
+
+    `path` is where the agent finds it and `real` where it lies, links followed. `via` is the file that imports it.
+    `paths` are the patterns that bring a rule in, relative to `base`, which is for a nested file the folder below which
+    a file must be touched. `entered` says whether it is in the conversation by now.
+    """
+
+    path: str
+    real: str
+    loaded: Loaded
+    scope: Scope
+    via: str = ""
+    paths: tuple[str, ...] = ()
+    base: str = ""
+    segments: tuple[Segment, ...] = field(default=(), repr=False)
+    entered: bool = True
+
+    @property
+    def text(self) -> str:
+        """What the agent sees of it."""
+        return "\n".join(segment.text for segment in self.segments)
+
+    @property
+    def tokens(self) -> int:
+        """What it takes of the model's window: characters over four."""
+        return -(-sum(len(segment.text) for segment in self.segments) // _PER_TOKEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """Something that a person would not expect; `why` is a clause, `by` the file that causes it, if another one."""
+
+    kind: Kind
+    path: str
+    why: str
+    line: int = 0
+    by: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What one agent loads in one folder, in load order.
+
+    `version` is the one whose rules were applied. `source` says where those come from: "measured" with the real client,
+    "documented", or "not known", which leaves `files` empty.
+    """
+
+    agent: str
+    version: str
+    source: str
+    root: str
+    files: tuple[LoadedFile, ...] = ()
+    surprises: tuple[Surprise, ...] = ()
+
+    @property
+    def tokens(self) -> int:
+        """What the first request carries."""
+        return sum(file.tokens for file in self.files if file.loaded is not Loaded.ON_USE)
+
+    @property
+    def rules(self) -> tuple[LoadedFile, ...]:
+        """The files that patterns bring in."""
+        return tuple(file for file in self.files if file.paths)
+
+    @property
+    def nearest(self) -> LoadedFile | None:
+        """The project's instruction file that is nearest to the work at hand, and lies in the project in truth."""
+        fitting = [
+            file
+            for file in self.files
+            if file.entered and not file.via and file.scope in {Scope.PROJECT, Scope.NESTED} and self.is_inside(file)
+        ]
+        return max(fitting, key=_depth, default=None)
+
+    def is_inside(self, file: LoadedFile) -> bool:
+        """Whether a file lies in the project, links followed."""
+        return within(file.real, self.root)
+
+    def of(self, *kinds: Kind) -> list[Surprise]:
+        """Return the surprises of these kinds."""
+        return [surprise for surprise in self.surprises if surprise.kind in kinds]
+
+
+def _depth(file: LoadedFile) -> int:
+    return file.base.removesuffix("/.claude").removesuffix("/.github").count("/")
+
+
+def within(path: str, folder: str) -> bool:
+    """Whether a path is a folder's, or the folder itself, by its letters."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def version_of(text: str) -> tuple[int, ...]:
+    """Return a version as numbers, without what follows them; empty where it is none."""
+    numbers: list[int] = []
+    for part in text.split("."):
+        digits = part[: len(part) - len(part.lstrip("0123456789"))]
+        if not digits:
+            break
+        numbers.append(int(digits[:9]))
+        if digits != part:
+            break
+    return tuple(numbers)
+
+
+def plain(text: str, first: int = 1) -> tuple[Segment, ...]:
+    """Return a text as one segment; none where it is blank."""
+    return (Segment(first, text),) if text.strip() else ()

@@ -1,0 +1,329 @@
+"""What real clients send to their model, and what `skilld.context` says they send: the same words, no more, no less.
+
+Every place where a file might count holds a word that is nowhere else. A client counts as loading a place where its
+word stands in a request that reached the stand-in for the model.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from skilld.context import Loaded, context_of
+from support.live_agent import LiveAgent
+from support.live_claude_code import ClaudeCode
+from support.live_codex import Codex
+from support.live_copilot import CopilotCli
+from support.live_gemini import GeminiCli
+from support.live_opencode import OpenCode
+from support.live_pi import Pi
+from support.live_qwen import QwenCode
+from support.stub_agents import Call, Rule, Say, StubAgents
+from tools.live_clients import (
+    CLAUDE_CODE,
+    CLAUDE_CODE_NEWER,
+    CODEX,
+    COPILOT_CLI,
+    GEMINI_CLI,
+    OPENCODE,
+    PI,
+    QWEN_CODE,
+    Client,
+    missing_programs,
+)
+
+pytestmark = pytest.mark.live
+
+# Each with its tool that reads a file, and the name of that tool's argument.
+CLIENTS: Mapping[str, tuple[type[LiveAgent], Client, str, str]] = {
+    "claude-code-2.1.197": (ClaudeCode, CLAUDE_CODE, "Read", "file_path"),
+    "claude-code-2.1.330": (ClaudeCode, CLAUDE_CODE_NEWER, "Read", "file_path"),
+    "codex": (Codex, CODEX, "exec_command", "cmd"),
+    "opencode": (OpenCode, OPENCODE, "read", "filePath"),
+    "gemini-cli": (GeminiCli, GEMINI_CLI, "read_file", "file_path"),
+    "copilot-cli": (CopilotCli, COPILOT_CLI, "view", "path"),
+    "pi": (Pi, PI, "read", "path"),
+    "qwen-code": (QwenCode, QWEN_CODE, "read_file", "file_path"),
+}
+PROMPT = "Look at the sources please"
+WORD = re.compile(r"zq[0-9a-f]{6}zq")
+Tree = Mapping[str, str]
+
+# Names of instruction files, of any client, below one folder.
+NAMES = (
+    *("CLAUDE.md", ".claude/CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude/AGENTS.md", "AGENTS.override.md"),
+    *("AGENTS.local.md", "AGENT.md", "GEMINI.md", "QWEN.md", "CONTEXT.md", ".cursorrules", ".clinerules"),
+    *(".github/copilot-instructions.md", ".github/instructions/all.instructions.md", ".claude/rules/all.md"),
+    *(".opencode/AGENTS.md", ".gemini/GEMINI.md", ".codex/AGENTS.md", ".pi/AGENTS.md", ".cursor/rules/all.mdc"),
+)
+AT_HOME = (
+    *(".claude/CLAUDE.md", ".claude/rules/mine.md", ".claude/AGENTS.md", ".codex/AGENTS.md", ".codex/instructions.md"),
+    *(".config/opencode/AGENTS.md", ".opencode/AGENTS.md", ".gemini/GEMINI.md", ".gemini/AGENTS.md", ".qwen/QWEN.md"),
+    *(".qwen/AGENTS.md", ".copilot/copilot-instructions.md", ".copilot/instructions/mine.instructions.md"),
+    *(".copilot/AGENTS.md", ".pi/agent/AGENTS.md", ".agents/AGENTS.md", "AGENTS.md", "CLAUDE.md"),
+)
+FOLDERS = (
+    "",
+    "repo",
+    "repo/mid",
+    "repo/mid/app",
+    "repo/mid/app/inner",
+    "repo/mid/app/inner/deep",
+    "repo/mid/app/other",
+)
+SOURCE = "inner/deep/source.py"
+
+
+def everywhere(*names: str) -> dict[str, str]:
+    """Put the names into every folder, the home included."""
+    return {f"{folder}/{name}".lstrip("/"): "W" for folder in FOLDERS for name in names}
+
+
+MARKUP = """\
+---
+description: W
+---
+
+# Rules W
+
+<!-- W -->
+<!--
+W
+-->
+<!-- W --> W
+Text <!-- W --> goes on.
+
+- in a list
+  <!-- W -->
+
+```
+<!-- W -->
+@parts/fenced.md
+```
+
+- @parts/listed.md
+- See @./parts/dotted.md for more.
+- See @parts/comma.md, and @parts/stop.md.
+- (@parts/bracket.md) `@parts/code.md` **@parts/bold.md**
+- a@parts/mail.md @parts/missing.md @parts/blank\\ name.md @parts/part.md#heading
+- @parts/bare @parts/data.json @parts/picture.png
+
+    @parts/indented.md
+
+<!-- @parts/hidden.md -->
+
+@../above.md and @parts/link-out.md
+"""
+PARTS = {
+    f"repo/parts/{name}": "W"
+    for name in (
+        *("fenced.md", "listed.md", "dotted.md", "comma.md", "stop.md", "bracket.md", "code.md", "bold.md", "mail.md"),
+        *("blank name.md", "part.md", "bare", "data.json", "picture.png", "indented.md", "hidden.md"),
+    )
+}
+CHAIN = {f"repo/c{number}.md": f"W\n\n@c{number + 1}.md\n" for number in range(1, 9)}
+RULE = "---\n{front}\n---\n\nW\n"
+RULES = {
+    "star": "paths: src/*.py",
+    "any": 'paths: "**/*.py"',
+    "unquoted": "paths: **/*.py",
+    "bare": "paths: source.py",
+    "folder": "paths: src/",
+    "list": "paths:\n  - docs/**\n  - src/**/*.py",
+    "flow": "paths: [docs/**, '**/source.py']",
+    "comma": "paths: docs/**, src/*.{py,ts}",
+    "other": "paths: docs/**",
+    "dotted": "paths: ./src/source.py",
+    "not": "paths:\n  - src/**\n  - '!src/source.py'",
+    "all": 'paths: "**"',
+    "empty": "paths: []",
+    "broken": 'paths: ["src/**',
+    "globs": "globs: docs/**",
+    "applied": 'applyTo: "docs/**"',
+    "applied-here": 'applyTo: "**/*.py"',
+    "applied-all": 'applyTo: "**"',
+}
+ENTRIES = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", "QWEN.md")
+SKILL = "---\nname: {name}\ndescription: {told}\n{more}---\n\n# About\n\nW\n"
+SKILL_FOLDERS = (
+    *(".claude/skills", ".agents/skills", ".codex/skills", ".opencode/skills", ".gemini/skills"),
+    *(".qwen/skills", ".github/skills", ".pi/skills"),
+)
+SKILLS_AT_HOME = (".config/opencode/skills", ".copilot/skills", ".pi/agent/skills")
+
+
+def skills() -> dict[str, str]:
+    """Put a skill into every folder of such, and several kinds of skill into each client's own."""
+    found = {}
+    for place, folder in enumerate(FOLDERS[:4]):
+        for number, below in enumerate((*SKILL_FOLDERS, *SKILLS_AT_HOME)):
+            name = f"s{place}{number}"
+            found[f"{folder}/{below}/{name}/SKILL.md".lstrip("/")] = SKILL.format(name=name, told="W", more="")
+    for number, below in enumerate(SKILL_FOLDERS):
+        kinds = {
+            "off": SKILL.format(name=f"off{number}", told="W", more="disable-model-invocation: true\n"),
+            "colon": SKILL.format(name=f"colon{number}", told="W: and more", more=""),
+            "plain": "# Plain\n\nW\n",
+            "long": SKILL.format(name=f"long{number}", told="x" * 1100 + " W", more=""),
+            "deep/down": SKILL.format(name=f"down{number}", told="W", more=""),
+        }
+        for kind, text in kinds.items():
+            path = f"deep{number}/down{number}" if kind == "deep/down" else f"{kind}{number}"
+            found[f"repo/mid/app/{below}/{path}/SKILL.md"] = text
+    return found
+
+
+class Case:
+    """A tree of files, the working folder in it, whether `repo` is a repository, and links."""
+
+    def __init__(self, tree: Tree, cwd: str = "repo", *, git: bool = True, links: Tree | None = None) -> None:
+        self.tree, self.cwd, self.git, self.links = tree, cwd, git, links or {}
+
+
+DEEP = "repo/mid/app"
+CASES: Mapping[str, Case] = {
+    "everywhere": Case(everywhere(*NAMES), DEEP),
+    "no repository": Case(everywhere(*NAMES), DEEP, git=False),
+    "at the root": Case(everywhere(*NAMES)),
+    "AGENTS.md alone": Case(everywhere("AGENTS.md", ".claude/AGENTS.md"), DEEP),
+    "a private file": Case({**everywhere("AGENTS.md"), f"{DEEP}/CLAUDE.local.md": "W"}, DEEP),
+    "a Claude file below": Case({**everywhere("AGENTS.md"), f"{DEEP}/inner/CLAUDE.md": "W"}, DEEP),
+    "two names on the way": Case({"repo/AGENTS.md": "W", f"{DEEP}/CLAUDE.md": "W"}, DEEP),
+    "CLAUDE.md alone": Case(everywhere("CLAUDE.md"), DEEP),
+    "empty files": Case(
+        {
+            "repo/AGENTS.override.md": "", "repo/AGENTS.md": "W", "repo/CLAUDE.md": "<!-- W -->\n",
+            f"{DEEP}/AGENTS.md": "W",
+        },
+        DEEP,
+    ),
+    "markup": Case(
+        {**dict.fromkeys((f"repo/{name}" for name in ENTRIES), MARKUP), **PARTS, "above.md": "W", "out.md": "W"},
+        links={"repo/parts/link-out.md": "../../out.md"},
+    ),
+    "one imports the other": Case(
+        {"repo/AGENTS.md": "W", "repo/CLAUDE.md": "@AGENTS.md\n\nW", "repo/GEMINI.md": "@./AGENTS.md"}
+    ),
+    "a chain of imports": Case({**CHAIN, **{f"repo/{name}": "W\n\n@./c1.md\n" for name in ENTRIES}}),
+    "a link": Case({"repo/AGENTS.md": "W"}, links={"repo/CLAUDE.md": "AGENTS.md", "repo/QWEN.md": "AGENTS.md"}),
+    "too long": Case(
+        {
+            "repo/AGENTS.md": "line\n" * 5000 + "W",
+            "repo/mid/AGENTS.md": "line\n" * 2000 + "W",
+            f"{DEEP}/AGENTS.md": "W",
+        },
+        DEEP,
+    ),
+    "rules": Case(
+        {
+            **{
+                f"repo/{place.format(name)}": RULE.format(front=front)
+                for place in (".claude/rules/{}.md", ".github/instructions/{}.instructions.md")
+                for name, front in RULES.items()
+            },
+            **{f"home/.claude/rules/{name}.md": RULE.format(front=RULES[name]) for name in ("star", "any", "other")},
+            "repo/.claude/rules/late.md": "\n" + RULE.format(front="paths: docs/**"),
+            "repo/.claude/rules/deep/down/rule.md": "W",
+            "repo/.claude/rules/cursor.mdc": "W",
+            "repo/src/source.py": "pass\n",
+        },
+        links={"repo/.claude/rules/shared.md": "../../../shared.md", "repo/.claude/rules/inside.md": "../../inside.md"},
+    ),
+    "skills": Case(skills(), DEEP),
+}  # fmt: skip
+
+
+class Stage:
+    """A client, its home and the tree of a case, written with a word for each W."""
+
+    def __init__(self, client: str, case: Case, place: Path, home: Path, stub: StubAgents) -> None:
+        kind, pinned, self.tool, self.argument = CLIENTS[client]
+        if missing := missing_programs():
+            pytest.skip(f"{' and '.join(missing)} not found on PATH")
+        if not pinned.path.exists():
+            pytest.skip(f"{pinned.package} {pinned.version} is not installed: run tools/live_clients.py")
+        self.client, self.case, self.home, self.stub, self.version = client, case, home, stub, pinned.version
+        self.words: dict[str, str] = {}
+        self.cwd = place / case.cwd
+        self.cwd.mkdir(parents=True)
+        self.agent = kind(pinned.path, home, self.cwd, stub)
+        if case.git:
+            (place / "repo/.git/refs").mkdir(parents=True)
+            (place / "repo/.git/objects").mkdir()
+            (place / "repo/.git/HEAD").write_text("ref: refs/heads/main\n")
+        for name, text in {**dict.fromkeys((f"home/{name}" for name in AT_HOME), "W"), **case.tree}.items():
+            self._write(home / name.removeprefix("home/") if name.startswith("home/") else place / name, text)
+        self._write(place / "shared.md", "W")
+        self._write(place / "repo/inside.md", "W")
+        for name, target in case.links.items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).symlink_to(target)
+        for folder in (self.cwd / "inner/deep", self.cwd / "src"):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "source.py").write_text("pass\n")
+
+    def _write(self, path: Path, text: str) -> None:
+        if path.exists():
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        count = 0
+
+        def word(_: re.Match[str]) -> str:
+            nonlocal count
+            count += 1
+            found = f"zq{len(self.words):06x}zq"
+            self.words[found] = f"{path}#{count}"
+            return found
+
+        path.write_text(re.sub(r"\bW\b", word, text))
+
+    def arrived(self, *touched: str) -> tuple[set[str], set[str]]:
+        """Run one prompt, in which the model reads files; return the words of the first request, and of all."""
+        reads = [Call(self.tool, {self.argument: self._means(path)}) for path in touched]
+        self.stub.rules = [Rule(PROMPT, *reads, Say("Done."))]
+        self.agent.headless(PROMPT, *(["--skip-git-repo-check"] if self.client == "codex" else []))
+        asked = [json.dumps(request.body) for request in self.stub.main_requests()]
+        return set(WORD.findall(asked[0])), set(WORD.findall(" ".join(asked)))
+
+    def _means(self, path: str) -> str:
+        return f"cat {self.cwd / path}" if self.argument == "cmd" else str(self.cwd / path)
+
+    def told(self, *touched: str) -> tuple[set[str], set[str]]:
+        """Return what the resolver says of the first request, and of the conversation after files were read."""
+        name = self.agent.agent
+        context = context_of(name, self.version, self.cwd, self.home, touched, environment=self.agent.environment)
+        start = [file.text for file in context.files if file.loaded is not Loaded.ON_USE]
+        return set(WORD.findall(" ".join(start))), set(
+            WORD.findall(" ".join(file.text for file in context.files if file.entered))
+        )
+
+    def places(self, words: set[str]) -> list[str]:
+        """Return where words stand."""
+        return sorted(self.words[word] for word in words)
+
+
+def assert_same(stage: Stage, arrived: set[str], told: set[str]) -> None:
+    assert {"sent, not told": stage.places(arrived - told), "told, not sent": stage.places(told - arrived)} == {
+        "sent, not told": [],
+        "told, not sent": [],
+    }
+
+
+@pytest.fixture
+def make(tmp_path: Path, home: Path, stub: StubAgents) -> Callable[[str, str], Stage]:
+    return lambda client, case: Stage(client, CASES[case], tmp_path / "place", home, stub)
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("client", CLIENTS)
+def test_the_resolver_says_what_arrives(make: Callable[[str, str], Stage], client: str, case: str) -> None:
+    stage = make(client, case)
+    touched = (SOURCE, "src/source.py")
+    arrived, told = stage.arrived(*touched), stage.told(*touched)
+    assert arrived[0], "nothing arrived"
+    assert_same(stage, arrived[0], told[0])
+    assert_same(stage, arrived[1], told[1])

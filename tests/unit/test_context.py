@@ -1,0 +1,326 @@
+"""What an agent loads, on trees of files; tests/live/test_context.py compares the same with the real clients."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from skilld.agents import ADAPTERS
+from skilld.agents.claude_code import INFO as CLAUDE_CODE
+from skilld.context import Context, Disk, Kind, Loaded, Scope, context_of, duplicates
+from skilld.context.installed import installed_version
+from skilld.context.patterns import matches
+
+NEW, OLD = "2.1.330", "2.1.197"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Path:
+    (tmp_path / "repo/.git").mkdir(parents=True)
+    return tmp_path / "repo"
+
+
+def write(folder: Path, files: Mapping[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def context(agent: str, repo: Path, *touched: str, version: str = "", cwd: str = "", **variables: str) -> Context:
+    home = repo.parent / "home"
+    return context_of(agent, version, repo / cwd, home, touched, environment=variables, files=Disk())
+
+
+def start(found: Context, repo: Path) -> list[str]:
+    """Return the files of the first request, in order, as the repository names them."""
+    return [os.path.relpath(file.path, repo) for file in found.files if file.loaded is Loaded.START]
+
+
+def told(found: Context, kind: Kind) -> list[tuple[str, str]]:
+    return [(Path(one.path).name, one.why) for one in found.of(kind)]
+
+
+def test_claude_code_loads_the_way_down_and_agents_md_only_without_a_file_of_its_own(repo: Path) -> None:
+    write(repo.parent, {"home/.claude/CLAUDE.md": "mine", "CLAUDE.md": "above", "repo/AGENTS.md": "team"})
+    assert start(context("claude-code", repo), repo) == ["../home/.claude/CLAUDE.md", "../CLAUDE.md"]
+    (repo.parent / "CLAUDE.md").write_text("<!-- empty -->\n")
+    assert start(context("claude-code", repo), repo) == ["../home/.claude/CLAUDE.md", "AGENTS.md"]
+    assert start(context("claude-code", repo, version=OLD), repo) == ["../home/.claude/CLAUDE.md"]
+
+
+def test_a_private_file_hides_the_teams(repo: Path) -> None:
+    write(repo, {"AGENTS.md": "team", "CLAUDE.local.md": "mine"})
+    found = context("claude-code", repo, version=NEW)
+    assert start(found, repo) == ["CLAUDE.local.md"]
+    ((path, _),) = told(found, Kind.HIDDEN)
+    assert path == "AGENTS.md"
+    assert found.surprises[0].by == str(repo / "CLAUDE.local.md")
+
+
+@pytest.mark.parametrize(
+    ("option", "files"),
+    [
+        ("claude-md", ["CLAUDE.md"]),
+        ("claude-md-and-agents-md", ["CLAUDE.md", "AGENTS.md"]),
+        ("managed-only", []),
+    ],
+)
+def test_a_setting_of_the_person_decides_on_agents_md(repo: Path, option: str, files: list[str]) -> None:
+    write(repo, {"AGENTS.md": "team", "CLAUDE.md": "ours"})
+    plugin = '{"pluginConfigs": {"cc-plugin-agents-md@builtin": {"options": {"instructionFiles": "%s"}}}}'
+    write(repo.parent, {"home/.claude/settings.json": plugin % option})
+    assert start(context("claude-code", repo), repo) == files
+
+
+IMPORTS = {
+    "- @a.md": True,
+    "**@a.md**": True,
+    "@./a.md": True,
+    "@a.md#part": True,
+    "see @a.md, and": False,
+    "see @a.md.": False,
+    "(@a.md)": False,
+    "`@a.md`": False,
+    "```\n@a.md\n```": False,
+    "text\n\n    @a.md": False,
+    "me@a.md": False,
+    "<!-- @a.md -->": False,
+    "@b\\ c.md": True,
+    "@picture.png": False,
+}
+
+
+@pytest.mark.parametrize("line", IMPORTS)
+def test_an_import_of_claude_code_is_a_block_of_its_own(repo: Path, line: str) -> None:
+    write(repo, {"CLAUDE.md": f"ours\n\n{line}\n", "a.md": "a", "b c.md": "b", "picture.png": "p"})
+    found = context("claude-code", repo)
+    imported = [file for file in found.files if file.via]
+    assert bool(imported) is IMPORTS[line]
+    assert {file.via for file in imported} <= {str(repo / "CLAUDE.md")}
+    assert bool(found.of(Kind.DEAD)) == any(line.endswith(end) for end in (", and", "md."))
+
+
+def test_imports_end_after_four_hops_and_at_the_edge_of_the_folder(repo: Path) -> None:
+    chain = {f"c{n}.md": f"c{n}\n@c{n + 1}.md\n" for n in range(1, 7)}
+    write(repo, {"CLAUDE.md": "@c1.md\n@../out.md\n@gone.md\n@types/node\n", **chain})
+    write(repo.parent, {"out.md": "out"})
+    found = context("claude-code", repo)
+    assert start(found, repo) == ["CLAUDE.md", "c1.md", "c2.md", "c3.md", "c4.md"]
+    assert [why.split()[0] for _, why in told(found, Kind.DEAD)] == ["@c5.md", "@../out.md", "@gone.md"]
+    approved = '{"projects": {"%s": {"hasClaudeMdExternalIncludesApproved": true}}}'
+    write(repo.parent, {"home/.claude.json": approved % repo})
+    assert "../out.md" in start(context("claude-code", repo), repo)
+
+
+def test_comments_that_stand_alone_and_front_matter_are_not_sent(repo: Path) -> None:
+    write(
+        repo, {"CLAUDE.md": "---\na: b\n---\nOne.\n\n<!-- no\nno -->\n\nTwo <!-- yes -->.\n\n```\n<!-- yes -->\n```\n"}
+    )
+    (file,) = context("claude-code", repo).files
+    assert [(segment.line, segment.text) for segment in file.segments] == [
+        (4, "One."),
+        (9, "Two <!-- yes -->."),
+        (11, "```\n<!-- yes -->\n```"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("front", "always", "on_python"),
+    [
+        ("paths: src/*.py", False, True),
+        ('paths: "**/*.{ts,py}"', False, True),
+        ("paths: [docs/**, src/]", False, True),
+        ("paths:\n  - docs/**", False, False),
+        ("paths: a.py", False, True),
+        ("paths:\n  - src/*.py\n  - '!src/a.py'", False, False),
+        ("paths:\n  - src/**\n  - '!src/a.py'", False, True),  # the whole folder is taken
+        ('paths: "**"', True, True),
+        ("paths: []", True, True),
+        ("paths: ./src/a.py", False, False),
+        ("paths: ['src/**", False, False),
+        ("globs: docs/**", True, True),
+    ],
+)
+def test_a_rule_is_loaded_by_its_patterns(repo: Path, front: str, *, always: bool, on_python: bool) -> None:
+    write(repo, {".claude/rules/deep/rule.md": f"---\n{front}\n---\nrule\n", "src/a.py": ""})
+    assert bool(start(context("claude-code", repo), repo)) is always
+    touched = context("claude-code", repo, "src/a.py")
+    assert any(file.entered for file in touched.files) is on_python
+    assert bool(touched.of(Kind.IGNORED)) is front.startswith("globs")
+    assert bool(touched.of(Kind.NEVER)) is ("./" in front or front.endswith("['src/**"))
+
+
+def test_nested_files_come_with_what_is_touched(repo: Path) -> None:
+    write(repo, {"CLAUDE.md": "top", "a/CLAUDE.md": "a", "a/b/CLAUDE.local.md": "b", "node_modules/x/CLAUDE.md": "x"})
+    found = context("claude-code", repo, "a/b/c.py")
+    nested = [(os.path.relpath(file.path, repo), file.entered) for file in found.files if file.loaded is Loaded.ON_USE]
+    assert nested == [("a/CLAUDE.md", True), ("a/b/CLAUDE.local.md", True)]
+    assert found.nearest is not None
+    assert found.nearest.path == str(repo / "a/CLAUDE.md")
+    assert not any(file.entered for file in context("claude-code", repo).files if file.loaded is Loaded.ON_USE)
+    deep = context("claude-code", repo, "node_modules/x/y.js")
+    assert deep.nearest is not None
+    assert deep.nearest.path == str(repo / "node_modules/x/CLAUDE.md")
+
+
+def test_a_link_out_of_the_project_is_nobodys_nearest_file(repo: Path) -> None:
+    write(repo.parent, {"dotfiles/CLAUDE.md": "shared"})
+    (repo / "CLAUDE.md").symlink_to("../dotfiles/CLAUDE.md")
+    found = context("claude-code", repo)
+    assert start(found, repo) == ["CLAUDE.md"]
+    assert found.nearest is None
+
+
+def test_the_main_checkout_of_a_worktree_keeps_its_shared_file(repo: Path) -> None:
+    write(repo, {"CLAUDE.md": "main", "CLAUDE.local.md": "mine", "trees/one/CLAUDE.md": "one"})
+    write(repo, {"trees/one/.git": f"gitdir: {repo}/.git/worktrees/one\n"})
+    found = context("claude-code", repo, cwd="trees/one")
+    assert start(found, repo) == ["CLAUDE.local.md", "trees/one/CLAUDE.md"]
+
+
+def test_codex_cuts_the_deepest_file_and_an_empty_override_hides(repo: Path) -> None:
+    write(
+        repo, {"AGENTS.md": "x" * 32_000, "a/AGENTS.md": "y" * 1000, "a/b/AGENTS.override.md": "", "a/b/AGENTS.md": "z"}
+    )
+    found = context("codex", repo, cwd="a/b")
+    assert [len(file.text) for file in found.files] == [32_000, 768]
+    assert [name for name, _ in told(found, Kind.CUT)] == ["AGENTS.md"]
+    assert "which is empty" in told(found, Kind.HIDDEN)[0][1]
+    assert start(context("codex", repo, cwd="a/b", CODEX_HOME="/nowhere"), repo) == ["AGENTS.md", "a/AGENTS.md"]
+
+
+def test_codex_reads_names_that_its_settings_give(repo: Path) -> None:
+    write(repo, {"CLAUDE.md": "c", "a/pyproject.toml": "", "a/CLAUDE.md": "a"})
+    settings = 'project_doc_fallback_filenames = ["CLAUDE.md"]\nproject_root_markers = ["pyproject.toml"]\n'
+    write(repo.parent, {"home/.codex/config.toml": settings})
+    assert start(context("codex", repo, cwd="a"), repo) == ["a/CLAUDE.md"]
+
+
+def test_one_name_wins_for_the_whole_way_in_opencode(repo: Path) -> None:
+    write(repo, {"AGENTS.md": "top", "a/CLAUDE.md": "a", "docs/style.md": "s"})
+    write(repo, {"opencode.jsonc": '{"instructions": ["docs/*.md", ], // ours\n}'})
+    write(repo.parent, {"home/.claude/CLAUDE.md": "mine", "home/.config/opencode/AGENTS.md": "own"})
+    found = context("opencode", repo, cwd="a")
+    assert start(found, repo) == ["AGENTS.md", "../home/.config/opencode/AGENTS.md", "docs/style.md"]
+    assert [Path(one.path).parts[-2:] for one in found.of(Kind.HIDDEN)] == [
+        ("a", "CLAUDE.md"),
+        (".claude", "CLAUDE.md"),
+    ]
+    assert start(context("opencode", repo, cwd="a", OPENCODE_DISABLE_PROJECT_CONFIG="1"), repo)[0].startswith("../home")
+
+
+FIRST = {
+    "gemini-cli": ["GEMINI.md", "a/GEMINI.md"],
+    "qwen-code": ["../QWEN.md", "AGENTS.md"],
+    "copilot-cli": ["AGENTS.md", "GEMINI.md", "a/GEMINI.md", ".claude/rules/all.md"],
+    "pi": ["../CLAUDE.md", "AGENTS.md", "a/CLAUDE.md"],
+    "cursor": ["AGENTS.md"],
+    "nobody": [],
+}
+
+
+@pytest.mark.parametrize("agent", FIRST)
+def test_each_agent_has_its_own_names_and_its_own_way_up(repo: Path, agent: str) -> None:
+    write(repo.parent, {"CLAUDE.md": "c", "QWEN.md": "q", "repo/AGENTS.md": "a", "repo/GEMINI.md": "g"})
+    write(
+        repo,
+        {"a/GEMINI.md": "below", ".claude/rules/all.md": "r", "a/CLAUDE.md": "" if agent == "copilot-cli" else "x"},
+    )
+    found = context(agent, repo, cwd="a")
+    assert sorted(start(found, repo)) == sorted(FIRST[agent])
+
+
+def test_the_skills_that_are_listed_and_those_that_are_not(repo: Path) -> None:
+    skill = "---\nname: {0}\ndescription: {1}\n---\n# Body\n"
+    for number in range(9):
+        write(repo, {f".claude/skills/s{number}/SKILL.md": skill.format(f"s{number}", "d" * 1000)})
+    write(
+        repo,
+        {
+            ".claude/skills/same/SKILL.md": skill.format("same", "ours"),
+            ".pi/skills/c/SKILL.md": skill.format("c", "a: b"),
+        },
+    )
+    write(repo.parent, {"home/.claude/skills/same/SKILL.md": skill.format("same", "mine")})
+    found = context("claude-code", repo)
+    listed = [file.text for file in found.files if file.loaded is Loaded.LISTING]
+    assert listed[0] == "- same: mine"
+    assert listed[-1] == "- s8"
+    assert found.tokens == sum(file.tokens for file in found.files)
+    assert [name for name, _ in told(found, Kind.UNLISTED)] == ["SKILL.md"] * 3
+    assert [one.by for one in found.of(Kind.HIDDEN)] == [str(repo.parent / "home/.claude/skills/same/SKILL.md")]
+    assert "unquoted colon" in told(context("pi", repo), Kind.UNLISTED)[0][1]
+
+
+def test_text_that_is_loaded_twice(repo: Path) -> None:
+    line = "Always run the tests with pytest -x before you commit anything."
+    write(repo, {"QWEN.md": f"# One\n\n{line}\n", "AGENTS.md": f"# Two\n\n\n{line}\n"})
+    (twice,) = duplicates(context("qwen-code", repo).files)
+    assert (Path(twice.path).name, Path(twice.other).name, twice.line, twice.text) == ("QWEN.md", "AGENTS.md", 4, line)
+
+
+def test_what_changes_is_read_again_and_what_cannot_be_read_is_not_there(repo: Path) -> None:
+    disk = Disk()
+    for text in ("one", "two"):
+        write(repo, {"CLAUDE.md": text})
+        (file,) = context_of("claude-code", "", repo, repo.parent, files=disk).files
+        assert file.text == text
+    (repo / "CLAUDE.md").unlink()
+    os.mkfifo(repo / "CLAUDE.md")
+    assert context_of("claude-code", "", repo, repo.parent, files=disk).files == ()
+
+
+@pytest.mark.parametrize("agent", ADAPTERS)
+@pytest.mark.parametrize("text", ["@", "---\npaths: [\n", "<!--", "@../" * 300, "\0", "```\n@a", '{"a":' * 2000])
+def test_no_text_stops_a_resolver(repo: Path, agent: str, text: str) -> None:
+    names = ("CLAUDE.md", "AGENTS.md", "GEMINI.md", ".claude/rules/r.md", ".github/instructions/a.instructions.md")
+    write(repo, dict.fromkeys((*names, "opencode.json", ".codex/config.toml", ".gemini/settings.json"), text))
+    write(repo, {".claude/skills/s/SKILL.md": text, ".cursor/rules/x.mdc": text})
+    assert context(agent, repo, "src/a.py").agent == agent
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "fits"),
+    [
+        ("**/*.py", "a.py", True),
+        ("**/*.py", "x/y/a.py", True),
+        ("src/**", "src/a", True),
+        ("docs/**", "src/a", False),
+        ("src/**/a.py", "src/a.py", True),
+        ("*.{ts,tsx}", "x/a.tsx", True),
+        ("/a.py", "x/a.py", False),
+        ("src", "x/src/a.py", True),
+        ("src/a?.py", "src/a1.py", True),
+        ("src/*.py", "src/x/a.py", False),
+        ("{a,b}{c,d}{e,f}" * 30, "ace", False),
+        ("**/" * 400 + "x", "/".join("ab" * 200), False),
+    ],
+)
+def test_patterns(pattern: str, path: str, *, fits: bool) -> None:
+    assert matches([pattern], path) is fits
+
+
+@pytest.mark.parametrize("shape", ["npm", "native", "unknown"])
+def test_the_version_stands_beside_the_program(tmp_path: Path, shape: str) -> None:
+    if shape == "npm":
+        write(tmp_path, {"lib/claude-code/package.json": '{"name": "@anthropic-ai/claude-code", "version": "2.1.200"}'})
+    place = {"npm": "lib/claude-code/bin/cli.js", "native": "claude/versions/2.1.200", "unknown": "bin/claude-x"}[shape]
+    write(tmp_path, {place: "#!/bin/sh\n"})
+    (tmp_path / place).chmod(0o755)
+    (tmp_path / "path").mkdir()
+    (tmp_path / "path/claude").symlink_to(tmp_path / place)
+    found = installed_version(CLAUDE_CODE, {"PATH": str(tmp_path / "path")})
+    assert found == ("" if shape == "unknown" else "2.1.200")
+
+
+def test_scopes_and_order_are_told(repo: Path) -> None:
+    write(repo, {"CLAUDE.md": "p", "CLAUDE.local.md": "l", ".claude/rules/r.md": "r", ".claude/CLAUDE.md": "q"})
+    slug = "".join(letter if letter.isalnum() else "-" for letter in str(repo))
+    write(repo.parent, {f"home/.claude/projects/{slug}/memory/MEMORY.md": "m\n" * 300})
+    found = context("claude-code", repo)
+    assert [file.scope for file in found.files] == [Scope.PROJECT, Scope.PROJECT, Scope.RULE, Scope.LOCAL, Scope.MEMORY]
+    assert [name for name, _ in told(found, Kind.CUT)] == ["MEMORY.md"]
