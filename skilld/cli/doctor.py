@@ -67,13 +67,21 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         *checks.agents(facts.agents, now),
         *checks.daemon(facts.daemon, facts.service, now),
         *checks.blocked(facts.blocked),
-        *checks.loaded(contexts(Path.cwd(), common.home(), os.environ)),
+        *checks.loaded(contexts(_folder(), common.home(), os.environ)),
         checks.service(facts.service),
         checks.back_end(facts.model),
         checks.budget(facts.spent),
         checks.notices(facts.notices),
     ]
     return found, checks.why_nothing(facts.counts, facts.daemon.paused_until) if facts.counts else []
+
+
+def _folder() -> Path:
+    """Return the folder in which this runs; the home where that is gone."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return common.home()
 
 
 def _print(check: Check) -> None:

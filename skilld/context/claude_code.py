@@ -15,8 +15,8 @@ from skilld.context.values import Kind, LoadedFile, Scope, Segment, within
 
 NEWEST = "2.1.330"
 FALLBACK_SINCE = (2, 1, 277)  # AGENTS.md is read; the consent for linked rules is not there in 2.1.197 either
-_HOPS = 4  # of imports below a file
-_MEMORY_LINES, _MEMORY_BYTES = 200, 24_986
+_MAX_HOPS = 4  # of imports below a file
+_MAX_MEMORY_LINES, _MAX_MEMORY_BYTES = 200, 24_986
 _PLUGIN = "cc-plugin-agents-md@builtin"
 _NOT_TEXT = tuple(".png .jpg .jpeg .gif .webp .bmp .ico .pdf .zip .gz .tar .mp3 .mp4 .mov .wasm .so .exe".split())  # noqa: SIM905
 _OTHERS_KEYS = ("globs", "applyTo", "path", "alwaysApply")
@@ -27,7 +27,8 @@ MANAGED = (
 
 def view(text: str) -> tuple[Segment, ...]:
     """Return what is sent of a file: neither front matter nor comments that stand by themselves."""
-    return markup.segments(markup.without_comments(markup.split_front(text)[1]))
+    lines = markup.split_front(text)[1]
+    return markup.segments(markup.without_comments(lines) if "<!--" in text else lines)
 
 
 def resolve(where: Where) -> Gathered:
@@ -106,9 +107,7 @@ class _Resolver:
                 self.found.tell(Kind.HIDDEN, path, "it is read only where no CLAUDE.md is", by=self.hider)
 
     def _nested(self) -> None:
-        for folder, names in self.where.nested():
-            if names.keys().isdisjoint(("CLAUDE.md", ".claude", "CLAUDE.local.md", "AGENTS.md")):
-                continue
+        for folder in self.where.nested("CLAUDE.md", ".claude", "CLAUDE.local.md", "AGENTS.md"):
             before = len(self.found.files)
             self._folder(folder, Scope.NESTED)
             none = not any(file.scope in {Scope.NESTED, Scope.LOCAL} for file in self.found.files[before:])
@@ -120,7 +119,7 @@ class _Resolver:
         if not any(is_whole(pattern, path) for pattern in self.excludes):
             file = self.found.add(path, scope, view=view, folder=below or (base if paths else ""), paths=paths)
             if file:
-                follow(self.found, file, Imports(_HOPS, self._refuses, markup.RICH, view, _NOT_TEXT))
+                follow(self.found, file, Imports(_MAX_HOPS, self._refuses, markup.RICH, view, _NOT_TEXT))
 
     def _refuses(self, file: LoadedFile, path: str, real: str) -> str:
         free = file.scope in {Scope.PERSONAL, Scope.MANAGED} or within(file.path, self.where.own) or self.consent
@@ -159,9 +158,9 @@ class _Resolver:
 
     def _memory(self, path: str) -> None:
         def start(text: str) -> tuple[Segment, ...]:
-            kept = "\n".join(text.split("\n")[:_MEMORY_LINES])[:_MEMORY_BYTES]
+            kept = "\n".join(text.split("\n")[:_MAX_MEMORY_LINES])[:_MAX_MEMORY_BYTES]
             if len(kept) < len(text.rstrip("\n")):
-                self.found.tell(Kind.CUT, path, f"only its first {_MEMORY_LINES} lines or 24 kB are loaded")
+                self.found.tell(Kind.CUT, path, f"only its first {_MAX_MEMORY_LINES} lines or 24 kB are loaded")
             return (Segment(1, kept),) if kept.strip() else ()
 
         self.found.add(path, Scope.MEMORY, view=start)

@@ -8,7 +8,7 @@ from skilld.context.gather import Gathered, Where, at, strings
 from skilld.context.values import Kind, Scope, Segment
 
 NEWEST = "0.169.0"
-_BYTES = 32_768  # of all project files together
+_MAX_BYTES = 32_768  # of all project files together
 _NAMES = ("AGENTS.override.md", "AGENTS.md")
 
 
@@ -35,7 +35,7 @@ def _project(found: Gathered, settings: dict[str, object]) -> None:
     markers = strings(settings.get("project_root_markers")) or [".git"]
     roots = (folder for folder in where.up() if any(where.files.exists(join(folder, marker)) for marker in markers))
     limit = settings.get("project_doc_max_bytes")
-    left = [limit if isinstance(limit, int) else _BYTES]
+    left = [limit if isinstance(limit, int) else _MAX_BYTES]
     names = (*_NAMES, *(name for name in strings(settings.get("project_doc_fallback_filenames")) if "/" not in name))
     for folder in where.up(next(roots, where.project))[::-1]:
         there = [name for name in names if where.files.read(join(folder, name)) is not None]

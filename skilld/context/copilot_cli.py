@@ -10,7 +10,7 @@ from skilld.context.imports import Imports, follow
 from skilld.context.values import Kind, LoadedFile, Scope, within
 
 NEWEST = "1.0.102"
-_HOPS = 64
+_MAX_HOPS = 64
 _NAMES = (".github/copilot-instructions.md", "AGENTS.md", "CLAUDE.md", "GEMINI.md")
 _BETWEEN = ".claude/CLAUDE.md"  # read there and in nested folders, not at the root and not in the working folder
 _RULES = ((".github/instructions", ".instructions.md"), (".claude/rules", ".md"))
@@ -20,32 +20,34 @@ def resolve(where: Where) -> Gathered:
     """Return what is loaded, first to last."""
     found = Gathered(where)
     found.add(join(where.own, "copilot-instructions.md"), Scope.PERSONAL)
-    _rules(found, join(where.own, "instructions"), ".instructions.md", where.project)
-    _on_the_way(found)
+    ends = _on_the_way(found)
+    _rules(found, join(where.own, "instructions"), ".instructions.md")
+    for folder in ends:
+        for below, suffix in _RULES:
+            _rules(found, join(folder, below), suffix)
     for folder in where.environment.get("COPILOT_CUSTOM_INSTRUCTIONS_DIRS", "").split(","):
         if folder.strip():
-            _rules(found, folder.strip(), ".instructions.md", where.project)
-    for folder, inside in where.nested():
-        if not inside.keys().isdisjoint(("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github", ".claude")):
-            for name in (*_NAMES, _BETWEEN):
-                _take(found, join(folder, name), Scope.NESTED, folder)
-            for below, suffix in _RULES:
-                _rules(found, join(folder, below), suffix, folder, nested=True)
+            _rules(found, folder.strip(), ".instructions.md")
+    for folder in where.nested("AGENTS.md", "CLAUDE.md", "GEMINI.md", ".github", ".claude"):
+        for name in (*_NAMES, _BETWEEN):
+            _take(found, join(folder, name), Scope.NESTED, folder)
+        for below, suffix in _RULES:
+            _rules(found, join(folder, below), suffix, folder)
     return found
 
 
-def _on_the_way(found: Gathered) -> None:
-    """Take what the root and the working folder hold, then the folders between them."""
+def _on_the_way(found: Gathered) -> list[str]:
+    """Take what the root and the working folder hold, then the folders between them; return those two."""
     ways = found.where.up(found.where.root or found.where.project)
-    ends = dict.fromkeys([ways[-1], ways[0]])
-    for folder in ends:
-        for name in _NAMES:
-            _take(found, join(folder, name), Scope.PROJECT)
-        for below, suffix in _RULES:
-            _rules(found, join(folder, below), suffix, folder)
+    ends = list(dict.fromkeys([ways[-1], ways[0]]))
+    for names in (_NAMES[:1], _NAMES[1:]):
+        for folder in ends:
+            for name in names:
+                _take(found, join(folder, name), Scope.PROJECT)
     for folder in ways[-2:0:-1]:
-        for name in (*_NAMES, _BETWEEN):
+        for name in (*_NAMES[:3], _BETWEEN, *_NAMES[3:]):
             _take(found, join(folder, name), Scope.PROJECT)
+    return ends
 
 
 def _take(found: Gathered, path: str, scope: Scope, folder: str = "", paths: tuple[str, ...] = ()) -> None:
@@ -57,10 +59,11 @@ def _take(found: Gathered, path: str, scope: Scope, folder: str = "", paths: tup
 
     file = found.add(path, scope, folder=folder, paths=paths)
     if file:
-        follow(found, file, Imports(_HOPS, refuses, markup.BRACKETED))
+        follow(found, file, Imports(_MAX_HOPS, refuses, markup.BRACKETED))
 
 
-def _rules(found: Gathered, folder: str, suffix: str, base: str, *, nested: bool = False) -> None:
+def _rules(found: Gathered, folder: str, suffix: str, base: str = "") -> None:
+    """Take the rules below a folder; those without patterns once something below `base` was touched."""
     for path in files_below(found.where.files, folder, suffix):
         there = found.where.files.read(path)
         keys = markup.front_entries((markup.split_front(there.text)[0] if there else None) or ())
@@ -78,4 +81,5 @@ def _rules(found: Gathered, folder: str, suffix: str, base: str, *, nested: bool
         patterns = [pattern.removeprefix("./") for pattern in listed if pattern[0] != "!" and pattern[-1] != "/"]
         if always or patterns:
             paths = () if always else tuple(patterns)
-            _take(found, path, Scope.RULE, base if nested or paths else "", paths)
+            top = found.where.root or found.where.project  # of patterns, wherever the rule lies
+            _take(found, path, Scope.RULE, top if paths else base, paths)

@@ -13,11 +13,12 @@ from typing import Protocol
 
 from skilld.files import read_plain
 
-MOST_BYTES = 1 << 20
-_MOST_FOLDERS = 5_000  # below one project
-_MOST_KEPT = 20_000  # folders and files in all
-_UNSETTLED = 2.0  # seconds: what changed so lately may change again without another time stamp
+MAX_BYTES = 1 << 20
+_MAX_FOLDERS = 5_000  # below one project
+_MAX_KEPT = 20_000  # folders and files in all
+_UNSETTLED_SECONDS = 2.0  # what changed so lately may change again without another time stamp
 # Folders in which nobody keeps instructions and which may be huge. What was touched in them is looked at all the same.
+_TOLD = (".md", ".MD")
 _PRUNED = frozenset(
     (
         *("node_modules", "bower_components", "vendor", "venv", "env", "site-packages", "__pycache__", "Pods", "deps"),
@@ -49,8 +50,8 @@ class Files(Protocol):
     def real(self, path: str) -> str:
         """Return a path without links."""
 
-    def below(self, folder: str) -> Iterator[tuple[str, Mapping[str, bool]]]:
-        """Yield the folders below one, outer ones first, with their names; those that hold no work are left out."""
+    def below(self, folder: str, wanted: frozenset[str]) -> Iterator[str]:
+        """Yield the folders below one that hold a wanted name, outer ones first; not those that hold no work."""
 
 
 @dataclass(slots=True)
@@ -59,6 +60,7 @@ class Disk:
 
     _texts: dict[str, tuple[tuple[int, ...], Found]] = field(default_factory=dict)
     _folders: dict[str, tuple[tuple[int, ...], dict[str, bool]]] = field(default_factory=dict)
+    _scans: dict[str, tuple[tuple[int, ...], tuple[list[str], list[str]]]] = field(default_factory=dict)
 
     def read(self, path: str) -> Found | None:
         """Return a regular file, links followed; at most a megabyte of it is looked at."""
@@ -69,7 +71,7 @@ class Disk:
             kept = self._texts.get(path)
             if kept and kept[0] == _identity(facts):
                 return kept[1]
-            data, facts = read_plain(Path(path), MOST_BYTES)
+            data, facts = read_plain(Path(path), MAX_BYTES)
             found = Found(data.decode("utf-8", "replace").removeprefix("\ufeff"), os.path.realpath(path))
         except (OSError, ValueError):
             return None
@@ -104,20 +106,38 @@ class Disk:
         except ValueError:
             return path
 
-    def below(self, folder: str) -> Iterator[tuple[str, Mapping[str, bool]]]:
-        """Yield the folders below one; not those with a dot, those of dependencies and output, and links."""
+    def below(self, folder: str, wanted: frozenset[str]) -> Iterator[str]:
+        """Yield the folders below one that hold a wanted name; not with a dot, of dependencies or output, nor links."""
         ignored = _PRUNED | self._ignored(folder)
         level = deque([folder])
-        for _ in range(_MOST_FOLDERS):
+        for _ in range(_MAX_FOLDERS):
             if not level:
                 return
             here = level.popleft()
-            names = self.names(here)
-            for name, is_folder in names.items():
-                if is_folder and name[0] != "." and name not in ignored and not _is_link(here, name):
-                    level.append(f"{here}/{name}")
-            if here != folder:
-                yield here, names
+            inner, told = self._scanned(here)
+            level.extend([f"{here}/{name}" for name in inner if name not in ignored])
+            if here != folder and not wanted.isdisjoint(told):
+                yield here
+
+    def _scanned(self, folder: str) -> tuple[list[str], list[str]]:
+        """Return the folders in a folder, and what may be or hold instructions; the rest of it is not kept."""
+        try:
+            facts = os.stat(folder)  # noqa: PTH116
+            kept = self._scans.get(folder)
+            if kept and kept[0] == _identity(facts):
+                return kept[1]
+            inner, told = [], []
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if name.endswith(_TOLD) or name[0] == ".":
+                        told.append(name)
+                    elif entry.is_dir(follow_symlinks=False):
+                        inner.append(name)
+        except (OSError, ValueError):
+            return [], []
+        _keep(self._scans, folder, facts, (inner, told))
+        return inner, told
 
     def _ignored(self, folder: str) -> frozenset[str]:
         """Return the folders that the project's .gitignore names plainly."""
@@ -127,16 +147,12 @@ class Disk:
         return frozenset(name for name in names if name and not set(name) & set("/*?[!#\\"))
 
 
-def _is_link(folder: str, name: str) -> bool:
-    return os.path.islink(f"{folder}/{name}")  # noqa: PTH114 - asked of every folder
-
-
 def _identity(facts: os.stat_result) -> tuple[int, ...]:
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
 
 
 def _keep(kept: dict, key: str, facts: os.stat_result, found: object) -> None:  # type: ignore[type-arg]
-    if time.time() - max(facts.st_mtime, facts.st_ctime) > _UNSETTLED:
-        if len(kept) >= _MOST_KEPT:
+    if time.time() - max(facts.st_mtime, facts.st_ctime) > _UNSETTLED_SECONDS:
+        if len(kept) >= _MAX_KEPT:
             kept.clear()
         kept[key] = (_identity(facts), found)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from skilld.context.values import LoadedFile, Scope
 from skilld.text import folded
 
-_LEAST = 40  # characters: shorter lines are headings and the like
+_MIN_LINE = 40  # characters: shorter lines are headings and the like
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ def duplicates(files: Sequence[LoadedFile]) -> list[Duplicate]:
         for segment in file.segments:
             for number, line in enumerate(segment.text.split("\n"), segment.line):
                 said = folded(line)
-                if len(said) < _LEAST:
+                if len(said) < _MIN_LINE:
                     continue
                 if said in first:
                     found.setdefault((first[said], f"{place} {file.path}"), []).append((number, line.strip()))

@@ -39,13 +39,12 @@ class Where:
         """Return the working folder and those above it, as far as `last`."""
         return up(self.project, last)
 
-    def nested(self) -> list[tuple[str, Mapping[str, bool]]]:
-        """Return the folders below the working folder, outer ones first, with what lies in them."""
-        found = dict(self.files.below(self.project))
+    def nested(self, *names: str) -> list[str]:
+        """Return the folders below the working folder that hold one of some names, outer ones first."""
+        found = dict.fromkeys(self.files.below(self.project, frozenset(names)))
         for path in self.touched:
-            for folder in up(dirname(path), self.project)[:-1] if within(path, self.project) else ():
-                found.setdefault(folder, self.files.names(folder))
-        return sorted(found.items(), key=lambda item: item[0].count("/"))
+            found |= dict.fromkeys(up(dirname(path), self.project)[:-1] if within(path, self.project) else ())
+        return sorted(found, key=lambda folder: folder.count("/"))
 
     def touches(self, folder: str) -> bool:
         """Whether a file below a folder was touched."""

@@ -11,7 +11,7 @@ from skilld.context.values import LoadedFile, Scope, within
 
 NEWEST = "0.61.0"
 QWEN_NEWEST = "0.24.4"
-_HOPS = 5
+_MAX_HOPS = 5
 
 
 def resolve(where: Where) -> Gathered:
@@ -28,8 +28,8 @@ def resolve(where: Where) -> Gathered:
     for given in strings(at(settings, "context", "includeDirectories")) if more else ():
         for name in names:
             _take(found, join(target(given, where.project, where.home), name), Scope.PROJECT)
-    for folder, inside in where.nested():
-        for name in (name for name in names if name in inside):
+    for folder in where.nested(*names):
+        for name in names:
             _take(found, join(folder, name), Scope.NESTED, folder)
     short = at(where.json(join(where.own, "projects.json")), "projects", where.root or where.project)
     if isinstance(short, str):
@@ -41,12 +41,10 @@ def resolve_qwen(where: Where) -> Gathered:
     """Return what Qwen Code loads, first to last."""
     found = Gathered(where)
     settings = _settings(where, ".qwen")
-    own = strings(at(settings, "context", "fileName")) or ["QWEN.md"]
-    names = list(dict.fromkeys([*own, "AGENTS.md"]))
+    names = strings(at(settings, "context", "fileName")) or ["QWEN.md", "AGENTS.md"]
     folders = where.up(dirname(where.root) if where.root else "/")[::-1]  # one above the root of the repository
     for name in names:
         _take(found, join(where.own, name), Scope.PERSONAL, links=True)
-    for name in names:
         for folder in folders:
             _take(found, join(folder, name), Scope.PROJECT, links=True)
     slug = "".join(letter if letter.isalnum() else "-" for letter in where.root or where.project)
@@ -68,4 +66,4 @@ def _take(found: Gathered, path: str, scope: Scope, folder: str = "", *, links: 
 
     file = found.add(path, scope, folder=folder)
     if file:
-        follow(found, file, Imports(_HOPS, refuses, markup.BARE))
+        follow(found, file, Imports(_MAX_HOPS, refuses, markup.BARE))

@@ -27,7 +27,7 @@ class Imports:
 
 def follow(found: Gathered, file: LoadedFile, rules: Imports) -> None:
     """Take what a file imports, and what that imports, and note what is not loaded."""
-    for one in markup.imports(_lines(file), rules.syntax):
+    for one in markup.imports(_lines(file), rules.syntax) if "@" in file.text else ():
         name = one.tidy if rules.syntax.trims else one.name
         path = target(name, dirname(file.path), found.where.home)
         there = None if path.lower().endswith(rules.passes_over) else found.where.files.read(path)

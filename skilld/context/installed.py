@@ -12,8 +12,8 @@ from skilld.agents.programs import PROGRAMS
 from skilld.files import read_plain
 
 _VERSION = re.compile(r"\d+(?:\.\d+)+")
-_MOST = 1 << 20
-_DEEP = 8  # folders from a program up to its package
+_MAX_BYTES = 1 << 20
+_MAX_FOLDERS = 8  # folders from a program up to its package
 
 
 def program(info: AgentInfo, environment: Mapping[str, str]) -> Path | None:
@@ -26,11 +26,11 @@ def program(info: AgentInfo, environment: Mapping[str, str]) -> Path | None:
 def installed_version(info: AgentInfo, environment: Mapping[str, str]) -> str:
     """Return the version of an agent's program on PATH; empty where it cannot be told."""
     path = program(info, environment)
-    for folder in [path, *path.parents[:_DEEP]] if path else ():
+    for folder in [path, *path.parents[:_MAX_FOLDERS]] if path else ():
         if _VERSION.fullmatch(folder.name):  # as in ~/.local/share/claude/versions/2.1.330
             return folder.name
         try:
-            package = read_object(read_plain(folder / "package.json", _MOST)[0]) or {}
+            package = read_object(read_plain(folder / "package.json", _MAX_BYTES)[0]) or {}
         except (OSError, ValueError):
             continue
         if package.get("name") and _VERSION.match(version := string(package.get("version"))):

@@ -47,7 +47,7 @@ LISTINGS: Mapping[str, Listing] = {
         described=False, hides=True, longest=1536, room=7_000, personal_wins=True, to_the_top=True, by_path=True
     ),
     "codex": Listing(nested=True, longest=1024),
-    "opencode": Listing(),
+    "opencode": Listing(nested=True),
     "gemini-cli": Listing(above=False),
     "qwen-code": Listing(hides=True, above=False),
     "copilot-cli": Listing(

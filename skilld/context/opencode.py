@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from posixpath import dirname, join
 
-from skilld.context.gather import Gathered, Where, strings, target
+from skilld.context.gather import Gathered, Where, files_below, strings, target
 from skilld.context.patterns import is_whole
-from skilld.context.values import Kind, Scope, within
+from skilld.context.values import Kind, Scope
 
 NEWEST = "1.18.33"
+_MAX_DEPTH = 8
 _SETTINGS = ("opencode.json", "opencode.jsonc")
 
 
@@ -19,19 +20,18 @@ def resolve(where: Where) -> Gathered:
     environment = where.environment
     claude = environment.get("OPENCODE_DISABLE_CLAUDE_CODE") != "1"
     names = ("AGENTS.md", *(("CLAUDE.md",) if claude else ()), "CONTEXT.md")
-    if environment.get("OPENCODE_DISABLE_PROJECT_CONFIG") != "1":
-        _project(found, names)
     personal = [join(where.own, "AGENTS.md"), *([join(where.home, ".claude/CLAUDE.md")] if claude else [])]
     there = [path for path in personal if where.files.read(path) is not None]
     if there:
         found.add(there[0], Scope.PERSONAL)
     for path in there[1:]:
         found.tell(Kind.HIDDEN, path, "it is read only where there is no AGENTS.md of yours", by=there[0])
+    if environment.get("OPENCODE_DISABLE_PROJECT_CONFIG") != "1":
+        _project(found, names)
     _named(found)
     if environment.get("OPENCODE_DISABLE_PROJECT_CONFIG") != "1":
-        for folder, inside in where.nested():
-            if not inside.keys().isdisjoint(names):
-                found.first(folder, names[:-1], Scope.NESTED, nested=True)
+        for folder in where.nested(*names[:-1]):
+            found.first(folder, names[:-1], Scope.NESTED, nested=True)
     return found
 
 
@@ -67,7 +67,6 @@ def _expanded(where: Where, pattern: str) -> Iterator[str]:
         return
     start = pattern[: min(pattern.index(letter) for letter in "*?[{" if letter in pattern)]
     top = dirname(start)
-    folders = [(top, where.files.names(top))]
-    folders += where.files.below(top) if within(top, where.project) or "**" in pattern else ()
-    for folder, names in folders:
-        yield from (path for name in names if is_whole(pattern, path := join(folder, name)))
+    for path in files_below(where.files, top, "", pattern.count("/") if "**" not in pattern else _MAX_DEPTH):
+        if is_whole(pattern, path):
+            yield path

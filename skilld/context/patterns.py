@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
-_MOST = 64  # patterns that braces make of one
+_MAX_SPREAD = 64  # patterns that braces make of one
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -36,7 +36,7 @@ def spread(pattern: str) -> list[str]:
     """Return what the braces of a pattern stand for."""
     done: list[str] = []
     left = [pattern]
-    while left and len(done) + len(left) <= _MOST:
+    while left and len(done) + len(left) <= _MAX_SPREAD:
         one = left.pop(0)
         inside = _BRACES.search(one)
         if inside is None:

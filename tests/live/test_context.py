@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -178,10 +179,18 @@ def skills() -> dict[str, str]:
 
 
 class Case:
-    """A tree of files, the working folder in it, whether `repo` is a repository, and links."""
+    """A tree of files, the working folder in it, whether `repo` is a repository, links, and more settings at home."""
 
-    def __init__(self, tree: Tree, cwd: str = "repo", *, git: bool = True, links: Tree | None = None) -> None:
-        self.tree, self.cwd, self.git, self.links = tree, cwd, git, links or {}
+    def __init__(
+        self,
+        tree: Tree,
+        cwd: str = "repo",
+        *,
+        git: bool = True,
+        links: Tree | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.tree, self.cwd, self.git, self.links, self.settings = tree, cwd, git, links or {}, settings or {}
 
 
 DEEP = "repo/mid/app"
@@ -233,8 +242,41 @@ CASES: Mapping[str, Case] = {
         },
         links={"repo/.claude/rules/shared.md": "../../../shared.md", "repo/.claude/rules/inside.md": "../../inside.md"},
     ),
+    "nested rules": Case(
+        {
+            f"{DEEP}/inner/{place.format(name)}": RULE.format(front=front)
+            for place in (".claude/rules/{}.md", ".github/instructions/{}.instructions.md")
+            for name, front in {"mine": "x: y", "deep": "paths: deep/*.py", "other": "paths: docs/**"}.items()
+        },
+        DEEP,
+    ),
+    "an import above": Case(
+        {"repo/notes.md": "W", **dict.fromkeys((f"repo/{name}" for name in ENTRIES), "W\n\n@./notes.md\n")}, DEEP
+    ),
+    "consent": Case(
+        {**dict.fromkeys((f"repo/{name}" for name in ENTRIES), "W\n\n@../above.md\n"), "above.md": "W"},
+        links={"repo/.claude/rules/shared.md": "../../../shared.md"},
+        settings={".claude.json": {"projects": {"CWD": {"hasClaudeMdExternalIncludesApproved": True}}}},
+    ),
+    "settings": Case(
+        {
+            **everywhere("CLAUDE.md", "AGENTS.md", "GEMINI.md", "QWEN.md", "CONTEXT.md", "NOTES.md"),
+            "repo/opencode.json": '{"instructions": ["notes/*.md"]}', "repo/notes/one.md": "W", "home/mine.md": "W",
+        },
+        DEEP,
+        settings={
+            ".claude/settings.json": {"claudeMdExcludes": ["**/mid/CLAUDE.md"]},
+            ".codex/config.toml": 'project_doc_fallback_filenames = ["NOTES.md"]\nproject_doc_max_bytes = 40\n',
+            ".config/opencode/opencode.json": {"instructions": ["~/mine.md"]},
+            ".gemini/settings.json": {"context": {"fileName": ["NOTES.md"]}},
+            ".qwen/settings.json": {"context": {"fileName": ["NOTES.md"]}},
+        },
+    ),
     "skills": Case(skills(), DEEP),
 }  # fmt: skip
+
+
+IN_ORDER = {"everywhere", "no repository", "a chain of imports"}  # no folder of rules, whose order is the disk's
 
 
 class Stage:
@@ -257,6 +299,8 @@ class Stage:
             (place / "repo/.git/HEAD").write_text("ref: refs/heads/main\n")
         for name, text in {**dict.fromkeys((f"home/{name}" for name in AT_HOME), "W"), **case.tree}.items():
             self._write(home / name.removeprefix("home/") if name.startswith("home/") else place / name, text)
+        for name, more in case.settings.items():
+            self._set(home / name, more)
         self._write(place / "shared.md", "W")
         self._write(place / "repo/inside.md", "W")
         for name, target in case.links.items():
@@ -281,36 +325,53 @@ class Stage:
 
         path.write_text(re.sub(r"\bW\b", word, text))
 
-    def arrived(self, *touched: str) -> tuple[set[str], set[str]]:
+    def _set(self, path: Path, more: Any) -> None:
+        """Add to the settings that a client has already."""
+        before = path.read_text() if path.exists() else ""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(more, str):
+            path.write_text(more + before)
+            return
+        here = json.loads(json.dumps(more).replace("CWD", str(self.cwd)))
+        path.write_text(json.dumps(merged(json.loads(before or "{}"), here)))
+
+    def arrived(self, *touched: str) -> tuple[list[str], set[str]]:
         """Run one prompt, in which the model reads files; return the words of the first request, and of all."""
         reads = [Call(self.tool, {self.argument: self._means(path)}) for path in touched]
         self.stub.rules = [Rule(PROMPT, *reads, Say("Done."))]
         self.agent.headless(PROMPT, *(["--skip-git-repo-check"] if self.client == "codex" else []))
-        asked = [json.dumps(request.body) for request in self.stub.main_requests()]
-        return set(WORD.findall(asked[0])), set(WORD.findall(" ".join(asked)))
+        bodies = [request.body for request in self.stub.main_requests()]
+        asked = [
+            json.dumps(dict(sorted(body.items(), key=lambda item: item[0] != "systemInstruction"))) for body in bodies
+        ]
+        assert asked, "nothing arrived"
+        return list(dict.fromkeys(WORD.findall(asked[0]))), set(WORD.findall(" ".join(asked)))
 
     def _means(self, path: str) -> str:
         return f"cat {self.cwd / path}" if self.argument == "cmd" else str(self.cwd / path)
 
-    def told(self, *touched: str) -> tuple[set[str], set[str]]:
+    def told(self, *touched: str) -> tuple[list[str], set[str]]:
         """Return what the resolver says of the first request, and of the conversation after files were read."""
         name = self.agent.agent
         context = context_of(name, self.version, self.cwd, self.home, touched, environment=self.agent.environment)
-        start = [file.text for file in context.files if file.loaded is not Loaded.ON_USE]
-        return set(WORD.findall(" ".join(start))), set(
-            WORD.findall(" ".join(file.text for file in context.files if file.entered))
-        )
+        start = " ".join(file.text for file in context.files if file.loaded is not Loaded.ON_USE)
+        entered = " ".join(file.text for file in context.files if file.entered)
+        return list(dict.fromkeys(WORD.findall(start))), set(WORD.findall(entered))
 
-    def places(self, words: set[str]) -> list[str]:
+    def places(self, words: Iterable[str]) -> list[str]:
         """Return where words stand."""
         return sorted(self.words[word] for word in words)
 
 
+def merged(old: Any, new: Any) -> Any:
+    """Put new values into nested objects."""
+    if not isinstance(old, dict) or not isinstance(new, dict):
+        return new
+    return {**old, **{key: merged(old.get(key), value) for key, value in new.items()}}
+
+
 def assert_same(stage: Stage, arrived: set[str], told: set[str]) -> None:
-    assert {"sent, not told": stage.places(arrived - told), "told, not sent": stage.places(told - arrived)} == {
-        "sent, not told": [],
-        "told, not sent": [],
-    }
+    assert (stage.places(arrived - told), stage.places(told - arrived)) == ([], []), "only sent, only told"
 
 
 @pytest.fixture
@@ -324,6 +385,7 @@ def test_the_resolver_says_what_arrives(make: Callable[[str, str], Stage], clien
     stage = make(client, case)
     touched = (SOURCE, "src/source.py")
     arrived, told = stage.arrived(*touched), stage.told(*touched)
-    assert arrived[0], "nothing arrived"
-    assert_same(stage, arrived[0], told[0])
+    assert_same(stage, set(arrived[0]), set(told[0]))
     assert_same(stage, arrived[1], told[1])
+    if case in IN_ORDER:
+        assert arrived[0] == told[0]

@@ -13,6 +13,8 @@ from skilld.agents.claude_code import INFO as CLAUDE_CODE
 from skilld.context import Context, Disk, Kind, Loaded, Scope, context_of, duplicates
 from skilld.context.installed import installed_version
 from skilld.context.patterns import matches
+from skilld.health.checks import loaded
+from support.in_process import InProcess
 
 NEW, OLD = "2.1.330", "2.1.197"
 
@@ -205,8 +207,8 @@ def test_one_name_wins_for_the_whole_way_in_opencode(repo: Path) -> None:
     write(repo, {"opencode.jsonc": '{"instructions": ["docs/*.md", ], // ours\n}'})
     write(repo.parent, {"home/.claude/CLAUDE.md": "mine", "home/.config/opencode/AGENTS.md": "own"})
     found = context("opencode", repo, cwd="a")
-    assert start(found, repo) == ["AGENTS.md", "../home/.config/opencode/AGENTS.md", "docs/style.md"]
-    assert [Path(one.path).parts[-2:] for one in found.of(Kind.HIDDEN)] == [
+    assert start(found, repo) == ["../home/.config/opencode/AGENTS.md", "AGENTS.md", "docs/style.md"]
+    assert [Path(one.path).parts[-2:] for one in found.of(Kind.HIDDEN)] == [(".claude", "CLAUDE.md"), ("a", "CLAUDE.md")]
         ("a", "CLAUDE.md"),
         (".claude", "CLAUDE.md"),
     ]
@@ -324,3 +326,25 @@ def test_scopes_and_order_are_told(repo: Path) -> None:
     found = context("claude-code", repo)
     assert [file.scope for file in found.files] == [Scope.PROJECT, Scope.PROJECT, Scope.RULE, Scope.LOCAL, Scope.MEMORY]
     assert [name for name, _ in told(found, Kind.CUT)] == ["MEMORY.md"]
+
+
+def test_the_verb_and_the_doctor_tell_the_same_surprise(home: Path, repo: Path) -> None:
+    write(repo, {"AGENTS.md": "team", "CLAUDE.local.md": "mine", "AGENT.md": "nobody's"})
+    write(home, {".claude/settings.json": "{}", ".codex/config.toml": ""})
+    program = InProcess(home)
+    found = program.json("context", "--project", str(repo))
+    assert set(found["agents"]) == {"claude-code", "codex"}
+    assert found["unread"] == [str(repo / "AGENT.md")]
+    claude = found["agents"]["claude-code"]
+    assert {"version", "files", "tokens", "duplicates", "conflicts", "dead"} <= claude.keys()
+    (file,) = claude["files"]
+    expected = {"loaded": "start", "scope": "local", "tokens": 1, "via": ""}
+    assert {key: file[key] for key in ("path", *expected)} == {"path": str(repo / "CLAUDE.local.md"), **expected}
+    assert [file["path"] for file in found["agents"]["codex"]["files"]] == [str(repo / "AGENTS.md")]
+    shown = program.run("context", "--project", str(repo), "--agent", "claude-code").stdout
+    assert "! AGENTS.md: it is read only where no CLAUDE.md is (CLAUDE.local.md)" in shown
+    assert program.run("context", "--agent", "nobody").returncode == 2
+    (check,) = loaded([context("claude-code", repo)])
+    assert (check.verdict.value, check.name) == ("warn", "context claude-code")
+    assert f"{repo / 'AGENTS.md'}: it is read only where no CLAUDE.md is" in check.detail
+    assert [check.verdict.value for check in loaded([context("codex", repo)])] == ["ok"]
