@@ -208,9 +208,9 @@ def test_one_name_wins_for_the_whole_way_in_opencode(repo: Path) -> None:
     write(repo.parent, {"home/.claude/CLAUDE.md": "mine", "home/.config/opencode/AGENTS.md": "own"})
     found = context("opencode", repo, cwd="a")
     assert start(found, repo) == ["../home/.config/opencode/AGENTS.md", "AGENTS.md", "docs/style.md"]
-    assert [Path(one.path).parts[-2:] for one in found.of(Kind.HIDDEN)] == [(".claude", "CLAUDE.md"), ("a", "CLAUDE.md")]
-        ("a", "CLAUDE.md"),
+    assert [Path(one.path).parts[-2:] for one in found.of(Kind.HIDDEN)] == [
         (".claude", "CLAUDE.md"),
+        ("a", "CLAUDE.md"),
     ]
     assert start(context("opencode", repo, cwd="a", OPENCODE_DISABLE_PROJECT_CONFIG="1"), repo)[0].startswith("../home")
 
