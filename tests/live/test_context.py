@@ -335,11 +335,19 @@ class Stage:
         here = json.loads(json.dumps(more).replace("CWD", str(self.cwd)))
         path.write_text(json.dumps(merged(json.loads(before or "{}"), here)))
 
-    def arrived(self, *touched: str) -> tuple[list[str], set[str]]:
-        """Run one prompt, in which the model reads files; return the words of the first request, and of all."""
+    def arrived(self, *touched: str, typed: bool = False) -> tuple[list[str], set[str]]:
+        """Put one prompt, in which the model reads files; return the words of the first request, and of all.
+
+        It is `typed` in a terminal or put without one.
+        """
         reads = [Call(self.tool, {self.argument: self._means(path)}) for path in touched]
         self.stub.rules = [Rule(PROMPT, *reads, Say("Done."))]
-        self.agent.headless(PROMPT, *(["--skip-git-repo-check"] if self.client == "codex" else []))
+        if typed:
+            with self.agent:
+                self.agent.say(PROMPT)
+                self.agent.quit()
+        else:
+            self.agent.headless(PROMPT, *(["--skip-git-repo-check"] if self.client == "codex" else []))
         bodies = [request.body for request in self.stub.main_requests()]
         asked = [
             json.dumps(dict(sorted(body.items(), key=lambda item: item[0] != "systemInstruction"))) for body in bodies
@@ -389,3 +397,12 @@ def test_the_resolver_says_what_arrives(make: Callable[[str, str], Stage], clien
     assert_same(stage, arrived[1], told[1])
     if case in IN_ORDER:
         assert arrived[0] == told[0]
+
+
+@pytest.mark.parametrize("case", ["everywhere", "AGENTS.md alone", "nested rules"])
+@pytest.mark.parametrize("client", [client for client in CLIENTS if client.startswith("claude")])
+def test_a_session_in_a_terminal_loads_the_same(make: Callable[[str, str], Stage], client: str, case: str) -> None:
+    stage = make(client, case)
+    arrived, told = stage.arrived(SOURCE, typed=True), stage.told(SOURCE)
+    assert_same(stage, set(arrived[0]), set(told[0]))
+    assert_same(stage, arrived[1], told[1])
