@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from posixpath import dirname, join
 
 from skilld.context import markup
-from skilld.context.gather import Gathered, Where, at, files_below, strings
+from skilld.context.gather import Gathered, Where, at, files_below, strings, target
 from skilld.context.imports import Imports, follow
 from skilld.context.patterns import is_whole
 from skilld.context.values import Kind, LoadedFile, Scope, Segment, within
@@ -68,7 +68,7 @@ class _Resolver:
         chain = self.where.up()[::-1]
         main = self._main_checkout()
         for folder in chain:
-            shared = not (main and within(folder, main) and not within(folder, self.where.root))
+            shared = not (self.is_new and main and within(folder, main) and not within(folder, self.where.root))
             self._folder(folder, Scope.PROJECT, shared=shared)
         self._agents(chain)
         self._nested()
@@ -88,7 +88,8 @@ class _Resolver:
     def _main_checkout(self) -> str:
         """Return the main checkout above the worktree that this is, else nothing."""
         git = self.where.files.read(join(self.where.root, ".git")) if self.where.root else None
-        main = git.text.removeprefix("gitdir:").strip().partition("/.git/worktrees/")[0] if git else ""
+        told = git.text.removeprefix("gitdir:").strip().partition("/.git/worktrees/")[0] if git else ""
+        main = target(told, self.where.root, "") if told else ""
         return main if main and within(self.where.root, main) else ""
 
     def _agents(self, chain: Sequence[str]) -> None:

@@ -272,6 +272,16 @@ CASES: Mapping[str, Case] = {
             ".qwen/settings.json": {"context": {"fileName": ["NOTES.md"]}},
         },
     ),
+    "a worktree in the main checkout": Case(
+        {
+            "repo/CLAUDE.md": "W", "repo/CLAUDE.local.md": "W", "repo/.claude/rules/r.md": "W", "repo/AGENTS.md": "W",
+            "repo/trees/one/CLAUDE.md": "W", "repo/trees/one/.git": "gitdir: ../../.git/worktrees/one\n",
+            "repo/.git/worktrees/one/HEAD": "ref: refs/heads/one\n",
+            "repo/.git/worktrees/one/commondir": "../..\n",
+            "repo/.git/worktrees/one/gitdir": "../../../trees/one/.git\n",
+        },
+        "repo/trees/one",
+    ),
     "skills": Case(skills(), DEEP),
 }  # fmt: skip
 

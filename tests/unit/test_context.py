@@ -182,6 +182,7 @@ def test_the_main_checkout_of_a_worktree_keeps_its_shared_file(repo: Path) -> No
     write(repo, {"trees/one/.git": f"gitdir: {repo}/.git/worktrees/one\n"})
     found = context("claude-code", repo, cwd="trees/one")
     assert start(found, repo) == ["CLAUDE.local.md", "trees/one/CLAUDE.md"]
+    assert "CLAUDE.md" in start(context("claude-code", repo, cwd="trees/one", version=OLD), repo)
 
 
 def test_codex_cuts_the_deepest_file_and_an_empty_override_hides(repo: Path) -> None:
