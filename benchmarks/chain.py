@@ -22,21 +22,21 @@ from support.session import CHATTER, LASTING, Session
 
 _EVERY = 0.005
 _LIMIT = 60.0
-_IMPORTS = "import os, skilld.jobs.analyse, skilld.classify.backends.offline, skilld.redact; os._exit(0)"
+IMPORTS = "import os, skilld.jobs.analyse, skilld.classify.backends.offline, skilld.redact; os._exit(0)"
 
 
 def measure(scale: Scale) -> dict[str, Figure]:
     """Return the median time from the fifth turn to the proposal."""
     with children.scratch() as home:
         person(home)
-        children.python(["-c", _IMPORTS], home)
+        children.python(["-c", IMPORTS], home)
         with daemon(home):
             projects = (Project(home / f"project-{number}", home, ".claude/skills") for number in count())
             _proposed(home, next(projects))
             took, imports = side_by_side(
                 scale.pick(9, 3),
                 lambda: _proposed(home, next(projects)),
-                lambda: seconds(lambda: children.python(["-c", _IMPORTS], home)),
+                lambda: seconds(lambda: children.python(["-c", IMPORTS], home)),
             )
     return {"proposal": Figure(took, "s", "a process that imports what a worker does", imports, "one skill, offline")}
 

@@ -63,8 +63,9 @@ def judged(home: Path) -> float:
     desk.close_due(time.time())
     batch = desk.next_batch(time.time())
     assert batch is not None
-    result = Worker(desk.start(batch), children.environment(home), 300.0).result(keep=lambda _: None)
-    assert result["outcome"] not in {Outcome.RETRY.value, Outcome.FAILED.value}, result
+    with Worker(children.environment(home)) as worker:
+        result = worker.do(desk.start(batch), 300.0)
+    assert result.outcome not in {Outcome.RETRY, Outcome.FAILED}, result
     return _used() - begun
 
 

@@ -11,12 +11,13 @@ import json
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from benchmarks.kit import children, day
 from benchmarks.kit.desk import engine
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.homes import person
+from skilld import codec
+from skilld.protocol import Analyse, Job
 from support.stub_model import Body, StubModel, said
 
 _PER_TOKEN = 4  # characters
@@ -38,7 +39,7 @@ def measure(scale: Scale) -> dict[str, Figure]:
         person(home)
         counts = day.write(home)
         jobs = _jobs(home, model.base_url)
-        (home / "jobs.json").write_text(json.dumps(jobs), encoding="utf-8")
+        (home / "jobs.json").write_text("\n".join(map(codec.encode, jobs)), encoding="utf-8")
         outcomes = children.module("prompt", home / "jobs.json", home=home)
     if outcomes.count("proposed") == 0:
         raise RuntimeError(f"nothing was proposed: {outcomes}")
@@ -60,7 +61,7 @@ def measure(scale: Scale) -> dict[str, Figure]:
     }
 
 
-def _jobs(home: Path, base_url: str) -> list[dict[str, Any]]:
+def _jobs(home: Path, base_url: str) -> list[Job]:
     """Return the jobs of every batch of the day, those of idle sessions included."""
     desk = engine(home, all_new=True, settings={"model": "openai/stub", "model_base_url": base_url})
     desk.follower.sweep()
@@ -90,7 +91,7 @@ def _operations(asked: str) -> str:
     return f"<operations>{json.dumps([operation])}</operations>"
 
 
-def _work(jobs: list[dict[str, Any]]) -> list[str]:
+def _work(jobs: list[Job]) -> list[str]:
     """Do the jobs one after the other in this process, which imports the model library once; returns their outcomes."""
     from skilld.git.environment import scrub_environment
     from skilld.jobs.analyse import analyse
@@ -98,9 +99,9 @@ def _work(jobs: list[dict[str, Any]]) -> list[str]:
 
     scrub_environment()
     redact = Redactor(bytes(KEY_BYTES)).redact
-    return [analyse(job, redact, lambda _: None)["outcome"] for job in jobs]
+    return [analyse(job.work, redact, lambda _: None).outcome for job in jobs if isinstance(job.work, Analyse)]
 
 
 if __name__ == "__main__":
-    outcomes = _work(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))
+    outcomes = _work([codec.decode(Job, line) for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines()])
     print(json.dumps(outcomes), flush=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from benchmarks import (
+    backfill,
     catch_up,
     chain,
     commands,
@@ -35,6 +36,7 @@ BENCHMARKS: dict[str, Callable[[Scale], dict[str, Figure]]] = {
     "commands": commands.measure,
     "context": context.measure,
     "chain": chain.measure,
+    "backfill": backfill.measure,
     "gate": gate.measure,
     "worker": worker.measure,
     "exhaustion": exhaustion.measure,

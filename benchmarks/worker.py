@@ -11,13 +11,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 from benchmarks.kit import children
 from benchmarks.kit.desk import engine
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.homes import person
 from benchmarks.kit.timing import side_by_side
+from skilld.protocol import Job
 from skilld.worker.spawn import Worker
 from support.live_project import Project
 from support.session import CHATTER, LASTING, Session
@@ -43,9 +43,10 @@ def measure(scale: Scale) -> dict[str, Figure]:
             def first_request() -> float:
                 arrived.clear()
                 start = time.perf_counter()
-                result = Worker(job, children.environment(home), 60.0).result(keep=lambda _: None)
+                with Worker(children.environment(home)) as worker:
+                    result = worker.do(job, 60.0)
                 if not arrived:
-                    raise RuntimeError(f"the worker asked nothing: {result.get('detail')}")
+                    raise RuntimeError(f"the worker asked nothing: {result.detail}")
                 return arrived[0] - start
 
             first_request()  # fills the bytecode cache
@@ -54,7 +55,7 @@ def measure(scale: Scale) -> dict[str, Figure]:
     return {"first_request": Figure(took, "s", "import litellm", bare, "one skill, five turns", target)}
 
 
-def _job(home: Path, base_url: str) -> dict[str, Any]:
+def _job(home: Path, base_url: str) -> Job:
     person(home)
     project = Project(home / "project", home, ".claude/skills")
     session = Session(home, project)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import signal
 import sys
@@ -141,18 +140,19 @@ def whole() -> tuple[Options, World]:
 
 def _unasked(arguments: argparse.Namespace) -> int:
     """Run as a job of the daemon: one line of JSON at the end, as a worker's, and no longer than the daemon itself."""
+    from skilld import codec
+    from skilld.protocol import JobEnd, Result
     from skilld.store.meta import LAST_ERROR
+    from skilld.types import Outcome
 
     threading.Thread(target=_end_with_the_daemon, daemon=True).start()
-    result = {"type": "result", "outcome": "nothing", "detail": ""}
     try:
-        report = _mined(arguments)
-        result["outcome"] = "proposed" if report.proposed else "nothing"
+        result = Result(outcome=Outcome.PROPOSED if _mined(arguments).proposed else Outcome.NOTHING)
     except SkilldError as error:
-        result |= {"outcome": "failed", "detail": str(error)}
+        result = Result(outcome=Outcome.FAILED, detail=str(error))
         message = {"at": rfc3339(time.time()), "message": f"mining: {error}"}
         common.store().meta.set(LAST_ERROR, message)
-    sys.stdout.write(json.dumps(result) + "\n")
+    sys.stdout.write(codec.encode(JobEnd(result, stays=False, asked_models=False)) + "\n")
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -89,10 +90,9 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     """Return the shape that `skilld proposals --json` promises; only what is open stands on a branch."""
     from skilld.proposals.remarks import rests_on
-    from skilld.proposals.results import proposal_to_json
 
     branch = proposal.branch if proposal.state.value == "open" else ""
-    return proposal_to_json(proposal) | {
+    return asdict(proposal) | {
         "branch": branch,
         "rests_on": rests_on(store, proposal),
         "decided_by": store.proposals.decided_by(proposal.id),

@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common
@@ -18,14 +18,15 @@ from skilld.errors import Exit, SkilldError
 from skilld.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from skilld.daemon.engine import Engine
     from skilld.paths import Places
+    from skilld.protocol import PartialResult
     from skilld.settings import Settings
     from skilld.store.batches import StoredBatch
     from skilld.types import Proposal
-    from skilld.worker.spawn import Keep
+    from skilld.worker.spawn import Worker
 
 _ROOT = "skilld: You are root: every file of this machine is open to what runs here. Use an account of your own.\n"
 
@@ -91,6 +92,7 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     from skilld.daemon.file_identity import Footing
     from skilld.daemon.service import Service
     from skilld.notify.desktop import Desktop
+    from skilld.worker.spawn import Worker
 
     bell = _ring if sys.stdout.isatty() else None
     desktop = Desktop(bell) if engine.settings.notify.enabled else None
@@ -105,7 +107,8 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
         days = "day" if arguments.backfill == 1 else f"{arguments.backfill:g} days"
         console.line(f"Reading {counted(count, 'transcript')} of the last {days}.")
     if arguments.once:
-        return _once(engine)
+        with Worker(engine.around.environment) as worker:
+            return _once(engine, worker)
     service.run()
     return Exit.INTERRUPTED if service.stopped_by == signal.SIGINT else Exit.OK
 
@@ -131,21 +134,25 @@ def _journald_reads() -> bool:
     return os.environ.get("JOURNAL_STREAM") == f"{facts.st_dev}:{facts.st_ino}"
 
 
-def _once(engine: Engine) -> int:
+def _once(engine: Engine, worker: Worker) -> int:
     """Read what is new and finish the batches that are due, one after the other."""
-    from skilld.proposals.poll import Observing
+    from skilld.proposals.poll import Observing, record
+    from skilld.protocol import GitResult, Job
     from skilld.types import State
 
+    seconds = engine.settings.worker.seconds
     engine.store.batches.recover()
     _read(engine)
     engine.close_due(time.time())
-    if job := engine.recall(time.time()):
-        engine.recalled(_result(engine, job), time.time())
-    done = _finish_due(engine)
-    look = Observing(engine.store, engine.around.umask)
-    if job := look.job(time.time()):
-        look.apply(_result(engine, job), time.time())
-        done += _finish_due(engine)  # proposals that the look found to have lost their place
+    umask = engine.around.umask
+    if lost := engine.recall(time.time()):
+        engine.recalled(worker.do(Job(lost, umask), seconds), time.time())
+    done = _finish_due(engine, worker)
+    if look := Observing(engine.store).job(time.time()):
+        found = worker.do(Job(look, umask), seconds)
+        if isinstance(found, GitResult):
+            record(engine.store, found, time.time())
+        done += _finish_due(engine, worker)  # proposals that the look found to have lost their place
     count = engine.store.proposals.count(State.OPEN)
     learnings = engine.store.learnings.count()
     console.line(
@@ -159,26 +166,19 @@ def _once(engine: Engine) -> int:
     return 0
 
 
-def _finish_due(engine: Engine) -> int:
+def _finish_due(engine: Engine, worker: Worker) -> int:
     done = 0
     progress = Progress("Judging batches")
     while batch := engine.next_batch(time.time()):
         waiting = engine.store.batches.counts()["pending"]
         progress.show(done, done + waiting)
-        result = _result(engine, engine.start(batch), partial(_keep_plan, engine, batch))
-        if new := engine.finish(batch, result, time.time()):
+        job, seconds = engine.start(batch), engine.settings.worker.seconds
+        if new := engine.finish(batch, worker.do(job, seconds, partial(_keep_plan, engine, batch)), time.time()):
             progress.clear()
             _tell(new)
         done += 1
     progress.clear()
     return done
-
-
-def _result(engine: Engine, job: Mapping[str, Any], keep: Keep = lambda _: None) -> dict[str, Any]:
-    """Have a worker do a job, and wait for its result."""
-    from skilld.worker.spawn import Worker
-
-    return Worker(job, engine.around.environment, engine.settings.worker.seconds).result(keep)
 
 
 def _read(engine: Engine) -> None:
@@ -195,8 +195,11 @@ def _read(engine: Engine) -> None:
     progress.clear()
 
 
-def _keep_plan(engine: Engine, batch: StoredBatch, plan: dict[str, Any]) -> None:
-    engine.keep_plan(batch, plan, time.time())
+def _keep_plan(engine: Engine, batch: StoredBatch, plan: PartialResult) -> None:
+    from skilld.protocol import BatchResult
+
+    if isinstance(plan, BatchResult):
+        engine.keep_plan(batch, plan, time.time())
 
 
 def _ring() -> None:

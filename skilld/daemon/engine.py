@@ -6,7 +6,7 @@ Runs on one thread. Spawning, waiting and showing are others' work, so that a te
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from skilld.daemon.obstacles import Obstacles
 from skilld.ingest.discover import Host, roots
 from skilld.ingest.follow import Follower
 from skilld.proposals import results
+from skilld.protocol import BatchJob, BatchResult, Job, Plan, Recall, Result
 from skilld.settings import Settings
 from skilld.settings.backend import choice_of
 from skilld.store import Store
@@ -112,7 +113,7 @@ class Engine:
     def _close(self, agent: str, session_id: str, closing: ClosedBatch[Any], now: float) -> bool:
         keys = [turn.key for turn in closing.turns]
         # Nobody will ever work on chatter.
-        job = {} if closing.chatter else jobs.analysis(self.store, self.around, agent, session_id, closing)
+        job = BatchJob() if closing.chatter else jobs.analysis(self.store, self.around, agent, session_id, closing)
         batch = StoredBatch(closing.batch_id, agent, session_id, closing.closed_by, "pending", job, 0, rfc3339(now))
         with self.store.transaction():
             if closing.chatter:
@@ -137,7 +138,7 @@ class Engine:
             why = why_spent(self.store.usage.on(day(now)), self.settings.budget)
             if (
                 not why
-                or not batch.job["skills"]
+                or not batch.job.skills
                 or choice_of(self.settings, self.around.environment).spec.model == OFFLINE
             ):
                 return batch
@@ -158,37 +159,30 @@ class Engine:
         self.store.meta.set(BUDGET_SPENT, spent | {"told": True})
         return str(spent["why"])
 
-    def recall(self, now: float) -> dict[str, Any] | None:
+    def recall(self, now: float) -> Recall | None:
         """Return the job of finding again what was proposed before the database was damaged, if it was."""
         return None if self.store.meta.paused(now) else recovery.job(self.store, self.around)
 
-    def recalled(self, result: Mapping[str, Any], now: float) -> None:
+    def recalled(self, result: Result, now: float) -> None:
         """Write down what that job found."""
         recovery.record(self.store, result, now)
 
-    def start(self, batch: StoredBatch) -> dict[str, Any]:
+    def start(self, batch: StoredBatch) -> Job:
         """Mark a batch as running and return the worker's whole job."""
         self.store.batches.start(batch.id)
         self.obstacles.note(batch)
         return jobs.complete(self.store, self.settings, self.around, batch)
 
-    def keep_plan(self, batch: StoredBatch, plan: Mapping[str, Any], now: float) -> None:
+    def keep_plan(self, batch: StoredBatch, plan: BatchResult, now: float) -> None:
         """Keep what a worker is about to do, with what it cost to find out: a second try does it without asking."""
         with self.store.transaction():
-            results.record(self.store, batch, {**plan, "proposals": ()}, now)
-            self.store.batches.keep_plan(batch.id, {"proposals": plan["proposals"]})
+            results.record(self.store, batch, replace(plan, proposals=()), now)
+            self.store.batches.keep_plan(batch.id, Plan(plan.proposals))
 
-    def finish(self, batch: StoredBatch, result: Mapping[str, Any], now: float) -> list[Proposal]:
+    def finish(self, batch: StoredBatch, ended: Result, now: float) -> list[Proposal]:
         """Record what came of a batch; returns the proposals that are new."""
-        try:
-            return self._finish(batch, result, now)
-        except (KeyError, TypeError, ValueError) as error:  # it makes no sense, and would not a second time
-            why = f"a bug in skilld: the worker's result is no result ({type(error).__name__})"
-            return self._finish(batch, {"outcome": Outcome.FAILED.value, "detail": why}, now)
-
-    def _finish(self, batch: StoredBatch, result: Mapping[str, Any], now: float) -> list[Proposal]:
-        outcome = Outcome(result["outcome"])
-        detail = str(result.get("detail", ""))
+        result = BatchResult.of(ended)
+        outcome, detail = result.outcome, result.detail
         with self.store.transaction():
             since = now
             if outcome is Outcome.RETRY:
@@ -201,26 +195,25 @@ class Engine:
             self.obstacles.record(batch, result, since)
             if outcome is Outcome.RETRY:
                 self.store.batches.postpone(batch.id, now + (then.wait or 0.0), detail)
-            elif outcome is Outcome.FAILED and (result.get("cause") or {}).get("what") != Cause.ANSWER:
-                self.store.batches.park(batch.id, str(result["outcome"]), detail)
+            elif outcome is Outcome.FAILED and not (result.cause and result.cause.what is Cause.ANSWER):
+                self.store.batches.park(batch.id, result.outcome.value, detail)
             else:
                 self.store.batches.finish(batch.id, outcome.value, detail, rfc3339(now))
             known = batch.obstacle is not None and batch.detail == detail  # it was said when it was new
             if detail and not known and outcome in {Outcome.RETRY, Outcome.FAILED, Outcome.REFUSED}:
                 self.store.meta.set(LAST_ERROR, {"at": rfc3339(now), "batch": batch.id, "message": detail})
         if outcome is not Outcome.RETRY and outcome is not Outcome.FAILED:
-            self.store.words.forget(batch.job["turns"])
+            self.store.words.forget(batch.job.turns)
         log.info("batch done", batch=batch.id, outcome=outcome.value, proposals=len(new))
         return new
 
 
-def _given_up(result: Mapping[str, Any]) -> tuple[Outcome, Mapping[str, Any]]:
+def _given_up(result: BatchResult) -> tuple[Outcome, BatchResult]:
     """Return how a batch ends that is tried no more, and its result, with what is kept of it in that case.
 
     One whose transcript is gone is done; all else is parked, and a repository looked at again all the same.
     """
-    learnings = [*result.get("learnings", ()), *result.get("if_given_up", ())]
-    result = {**result, "learnings": learnings}
-    if (result.get("cause") or {}).get("what") == Cause.TRANSCRIPT:
-        return Outcome.REFUSED, {**result, "outcome": Outcome.REFUSED.value}
+    result = replace(result, learnings=(*result.learnings, *result.if_given_up))
+    if result.cause and result.cause.what is Cause.TRANSCRIPT:
+        return Outcome.REFUSED, replace(result, outcome=Outcome.REFUSED)
     return Outcome.FAILED, result

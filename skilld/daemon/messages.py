@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from skilld.notify.digest import Digest
+from skilld.protocol import BatchResult, Result
 from skilld.store.batches import StoredBatch
+
+if TYPE_CHECKING:
+    from skilld.daemon.worker_slot import Working
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +37,11 @@ class SetBack:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """A worker has ended. Without a batch its job was the daemon's own: a look into git, a finding again."""
+    """A job of `working` has ended. Without a batch it was the daemon's own: a look into git, a finding again."""
 
+    working: Working
     batch: StoredBatch | None
-    result: Mapping[str, Any]
+    result: Result
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +49,7 @@ class Planned:
     """A worker waits with what it is about to do until it is `kept`."""
 
     batch: StoredBatch
-    plan: Mapping[str, Any]
+    plan: BatchResult
     kept: threading.Event
 
 

@@ -62,10 +62,10 @@ class Notices:
         """Go by other settings from now on."""
         self._settings = settings
 
-    def judged(self, new: Sequence[Proposal], outcome: object, now: float) -> None:
+    def judged(self, new: Sequence[Proposal], outcome: Outcome, now: float) -> None:
         """Take in what came of a batch: proposals that wait, those that auto mode applied, or a failure."""
         self._applied |= {proposal.id: proposal for proposal in new if proposal.state is State.ACCEPTED}
-        if outcome == Outcome.FAILED.value:
+        if outcome is Outcome.FAILED:
             self.trouble("failed", digest.CANNOT_JUDGE, now)
         elif new:
             self.consider(now)

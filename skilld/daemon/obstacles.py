@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import os
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -19,6 +18,7 @@ from skilld.clock import seconds
 from skilld.daemon import jobs
 from skilld.ingest.discover import Host
 from skilld.proposals import results
+from skilld.protocol import BatchResult
 from skilld.store import Store
 from skilld.store.batches import Obstacle, StoredBatch
 from skilld.types import Cause, Outcome
@@ -50,21 +50,21 @@ class Obstacles:
         """Note how the repositories and skills of a batch look before it is worked on."""
         self._met[batch.id] = self._stamp(batch), -1.0
 
-    def record(self, batch: StoredBatch, result: Mapping[str, Any], since: float) -> None:
+    def record(self, batch: StoredBatch, result: BatchResult, since: float) -> None:
         """Keep what a result says is in the way of its batch, since when; or that nothing is any more.
 
         Learnings that were kept only until it is gone go with it.
         """
-        cause = result.get("cause")
+        cause = result.cause
         before = batch.obstacle
-        kept = results.kept_for_now(self._store, result)
+        kept = results.kept_for_now(self._store, result.learnings)
         if before is not None and before.kept:
-            if result["outcome"] == Outcome.RETRY or (cause and cause["what"] == before.cause):
+            if result.outcome is Outcome.RETRY or (cause and cause.what is before.cause):
                 kept = tuple(dict.fromkeys((*self._store.learnings.among(before.kept), *kept)))
             else:
-                for name in set(before.kept).difference(results.learned(result)):
+                for name in set(before.kept).difference(results.learned(result.learnings)):
                     self._store.learnings.forget(name)
-        found = Obstacle(Cause(cause["what"]), cause["place"], cause["remedy"], since, kept) if cause else None
+        found = Obstacle(cause.what, cause.place, cause.remedy, since, kept) if cause else None
         self._store.batches.obstruct(batch.id, found)
         if found is None:
             self._met.pop(batch.id, None)
@@ -90,7 +90,7 @@ class Obstacles:
         ):
             return False
         if found.cause is Cause.SKILL:
-            return skills and bool(jobs.skills_now(self._store, self._around, batch)["skills"])
+            return skills and bool(jobs.skills_now(self._store, self._around, batch).skills)
         if found.cause is not Cause.REPOSITORY:
             return False
         stamp = self._stamp(batch)
@@ -102,7 +102,7 @@ class Obstacles:
 
     def _stamp(self, batch: StoredBatch) -> Stamp:
         """Return what stat says of all that decides whether a proposal of a batch can be made."""
-        paths = [Path(skill["path"]) for skill in batch.job.get("skills", ())]
+        paths = [Path(skill.path) for skill in batch.job.skills]
         home = self._around.home
         personal = [home / ".gitconfig", home / ".config/git/config", Path("/etc/gitconfig")]
         facts = [_facts(path) for one in (*paths, *personal) for path in _about(one)]

@@ -10,11 +10,9 @@ make that harmless; what was proposed is looked for in the repositories by a wor
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -22,7 +20,7 @@ from skilld.clock import rfc3339
 from skilld.daemon import jobs
 from skilld.ingest.discover import Host
 from skilld.ingest.follow import Follower
-from skilld.proposals.results import proposal_from_json
+from skilld.protocol import Recall, RecoveryResult, Result
 from skilld.store import Store, corruption, rebuild
 from skilld.store.connection import DamagedError, StoreError, damaged, is_unreadable
 from skilld.store.journal import journal_of, tail
@@ -148,7 +146,7 @@ def reread(store: Store, follower: Follower, now: float) -> None:
             store.rebuild.note(replace(state, reread=True))
 
 
-def job(store: Store, around: Host) -> dict[str, Any] | None:
+def job(store: Store, around: Host) -> Recall | None:
     """Return the job of finding again what was proposed; None where nothing is being rebuilt."""
     if store.rebuild.state is None:
         return None
@@ -156,21 +154,19 @@ def job(store: Store, around: Host) -> dict[str, Any] | None:
     for agent, session_id in store.rebuild.sessions_with_skills():
         usable, _ = jobs.skills(store, around, agent, session_id, [_LAST])
         paths |= {skill.path for skill in usable}
-    facts = {"paths": sorted(paths), "folders": store.overview.projects()}
-    return {"version": jobs.VERSION, "kind": "recall", "umask": around.umask} | facts
+    return Recall(tuple(sorted(paths)), tuple(store.overview.projects()))
 
 
-def record(store: Store, result: Mapping[str, Any], now: float) -> None:
+def record(store: Store, result: Result, now: float) -> None:
     """Write down what was found again; after that batches are judged again."""
     state = store.rebuild.state
-    if state is not None and "recalled" not in result and state.tries + 1 < _TRIES:
+    if state is not None and not isinstance(result, RecoveryResult) and state.tries + 1 < _TRIES:
         store.rebuild.note(replace(state, tries=state.tries + 1))
         return
     waiting = {batch.id for batch in store.batches.waiting()}
     found = 0
     with store.transaction():
-        for item in result.get("recalled", ()):
-            proposal = proposal_from_json(item)
+        for proposal in result.proposals if isinstance(result, RecoveryResult) else ():
             # A batch that is still to be judged finds its own again, and what else it held with it.
             if proposal.state is not State.OPEN or proposal.batch_id not in waiting:
                 agent = store.rebuild.agent_of(proposal.session_id)

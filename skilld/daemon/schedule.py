@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any
 
 from apscheduler.schedulers.background import BackgroundScheduler
 
@@ -64,15 +63,15 @@ class Schedule:
 
 _FROM = 3 * 60  # minute of the person's day
 _QUIET = 1800.0  # seconds in which no transcript grew
-_LONGEST = 3600.0
+MAX_SECONDS = 3600.0
 
 
-def job(engine: Engine, now: float) -> dict[str, Any] | None:
-    """Return the job of the night where it is due (Unix time), None where it is not; it is given once a day."""
+def due(engine: Engine, now: float) -> bool:
+    """Whether the work of the night is due (Unix time); it is said once a day."""
     store = engine.store
     if not engine.settings.mine.nightly or minute_of_day(now) < _FROM or store.meta.get(MINED_ON) == day(now):
-        return None
+        return False
     if store.meta.paused(now) or now - store.transcripts.newest_activity() < _QUIET:
-        return None
+        return False
     store.meta.set(MINED_ON, day(now))
-    return {"kind": "mine", "seconds": _LONGEST}
+    return True

@@ -6,10 +6,9 @@ import os
 import queue
 import signal
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import structlog
 
@@ -30,10 +29,12 @@ from skilld.ingest.watch import Throttle
 from skilld.notify.desktop import Desktop
 from skilld.notify.digest import CANNOT_STORE, about_budget, about_dead
 from skilld.proposals.poll import Observing
-from skilld.store.batches import StoredBatch
+from skilld.proposals.poll import record as record_look
+from skilld.protocol import GitResult, Job, Mine, Result
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
 from skilld.types import Proposal
+from skilld.worker.spawn import Errand, Worker
 
 log = structlog.get_logger()
 
@@ -67,10 +68,11 @@ class Service:
         self._notices = Notices(
             engine.store, engine.settings.notify, desktop, self._inbox.put, engine.around.environment
         )
-        self._observing = Observing(engine.store, engine.around.umask)
+        self._observing = Observing(engine.store)
         environment = engine.around.environment
         self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
-        self._working = Working(self._inbox.put)
+        self._working = Working(self._inbox.put, Worker(environment))
+        self._mining = Working(self._inbox.put, Errand(environment))
         self._due: list[Message] = []  # what is to be handled; it stays here while it cannot be written down
         self._trouble = ""
         self._watching: Watching | None = None
@@ -187,25 +189,25 @@ class Service:
             case Planned(batch, plan, kept):
                 self._engine.keep_plan(batch, plan, now)
                 kept.set()
-            case Done(batch, result):
-                self._working.ended()
-                if batch is None:
+            case Done(working, batch, result):
+                working.ended()
+                if batch is None and working is self._working:
                     self._record_look(result, now)
-                else:
+                elif batch is not None:
                     if new := self._engine.finish(batch, result, now):
                         self._proposed(new)
-                    self._notices.judged(new, result.get("outcome"), now)
+                    self._notices.judged(new, result.outcome, now)
             case Noticed(why_not, digest, at):
                 self._notices.noticed(why_not, digest, at)
             case _:
                 pass
 
-    def _record_look(self, result: Mapping[str, Any], now: float) -> None:
+    def _record_look(self, result: Result, now: float) -> None:
         """Write down what a look into git found; while the store is being rebuilt that is what was proposed before."""
         if self._engine.store.rebuild.state is not None:
             self._engine.recalled(result, now)
-        else:
-            self._observing.apply(result, now)
+        elif isinstance(result, GitResult):
+            record_look(self._engine.store, result, now)
 
     def _tick(self, name: str, now: float) -> None:
         match name:
@@ -222,7 +224,7 @@ class Service:
                     self._notices.trouble("dead", about_dead(why), now)
                 self._say(now)
             case _:
-                if not self._working.overdue:
+                if not (self._working.overdue or self._mining.overdue):
                     self._watchdog.beat("worker")
                 self._say(now)
 
@@ -243,28 +245,27 @@ class Service:
         self._engine.close_due(now)
         self._engine.obstacles.look(now)
         self._notices.consider(now)
+        self._working.rest()
 
     def _work(self) -> None:
         if self._working.busy or self._stopping:
             return
-        now = time.time()
+        now, seconds = time.time(), self._engine.settings.worker.seconds
         if batch := self._engine.next_batch(now):
-            self._spawn(batch, self._engine.start(batch))
+            self._working.start(batch, self._engine.start(batch), seconds)
         elif news := self._engine.budget_news():
             self._notices.trouble("budget", about_budget(news), now)
-        elif job := self._engine.recall(now) or self._observing.job(now) or scheduled_mining.job(self._engine, now):
-            self._spawn(None, job)
-
-    def _spawn(self, batch: StoredBatch | None, job: Mapping[str, Any]) -> None:
-        seconds = float(job.get("seconds", self._engine.settings.worker.seconds))
-        self._working.start(batch, job, self._engine.around.environment, seconds)
+        elif work := self._engine.recall(now) or self._observing.job(now):
+            self._working.start(None, Job(work, self._engine.around.umask), seconds)
+        elif not self._mining.busy and scheduled_mining.due(self._engine, now):
+            self._mining.start(None, Job(Mine(), self._engine.around.umask), scheduled_mining.MAX_SECONDS)
 
     def _drain(self) -> None:
         """Let a worker and what buttons started come to their ends, for a while; what a worker had starts again."""
         deadline = time.monotonic() + _DRAIN
         for message in self._due:
             self._inbox.put(message)
-        while self._working.busy and time.monotonic() < deadline:
+        while (self._working.busy or self._mining.busy) and time.monotonic() < deadline:
             try:
                 message = self._inbox.get(timeout=0.2)
             except queue.Empty:
@@ -272,8 +273,9 @@ class Service:
             if isinstance(message, Planned | Done):
                 with suppress(StoreError):  # the next start does it again
                     self._handle(message)
+        self._mining.stop()
+        self._working.stop()
         if self._working.busy:
-            self._working.kill()
             with suppress(StoreError):
                 self._engine.store.batches.recover()
         self._notices.finish(deadline)

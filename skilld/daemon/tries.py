@@ -7,10 +7,9 @@ nothing of the batch: such is waited for as long as a day, and uses up no try.
 from __future__ import annotations
 
 import signal
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
+from skilld.protocol import BatchResult
 from skilld.store.batches import StoredBatch, Tries
 from skilld.types import Cause
 
@@ -34,16 +33,16 @@ class Again:
     since: float
 
 
-def again(batch: StoredBatch, result: Mapping[str, Any], attempts: int, now: float) -> Again:
+def again(batch: StoredBatch, result: BatchResult, attempts: int, now: float) -> Again:
     """Return whether a batch is tried again after a result that asks for it, by the settings' number of tries."""
     tries = batch.tries
-    cause = (result.get("cause") or {}).get("what")
+    cause = result.cause.what if result.cause else None
     since = batch.obstacle.since if batch.obstacle and batch.obstacle.cause == cause and batch.obstacle.since else now
     # A clock that was set back makes it no longer.
     away = min(max(now - since, 0.0), DAY)
     if cause == Cause.TRANSCRIPT:
         return Again(None if away >= DAY else min(max(away, _SOON), _AWAY_MOST), tries, since)
-    if cause == Cause.PROCESS and result.get("exit") in {None, *_FROM_OUTSIDE}:
+    if cause == Cause.PROCESS and result.exit in {None, *_FROM_OUTSIDE}:
         tries = replace(tries, kills=tries.kills + 1)
         given_up = tries.kills >= _KILLS and away >= DAY
         return Again(None if given_up else min(_back_off(tries.kills), _AWAY_MOST), tries, since)
@@ -52,7 +51,7 @@ def again(batch: StoredBatch, result: Mapping[str, Any], attempts: int, now: flo
         given_up = tries.crashes >= _CRASHES * attempts
         return Again(None if given_up else _back_off(tries.crashes), tries, since)
     tries = replace(tries, failures=tries.failures + 1)
-    asked = min(float(result.get("retry_after") or 0), _ASKED_MOST)
+    asked = min(result.retry_after or 0.0, _ASKED_MOST)
     return Again(None if tries.failures >= attempts else max(asked, _back_off(tries.failures)), tries, since)
 
 

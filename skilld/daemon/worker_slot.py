@@ -1,57 +1,64 @@
-"""The one worker at a time: started here, waited for on a thread of its own, which posts what it tells to the loop."""
+"""One job at a time: handed to a worker here, waited for on a thread of its own, which posts its end to the loop."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from skilld.daemon.messages import Done, Message, Planned
+from skilld.protocol import BatchResult, Job, PartialResult
 from skilld.store.batches import StoredBatch
-from skilld.worker.spawn import Worker, start
+from skilld.worker.spawn import Worker, no_thread
 
-_OVERDUE = 60.0  # seconds after its time was up by which a worker must be gone
+_OVERDUE = 60.0  # seconds after its time was up by which a job must have ended
 
 
 class Working:
-    """What runs now, if anything. `post` is given its plan, which it waits to have kept, and its end."""
+    """The job that a worker has now, if any. `post` is given its plans, which it waits to have kept, and its end."""
 
-    def __init__(self, post: Callable[[Message], None]) -> None:
+    def __init__(self, post: Callable[[Message], None], worker: Worker) -> None:
         self._post = post
-        self._worker: Worker | None = None
-        self._due = 0.0
+        self._worker = worker
+        self._due: float | None = None
 
     @property
     def busy(self) -> bool:
-        """Whether a worker runs whose end was not taken in yet."""
-        return self._worker is not None
+        """Whether there is a job whose end was not taken in yet."""
+        return self._due is not None
 
     @property
     def overdue(self) -> bool:
-        """Whether a worker should have ended, or been ended, long ago."""
-        return self._worker is not None and time.monotonic() >= self._due
+        """Whether the job should have ended, or been ended, long ago."""
+        return self._due is not None and time.monotonic() >= self._due
 
-    def start(
-        self, batch: StoredBatch | None, job: Mapping[str, Any], environment: Mapping[str, str], seconds: float
-    ) -> None:
-        """Start a worker on a job that may take so many seconds; `batch` is what it is about, if anything."""
-        worker = self._worker = start(job, environment, seconds)
+    def start(self, batch: StoredBatch | None, job: Job, seconds: float) -> None:
+        """Hand over a job that may take so many seconds; `batch` is what it is about, if anything."""
         self._due = time.monotonic() + seconds + _OVERDUE
 
-        def keep(plan: Mapping[str, Any]) -> None:
-            if batch is not None:
+        def keep(plan: PartialResult) -> None:
+            if batch is not None and isinstance(plan, BatchResult):
                 planned = Planned(batch, plan, threading.Event())
                 self._post(planned)
                 planned.kept.wait()
 
-        worker.follow(keep, lambda result: self._post(Done(batch, result)))
+        def work() -> None:
+            self._post(Done(self, batch, self._worker.do(job, seconds, keep)))
+
+        try:
+            threading.Thread(target=work, name="worker", daemon=True).start()
+        except RuntimeError:  # the machine, or the person's limits, had none left
+            self._post(Done(self, batch, no_thread()))
 
     def ended(self) -> None:
         """Take in that its end was told."""
-        self._worker = None
+        self._due = None
 
-    def kill(self) -> None:
-        """End the worker and everything it started."""
-        if self._worker is not None:
-            self._worker.kill()
+    def rest(self) -> None:
+        """Let go of a worker that had nothing to do for a while."""
+        if not self.busy:
+            self._worker.rest()
+
+    def stop(self) -> None:
+        """End the worker and everything it started, whatever it does."""
+        self._worker.kill()

@@ -22,6 +22,7 @@ from skilld.evaluate.pipeline import Pipeline, PipelineResult
 from skilld.ingest.inspect import inspect
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import Loaded, load_skills
+from skilld.protocol import BatchJob, Source
 from skilld.skills import Places, find
 from skilld.types import Message, SkillRef
 
@@ -96,11 +97,11 @@ class Guard:
         adapter = ADAPTERS[AGENT]
         paths = [path for path in sorted(self._scene.store.rglob("*.jsonl")) if adapter.is_transcript(path)]
         views = [inspect(path, adapter) for path in paths]
-        sources = [{"path": str(path), "start": 0, "end": path.stat().st_size} for path in paths]
-        turns = [key for view in views for key in view.turns]
+        sources = tuple(Source(str(path), 0, path.stat().st_size) for path in paths)
+        turns = tuple(key for view in views for key in view.turns)
         session = next(view.session_id for view in views if view.turns)
-        job = {"agent": AGENT, "session_id": session, "sources": sources, "turns": turns}
-        messages = conversation.read(job, self._redact)
+        batch = BatchJob(agent=AGENT, session_id=session or "", sources=sources, turns=turns)
+        messages = conversation.read(batch, self._redact)
         places = Places(adapter.INFO.project_skills, ())
         found = [find(use.name, use.path, use.cwd, places) for view in views for use, _ in view.skills]
         skills, _ = load_skills([ref for ref in found if isinstance(ref, SkillRef)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from skilld.health.values import Agent, Blocked, Counts, Daemon, Disk, Facts, Ma
 from skilld.ingest.discover import Host, roots, transcripts
 from skilld.paths import Places, check_private
 from skilld.proposals.remarks import being_made_anew
+from skilld.protocol import Ask, Job
 from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, load
 from skilld.settings.backend import choice_of
@@ -32,7 +33,7 @@ from skilld.store.budget import why_spent
 from skilld.store.connection import is_remote
 from skilld.store.corruption import why_gone
 from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT
-from skilld.types import Cause, Outcome, State, Usage
+from skilld.types import Cause, Outcome, State
 from skilld.worker.spawn import Worker
 
 # Facts about the agents: their folders on this machine, and what was read of their transcripts.
@@ -226,14 +227,13 @@ def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Troub
 def _asked(
     spec: Spec, settings: Settings, environment: Mapping[str, str], store: Store | None, now: float
 ) -> Trouble | str:
-    worker = Worker({"kind": "ask", "umask": 0o077, "backend": asdict(spec)}, environment, settings.worker.seconds)
-    result = worker.result(lambda _: None)
-    usage = Usage(**result.get("usage", {}))
+    with Worker(environment) as worker:
+        result = worker.do(Job(Ask(spec), 0o077), settings.worker.seconds)
     if store is not None:
-        store.usage.add(day(now), spec.model, "", usage)
-    if result["outcome"] == Outcome.NOTHING.value:
-        return f" ({usage.tokens_in + usage.tokens_out} tokens)"
-    return Trouble(str(result.get("detail", "")), str(result.get("remedy", "")) or _RETRY)
+        store.usage.add(day(now), spec.model, "", result.usage)
+    if result.outcome is Outcome.NOTHING:
+        return f" ({result.usage.tokens_in + result.usage.tokens_out} tokens)"
+    return Trouble(result.detail, result.remedy or _RETRY)
 
 
 # Facts about what stands in the way of batches: the same obstacle of several batches once.

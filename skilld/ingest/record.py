@@ -18,10 +18,11 @@ from skilld.clock import seconds
 from skilld.crash import report
 from skilld.errors import SkilldError
 from skilld.ingest.source import Cursor
+from skilld.protocol import StoredWords
 from skilld.skills import why_left_alone
 from skilld.store.files import StoredFile
 from skilld.store.transcripts import Transcripts
-from skilld.store.words import MAX_TEXT, StoredWords, Words
+from skilld.store.words import MAX_TEXT, Words
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Turn
 
 _MAX_READINGS = 32  # readings: fewer than files are kept open, so that a file's next reading goes on from this one
@@ -107,7 +108,7 @@ class TurnWriter:
                 wanted[cwd] = _wanted(cwd)
             if wanted[cwd] and len(turn.text) <= MAX_TEXT:
                 with suppress(SkilldError):  # what cannot be redacted is not kept
-                    said.append(StoredWords(turn.key, turn.how.value, self._redact(turn.text)))
+                    said.append(StoredWords(turn.key, turn.how, self._redact(turn.text)))
         self._words.keep(said, time.time())
 
     def _write(self, reading: FileReading) -> int:

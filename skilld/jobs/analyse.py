@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from skilld.classify.backends import OFFLINE, Backend, Spec, make
 from skilld.classify.json_answer import BadReplyError
@@ -17,20 +16,19 @@ from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, standing_instructions, why_session_left_alone
 from skilld.pipeline.edits import Composed, LintError
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
-from skilld.pipeline.kept import learning, of_proposal
 from skilld.proposals import lessons
-from skilld.proposals.results import proposal_from_json, proposal_to_json
 from skilld.proposals.staging_result import Staged
+from skilld.protocol import Analyse, BatchResult, Blame, NewLearning, Support
 from skilld.redact import RedactionError
 from skilld.text import sentences
-from skilld.types import Cause, Evidence, Message, Outcome, Proposal, SkillRef, State, Update, Usage
+from skilld.types import Cause, Evidence, Message, Outcome, Proposal, State, Update, Usage
 
-Keep = Callable[[dict[str, Any]], None]
+Keep = Callable[[BatchResult], None]
 GONE = "its transcript cannot be read"
 UNREAD = "the model's answer could not be used"
 
 
-def analyse(job: Mapping[str, Any], redact: Redact, keep: Keep) -> dict[str, Any]:
+def analyse(job: Analyse, redact: Redact, keep: Keep) -> BatchResult:
     """Do the job and return its result. Expected failures are results; only bugs raise.
 
     `keep` is given the proposals that are about to be staged and must have kept them when it returns: a job that has
@@ -40,74 +38,68 @@ def analyse(job: Mapping[str, Any], redact: Redact, keep: Keep) -> dict[str, Any
     try:
         analysis.run()
     except conversation.AbsentError as error:
-        analysis.keep_words(GONE, job["turns"], unless=Cause.TRANSCRIPT)
+        analysis.keep_words(GONE, job.batch.turns, unless=Cause.TRANSCRIPT)
         analysis.blame(Cause.TRANSCRIPT, error.place)
-        return analysis.result() | {"outcome": Outcome.RETRY.value, "detail": str(error)}
+        return replace(analysis.result(), outcome=Outcome.RETRY, detail=str(error))
     except RetryError as error:
-        return analysis.result() | {
-            "outcome": Outcome.RETRY.value,
-            "detail": str(error),
-            "retry_after": error.after,
-        }
+        return replace(analysis.result(), outcome=Outcome.RETRY, detail=str(error), retry_after=error.after)
     except (RefusedError, RedactionError) as error:
         analysis.refused.append(str(error))
     except BadReplyError as error:
-        analysis.keep_words(UNREAD, job["turns"])
+        analysis.keep_words(UNREAD, job.batch.turns)
         analysis.blame(Cause.ANSWER)
-        return analysis.result() | {"outcome": Outcome.FAILED.value, "detail": str(error)}
+        return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
     except SkilldError as error:  # the set-up, a refused key: tried again when the person says so
-        return analysis.result() | {"outcome": Outcome.FAILED.value, "detail": str(error)}
+        return replace(analysis.result(), outcome=Outcome.FAILED, detail=str(error))
     return analysis.result()
 
 
 class Analysis:
     """The work on one batch and what it has come to so far."""
 
-    def __init__(self, job: Mapping[str, Any], redact: Redact, keep: Keep) -> None:
+    def __init__(self, job: Analyse, redact: Redact, keep: Keep) -> None:
         self._job = job
+        self._batch = job.batch
         self._redact = redact
         self._keep_plan = keep
-        self._skills, self._unreadable = load_skills([SkillRef(**item) for item in job["skills"]])
+        self._skills, self._unreadable = load_skills(job.batch.skills)
         # Without a skill in use no model is asked: what is plainly said is kept for later.
-        self._backend: Backend = make(Spec(**job["backend"]) if self._skills else Spec(OFFLINE))
-        self._standing = [proposal_from_json(item) for item in job["open"]]
+        self._backend: Backend = make(job.backend if self._skills else Spec(OFFLINE))
+        self._standing = list(job.open)
         self._messages: list[Message] = []
-        self._staged = Staged(by_code=job["backend"]["model"] == OFFLINE)
+        self._staged = Staged(by_code=job.backend.model == OFFLINE)
         self._told = Usage()  # what the daemon has booked with the plan
-        self._learnings: list[dict[str, Any]] = []
-        self._supported: list[tuple[str, str, str]] = []  # open proposals that were said again: id, turn, quote
-        self._if_given_up: list[dict[str, Any]] = []  # learnings, where the proposals cannot be written at last
-        self._cause: dict[str, str] | None = None
+        self._learnings: list[NewLearning] = []
+        self._supported: list[Support] = []
+        self._if_given_up: list[NewLearning] = []
+        self._cause: Blame | None = None
         self.refused: list[str] = []
         self._dropped: list[str] = []
 
     def run(self) -> None:
         """Judge, unless that was done by an earlier try, and stage what came of it."""
-        if unwanted := why_session_left_alone(self._job.get("cwd")):
+        if unwanted := why_session_left_alone(self._batch.cwd):
             self._dropped.append(unwanted)
             return
-        plan = self._job.get("plan")
-        proposals = self._planned(plan["proposals"]) if plan else self._judged()
+        plan = self._batch.plan
+        proposals = self._planned(plan.proposals) if plan else self._judged()
         trouble = [error for proposal in proposals if (error := self._stage(proposal))]
         if self._staged.made:
             from skilld.proposals.auto_apply import apply_allowed
 
-            apply_allowed(self._staged, self._standing, self._job["auto"], self._typed)
+            apply_allowed(self._staged, self._standing, self._job.auto, self._typed)
         if trouble:
             raise trouble[0]
 
-    def _planned(self, items: Sequence[Mapping[str, Any]]) -> list[Proposal]:
+    def _planned(self, planned: Sequence[Proposal]) -> list[Proposal]:
         """Return what an earlier try was about to stage, but for what the person has seen or decided since."""
-        seen = {*self._job["closed"], *(proposal.id for proposal in self._standing)}
-        planned = (proposal_from_json(item) for item in items)
-        return [
-            one for one in planned if one.id not in seen and not lessons.was_decided(one, self._job.get("decided", ()))
-        ]
+        seen = {*self._job.closed, *(proposal.id for proposal in self._standing)}
+        return [one for one in planned if one.id not in seen and not lessons.was_decided(one, self._job.decided)]
 
     def _typed(self, proposal: Proposal) -> str:
         """Return what the person typed in the turns that a proposal quotes, read again by a job that had a plan."""
         if not self._messages:
-            self._messages = conversation.read(self._job, self._redact)
+            self._messages = conversation.read(self._batch, self._redact)
         keys = {said.turn for said in proposal.evidence}
         return "\n".join(
             own_words(message.text, [other.text for other in self._messages[:place] if not other.by_person])
@@ -117,10 +109,9 @@ class Analysis:
 
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
-        self._messages = conversation.read(self._job, self._redact)
-        instructions = standing_instructions(
-            self._job["agent"], self._job.get("cwd"), self._job.get("home", ""), self._job.get("variables", {})
-        )
+        self._messages = conversation.read(self._batch, self._redact)
+        batch = self._batch
+        instructions = standing_instructions(batch.agent, batch.cwd, batch.home, batch.variables)
         judge = Judge(self._backend, self._messages, self._skills, self._redact(instructions), self._redact)
         verdict = judge.verdict()
         if judge.unusable and not (verdict.proposed or verdict.learned):
@@ -130,7 +121,7 @@ class Analysis:
         self._dropped += verdict.dropped
         self._learn(verdict)
         read = {message.turn_key for message in self._messages}
-        self.keep_words(GONE, [key for key in self._job["turns"] if key not in read])
+        self.keep_words(GONE, [key for key in self._batch.turns if key not in read])
         if judge.unusable or verdict.faults:
             heard = {item.update.turn for item in verdict.proposed} | {update.turn for update, _ in verdict.learned}
             self.keep_words(UNREAD, [m.turn_key for m in self._messages if m.turn_key and m.turn not in heard])
@@ -140,13 +131,13 @@ class Analysis:
             if mine and (proposal := self._edited(judge, loaded, mine)):
                 proposals.append(proposal)
         if proposals:
-            self._keep_plan(self.result() | {"proposals": [proposal_to_json(proposal) for proposal in proposals]})
+            self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
             self._told, self._learnings = self._backend.usage, []
         return proposals
 
     def _learn(self, verdict: Verdict) -> None:
-        unusable = [(item["name"], item["why"], item.get("path", "")) for item in self._job.get("unusable", ())]
-        known = {item["name"]: item["path"] for item in self._job["skills"]}
+        unusable = [(item.name, item.why, item.path) for item in self._batch.unusable]
+        known = {skill.name: skill.path for skill in self._batch.skills}
         unusable += [(name, why, known[name] if why == UNREADABLE else "") for name, why in self._unreadable]
         names = {loaded.doc.number: loaded.doc.name for loaded in self._skills}
         for update, why in verdict.learned:
@@ -156,22 +147,22 @@ class Analysis:
             else:
                 self._keep(update, why, names.get(update.skill or 0))
         # A model that was not asked might have heard more.
-        if not self._skills and (verdict.learned or self._job["backend"]["model"] != OFFLINE):
+        if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:
                 self.blame(Cause.SKILL, path)
                 self._dropped.append(f"{name} cannot be edited: {reason}")
 
-    def keep_words(self, why: str, turns: Sequence[str], unless: str = "") -> None:
+    def keep_words(self, why: str, turns: Sequence[str], unless: Cause | None = None) -> None:
         """Keep what was plainly said in turns as learnings, until all of it can be judged; `why` says what for.
 
         They are heard without a model, in what was read or else kept of them. With `unless` nothing is done where an
         earlier try met the same obstacle.
         """
-        if not turns or (unless and self._job.get("before") == unless):
+        if not turns or (unless and self._job.before == unless):
             return
         messages = self._messages
         if not any(message.turn_key in turns for message in messages):
-            messages = conversation.from_memory(self._job, self._redact)
+            messages = conversation.from_memory(self._batch.turns, self._job.words, self._redact)
         verdict = Judge(make(Spec(OFFLINE)), messages, self._skills, "", self._redact).verdict()
         heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
         for update in (update for update in heard if self._key(update.turn) in turns):
@@ -180,16 +171,16 @@ class Analysis:
 
     def blame(self, what: Cause, place: str = "", remedy: str = "") -> None:
         """Say what is in the way: what is met first."""
-        self._cause = self._cause or {"what": what.value, "place": place, "remedy": remedy}
+        self._cause = self._cause or Blame(what, place, remedy)
 
     def _new(self, checked: Sequence[Checked], loaded: Loaded) -> list[Checked]:
         new = []
         for item in checked:
-            session = self._job["session_id"]
-            why = lessons.why_known(item.update, loaded.ref.path, session, self._standing, self._job["decided"])
-            least = self._job["thresholds"].get(loaded.ref.path, {}).get(item.update.kind.value, 0.0)
+            session = self._batch.session_id
+            why = lessons.why_known(item.update, loaded.ref.path, session, self._standing, self._job.decided)
+            least = self._job.thresholds.get(loaded.ref.path, {}).get(item.update.kind.value, 0.0)
             if (standing := lessons.said_by(item.update, loaded.ref.path, self._standing)) is not None:
-                self._supported.append((standing.id, self._key(item.update.turn), item.update.quote))
+                self._supported.append(Support(standing.id, self._said(item.update)))
             if why:
                 self._dropped.append(why)
             elif item.update.confidence < least:
@@ -220,7 +211,7 @@ class Analysis:
         from skilld.proposals.submit import stage  # git takes 0.15 s to load, and of most batches nothing comes
 
         try:
-            if not stage(proposal, self._standing, self._staged, self._job["closed"], alone=True):
+            if not stage(proposal, self._standing, self._staged, self._job.closed, alone=True):
                 self._dropped.append("the skill, or an open proposal, says it already")
         except RetryError as error:
             return self._put_off(proposal, error)
@@ -231,17 +222,17 @@ class Analysis:
             passing = isinstance(error, RefusedError | GitMissingError)  # else the edit does not fit the skill any more
             if passing:
                 self.blame(Cause.REPOSITORY, proposal.path, error.remedy)
-            self._learnings += of_proposal(proposal, str(error), for_now=passing)
+            self._learnings += _of_proposal(proposal, str(error), for_now=passing)
         return None
 
     def _put_off(self, proposal: Proposal, error: RetryError) -> RetryError:
         self.blame(Cause.REPOSITORY, proposal.path, error.remedy)
-        self._if_given_up += of_proposal(proposal, str(error), for_now=True)
+        self._if_given_up += _of_proposal(proposal, str(error), for_now=True)
         return error
 
     def _proposal(self, loaded: Loaded, composed: Composed) -> Proposal:
         updates = [item.update for item in composed.checked]
-        batch = self._job["batch"]
+        batch = self._batch.batch
         return Proposal(
             # The same batch gives the same proposal, however often it is worked on.
             id=hashlib.sha256(f"{batch}\n{loaded.ref.path}".encode()).hexdigest()[:8],
@@ -253,26 +244,29 @@ class Analysis:
             summary=sentences([update.change for update in updates]),
             reason=sentences([update.reason for update in updates]),
             kind=updates[0].kind,
-            evidence=tuple(Evidence(self._key(update.turn), update.quote) for update in updates),
+            evidence=tuple(map(self._said, updates)),
             confidence=min(update.confidence for update in updates),
-            agent=self._job["agent"],
-            session_id=self._job["session_id"],
+            agent=self._batch.agent,
+            session_id=self._batch.session_id,
             model=self._backend.name,
-            created_at=self._job["closed_at"],
+            created_at=self._job.closed_at,
             flags=composed.flags,
             updates=tuple(updates),
         )
 
     def _keep(self, update: Update, why: str, skill: str | None, *, for_now: bool = False) -> None:
-        said = Evidence(self._key(update.turn), update.quote)
+        said = self._said(update)
         self._learnings.append(
-            learning(said, update.change, update.confidence, kind=update.kind, skill=skill, why=why, for_now=for_now)
+            NewLearning(said.turn, said.quote, update.change, update.kind, update.confidence, skill, why, for_now)
         )
 
-    def _key(self, turn: int) -> str:
-        return str(self._job["turns"][turn - 1])  # as conversation.read numbers them
+    def _said(self, update: Update) -> Evidence:
+        return Evidence(self._key(update.turn), update.quote)
 
-    def result(self) -> dict[str, Any]:
+    def _key(self, turn: int) -> str:
+        return self._batch.turns[turn - 1]  # as conversation.read numbers them
+
+    def result(self) -> BatchResult:
         """Return what the job has come to."""
         if self._staged.made:
             outcome, details = Outcome.PROPOSED, self.refused
@@ -280,15 +274,21 @@ class Analysis:
             outcome, details = Outcome.REFUSED, self.refused
         else:
             outcome, details = Outcome.NOTHING, self._dropped
-        return {
-            "outcome": outcome.value,
-            "detail": "; ".join(dict.fromkeys(details)),
-            "model": self._backend.name,
-            "usage": asdict(self._backend.usage - self._told),
-            "proposals": [proposal_to_json(proposal) for proposal in self._staged.made],
-            "learnings": self._learnings,
-            "if_given_up": self._if_given_up,
-            "cause": self._cause,
-            "supported": self._supported,
-            **self._staged.changes(),
-        }
+        return BatchResult(
+            outcome=outcome,
+            detail="; ".join(dict.fromkeys(details)),
+            model=self._backend.name,
+            usage=self._backend.usage - self._told,
+            proposals=tuple(self._staged.made),
+            learnings=tuple(self._learnings),
+            if_given_up=tuple(self._if_given_up),
+            cause=self._cause,
+            supported=tuple(self._supported),
+            changes=self._staged.changes(),
+        )
+
+
+def _of_proposal(proposal: Proposal, why: str, *, for_now: bool) -> list[NewLearning]:
+    """Return what a proposal says as learnings."""
+    summary, kind, sure, skill = proposal.summary, proposal.kind, proposal.confidence, proposal.skill
+    return [NewLearning(said.turn, said.quote, summary, kind, sure, skill, why, for_now) for said in proposal.evidence]

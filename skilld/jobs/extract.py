@@ -7,63 +7,66 @@ ends the job where the budget is spent.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-from skilld.classify.backends import Backend, Spec, make
+from skilld.classify.backends import Backend, make
 from skilld.classify.backends.completion import prices
 from skilld.classify.verify import Verdict, verify
 from skilld.errors import RetryError, SkilldError
-from skilld.jobs.limits import USUAL_SECONDS, ProcessorTimeError, processor_time
+from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.pipeline.documents import Loaded, load_skills
 from skilld.pipeline.judge import Judge, Redact
-from skilld.types import How, Kind, Message, Outcome, SkillDoc, SkillRef, Update, Usage
+from skilld.protocol import (
+    PROCESSOR_SECONDS,
+    Distil,
+    Extend,
+    ExtensionResult,
+    Price,
+    PriceResult,
+    Result,
+    WindowResult,
+    WindowUpdate,
+)
+from skilld.types import Message, Outcome, SkillDoc, SkillRef, Update
 
-Keep = Callable[[dict[str, Any]], None]
 
-
-def distil(job: Mapping[str, Any], redact: Redact, keep: Keep) -> dict[str, Any]:
+def distil(job: Distil, redact: Redact, keep: Callable[[WindowResult], None]) -> Result:
     """Ask about each window of the job; a passing trouble ends it, and what is left may be asked again later."""
-    backend = make(Spec(**job["backend"]))
-    result = {"outcome": Outcome.NOTHING.value, "detail": "", "model": backend.name}
-    for window in job["windows"]:
+    backend = make(job.backend)
+    result = Result(outcome=Outcome.NOTHING, model=backend.name)
+    for window in job.windows:
         before = backend.usage
+        told = WindowResult(window=window.id, model=backend.name, usage=before)
         try:
-            with processor_time(job.get("processor_seconds", USUAL_SECONDS)):
-                told = _about(backend, job["skill"], messages_of(window["messages"]), redact)
+            with processor_time(PROCESSOR_SECONDS):
+                updates, left_out = _about(backend, job.skill, window.messages, redact)
+                told = replace(told, updates=updates, left_out=left_out)
         except ProcessorTimeError:  # it costs the other windows nothing
-            told = {"unusable": "judging it used more processor time than one job may"}
+            told = replace(told, unusable="judging it used more processor time than one job may")
         except SkilldError as error:
-            spent = asdict(backend.usage - before)
+            failed = replace(result, detail=str(error), usage=backend.usage - before)
             if isinstance(error, RetryError):
-                wait = {"retry_after": error.after, "usage": spent}
-                return result | {"outcome": Outcome.RETRY.value, "detail": str(error)} | wait
+                return replace(failed, outcome=Outcome.RETRY, retry_after=error.after)
             if error.remedy:  # it is the set-up: the next window would fare no better
-                failed = {"outcome": Outcome.FAILED.value, "remedy": error.remedy, "usage": spent}
-                return result | failed | {"detail": str(error)}
-            told = {"unusable": str(error)}
-        keep(told | {"window": window["id"], "model": backend.name, "usage": asdict(backend.usage - before)})
-    return result | {"usage": asdict(Usage())}
+                return replace(failed, outcome=Outcome.FAILED, remedy=error.remedy)
+            told = replace(told, unusable=str(error))
+        keep(replace(told, usage=backend.usage - before))
+    return result
 
 
-def price(job: Mapping[str, Any]) -> dict[str, Any]:
+def price(job: Price) -> PriceResult:
     """Return what the tokens of the job's models cost, None for each whose price is not known."""
-    found = {model: prices(model) for model in job["models"]}
-    told = {model: asdict(rates) if rates else None for model, rates in found.items()}
-    return {"outcome": Outcome.NOTHING.value, "detail": "", "rates": told}
+    return PriceResult(outcome=Outcome.NOTHING, rates={model: prices(model) for model in job.models})
 
 
-def messages_of(items: list[dict[str, Any]]) -> list[Message]:
-    """Return messages from a job's JSON."""
-    return [Message(**{**item, "how": How(item["how"]) if item["how"] else None}) for item in items]
-
-
-def _about(backend: Backend, skill: Mapping[str, Any], messages: list[Message], redact: Redact) -> dict[str, Any]:
-    stand_in = Loaded(SkillRef(skill["name"], ""), b"", SkillDoc(**skill))
-    judge = Judge(backend, messages, [stand_in], "", redact)
+def _about(
+    backend: Backend, skill: SkillDoc, messages: Sequence[Message], redact: Redact
+) -> tuple[tuple[WindowUpdate, ...], int]:
+    """Return what a window came to, and how much was left out."""
+    judge = Judge(backend, list(messages), [Loaded(SkillRef(skill.name, ""), b"", skill)], "", redact)
     verdict = judge.verdict()
-    return {"updates": [_said(update, messages) for update in _wanted(verdict)], "left_out": _why(judge, verdict)}
+    return tuple(_said(update, messages) for update in _wanted(verdict)), _left_out(judge, verdict)
 
 
 def _wanted(verdict: Verdict) -> list[Update]:
@@ -71,20 +74,14 @@ def _wanted(verdict: Verdict) -> list[Update]:
     return [item.update for item in verdict.proposed if not item.by_assent]
 
 
-def _why(judge: Judge, verdict: Verdict) -> int:
+def _left_out(judge: Judge, verdict: Verdict) -> int:
     agreed = sum(item.by_assent for item in verdict.proposed)
     return len(judge.unusable) + len(verdict.faults) + len(verdict.dropped) + len(verdict.learned) + agreed
 
 
-def _said(update: Update, messages: list[Message]) -> dict[str, Any]:
+def _said(update: Update, messages: Sequence[Message]) -> WindowUpdate:
     key = next((message.turn_key for message in messages if message.turn == update.turn), None)
-    return {
-        "turn": key or "",
-        "quote": update.quote,
-        "change": update.change,
-        "kind": update.kind.value,
-        "confidence": update.confidence,
-    }
+    return WindowUpdate(key or "", update.quote, update.change, update.kind, update.confidence)
 
 
 # One skill that is there, and what was said about it in past sessions: an edit like that of a batch.
@@ -92,32 +89,28 @@ def _said(update: Update, messages: list[Message]) -> dict[str, Any]:
 # The words come with the job, redacted: they were read from several transcripts, and confirmed there, before.
 
 
-def extend(job: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
+def extend(job: Extend, redact: Redact) -> ExtensionResult:
     """Return the edit that makes the job's skill say its updates, or why there is none."""
-    backend = make(Spec(**job["backend"]))
-    result: dict[str, Any] = {"outcome": Outcome.NOTHING.value, "detail": "", "model": backend.name, "operations": []}
+    backend = make(job.backend)
+    result = ExtensionResult(outcome=Outcome.NOTHING, model=backend.name)
+    messages = list(job.messages)
     try:
-        loaded, unfit = load_skills([SkillRef(job["skill"], job["path"])])
+        loaded, unfit = load_skills([job.skill])
         if not loaded:
-            return result | {"detail": "; ".join(why for _, why in unfit)}
-        messages = messages_of(job["messages"])
-        updates = [
-            Update(1, "", item["change"], "", Kind(item["kind"]), item["turn"], item["quote"], item["confidence"])
-            for item in job["updates"]
-        ]
-        verdict = verify(updates, messages, [loaded[0].doc], sure=0.0)
+            return replace(result, detail="; ".join(why for _, why in unfit))
+        verdict = verify(job.updates, messages, [loaded[0].doc], sure=0.0)
         checked = [item for item in verdict.proposed if not item.by_assent]
         if not checked:
-            return result | {"detail": "; ".join([*verdict.dropped, *verdict.faults])}
+            return replace(result, detail="; ".join([*verdict.dropped, *verdict.faults]))
         composed = Judge(backend, messages, loaded, "", redact).edit(loaded[0], checked)
     except SkilldError as error:
         outcome = Outcome.RETRY if isinstance(error, RetryError) else Outcome.REFUSED
-        return result | {"outcome": outcome.value, "detail": str(error), "usage": asdict(backend.usage)}
-    return result | {
-        "outcome": Outcome.PROPOSED.value,
-        "operations": [asdict(operation) for operation in composed.operations],
-        "flags": list(composed.flags),
-        "changes": [item.update.change for item in composed.checked],
-        "turns": [item.update.turn for item in composed.checked],
-        "usage": asdict(backend.usage),
-    }
+        return replace(result, outcome=outcome, detail=str(error), usage=backend.usage)
+    return replace(
+        result,
+        outcome=Outcome.PROPOSED,
+        operations=tuple(composed.operations),
+        flags=tuple(composed.flags),
+        said=tuple(item.update for item in composed.checked),
+        usage=backend.usage,
+    )

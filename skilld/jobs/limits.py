@@ -20,8 +20,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from types import FrameType
 
-USUAL = 2048  # MB
-USUAL_SECONDS = 120.0  # of processor time
 _AGAIN = 1.0  # seconds after which a job that goes on all the same is told once more
 _AT_ONCE = 0.001  # seconds
 _GRACE = 5  # seconds after which the kernel ends it
@@ -32,15 +30,18 @@ _WHO_PROCESS, _CLASS_IDLE = 1, 3 << 13
 _POLICY_DISK, _SCOPE_PROCESS, _THROTTLE = 0, 0, 3  # setiopolicy_np(3) of macOS
 
 
-def lower(memory_mb: int) -> None:
-    """Let this process give way to all others, and have at most `memory_mb` (10^6 bytes; 0: no limit)."""
+def give_way() -> None:
+    """Let this process give way to all others."""
     os.nice(_NICE)
     _yield_the_disk()
-    if memory_mb:
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        wanted = memory_mb * 1_000_000
-        with suppress(OSError, ValueError):  # a system that does not take it: the work is worth more than the limit
-            resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
+
+
+def limit_memory(megabytes: int) -> None:
+    """Let this process have at most so many megabytes (10^6 bytes; 0: no limit) from now on."""
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = megabytes * 1_000_000 or hard
+    with suppress(OSError, ValueError):  # a system that does not take it: the work is worth more than the limit
+        resource.setrlimit(resource.RLIMIT_DATA, (wanted if hard < 0 else min(wanted, hard), hard))
 
 
 class ProcessorTimeError(BaseException):

@@ -6,28 +6,24 @@ it may stand is decided there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict
-from typing import Any
+from collections.abc import Callable
 
-from skilld.classify.backends import Spec, make
+from skilld.classify.backends import make
 from skilld.classify.backends.model import Model
 from skilld.errors import SkilldError
+from skilld.protocol import Entitle, Result, SkillTitle, TitleResult
 from skilld.types import Outcome
 
-Keep = Callable[[dict[str, Any]], None]
 
-
-def title(job: Mapping[str, Any], redact: Callable[[str], str], keep: Keep) -> dict[str, Any]:
+def title(job: Entitle, redact: Callable[[str], str], keep: Callable[[TitleResult], None]) -> Result:
     """Ask for the names of the job's skills; offline has none to give."""
-    backend = make(Spec(**job["backend"]))
-    result = {"outcome": Outcome.NOTHING.value, "detail": "", "model": backend.name}
+    backend = make(job.backend)
     if not isinstance(backend, Model):
-        return result
+        return Result(outcome=Outcome.NOTHING, model=backend.name)
     try:
-        titles = backend.entitle([redact(text) for text in job["texts"]])
+        titles = backend.entitle([redact(text) for text in job.texts])
     except SkilldError as error:
-        return result | {"outcome": Outcome.FAILED.value, "detail": str(error), "usage": asdict(backend.usage)}
-    told = [{"skill": number} | asdict(one) for number, one in titles.items()]
-    keep({"titles": told, "model": backend.name, "usage": asdict(backend.usage)})
-    return result
+        return Result(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
+    told = tuple(SkillTitle(number, one.name, one.description, one.title) for number, one in titles.items())
+    keep(TitleResult(told, backend.name, backend.usage))
+    return Result(outcome=Outcome.NOTHING, model=backend.name)

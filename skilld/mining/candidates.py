@@ -25,11 +25,12 @@ from skilld.mining.judge import judge
 from skilld.mining.new_skill import NewSkill, new_skill
 from skilld.mining.options import Hooks, Options, World
 from skilld.mining.proposing import CandidateResult, Run, checked
-from skilld.mining.questions import BOOKED_UNDER, QuestionRun, QuestionStats, Terms, Window, estimate, rates_of, windows
+from skilld.mining.questions import BOOKED_UNDER, QuestionRun, QuestionStats, Terms, estimate, rates_of, windows
 from skilld.mining.reading import SessionSet
 from skilld.mining.session_summary import Feedback, Row, heard, row_of
 from skilld.mining.sessions import Session, folders_around
 from skilld.mining.values import Candidate, Judgement
+from skilld.protocol import Entitle, Job, PartialResult, TitleResult, Window
 from skilld.skills import Skill, text
 from skilld.skills.draft import SkillKind
 from skilld.store import Store
@@ -153,18 +154,19 @@ def _told(texts: Sequence[str], run: Run, *, may_ask: bool) -> tuple[Mapping[int
     why = why_spent(store.usage.on(day(time.time())), run.terms.limits)
     if why or not may_ask:
         return {}, f"today's budget is spent: {why}" if why else ""
-    job = {"kind": "title", "umask": run.terms.umask, "backend": asdict(run.terms.spec), "texts": list(texts)}
     answers: list[Mapping[str, Any]] = []
 
-    def keep(told: Mapping[str, Any]) -> None:
-        with store.transaction():
-            _book(run, told["model"], Usage(**told["usage"]))
-            store.mining.keep(name, "", told["titles"], rfc3339(time.time()))
-        answers.extend(told["titles"])
+    def keep(told: PartialResult) -> None:
+        if isinstance(told, TitleResult):
+            answers.extend(asdict(one) for one in told.titles)
+            with store.transaction():
+                _book(run, told.model, told.usage)
+                store.mining.keep(name, "", answers, rfc3339(time.time()))
 
-    result = Worker(job, run.terms.environment, run.terms.seconds * 2).result(keep)
-    _book(run, model, Usage(**result.get("usage", {})))
-    return _titles(answers), "" if result["outcome"] == Outcome.NOTHING.value else result["detail"]
+    with Worker(run.terms.environment) as worker:
+        result = worker.do(Job(Entitle(run.terms.spec, tuple(texts)), run.terms.umask), run.terms.seconds * 2, keep)
+    _book(run, model, result.usage)
+    return _titles(answers), "" if result.outcome is Outcome.NOTHING else result.detail
 
 
 def _book(run: Run, model: str, usage: Usage) -> None:
@@ -259,8 +261,7 @@ class Prices:
     def __call__(self, model: str) -> Rates | None:
         """Return what a model's tokens cost; None where nobody knows. Takes seconds when it is asked for first."""
         if model not in self._known:
-            told = rates_of([model], self._terms)[model]
-            self._known[model] = Rates(**told) if told else None
+            self._known[model] = rates_of([model], self._terms)[model]
         return self._known[model]
 
 

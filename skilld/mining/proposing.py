@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
@@ -26,12 +25,13 @@ from skilld.mining.options import Edit
 from skilld.mining.questions import BOOKED_UNDER, Terms
 from skilld.mining.values import Candidate, Part
 from skilld.proposals.amend import put
+from skilld.protocol import Extend, ExtensionResult, Job
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import faults
 from skilld.store import Store
 from skilld.store.budget import why_spent
 from skilld.text import counted, cut, sentences
-from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, State, Usage
+from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, SkillRef, State, Update, Usage
 from skilld.worker.spawn import Worker
 
 BY_HAND = "The words are from a file given by hand"
@@ -148,26 +148,18 @@ def extension(candidate: Candidate, run: Run) -> Proposal:
     if run.terms.spec.model != OFFLINE and (why := why_spent(run.store.usage.on(day(time.time())), run.terms.limits)):
         raise SkilldError("The edit was not made", f"today's budget is spent: {why}")
     messages, updates, parts = _about(candidate, run.transcripts)
-    job = {
-        "kind": "extend",
-        "umask": run.terms.umask,
-        "backend": asdict(run.terms.spec),
-        "skill": candidate.name,
-        "path": candidate.target,
-        "messages": [asdict(message) for message in messages],
-        "updates": updates,
-    }
-    result = Worker(job, run.terms.environment, run.terms.seconds * 2).result(lambda _: None)
-    usage = Usage(**result.get("usage", {}))
-    run.store.usage.add(day(time.time()), run.terms.spec.model, BOOKED_UNDER, usage)
-    run.spent.append(usage)
-    if result["outcome"] != Outcome.PROPOSED.value:
-        raise SkilldError("The edit was not made", result["detail"] or "there is nothing to add")
-    said = [parts[number] for number in dict.fromkeys(result["turns"])]
-    operations = tuple(Operation(Op(o["op"]), o["anchor"], o["text"]) for o in result["operations"])
+    work = Extend(run.terms.spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))
+    with Worker(run.terms.environment) as worker:
+        result = worker.do(Job(work, run.terms.umask), run.terms.seconds * 2)
+    run.store.usage.add(day(time.time()), run.terms.spec.model, BOOKED_UNDER, result.usage)
+    run.spent.append(result.usage)
+    if not isinstance(result, ExtensionResult) or result.outcome is not Outcome.PROPOSED:
+        raise SkilldError("The edit was not made", result.detail or "there is nothing to add")
+    said = [parts[number] for number in dict.fromkeys(update.turn for update in result.said)]
     blank = _proposal(candidate, said, Path(candidate.target), run)
-    summary = cut(sentences(result["changes"]), _SUMMARY)
-    return replace(blank, operations=operations, summary=summary, flags=(*_origin(candidate, run), *result["flags"]))
+    summary = cut(sentences([update.change for update in result.said]), _SUMMARY)
+    flags = (*_origin(candidate, run), *result.flags)
+    return replace(blank, operations=result.operations, summary=summary, flags=flags)
 
 
 def _origin(candidate: Candidate, run: Run) -> tuple[str, ...]:
@@ -200,12 +192,10 @@ def _proposal(candidate: Candidate, parts: Sequence[Part], path: Path, run: Run)
     )
 
 
-def _about(
-    candidate: Candidate, transcripts: Transcripts
-) -> tuple[list[Message], list[Mapping[str, Any]], dict[int, Part]]:
+def _about(candidate: Candidate, transcripts: Transcripts) -> tuple[list[Message], list[Update], dict[int, Part]]:
     """Return the newest words behind each part, each with the agent's before it, as one batch; and its updates."""
     messages: list[Message] = []
-    updates: list[Mapping[str, Any]] = []
+    updates: list[Update] = []
     parts: dict[int, Part] = {}
     for part in candidate.parts:
         heard = transcripts.find(part.proofs[0])
@@ -215,8 +205,8 @@ def _about(
         parts[turn] = part
         messages += [heard.before] if heard.before else []
         messages.append(replace(heard.message, turn=turn))
-        item = {"change": part.text, "quote": part.proofs[0].quote, "turn": turn, "confidence": part.confidence}
-        updates.append(item | {"kind": (part.kind or Kind.PREFERENCE).value})
+        kind, quote = part.kind or Kind.PREFERENCE, part.proofs[0].quote
+        updates.append(Update(1, "", part.text, "", kind, turn, quote, part.confidence))
     return messages, updates, parts
 
 

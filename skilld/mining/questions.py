@@ -7,14 +7,25 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 from skilld.batching.gate import needs_classification
 from skilld.classify import prompt
 from skilld.classify.backends import Spec
+from skilld.classify.backends.completion import Rates
 from skilld.clock import day, rfc3339
 from skilld.errors import SkilldError
 from skilld.mining.sessions import Session
+from skilld.protocol import (
+    PROCESSOR_SECONDS,
+    Distil,
+    Job,
+    PartialResult,
+    Price,
+    PriceResult,
+    Result,
+    Window,
+    WindowResult,
+)
 from skilld.store import Store
 from skilld.store.budget import Limits, why_spent
 from skilld.text import counted
@@ -32,18 +43,6 @@ _CHARACTERS = 4  # of a token, roughly, in whatever language
 _ANSWER = 150  # tokens
 # What the question is asked about where no skill is: one that says nothing yet.
 NO_SKILL = SkillDoc(1, "a-skill-to-be-written", "", "")
-
-
-@dataclass(frozen=True, slots=True)
-class Window:
-    """Messages that are asked about together, their turns numbered from 1.
-
-    `id` is that of their content: the same words give the same one, and what was once found out about them holds.
-    """
-
-    id: str
-    session_id: str
-    messages: tuple[Message, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,46 +159,43 @@ class QuestionRun:
             result = self._work(chunk, left)
             if self.asked.stopped:
                 break
-            if result["outcome"] == Outcome.NOTHING.value:
+            if result.outcome is Outcome.NOTHING:
                 continue
-            if result["outcome"] == Outcome.FAILED.value:
-                raise SkilldError("The model could not be asked", result["detail"], result.get("remedy", ""))
+            if result.outcome is Outcome.FAILED:
+                raise SkilldError("The model could not be asked", result.detail, result.remedy)
             waits = 1 if self.asked.windows > answered else waits + 1
             if waits > _WAITS:
-                self.asked.stopped = f"the model did not answer: {result['detail']}"
+                self.asked.stopped = f"the model did not answer: {result.detail}"
                 break
-            asked_to = float(result.get("retry_after") or _WAIT * 2 ** (waits - 1))
+            asked_to = result.retry_after or _WAIT * 2 ** (waits - 1)
             self._terms.wait(min(asked_to, _MAX_WAIT_SECONDS))
         return self.asked
 
-    def _work(self, chunk: Sequence[Window], left: dict[str, Window]) -> dict[str, Any]:
-        job = {
-            "kind": "distil",
-            "umask": self._terms.umask,
-            "backend": asdict(self._terms.spec),
-            "skill": asdict(NO_SKILL),
-            "windows": [{"id": one.id, "messages": [asdict(message) for message in one.messages]} for one in chunk],
-        }
-        worker = Worker(job, self._terms.environment, self._terms.seconds * len(chunk))
+    def _work(self, chunk: Sequence[Window], left: dict[str, Window]) -> Result:
+        work = Distil(self._terms.spec, NO_SKILL, tuple(chunk))
+        job = Job(work, self._terms.umask, processor_seconds=PROCESSOR_SECONDS * len(chunk))
 
-        def keep(told: Mapping[str, Any]) -> None:
-            self._keep(told, left.pop(told["window"]))
-            self._progress(self.asked.windows)
-            if left and self._spent():
-                worker.kill()
+        def keep(told: PartialResult) -> None:
+            if isinstance(told, WindowResult):
+                self._keep(told, left.pop(told.window))
+                self._progress(self.asked.windows)
+                if left and self._spent():
+                    worker.kill()
 
-        result = worker.result(keep)
-        self._book(self._terms.spec.model, Usage(**result.get("usage", {})))
+        with Worker(self._terms.environment) as worker:
+            result = worker.do(job, self._terms.seconds * len(chunk), keep)
+        self._book(self._terms.spec.model, result.usage)
         return result
 
-    def _keep(self, told: Mapping[str, Any], window: Window) -> None:
+    def _keep(self, told: WindowResult, window: Window) -> None:
         with self._store.transaction():
-            self._book(told["model"], Usage(**told["usage"]))
+            self._book(told.model, told.usage)
             self.asked.windows += 1
-            if "unusable" in told:
+            if told.unusable:
                 self.asked.unusable += 1  # not kept: the next run asks again
                 return
-            self._store.mining.keep(window.id, window.session_id, told["updates"], rfc3339(time.time()))
+            updates = [asdict(update) for update in told.updates]
+            self._store.mining.keep(window.id, window.session_id, updates, rfc3339(time.time()))
 
     def _book(self, model: str, usage: Usage) -> None:
         self.asked.usage += usage
@@ -212,8 +208,9 @@ class QuestionRun:
         return bool(why)
 
 
-def rates_of(models: Sequence[str], terms: Terms) -> Mapping[str, Any]:
-    """Return what the tokens of these models cost as JSON, None for each without a known price."""
-    job = {"kind": "price", "umask": terms.umask, "models": list(models)}
-    found = Worker(job, terms.environment, terms.seconds).result(lambda _: None).get("rates", {})
-    return {model: found.get(model) for model in models}
+def rates_of(models: Sequence[str], terms: Terms) -> Mapping[str, Rates | None]:
+    """Return what the tokens of these models cost, None for each without a known price."""
+    with Worker(terms.environment) as worker:
+        found = worker.do(Job(Price(tuple(models)), terms.umask), terms.seconds)
+    rates = found.rates if isinstance(found, PriceResult) else {}
+    return {model: rates.get(model) for model in models}

@@ -11,9 +11,10 @@ from pathlib import Path
 
 from skilld.classify.backends.completion import Rates
 from skilld.errors import SkilldError
-from skilld.jobs.limits import USUAL_SECONDS, ProcessorTimeError, processor_time
+from skilld.jobs.limits import ProcessorTimeError, processor_time
 from skilld.mining.sessions import Ending, Reader, Session, Transcript
 from skilld.pipeline.documents import why_session_left_alone
+from skilld.protocol import PROCESSOR_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def read(
     reading = SessionSet()
     for transcript in transcripts:
         try:
-            with processor_time(USUAL_SECONDS):
+            with processor_time(PROCESSOR_SECONDS):
                 sessions = list(reader.sessions(transcript))
         except ProcessorTimeError:  # it costs the other transcripts nothing
             reader.unreadable += 1

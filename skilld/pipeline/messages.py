@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.errors import RetryError
 from skilld.ingest import beside
 from skilld.ingest.source import source_of
-from skilld.types import Event, How, Message, RawLine, Reply, Turn
+from skilld.protocol import BatchJob, Source, StoredWords
+from skilld.types import Event, Message, RawLine, Reply, Turn
 
 # Of one message; a longer one is a paste or a dump, and its middle is no one's words.
 _LONGEST = 64 * 1024
@@ -28,41 +28,40 @@ class AbsentError(RetryError):
         self.place = place
 
 
-def read(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
+def read(job: BatchJob, redact: Callable[[str], str]) -> list[Message]:
     """Return the messages since the last batch, in order, up to the batch's last turn.
 
     Each source is parsed from its start, so that an adapter knows what only the head of a file says. Raises AbsentError
     where none of the batch's turns can be found again, or a part of them is in a file that cannot be read now.
     """
-    numbers = {key: number for number, key in enumerate(job["turns"], 1)}
+    numbers = {key: number for number, key in enumerate(job.turns, 1)}
     messages: list[Message] = []
     trouble: OSError | None = None
-    for source in job["sources"]:
+    for source in job.sources:
         found = {message.turn_key for message in messages if message.by_person}
         wanted = {key: number for key, number in numbers.items() if key not in found}  # a fork has copies of the others
         try:
-            messages += _of_source(job["agent"], job["session_id"], source, wanted, redact)
+            messages += _of_source(job.agent, job.session_id, source, wanted, redact)
         except OSError as error:
             trouble = trouble or error
     found = {message.turn_key for message in messages if message.by_person}
     if not found or (trouble and len(found) < len(numbers)):
-        place = job["sources"][0]["path"] if job["sources"] else ""
+        place = job.sources[0].path if job.sources else ""
         why = (trouble.strerror or type(trouble).__name__) if trouble else "it does not hold them any more"
         raise AbsentError(str(trouble.filename or place) if trouble else place, why)
     last = max(i for i, message in enumerate(messages) if message.by_person)
     return messages[: last + 1]
 
 
-def from_memory(job: Mapping[str, Any], redact: Callable[[str], str]) -> list[Message]:
+def from_memory(turns: Sequence[str], words: Sequence[StoredWords], redact: Callable[[str], str]) -> list[Message]:
     """Return what was kept of the batch's turns when they were first read, in order: all that is known of them.
 
     Nothing tells what was said between them.
     """
-    numbers = {key: number for number, key in enumerate(job["turns"], 1)}
-    kept = {said["key"]: said for said in job.get("words", ())}
+    kept = {said.key: said for said in words}
     return [
-        Message(redact(kept[key]["text"]), turn=number, turn_key=key, how=How(kept[key]["how"]))
-        for key, number in numbers.items()
+        Message(redact(kept[key].text), turn=number, turn_key=key, how=kept[key].how)
+        for number, key in enumerate(turns, 1)
         if key in kept
     ]
 
@@ -75,7 +74,7 @@ def as_messages(events: Sequence[Turn | Reply], redact: Callable[[str], str]) ->
 
 
 def _of_source(
-    agent: str, session: str, source: Mapping[str, Any], numbers: Mapping[str, int], redact: Callable[[str], str]
+    agent: str, session: str, source: Source, numbers: Mapping[str, int], redact: Callable[[str], str]
 ) -> list[Message]:
     turns: dict[str, Turn] = {}
     events: list[Turn | Reply] = []
@@ -83,7 +82,7 @@ def _of_source(
         if isinstance(event, Turn) and event.key in numbers and event.key not in turns:
             turns[event.key] = event
             events.append(event)
-        elif isinstance(event, Reply) and event.span.start >= source["start"]:
+        elif isinstance(event, Reply) and event.span.start >= source.start:
             events.append(event)
     if ADAPTERS[agent].INFO.typed_list and len(turns) < len(numbers):
         # The client's list of typed prompts has forgotten them since; their keys say that they were in it.
@@ -95,13 +94,13 @@ def _of_source(
     return [_message(event, numbers, redact) for event in _trim(events)]
 
 
-def _events(agent: str, session: str, source: Mapping[str, Any], *, forgotten: bool = False) -> Iterator[Event]:
+def _events(agent: str, session: str, source: Source, *, forgotten: bool = False) -> Iterator[Event]:
     info = ADAPTERS[agent].INFO
-    path = Path(source["path"])
+    path = Path(source.path)
     parser = ADAPTERS[agent].parser(path)
     if not forgotten:
         beside.tell(parser, path, info)
-    for item in source_of(info).whole(path, end=source["end"], session=session, own=True):
+    for item in source_of(info).whole(path, end=source.end, session=session, own=True):
         if isinstance(item, RawLine):
             yield from parser.feed(item)
     yield from parser.flush()

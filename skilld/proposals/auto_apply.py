@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from skilld.classify.clauses import all_own
 from skilld.classify.polarity import turns
@@ -23,6 +22,7 @@ from skilld.proposals.outcomes import Apply
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import applier, private_repositories, restage
 from skilld.proposals.worktree import own_commit, tracked_by
+from skilld.protocol import AutoApply, AutoRules
 from skilld.types import Op, Proposal
 from skilld.words import denies
 
@@ -109,12 +109,11 @@ _BY_CODE = re.compile(rf"^#+ {DEFAULT_TITLE}$|^[^\S\n]*+\d{{1,3}}[.)]\s", re.MUL
 
 
 def apply_allowed(
-    staged: Staged, standing: Sequence[Proposal], rules: Mapping[str, Any], typed: Callable[[Proposal], str]
+    staged: Staged, standing: Sequence[Proposal], rules: AutoRules, typed: Callable[[Proposal], str]
 ) -> None:
     """Apply those of the proposals just made that `rules` allow; the others stay on the staging branch.
 
-    `rules` has `skills`, the names of skills whose proposals may be applied (None: all), and `confidence`, which a
-    proposal must reach. `typed` gives what the person typed in the turns that a proposal quotes. One that was not
+    `typed` gives what the person typed in the turns that a proposal quotes. One that was not
     applied for the state of its repository says so in its note.
     """
     for proposal in list(staged.made):
@@ -125,18 +124,20 @@ def apply_allowed(
         except SkilldError as error:
             staged.change(replace(proposal, note=f"not applied: {error.cause or error.title}"))
             continue
-        staged.applied.append([proposal.id, commit])
-        others = [other for other in (*standing, *staged.made) if other.id not in {name for name, _ in staged.applied}]
+        staged.applied.append(AutoApply(proposal.id, commit))
+        others = [
+            other for other in (*standing, *staged.made) if other.id not in {one.proposal for one in staged.applied}
+        ]
         try:
             restage(proposal.repo, others, staged, [proposal.id])
         except SkilldError:
             continue  # the next look at git takes it off the branch
 
 
-def _allowed(proposal: Proposal, rules: Mapping[str, Any]) -> bool:
+def _allowed(proposal: Proposal, rules: AutoRules) -> bool:
     """Whether a proposal is of the kind that needs no person: sure, unflagged, adding plain words and nothing else."""
-    named = rules["skills"] is None or proposal.skill in rules["skills"]
-    sure = proposal.confidence >= rules["confidence"] and not proposal.flags
+    named = rules.skills is None or proposal.skill in rules.skills
+    sure = proposal.confidence >= rules.confidence and not proposal.flags
     if not (named and sure and proposal.commit) or any(item.op is not Op.INSERT_AFTER for item in proposal.operations):
         return False
     try:

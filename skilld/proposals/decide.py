@@ -125,5 +125,5 @@ def remake(store: Store, repo: str) -> Told:
         return Told(warnings=(f"the staging branch was left as it is: {error}",))
     with store.transaction():
         follow(store, staged.changes(), time.time())
-    lines = [f"{name} is {state} now: {note}" for name, _, state, _, note in staged.decisions]
+    lines = [f"{one.proposal} is {one.after} now: {one.note}" for one in staged.decisions]
     return Told((*lines, *([f"The staging branch was left as it is: {held}"] if held else [])))

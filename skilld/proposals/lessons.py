@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from skilld.classify.offline.coverage import says_already
+from skilld.protocol import PastDecision
 from skilld.text import folded
 from skilld.types import Proposal, State, Update
 
@@ -13,7 +13,7 @@ from skilld.types import Proposal, State, Update
 
 
 def why_known(
-    update: Update, path: str, session_id: str, standing: Sequence[Proposal], decided: Sequence[Mapping[str, Any]]
+    update: Update, path: str, session_id: str, standing: Sequence[Proposal], decided: Sequence[PastDecision]
 ) -> str:
     """Return why an update for the skill at `path` must not be proposed again; empty where it may.
 
@@ -23,18 +23,18 @@ def why_known(
     if (proposal := said_by(update, path, standing)) is not None:
         return f"the open proposal {proposal.id} says it already"
     for decision in decided:
-        if decision["path"] == path and _says(update.change, decision["changes"]):
-            anew = decision["session"] != session_id and folded(update.quote) not in decision["quotes"]
+        if decision.path == path and _says(update.change, decision.changes):
+            anew = decision.session != session_id and folded(update.quote) not in decision.quotes
             if not anew:
-                return f"it was {decision['state']} before"
+                return f"it was {decision.state} before"
     return ""
 
 
-def was_decided(proposal: Proposal, decided: Sequence[Mapping[str, Any]]) -> bool:
+def was_decided(proposal: Proposal, decided: Sequence[PastDecision]) -> bool:
     """Whether all that a proposal would write was rejected or reverted in another one of the same skill."""
     texts = {operation.text for operation in proposal.operations if operation.text}
     return bool(texts) and any(
-        decision["path"] == proposal.path and texts <= set(decision["changes"]) for decision in decided
+        decision.path == proposal.path and texts <= set(decision.changes) for decision in decided
     )
 
 

@@ -6,13 +6,13 @@ one changed is a worker sent.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from skilld.clock import rfc3339, seconds
 from skilld.proposals.outcomes import is_away
-from skilld.proposals.results import by_code, follow, proposal_from_json, proposal_to_json
+from skilld.proposals.results import by_code, follow
+from skilld.protocol import GitResult, Observe
 from skilld.store import Store
 from skilld.store.meta import HOMES, LOOKED_AT
 from skilld.types import Proposal, State
@@ -28,13 +28,12 @@ Stamp = tuple[int, ...]
 class Observing:
     """Decides when to look."""
 
-    def __init__(self, store: Store, umask: int = 0o022) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
-        self._umask = umask
         self._stamps: dict[str, Stamp] = {}
         self._looked_at = 0.0
 
-    def job(self, now: float) -> dict[str, Any] | None:
+    def job(self, now: float) -> Observe | None:
         """Return a look for a worker to take, or None while paused and where nothing can have changed."""
         if self._store.meta.paused(now):
             return None
@@ -47,11 +46,7 @@ class Observing:
             return None
         self._stamps, self._looked_at = stamps, now
         # Under the daemon's lock no other worker runs.
-        return observation(self._store, proposals, now) | {"umask": self._umask, "alone": True}
-
-    def apply(self, result: Mapping[str, Any], now: float) -> None:
-        """Record what a look found."""
-        record(self._store, result, now)
+        return observation(self._store, proposals, now, alone=True)
 
 
 def lately(store: Store, now: float) -> list[Proposal]:
@@ -62,32 +57,31 @@ def lately(store: Store, now: float) -> list[Proposal]:
     return store.proposals.in_states([State.OPEN, State.DROPPED]) + recent
 
 
-def observation(store: Store, proposals: list[Proposal], now: float) -> dict[str, Any]:
+def observation(store: Store, proposals: list[Proposal], now: float, *, alone: bool = False) -> Observe:
     """Return the job of looking at these proposals."""
     missing = {proposal.id: seconds(store.proposals.missing_since(proposal.id)) for proposal in proposals}
-    return {
-        "version": 1,
-        "kind": "observe",
-        "now": now,
-        "proposals": [proposal_to_json(proposal) for proposal in proposals],
-        "missing": {name: since for name, since in missing.items() if since is not None},
-        "closed": store.proposals.closed_ids(),
-        "homes": store.meta.get(HOMES, {}),
-        "by_code": by_code(store),
-    }
+    return Observe(
+        now=now,
+        proposals=tuple(proposals),
+        missing={name: since for name, since in missing.items() if since is not None},
+        closed=tuple(store.proposals.closed_ids()),
+        homes=store.meta.get(HOMES, {}),
+        alone=alone,
+        by_code=by_code(store),
+    )
 
 
-def record(store: Store, result: Mapping[str, Any], now: float) -> None:
+def record(store: Store, found: GitResult, now: float) -> None:
     """Write down what a look found: decisions, commits that moved, since when proposals are off the branch."""
     with store.transaction():
-        for proposal_id, repo, path in result.get("rehomed", ()):
-            store.proposals.rehome(proposal_id, repo=repo, path=path)
-        for item in result.get("committed", ()):  # before it may have moved for the next one
-            store.proposals.amend(proposal_from_json(item))
-        follow(store, result, now)
-        for proposal_id, branch in result.get("branches", ()):
+        for home in found.rehomed:
+            store.proposals.rehome(home.proposal, repo=home.repo, path=home.path)
+        for proposal in found.committed:  # before it may have moved for the next one
+            store.proposals.amend(proposal)
+        follow(store, found.changes, now, found.at)
+        for proposal_id, branch in found.branches.items():
             store.proposals.set_branch(proposal_id, branch)
-        for proposal_id, since in result.get("missing", {}).items():
+        for proposal_id, since in found.missing.items():
             store.proposals.set_missing(proposal_id, "" if since is None else rfc3339(since))
         store.meta.set(LOOKED_AT, now)
 

@@ -7,17 +7,16 @@ is known comes in, what changes goes out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
 from skilld.proposals.observe import observe as look
 from skilld.proposals.outcomes import Seen, settle
-from skilld.proposals.results import operations_from_json, proposal_from_json, proposal_to_json
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import private_repositories, restage, stage, unlock
+from skilld.protocol import AddressChange, GitResult, Observe, StateChange
 from skilld.types import Outcome, Proposal, State
 
 # Proposals of a linked work tree that was removed: its repository is still there, and so are they.
@@ -44,83 +43,106 @@ def at_home(proposal: Proposal, homes: Mapping[str, str]) -> Proposal:
 _UNDECIDED = frozenset({State.OPEN, State.DROPPED})
 
 
-def observe(job: Mapping[str, Any]) -> dict[str, Any]:
+@dataclass
+class _Findings:
+    """What a look found so far, as in `GitResult`."""
+
+    staged: Staged = field(default_factory=Staged)
+    missing: dict[str, float | None] = field(default_factory=dict)
+    committed: list[Proposal] = field(default_factory=list)
+    branches: dict[str, str] = field(default_factory=dict)
+    at: dict[str, float] = field(default_factory=dict)
+
+    def decide(self, proposal: Proposal, state: State, *, commit: str = "", note: str = "") -> None:
+        """Note a decision, with the state it was made from: it holds only where that is still so."""
+        self.staged.decisions.append(StateChange(proposal.id, proposal.state, state, commit, note))
+
+    def take_in(self, staged: Staged) -> None:
+        """Take in what came of staging, but for what it made."""
+        mine = self.staged
+        mine.moved += staged.moved
+        mine.refitted += staged.refitted
+        mine.decisions += staged.decisions
+        mine.remade += staged.remade
+        mine.rests |= staged.rests
+        mine.homes |= staged.homes
+
+
+def observe(job: Observe) -> GitResult:
     """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
-    result: dict[str, Any] = {"outcome": Outcome.NOTHING.value, "detail": "", "decisions": [], "missing": {}}
-    result |= {
-        "moved": [],
-        "remade": [],
-        "refitted": [],
-        "committed": [],
-        "branches": [],
-        "rests": {},
-        "homes": {},
-        "at": {},
-    }
-    known = [proposal_from_json(item) for item in job["proposals"]]
-    proposals = [at_home(proposal, job.get("homes", {})) for proposal in known]
-    result["rehomed"] = [[now.id, now.repo, now.path] for now, was in zip(proposals, known, strict=True) if now != was]
+    found = _Findings()
+    proposals = [at_home(proposal, job.homes) for proposal in job.proposals]
+    pairs = zip(proposals, job.proposals, strict=True)
     trouble = []
     for repo in sorted({proposal.repo for proposal in proposals}):
         mine = [proposal for proposal in proposals if proposal.repo == repo]
         try:
-            _one(repo, mine, job, result)
+            _one(repo, mine, job, found)
         except SkilldError as error:
             trouble.append(str(error))
-    return result | {"detail": "; ".join(trouble)}
+    return GitResult(
+        outcome=Outcome.NOTHING,
+        detail="; ".join(trouble),
+        changes=found.staged.changes(),
+        missing=found.missing,
+        rehomed=tuple(AddressChange(now.id, now.repo, now.path) for now, was in pairs if now != was),
+        committed=tuple(found.committed),
+        branches=found.branches,
+        at=found.at,
+    )
 
 
-def _one(repo: str, proposals: list[Proposal], job: Mapping[str, Any], result: dict[str, Any]) -> None:
+def _one(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -> None:
     still_open: list[Proposal] = []
     undecided: set[str] = set()
     there = False
     committed = [proposal for proposal in proposals if proposal.commit]
     for proposal, seen in zip(committed, look(Path(repo), committed, private_repositories()), strict=True):
         there = there or seen.seen is not Seen.GONE
-        after = settle(proposal, seen, job["missing"].get(proposal.id), job["now"])
+        after = settle(proposal, seen, job.missing.get(proposal.id), job.now)
         if after.state is not proposal.state or after.note != proposal.note:
-            _decide(proposal, after.state, result, commit=after.commit, note=after.note)
-            result["at"][proposal.id] = seen.at or job["missing"].get(proposal.id, 0.0)
+            found.decide(proposal, after.state, commit=after.commit, note=after.note)
+            found.at[proposal.id] = seen.at or job.missing.get(proposal.id, 0.0)
         if after.state in _UNDECIDED:
             undecided.add(proposal.id)
-            result["missing"][proposal.id] = after.missing_since
+            found.missing[proposal.id] = after.missing_since
         if after.state is State.OPEN:
             still_open.append(proposal)
-            result["branches"] += [[proposal.id, seen.branch]] if seen.branch not in {"", proposal.branch} else []
-    alone = bool(job.get("alone"))
+            if seen.branch not in {"", proposal.branch}:
+                found.branches[proposal.id] = seen.branch
     decided = [proposal.id for proposal in committed if proposal.state in _UNDECIDED and proposal.id not in undecided]
-    closed = [*decided, *(name for name in job.get("closed", ()) if name not in undecided)]
+    closed = [*decided, *(name for name in job.closed if name not in undecided)]
     if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
-        if alone:
+        if job.alone:
             unlock(repo)
-        still_open = _remake(repo, still_open, closed, result, Staged(by_code=job.get("by_code", True)))
+        still_open = _remake(repo, still_open, closed, found, Staged(by_code=job.by_code))
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
-            staged = Staged(by_code=job.get("by_code", True))
-            still_open += _try_again(waiting, still_open, closed, result, staged, alone=alone)
+            staged = Staged(by_code=job.by_code)
+            still_open += _try_again(waiting, still_open, closed, found, staged, alone=job.alone)
 
 
 def _remake(
-    repo: str, still_open: list[Proposal], dropped: list[str], result: dict[str, Any], staged: Staged
+    repo: str, still_open: list[Proposal], dropped: list[str], found: _Findings, staged: Staged
 ) -> list[Proposal]:
     """Make the branch again where something was decided or a skill moved on; returns what is open then."""
     restage(repo, still_open, staged, dropped)
-    _merge(staged, result)
-    ended = {name for name, *_ in staged.decisions}
+    found.take_in(staged)
+    ended = {one.proposal for one in staged.decisions}
     remade = {proposal.id: proposal for proposal in staged.remade}
-    found = {proposal.id: remade.get(proposal.id, proposal) for proposal in still_open if proposal.id not in ended}
-    for name, commit, base in staged.moved:
-        found[name] = replace(found[name], commit=commit, base=base)
-    for name, rows, _ in staged.refitted:
-        found[name] = replace(found[name], operations=operations_from_json(rows))
-    return [*found.values()]
+    now = {proposal.id: remade.get(proposal.id, proposal) for proposal in still_open if proposal.id not in ended}
+    for moved in staged.moved:
+        now[moved.proposal] = replace(now[moved.proposal], commit=moved.commit, base=moved.base)
+    for one in staged.refitted:
+        now[one.proposal] = replace(now[one.proposal], operations=one.operations)
+    return [*now.values()]
 
 
 def _try_again(
     waiting: Proposal,
     standing: list[Proposal],
     dropped: list[str],
-    result: dict[str, Any],
+    found: _Findings,
     staged: Staged,
     *,
     alone: bool,
@@ -134,25 +156,11 @@ def _try_again(
     except (RefusedError, RetryError):
         return []  # it waits on
     except SkilldError as error:
-        _decide(waiting, State.STALE, result, note=error.cause or error.title)
+        found.decide(waiting, State.STALE, note=error.cause or error.title)
         return []
     if said:
-        _decide(waiting, State.ACCEPTED, result, note="you wrote it yourself")
+        found.decide(waiting, State.ACCEPTED, note="you wrote it yourself")
     committed = [proposal for proposal in staged.made if proposal.commit]
-    result["committed"] += [proposal_to_json(proposal) for proposal in committed]
-    _merge(staged, result)
+    found.committed += committed
+    found.take_in(staged)
     return committed
-
-
-def _decide(proposal: Proposal, state: State, result: dict[str, Any], *, commit: str = "", note: str = "") -> None:
-    """Note a decision, with the state it was made from: it holds only where that is still so."""
-    result["decisions"].append([proposal.id, proposal.state.value, state.value, commit, note])
-
-
-def _merge(staged: Staged, result: dict[str, Any]) -> None:
-    result["moved"] += staged.moved
-    result["refitted"] += staged.refitted
-    result["decisions"] += staged.decisions
-    result["remade"] += [proposal_to_json(proposal) for proposal in staged.remade]
-    result["rests"] |= staged.rests
-    result["homes"] |= staged.homes

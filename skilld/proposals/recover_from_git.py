@@ -7,10 +7,9 @@ commit does not tell (the turn's key, the agent) stays empty. Nothing is written
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from skilld.clock import rfc3339
 from skilld.edit.from_file import operations_between
@@ -20,8 +19,8 @@ from skilld.git.managed_repos import look, open_any, roots
 from skilld.git.new_path import standing_above
 from skilld.git.objects import EMAIL, Commit
 from skilld.git.repo import Repo
-from skilld.proposals.results import proposal_to_json
 from skilld.proposals.submit import private_repositories
+from skilld.protocol import Recall, RecoveryResult
 from skilld.text import fold
 from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, State
 
@@ -32,18 +31,17 @@ _BULLET = "-*+.0123456789 "
 _MARK = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misread (skilld.proposals.model)
 
 
-def recall(job: Mapping[str, Any]) -> dict[str, Any]:
+def recall(job: Recall) -> RecoveryResult:
     """Return the proposals that the repositories of the job's skills and folders hold, those that can be read."""
     found: dict[str, Proposal] = {}
     trouble: list[str] = []
-    for repo, relpaths in _repositories(job["paths"], job.get("folders", ()), trouble):
+    for repo, relpaths in _repositories(job.paths, job.folders, trouble):
         try:
             for proposal in _of(repo, relpaths):
                 found.setdefault(proposal.id, proposal)
         except SkilldError as error:
             trouble.append(str(error))
-    recalled = [proposal_to_json(proposal) for proposal in found.values()]
-    return {"outcome": Outcome.NOTHING.value, "detail": "; ".join(trouble), "recalled": recalled}
+    return RecoveryResult(outcome=Outcome.NOTHING, detail="; ".join(trouble), proposals=tuple(found.values()))
 
 
 def _repositories(paths: Sequence[str], folders: Sequence[str], trouble: list[str]) -> list[tuple[Repo, list[str]]]:

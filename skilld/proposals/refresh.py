@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from skilld.proposals.poll import lately, observation, record
+from skilld.protocol import GitResult
 from skilld.store import Store
 
 
@@ -16,7 +16,7 @@ def refresh(store: Store) -> None:
         record(store, read(), time.time())
 
 
-def look(store: Store) -> Callable[[], Mapping[str, Any]] | None:
+def look(store: Store) -> Callable[[], GitResult] | None:
     """Return the look itself, which reads git and no store, so that it may be taken on another thread.
 
     None where there is nothing to look at: GitPython is not even imported then.

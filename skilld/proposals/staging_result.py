@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
+from skilld.protocol import AutoApply, Changes, CommitChange, EditChange, StateChange
 from skilld.types import Proposal, State
 
 if TYPE_CHECKING:
@@ -15,23 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass
 class Staged:
-    """What came of staging, as the store is told it.
+    """What came of staging so far: `made` are the proposals that are new, most of the rest is as in `Changes`.
 
-    `made` are the proposals that are new. Of others, `moved` has (id, commit, base) of those that became another
-    commit, `refitted` (id, operations, note) of those whose edit is made by other operations now, `decisions` (id,
-    state before, state after, commit, note) of those that came to an end. `rests` has the warning about each
-    repository's base by its address, empty where there is nothing to warn of. `applied` has (id, commit) of those that
-    auto mode applied, `remade` open proposals that were made anew from what was said, `homes` the common git directory
-    of a linked work tree by its address. With `by_code` an edit that lost its place is made anew by code at once where
-    that can be; without, it is left to a job that asks a model.
+    With `by_code` an edit that lost its place is made anew by code at once where that can be; without, it is left to a
+    job that asks a model.
     """
 
     made: list[Proposal] = field(default_factory=list)
-    applied: list[list[str]] = field(default_factory=list)
+    applied: list[AutoApply] = field(default_factory=list)
     remade: list[Proposal] = field(default_factory=list)
-    moved: list[list[str]] = field(default_factory=list)
-    refitted: list[list[Any]] = field(default_factory=list)
-    decisions: list[list[str]] = field(default_factory=list)
+    moved: list[CommitChange] = field(default_factory=list)
+    refitted: list[EditChange] = field(default_factory=list)
+    decisions: list[StateChange] = field(default_factory=list)
     rests: dict[str, str] = field(default_factory=dict)
     homes: dict[str, str] = field(default_factory=dict)
     by_code: bool = True
@@ -44,11 +40,11 @@ class Staged:
         own = [made.id for made in self.made if made.id in moved]
         for name, edit in edits.items():
             if name in moved and edit.operations != edit.given and name not in own:
-                self.refitted.append([name, [asdict(operation) for operation in edit.operations], edit.note])
+                self.refitted.append(EditChange(name, tuple(edit.operations), edit.note))
         self.made = [
             _moved(made, moved.pop(made.id), base, edits.get(made.id)) if made.id in own else made for made in self.made
         ]
-        self.moved += [[name, commit, base] for name, commit in moved.items()]
+        self.moved += [CommitChange(name, commit, base) for name, commit in moved.items()]
         for name, why in line.stale.items():
             self._end(name, State.STALE, why)
         for name in line.present:
@@ -63,11 +59,10 @@ class Staged:
     def take_over(self, other: Staged) -> None:
         """Take in what came of staging proposals anew that were open already."""
         new = {made.id for made in self.made}
-        moved = {name: (commit, base) for name, commit, base in other.moved if name in new}
-        for name, (commit, base) in moved.items():
-            made = next(one for one in self.made if one.id == name)
-            self.change(replace(made, commit=commit, base=base))
-        self.moved += [row for row in other.moved if row[0] not in new]
+        for moved in (one for one in other.moved if one.proposal in new):
+            made = next(one for one in self.made if one.id == moved.proposal)
+            self.change(replace(made, commit=moved.commit, base=moved.base))
+        self.moved += [one for one in other.moved if one.proposal not in new]
         self.refitted += other.refitted
         self.decisions += other.decisions
         self.rests |= other.rests
@@ -75,19 +70,19 @@ class Staged:
         self.remade += other.made
 
     def _end(self, name: str, after: State, note: str) -> None:
-        self.decisions.append([name, State.OPEN.value, after.value, "", note])
+        self.decisions.append(StateChange(name, State.OPEN, after, note=note))
 
-    def changes(self) -> dict[str, Any]:
-        """Return all of it but what was made, as part of a job's result."""
-        return {
-            "remade": [asdict(proposal) for proposal in self.remade],
-            "moved": self.moved,
-            "refitted": self.refitted,
-            "decisions": self.decisions,
-            "rests": self.rests,
-            "applied": self.applied,
-            "homes": self.homes,
-        }
+    def changes(self) -> Changes:
+        """Return all of it but what was made."""
+        return Changes(
+            moved=tuple(self.moved),
+            refitted=tuple(self.refitted),
+            decisions=tuple(self.decisions),
+            applied=tuple(self.applied),
+            remade=tuple(self.remade),
+            rests=self.rests,
+            homes=self.homes,
+        )
 
 
 def _moved(made: Proposal, commit: str, base: str, edit: Edit | None) -> Proposal:

@@ -215,13 +215,13 @@ def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Co
 def _latest(proposals: Sequence[Proposal], staged: Staged) -> list[Proposal]:
     """Return proposals as they are since they were staged again, without those that came to an end."""
     remade = {one.id: one for one in staged.remade}
-    ended = {name for name, *_ in staged.decisions}
+    ended = {one.proposal for one in staged.decisions}
     return [remade.get(one.id, one) for one in proposals if one.id not in ended]
 
 
 def _revive(here: Sequence[Proposal], standing: Sequence[Proposal], staged: Staged, dropped: Collection[str]) -> None:
     """Make those anew from what was said whose edit lost its place when the branch of a repository was made again."""
-    stale = {row[0]: row for row in staged.decisions if row[2] == State.STALE.value and staged.by_code}
+    stale = {one.proposal: one for one in staged.decisions if one.after is State.STALE and staged.by_code}
     for proposal in (one for one in here if one.id in stale):
         from skilld.proposals.remake import made_anew  # the classifier takes 0.1 s to load, and is seldom needed
 

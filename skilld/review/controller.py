@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from skilld.daemon.jobs import where_they_are
@@ -158,16 +158,16 @@ class ReviewSession:
         """Return each quote in its context, as far as it can be read again, and why not all of them could."""
         with self._store() as store:
             batches = [store.batches.of_turn(evidence.turn) for evidence in proposal.evidence]
-            jobs = [batch.job | {"sources": where_they_are(store, batch)} if batch else None for batch in batches]
+            jobs = [replace(batch.job, sources=where_they_are(store, batch)) if batch else None for batch in batches]
         read: dict[str, Sequence[Message]] = {}
         said: list[tuple[Excerpt, ...]] = []
         gone = ""
         for evidence, job in zip(proposal.evidence, jobs, strict=True):
             try:
-                if job and job["batch"] not in read:
+                if job and job.batch not in read:
                     redact = Redactor(load_key(self._around.redaction_key)).redact
-                    read[job["batch"]] = messages.read(job, redact)
-                said.append(tuple(around(read[job["batch"]], evidence)) if job else ())
+                    read[job.batch] = messages.read(job, redact)
+                said.append(tuple(around(read[job.batch], evidence)) if job else ())
             except SkilldError as error:
                 said.append(())
                 gone = str(error)

@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from skilld import codec
+from skilld.protocol import BatchJob, Plan
 from skilld.types import Cause, ClosedBy
 
 
@@ -43,7 +45,7 @@ class StoredBatch:
     session_id: str
     closed_by: ClosedBy
     state: str
-    job: dict[str, Any]
+    job: BatchJob
     attempts: int
     created_at: str
     tries: Tries = field(default=Tries())
@@ -53,6 +55,7 @@ class StoredBatch:
 
 
 REMAKE = "remake-"  # and the id of the proposal that is made anew: what such a batch is called
+_LIVE_SECONDS = 7200.0  # since its session last grew: twice over the time after which an idle one is closed
 _ANEW = "state = 'pending', not_before = 0, attempts = 0, failures = 0, crashes = 0, kills = 0"
 
 
@@ -81,7 +84,7 @@ class Batches:
                 batch.session_id,
                 batch.closed_by.value,
                 "done" if outcome else "pending",
-                json.dumps(batch.job),
+                codec.encode(batch.job),
                 outcome,
                 detail,
                 batch.created_at,
@@ -96,7 +99,7 @@ class Batches:
         self._db.execute(
             f"""UPDATE batches SET {_ANEW}, job = ?, outcome = NULL, detail = '', cause = '', created_at = ?,
                 done_at = NULL WHERE id = ?""",  # noqa: S608 - fixed
-            (json.dumps(batch.job), batch.created_at, batch.id),
+            (codec.encode(batch.job), batch.created_at, batch.id),
         )
 
     def get(self, batch_id: str) -> StoredBatch | None:
@@ -112,10 +115,12 @@ class Batches:
         return None if row is None else _from_row(row)
 
     def next_due(self, now: float) -> StoredBatch | None:
-        """Return the oldest batch whose time has come (Unix seconds), or None."""
+        """Return the oldest batch whose time has come (Unix seconds), or None; before all those of old sessions."""
         row = self._db.execute(
-            "SELECT * FROM batches WHERE state = 'pending' AND not_before <= ? ORDER BY created_at, rowid LIMIT 1",
-            (now,),
+            """SELECT batches.* FROM batches LEFT JOIN sessions USING (agent, session_id)
+               WHERE state = 'pending' AND not_before <= ?
+               ORDER BY coalesce(last_activity, 0) < ?, created_at, batches.rowid LIMIT 1""",
+            (now, now - _LIVE_SECONDS),
         ).fetchone()
         return None if row is None else _from_row(row)
 
@@ -139,10 +144,10 @@ class Batches:
         """Record that a worker has it."""
         self._db.execute("UPDATE batches SET state = 'running', attempts = attempts + 1 WHERE id = ?", (batch_id,))
 
-    def keep_plan(self, batch_id: str, plan: dict[str, Any]) -> None:
+    def keep_plan(self, batch_id: str, plan: Plan) -> None:
         """Keep with the job what its worker is about to do."""
         self._db.execute(
-            "UPDATE batches SET job = json_set(job, '$.plan', json(?)) WHERE id = ?", (json.dumps(plan), batch_id)
+            "UPDATE batches SET job = json_set(job, '$.plan', json(?)) WHERE id = ?", (codec.encode(plan), batch_id)
         )
 
     def finish(self, batch_id: str, outcome: str, detail: str, at: str) -> None:
@@ -279,7 +284,7 @@ def _from_row(row: sqlite3.Row) -> StoredBatch:
         session_id=row["session_id"],
         closed_by=ClosedBy(row["closed_by"]),
         state=row["state"],
-        job=json.loads(row["job"]),
+        job=codec.decode(BatchJob, row["job"], strict=False),
         attempts=row["attempts"],
         created_at=row["created_at"],
         tries=Tries(row["failures"], row["crashes"], row["kills"]),

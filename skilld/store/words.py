@@ -11,9 +11,11 @@ import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
+
+from skilld.protocol import StoredWords
+from skilld.types import How
 
 KEPT = 2 * 86400.0  # seconds
 MAX_TEXT = 16 * 1024  # characters of a turn: a longer one is a paste
@@ -21,15 +23,6 @@ _MAX_TURNS = 5000  # turns
 _SCHEMA = "CREATE TABLE IF NOT EXISTS words (key TEXT PRIMARY KEY, how TEXT, text TEXT NOT NULL, at REAL NOT NULL)"
 _TROUBLE = (sqlite3.Error, OSError)
 Found = TypeVar("Found")
-
-
-@dataclass(frozen=True, slots=True)
-class StoredWords:
-    """The words of a turn, redacted. `how` is how they were said (skilld.types.How)."""
-
-    key: str
-    how: str
-    text: str
 
 
 class Words:
@@ -52,7 +45,7 @@ class Words:
 
         def find(db: sqlite3.Connection) -> list[StoredWords]:
             rows = (db.execute("SELECT key, how, text FROM words WHERE key = ?", (key,)).fetchone() for key in wanted)
-            return [StoredWords(*row) for row in rows if row is not None]
+            return [StoredWords(row[0], How(row[1]), row[2]) for row in rows if row is not None]
 
         return self._do(find, []) if self._path.exists() else []
 

@@ -1,23 +1,27 @@
-"""Workers: one child process per job. JSON in on stdin, lines of JSON out, the last of them the result.
+"""A worker as its daemon sees it: a child process that does one job after the other, each within limits of its own.
 
-The child has a process group of its own, which is killed when its time is up or the daemon stops. A guard kills it when
-we end without having done so (kill -9): a shell that waits for the closing of a pipe which only we hold. The child does
-so as well, but one that is inside a long regular expression has no thread left to notice it.
+A job goes in as a line of JSON on stdin; lines of JSON come out, the last of a job being its result. The child has a
+process group of its own, which is killed when a job's time is up, when the daemon stops, and when the child has rested
+for a while. A guard kills it when we end without having done so (kill -9): a shell that waits for the closing of a pipe
+which only we hold. The child does so as well, but one that is inside a long regular expression has no thread left to
+notice it.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import IO, Any, ClassVar
+from typing import IO, ClassVar, Self, cast
 
+from skilld import codec
 from skilld.classify.backends.agent_cli.backend import needed
+from skilld.protocol import GIT_WORK, Blame, FromWorker, Job, JobEnd, KeepRequest, PartialResult, Result
 from skilld.types import Cause, Outcome
 
 _KEPT = frozenset(
@@ -27,113 +31,157 @@ _KEPT = frozenset(
 )
 _KEPT_PREFIXES = ("LC_", "XDG_", "PYTHON", "AWS_", "AZURE_", "GOOGLE_", "OLLAMA_", "VERTEX")
 _KEPT_SUFFIX = "_API_KEY"
-_LONGEST_LINE = 4 << 20
+_MAX_LINE = 4 << 20
+_OURS = b'{"type": "'
 _OWN_MACHINE = ("localhost", "127.0.0.1", "::1")
-_NO_THREAD = "this machine has no thread left for it"
-_PLAN = b'{"type": "plan"'
+_MAX_IDLE_SECONDS = 30.0
 # POSIX sh. The first line is the process group, there is no second one: `read` returns when our end is closed.
 _GUARD = "trap '' TERM INT HUP; read -r group || exit 0; read -r _; kill -s KILL -- \"-$group\""
 
-Keep = Callable[[dict[str, Any]], None]
+Keep = Callable[[PartialResult], None]
 
 
-def start(job: Mapping[str, Any], environment: Mapping[str, str], seconds: float) -> Worker:
-    """Return the process that does a job, running: a worker, or for the night's mining the program itself."""
-    return (Errand if job["kind"] == "mine" else Worker)(job, environment, seconds)
+def _ignore(_plan: PartialResult) -> None:
+    pass
 
 
-class Worker:
-    """One running job."""
+class _Child:
+    """One child process and its guard. Raises OSError where there is no process to be had."""
 
-    _program: ClassVar[Sequence[str]] = ("skilld.worker",)
-
-    def __init__(self, job: Mapping[str, Any], environment: Mapping[str, str], seconds: float) -> None:
-        self._seconds = seconds
-        self._job = json.dumps(job).encode() + b"\n"
-        self._late = False
-        self._process: subprocess.Popen[bytes] | None = None
-        self._guard: subprocess.Popen[bytes] | None = None
-        with suppress(OSError):  # no memory, no process to be had: told as the result
-            self._guard = _guard()
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", *self._program],
+    def __init__(self, program: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.asked_models = False  # whether litellm is loaded in it
+        self._ended = False
+        self._guard = _guard()
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-P", "-m", *program],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                env=self._environment(environment),
+                env=environment,
                 cwd="/",
                 start_new_session=True,
             )
-            if self._guard.stdin is not None:
-                _send(self._guard.stdin, b"%d\n" % self._process.pid)
+        except OSError:
+            self._dismiss_guard()
+            raise
+        # Its input stays open: its closing tells the child that we are gone.
+        self.input, self.output = cast("IO[bytes]", self.process.stdin), cast("IO[bytes]", self.process.stdout)
+        _send(cast("IO[bytes]", self._guard.stdin), b"%d\n" % self.process.pid)
 
-    def result(self, keep: Keep) -> dict[str, Any]:
-        """Wait for the end and return the result; whatever went wrong becomes one.
+    def end(self) -> int:
+        """End it and everything it started; returns its exit code. Does no harm where it has ended."""
+        self._dismiss_guard()
+        if not self._ended:  # else the number of the group may be another's by now
+            self._ended = True
+            with suppress(ProcessLookupError, PermissionError):  # macOS forbids it where only zombies are left
+                os.killpg(self.process.pid, signal.SIGKILL)
+        return self.process.wait()
+
+    def close(self) -> None:
+        """Close our ends of its pipes. Only by the thread that uses them."""
+        for stream in (self.input, self.output):
+            with suppress(BrokenPipeError):
+                stream.close()
+
+    def _dismiss_guard(self) -> None:
+        """End the guard, before the number of the group that it guards can become another's."""
+        self._guard.kill()
+        self._guard.wait()
+        if self._guard.stdin is not None:
+            with suppress(BrokenPipeError):
+                self._guard.stdin.close()
+
+
+class Worker:
+    """Does jobs one after the other, in a child process that is started when there is none fit for the next.
+
+    `do` and `rest` are for one thread at a time; `kill` may come from any.
+    """
+
+    _program: ClassVar[Sequence[str]] = ("skilld.worker",)
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = self._allowed(environment)
+        self._child: _Child | None = None
+        self._idle_since = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def do(self, job: Job, seconds: float, keep: Keep = _ignore) -> Result:
+        """Do a job that may take so many seconds and return the result; whatever went wrong becomes one.
 
         `keep` is given the worker's plan, if it makes one, and must have kept it when it returns.
         """
-        process = self._process
-        if process is None or process.stdin is None or process.stdout is None:
-            self._dismiss()
-            return _not_run("the worker could not be started")
-        # Ends reading and writing alike: a child that hangs before it reads its job blocks us in writing it.
-        timer = threading.Timer(self._seconds, self._time_is_up)
-        last = b""
         try:
-            if not _started(timer):
-                return _not_run(_NO_THREAD)
-            # stdin stays open until the end: its closing tells the child that we are gone.
-            _send(process.stdin, self._job)
-            while line := process.stdout.readline(_LONGEST_LINE):
-                if line.startswith(_PLAN):
-                    if not line.endswith(b"\n"):
-                        return _failed(Outcome.RETRY, "what it meant to do was too long to be kept")
-                    keep(json.loads(line))
-                    _send(process.stdin, b"go\n")
-                else:
-                    last = line
+            child = self._fit_for(job)
+        except OSError:  # no memory, no process to be had
+            return _not_run("the worker could not be started")
+        late = threading.Event()
+
+        def time_is_up() -> None:
+            late.set()
+            child.end()
+
+        # Ends reading and writing alike: a child that hangs before it reads its job blocks us in writing it.
+        timer = threading.Timer(seconds, time_is_up)
+        ended: JobEnd | None = None
+        try:
+            timer.start()
+        except RuntimeError:  # the machine, or the person's limits, had no thread left
+            self.close()
+            return no_thread()
+        try:
+            ended = _converse(child, job, keep)
         except (BrokenPipeError, ConnectionResetError):
             pass  # it died before it read what we had to say
         finally:
             timer.cancel()
-            self.kill()
-            for stream in (process.stdin, process.stdout):
-                with suppress(BrokenPipeError):
-                    stream.close()
-        if self._late:
-            return _failed(Outcome.RETRY, f"it took longer than {self._seconds:.0f} seconds and was ended")
-        return _parse(last, process.returncode)
+            timer.join()
+            if ended is None or not ended.stays:
+                self.close()
+        if ended is not None:
+            child.asked_models, self._idle_since = ended.asked_models, time.monotonic()
+            return ended.result
+        if late.is_set():
+            why = f"it took longer than {seconds:.0f} seconds and was ended"
+            return Result(outcome=Outcome.RETRY, detail=why)
+        return _no_result(child.end())
 
-    def follow(self, keep: Keep, done: Callable[[dict[str, Any]], None]) -> None:
-        """Wait for the end on a thread of its own; `done` gets the result, at once where there is no thread."""
-        if not _started(threading.Thread(target=lambda: done(self.result(keep)), name="worker", daemon=True)):
-            self.kill()
-            done(_not_run(_NO_THREAD))
+    def rest(self) -> None:
+        """End the child where it had nothing to do for a while."""
+        if time.monotonic() - self._idle_since > _MAX_IDLE_SECONDS:
+            self.close()
+
+    def close(self) -> None:
+        """End the child, if there is one, and let go of it."""
+        if self._child is not None:
+            self._child.end()
+            self._child.close()
+            self._child = None
 
     def kill(self) -> None:
-        """End the worker and everything it started."""
-        self._dismiss()
-        if self._process is not None:
-            with suppress(ProcessLookupError, PermissionError):  # macOS forbids it where only zombies are left
-                os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
+        """End the child at once, whatever it does: the job that it has gets a result that says so."""
+        if (child := self._child) is not None:
+            child.end()
 
-    def _dismiss(self) -> None:
-        """End the guard, before the number of the group that it guards can become another's."""
-        if self._guard is not None:
-            self._guard.kill()
-            self._guard.wait()
-            if self._guard.stdin is not None:
-                with suppress(BrokenPipeError):
-                    self._guard.stdin.close()
+    def _fit_for(self, job: Job) -> _Child:
+        child = self._child
+        if child is not None and (
+            child.process.poll() is not None or (child.asked_models and isinstance(job.work, GIT_WORK))
+        ):
+            self.close()
+        if self._child is None:
+            self._child = _Child(self._program, self._environment)
+        return self._child
 
     @staticmethod
-    def _environment(environment: Mapping[str, str]) -> dict[str, str]:
+    def _allowed(environment: Mapping[str, str]) -> dict[str, str]:
         return worker_environment(environment)
-
-    def _time_is_up(self) -> None:
-        self._late = True
-        self.kill()
 
 
 class Errand(Worker):
@@ -142,8 +190,31 @@ class Errand(Worker):
     _program = ("skilld", "mine", "--nightly", "--yes")
 
     @staticmethod
-    def _environment(environment: Mapping[str, str]) -> dict[str, str]:
+    def _allowed(environment: Mapping[str, str]) -> dict[str, str]:
         return {**environment, "SKILLD_CHILD": "1"}
+
+
+def _converse(child: _Child, job: Job, keep: Keep) -> JobEnd | None:
+    """Hand over a job and return its end, None where the child ended without one."""
+    _send(child.input, codec.encode(job).encode() + b"\n")
+    while line := child.output.readline(_MAX_LINE):
+        if not line.startswith(_OURS):
+            continue  # a library's own words
+        if len(line) == _MAX_LINE:
+            return _bad("what it had to say was too long to be kept", Outcome.RETRY)
+        try:
+            told: KeepRequest | JobEnd = codec.decode(FromWorker, line)
+        except codec.DecodeError as error:  # it makes no sense, and would not a second time
+            return _bad(f"a bug in skilld: the worker's result is no result ({error})", Outcome.FAILED)
+        if isinstance(told, JobEnd):
+            return told
+        keep(told.what)
+        _send(child.input, b"go\n")
+    return None
+
+
+def _bad(detail: str, outcome: Outcome) -> JobEnd:
+    return JobEnd(Result(outcome=outcome, detail=detail), stays=False, asked_models=False)
 
 
 def _guard() -> subprocess.Popen[bytes]:
@@ -157,15 +228,6 @@ def _guard() -> subprocess.Popen[bytes]:
         cwd="/",
         start_new_session=True,
     )
-
-
-def _started(thread: threading.Thread) -> bool:
-    """Start a thread; whether the machine, or the person's limits, had one left."""
-    try:
-        thread.start()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _send(stream: IO[bytes], data: bytes) -> None:
@@ -185,24 +247,19 @@ def worker_environment(environment: Mapping[str, str]) -> dict[str, str]:
     return kept | {"no_proxy": direct, "NO_PROXY": direct, "SKILLD_CHILD": "1"}
 
 
-def _parse(line: bytes, code: int | None) -> dict[str, Any]:
-    try:
-        result = json.loads(line)
-        if result["type"] == "result":
-            Outcome(result["outcome"])
-            return dict(result)
-    except (ValueError, KeyError, TypeError):
-        pass
+def no_thread() -> Result:
+    """Return the result of a job for which there was no thread."""
+    return _not_run("this machine has no thread left for it")
+
+
+def _no_result(code: int) -> Result:
+    """Return the result of a child that ended without one, by its exit code."""
     if code == -signal.SIGXCPU:
-        return _failed(Outcome.RETRY, "it used more processor time than worker.processor_seconds allows and was ended")
+        why = "it used more processor time than worker.processor_seconds allows and was ended"
+        return Result(outcome=Outcome.RETRY, detail=why)
     return _not_run(f"the worker ended without a result (exit {code})", code)
 
 
-def _not_run(detail: str, code: int | None = None) -> dict[str, Any]:
+def _not_run(detail: str, code: int | None = None) -> Result:
     """Return the result of a process that gave none; `code` is its exit, None where it never ran."""
-    cause = {"what": Cause.PROCESS.value, "place": "", "remedy": ""}
-    return _failed(Outcome.RETRY, detail) | {"cause": cause, "exit": code}
-
-
-def _failed(outcome: Outcome, detail: str) -> dict[str, Any]:
-    return {"type": "result", "outcome": outcome.value, "detail": detail}
+    return Result(outcome=Outcome.RETRY, detail=detail, cause=Blame(Cause.PROCESS), exit=code)

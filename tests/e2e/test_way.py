@@ -13,30 +13,21 @@ ROOT = Path(__file__).parents[2]
 MAX_HOPS = 10
 _HOP = re.compile(r"^\| \d+ \| (.+?) \| (.+?) \|", re.MULTILINE)
 _NAMES = re.compile(r"`([^`]+)`")
-# Python runs this at the start of every process of the run, the worker too: it notes which functions are called.
+# Python runs this at the start of every process of the run, the worker too: it notes which functions are called, at
+# once, since a worker is killed when it is done.
 _TRACER = """\
-import atexit, os, sys, threading
+import os, sys, threading
 
-_root, _out = {root!r}, {out!r}
-_seen = {{}}
+_root = {root!r}
+_out = os.open(f"{out}/{{os.getpid()}}", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+_seen = set()
 
 def _note(frame, event, argument):
     code = frame.f_code
-    if event == "call" and code.co_filename.startswith(_root):
-        _seen.setdefault((code.co_filename[len(_root):], code.co_qualname))
+    if event == "call" and code not in _seen and code.co_filename.startswith(_root):
+        _seen.add(code)
+        os.write(_out, f"{{code.co_filename[len(_root):]}} {{code.co_qualname}}\\n".encode())
 
-def _write():
-    sys.setprofile(None)
-    with open(f"{{_out}}/{{os.getpid()}}", "w") as file:
-        file.writelines(f"{{path}} {{name}}\\n" for path, name in list(_seen))
-
-_exit = os._exit
-def _exit_and_write(code):
-    _write()
-    _exit(code)
-
-os._exit = _exit_and_write
-atexit.register(_write)
 sys.setprofile(_note)
 threading.setprofile(_note)
 """

@@ -18,8 +18,10 @@ from typing import Any
 
 import pytest
 
+from skilld import codec
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
+from skilld.protocol import FromWorker, Job, JobEnd, Result
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.worker.spawn import worker_environment
@@ -74,7 +76,7 @@ def programs(log: Path) -> set[str]:
     return {Path(str(name)).name for event, name in reached(log) if not event.startswith("socket.")}
 
 
-def _work(job: dict[str, Any], log: Path, home: Path) -> dict[str, Any]:
+def _work(job: Job, log: Path, home: Path) -> Result:
     """Have a watched worker do a job, as the daemon would, and return its result."""
     environment = worker_environment({**os.environ, "HOME": str(home), "PYTHONPATH": str(ROOT)})
     with subprocess.Popen(
@@ -88,18 +90,18 @@ def _work(job: dict[str, Any], log: Path, home: Path) -> dict[str, Any]:
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(json.dumps(job) + "\n")
+        process.stdin.write(codec.encode(job) + "\n")
         process.stdin.flush()
         for line in process.stdout:
-            message: dict[str, Any] = json.loads(line)
-            if message["type"] == "result":
-                return message
+            told = codec.decode(FromWorker, line)
+            if isinstance(told, JobEnd):
+                return told.result
             process.stdin.write("go\n")
             process.stdin.flush()
     raise AssertionError("the worker gave no result")
 
 
-def _job(home: Path, project: Project, settings: Settings) -> dict[str, Any]:
+def _job(home: Path, project: Project, settings: Settings) -> Job:
     (home / ".local/state/skilld").mkdir(parents=True, mode=0o700)
     store = Store.open(home / "skilld.db")
     engine = Engine(store, settings, Host(home, {}), time.time())
@@ -123,7 +125,7 @@ def test_t31_a_worker_reaches_the_configured_endpoint_and_nothing_else(
         result = _work(job, log, home)
         host, port = model.origin.removeprefix("http://").split(":")
         assert len(model.bodies) == 3
-    assert result["outcome"] == "proposed", result
+    assert result.outcome == "proposed", result
     found = network(log)
     assert f"socket.connect {[host, int(port)]}" in found
     probe = "socket.bind ['::1', 0]"  # urllib3, on import: it binds and closes, to see whether there is IPv6
@@ -134,7 +136,7 @@ def test_t31_a_worker_reaches_the_configured_endpoint_and_nothing_else(
 def test_t31_offline_a_worker_reaches_nothing(home: Path, project: Project, tmp_path: Path) -> None:
     log = tmp_path / "reached"
     result = _work(_job(home, project, Settings(model="offline")), log, home)
-    assert result["outcome"] == "proposed", result
+    assert result.outcome == "proposed", result
     assert network(log) == set()
     assert programs(log) <= {"git"}
 

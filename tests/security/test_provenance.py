@@ -26,6 +26,7 @@ from skilld.jobs.analyse import analyse
 from skilld.library.clusters import Piece, confidence
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.judge import Judge
+from skilld.protocol import Analyse, BatchResult
 from skilld.redact import Redactor
 from skilld.settings import Settings
 from skilld.store import Store
@@ -214,13 +215,14 @@ def test_t03_500_malformed_answers_propose_nothing(report: Callable[[str], None]
 def test_t03_a_batch_with_a_bad_answer_is_done_once(home: Path, project: Project) -> None:
     answers: list[str] = []
 
-    def plan(kept: dict[str, Any]) -> None:
+    def plan(kept: BatchResult) -> None:
         raise AssertionError(f"a plan to propose: {kept}")
 
     with StubModel(lambda _: answers[-1]) as model, desk(home, project, model) as engine:
         batch = engine.next_batch(time.time())
         assert batch is not None
-        job = engine.start(batch)
+        job = engine.start(batch).work
+        assert isinstance(job, Analyse)
 
         @settings(max_examples=20, suppress_health_check=list(HealthCheck), database=None, phases=[Phase.generate])
         @given(malformed())
@@ -228,8 +230,8 @@ def test_t03_a_batch_with_a_bad_answer_is_done_once(home: Path, project: Project
             answers.append(text)
             before = len(model.bodies)
             result = analyse(job, Redactor(bytes(32)).redact, plan)
-            assert result["outcome"] in {"nothing", "refused", "failed"}, result
-            assert result["proposals"] == []
+            assert result.outcome in {"nothing", "refused", "failed"}, result
+            assert result.proposals == ()
             assert len(model.bodies) - before <= 2, "asked more than once more"
             engine.finish(batch, result, time.time())
             assert engine.store.batches.counts() == {"pending": 0, "done": 1, "parked": 0}

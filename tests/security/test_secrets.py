@@ -16,6 +16,7 @@ import pytest
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
 from skilld.jobs.analyse import analyse
+from skilld.protocol import Analyse, BatchResult
 from skilld.redact import Redactor
 from skilld.settings import Settings
 from skilld.settings.redaction_key import load_key
@@ -171,10 +172,12 @@ def _judge(home: Path, model: StubModel) -> None:
         batch = engine.next_batch(time.time())
         assert batch is not None
 
-        def keep(plan: dict[str, Any]) -> None:
+        def keep(plan: BatchResult) -> None:
             engine.keep_plan(batch, plan, time.time())
 
-        result = analyse(engine.start(batch), Redactor(load_key(state / "redaction.key")).redact, keep)
+        work = engine.start(batch).work
+        assert isinstance(work, Analyse)
+        result = analyse(work, Redactor(load_key(state / "redaction.key")).redact, keep)
         engine.finish(batch, result, time.time())
     finally:
         store.close()

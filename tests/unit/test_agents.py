@@ -12,7 +12,6 @@ import pytest
 from skilld import settings
 from skilld.agents import ADAPTERS
 from skilld.agents.base import AgentInfo
-from skilld.daemon import jobs
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host, Root, roots, skill_places, transcripts
 from skilld.ingest.inspect import guess_agent, inspect
@@ -94,11 +93,10 @@ def test_a_toy_agent_needs_its_adapter_and_its_line_and_nothing_else(home: Path)
     assert engine.close_due(NOW) == 1
     batch = engine.next_batch(NOW)
     assert batch is not None
-    assert [(found["name"], found["path"]) for found in batch.job["skills"]] == [("notes", str(skill))]
+    assert [(found.name, found.path) for found in batch.job.skills] == [("notes", str(skill))]
     (home / "w").mkdir()
     (home / "w/TOY.md").write_text("tabs")
-    assert standing_instructions("toy", str(home / "w"), batch.job["home"], batch.job["variables"]) == "tabs"
-    assert jobs.complete(with_store, Settings(), around, batch)["agent"] == "toy"
+    assert standing_instructions(batch.job.agent, str(home / "w"), batch.job.home, batch.job.variables) == "tabs"
     assert with_store.transcripts.summary()["toy"]["malformed"] == 1
     with_store.close()
     assert guess_agent(talk) == "toy"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skilld.clock import rfc3339
 from skilld.daemon.stall_alert import news, why_dead
+from skilld.protocol import BatchJob
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
@@ -16,7 +17,7 @@ HOUR = 3600.0
 def close(store: Store, name: str, hours_ago: float, outcome: str | None = None) -> None:
     """Have a batch been closed some hours ago; with an outcome nothing but chatter was in it."""
     at = rfc3339(NOW - hours_ago * HOUR)
-    store.batches.add(StoredBatch(name, "a", "s", ClosedBy.FULL, "pending", {}, 0, at), [], outcome=outcome)
+    store.batches.add(StoredBatch(name, "a", "s", ClosedBy.FULL, "pending", BatchJob(), 0, at), [], outcome=outcome)
 
 
 def judge(store: Store, name: str, hours_ago: float) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,6 +12,7 @@ from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
 from skilld.ingest.inspect import inspect
 from skilld.pipeline.messages import read
+from skilld.protocol import BatchJob, Source
 from skilld.redact import KEY_BYTES, Redactor
 from skilld.types import How, Message
 from support.claude_lines import OLD, enqueued, taken, typed, write
@@ -26,16 +27,16 @@ def _reply(text: str) -> bytes:
     return json.dumps(record).encode() + b"\n"
 
 
-def _job(*keys: str, sources: list[tuple[Path, int, int]]) -> dict[str, Any]:
-    return {
-        "agent": "claude-code",
-        "session_id": "s1",
-        "turns": [f"claude-code:{key}" for key in keys],
-        "sources": [{"path": str(path), "start": start, "end": end} for path, start, end in sources],
-    }
+def _job(*keys: str, sources: list[tuple[Path, int, int]]) -> BatchJob:
+    return BatchJob(
+        agent="claude-code",
+        session_id="s1",
+        turns=tuple(f"claude-code:{key}" for key in keys),
+        sources=tuple(Source(str(path), start, end) for path, start, end in sources),
+    )
 
 
-def _whole(path: Path, *keys: str, start: int = 0) -> dict[str, Any]:
+def _whole(path: Path, *keys: str, start: int = 0) -> BatchJob:
     return _job(*keys, sources=[(path, start, path.stat().st_size)])
 
 
@@ -85,7 +86,7 @@ def test_a_turn_that_is_in_two_files_is_one_message(tmp_path: Path) -> None:
 def test_a_turn_that_only_waited_in_the_queue_is_found_again(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", typed("t1", "first", version=OLD), enqueued("never push"), taken())
     found = [turn for turn in inspect(path, ADAPTERS["claude-code"]).turns if "s1:2026-03-03T10:00:00.000Z" in turn]
-    job = _whole(path, "t1") | {"turns": ["claude-code:t1", *found]}
+    job = replace(_whole(path, "t1"), turns=("claude-code:t1", *found))
     assert _shown(read(job, redact)) == [(1, "first"), (2, "never push")]
 
 

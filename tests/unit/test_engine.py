@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,12 @@ import pytest
 
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
-from skilld.proposals.results import proposal_to_json
+from skilld.protocol import Analyse, BatchResult, Plan, Result, Source
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.meta import LAST_ERROR, PAUSED_UNTIL
-from skilld.types import State
+from skilld.types import Outcome, State, Usage
 from support.claude_lines import append, ended, typed, write
 from support.proposals import COMMITTED, a_proposal
 
@@ -116,8 +117,8 @@ def test_the_stored_job_holds_no_word_and_no_key(desk: Desk) -> None:
     batch = desk.engine.next_batch(NOW)
     assert batch is not None
     assert LASTING not in repr(batch.job)
-    assert batch.job["turns"] == [f"claude-code:t{number}" for number in range(5)]
-    assert batch.job["sources"] == [{"path": str(desk.path), "start": 0, "end": desk.path.stat().st_size}]
+    assert batch.job.turns == tuple(f"claude-code:t{number}" for number in range(5))
+    assert batch.job.sources == (Source(str(desk.path), 0, desk.path.stat().st_size),)
     desk.engine.start(batch)
     kept = b"".join(path.read_bytes() for path in desk.home.glob("skilld.*"))
     assert b"sk-secret" not in kept
@@ -127,9 +128,9 @@ def test_the_stored_job_holds_no_word_and_no_key(desk: Desk) -> None:
 def test_a_result_with_a_proposal_is_kept_once(desk: Desk) -> None:
     desk.say(*FIVE)
     batch = desk.batch()
-    result = {"outcome": "proposed", "detail": "", "proposals": [proposal_to_json(PROPOSAL)], "usage": {"calls": 2}}
-    assert desk.engine.finish(batch, {**result, "model": "m"}, NOW) == [PROPOSAL]
-    assert desk.engine.finish(batch, {**result, "model": "m", "usage": {}}, NOW) == []
+    result = BatchResult(outcome=Outcome.PROPOSED, proposals=(PROPOSAL,), usage=Usage(2), model="m")
+    assert desk.engine.finish(batch, result, NOW) == [PROPOSAL]
+    assert desk.engine.finish(batch, replace(result, usage=Usage()), NOW) == []
     assert desk.counts() == (0, 1, 0)
     assert desk.store.usage.rows()[0]["calls"] == 2
 
@@ -143,7 +144,7 @@ def test_passing_trouble_is_tried_again_ever_later_and_then_parked(desk: Desk) -
         batch = desk.engine.next_batch(now)
         assert batch is not None
         desk.engine.start(batch)
-        desk.engine.finish(batch, {"outcome": "retry", "detail": "no network"}, now)
+        desk.engine.finish(batch, Result(outcome=Outcome.RETRY, detail="no network"), now)
         row = desk.store._db.execute("SELECT state, not_before FROM batches").fetchone()
         waits.append((row["state"], row["not_before"] - now))
         now = row["not_before"]
@@ -157,41 +158,30 @@ def test_passing_trouble_is_tried_again_ever_later_and_then_parked(desk: Desk) -
 def test_a_server_may_ask_for_a_longer_wait_but_not_for_ever(desk: Desk, asked: float | None, waits: float) -> None:
     desk.say(*FIVE)
     batch = desk.batch()
-    desk.engine.finish(batch, {"outcome": "retry", "detail": "busy", "retry_after": asked}, NOW)
+    desk.engine.finish(batch, Result(outcome=Outcome.RETRY, detail="busy", retry_after=asked), NOW)
     assert desk.engine.next_batch(NOW + waits - 1) is None
     assert desk.engine.next_batch(NOW + waits) is not None
 
 
 def test_a_failure_is_parked_at_once_and_a_refusal_is_done(desk: Desk) -> None:
     desk.say(*FIVE)
-    desk.engine.finish(desk.batch(), {"outcome": "failed", "detail": "the key was refused"}, NOW)
+    desk.engine.finish(desk.batch(), Result(outcome=Outcome.FAILED, detail="the key was refused"), NOW)
     assert desk.counts() == (0, 0, 1)
     desk.say(*FIVE)
-    desk.engine.finish(desk.batch(), {"outcome": "refused", "detail": "no JSON"}, NOW)
+    desk.engine.finish(desk.batch(), Result(outcome=Outcome.REFUSED, detail="no JSON"), NOW)
     assert desk.counts() == (0, 1, 1)
     assert desk.store.meta.get(LAST_ERROR)["message"] == "no JSON"
 
 
-@pytest.mark.parametrize(
-    "result",
-    [
-        {},
-        {"outcome": "splendid"},
-        {"outcome": "proposed", "proposals": [{"id": "x"}]},
-        {"outcome": "proposed", "proposals": [proposal_to_json(PROPOSAL) | {"state": "odd"}]},
-        {"outcome": "nothing", "learnings": [{}]},
-        {"outcome": "nothing", "usage": {"calls": 1, "surplus": 1}},
-        {"outcome": "nothing", "moved": [["x"]]},
-        {"outcome": "retry", "retry_after": "soon"},
-        {"outcome": "nothing", "learnings": 5},
-    ],
-)
-def test_a_result_that_is_none_parks_the_batch_and_stops_nothing(desk: Desk, result: dict[str, Any]) -> None:
+def test_a_session_of_now_goes_before_those_that_were_read_again(desk: Desk) -> None:
+    old = desk.path.with_name("s0.jsonl")
+    write(old, *(typed(f"o{number}", text, session="s0") for number, text in enumerate(FIVE)), mtime=NOW - 86400)
+    desk.engine.follower.sweep()
+    desk.engine.close_due(NOW)
     desk.say(*FIVE)
-    assert desk.engine.finish(desk.batch(), result, NOW) == []
-    assert desk.counts() == (0, 0, 1)
-    assert desk.store.proposals.count(State.OPEN) == 0
-    assert "the worker's result is no result" in desk.store.meta.get(LAST_ERROR)["message"]
+    desk.engine.close_due(NOW)
+    first = desk.batch()
+    assert (first.session_id, desk.batch().session_id) == ("s1", "s0")
 
 
 def test_a_worker_that_died_with_the_daemon_is_replaced(desk: Desk) -> None:
@@ -208,12 +198,13 @@ def test_a_worker_that_died_with_the_daemon_is_replaced(desk: Desk) -> None:
 def test_a_plan_is_kept_with_what_it_cost_and_handed_to_the_second_try(desk: Desk) -> None:
     desk.say(*FIVE)
     batch = desk.batch()
-    plan = {"proposals": [proposal_to_json(PROPOSAL)], "usage": {"calls": 2}, "model": "m", "learnings": []}
+    plan = BatchResult(outcome=Outcome.PROPOSED, proposals=(PROPOSAL,), usage=Usage(2), model="m")
     desk.engine.keep_plan(batch, plan, NOW)
     desk.store.batches.recover()
     again = desk.engine.next_batch(NOW)
     assert again is not None
-    job = desk.engine.start(again)
-    assert [item["id"] for item in job["plan"]["proposals"]] == ["0123abcd"]
+    work = desk.engine.start(again).work
+    assert isinstance(work, Analyse)
+    assert work.batch.plan == Plan((PROPOSAL,))
     assert desk.store.proposals.count(State.OPEN) == 0
     assert desk.store.usage.rows()[0]["calls"] == 2

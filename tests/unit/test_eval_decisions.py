@@ -11,6 +11,7 @@ import pytest
 
 from skilld.__main__ import main
 from skilld.cli import common
+from skilld.protocol import BatchJob
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.types import ClosedBy, Evidence, Kind, State
@@ -44,7 +45,7 @@ PROPOSALS = (
 @pytest.fixture
 def store() -> Iterator[Store]:
     opened = common.store()
-    opened.batches.add(StoredBatch("b1", "codex", "s1", ClosedBy.FULL, "pending", {}, 0, AT), [])
+    opened.batches.add(StoredBatch("b1", "codex", "s1", ClosedBy.FULL, "pending", BatchJob(), 0, AT), [])
     yield opened
     opened.close()
 

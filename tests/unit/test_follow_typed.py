@@ -12,6 +12,7 @@ import pytest
 from skilld.ingest.discover import Root
 from skilld.ingest.follow import Follower
 from skilld.pipeline.messages import read
+from skilld.protocol import BatchJob, Source
 from skilld.store import Store
 
 INSTALLED = 1_793_600_000.0  # before all that is said here
@@ -113,6 +114,6 @@ def test_a_document_that_is_rewritten_at_every_message_counts_each_turn_once(pro
 
 def test_the_worker_finds_the_words_again_when_the_log_is_gone(project: Project) -> None:
     project.write(prompt("hello", 2), answer(3), prompt("from a program", 10), answer(11))
-    source = {"path": str(project.lines), "start": 0, "end": project.lines.stat().st_size}
-    job = {"agent": "gemini-cli", "session_id": SESSION, "turns": ["gemini-cli:u2"], "sources": [source]}
+    source = Source(str(project.lines), 0, project.lines.stat().st_size)
+    job = BatchJob(agent="gemini-cli", session_id=SESSION, turns=("gemini-cli:u2",), sources=(source,))
     assert [message.text for message in read(job, str)] == ["hello"]

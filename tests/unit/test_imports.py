@@ -18,11 +18,11 @@ ROOT = Path(__file__).parents[2]
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
-    ("types", "errors", "text", "clock", "words", "files"),
+    ("types", "errors", "text", "clock", "words", "files", "codec"),
     ("git", "markdown", "redact", "caller"),
     ("agents", "batching", "skills", "notify"),
     ("classify", "edit", "mcp"),
-    ("settings", "paths", "logs", "console", "context"),
+    ("settings", "paths", "logs", "console", "context", "protocol"),
     ("store", "crash", "service", "demo"),
     ("ingest",),
     ("pipeline",),

@@ -11,9 +11,10 @@ from skilld.agents.homes import agent_homes
 from skilld.batching.window import ClosedBatch
 from skilld.daemon import jobs
 from skilld.ingest.discover import Host, Root, roots, skill_places, transcripts
+from skilld.protocol import Source
 from skilld.store import Store
 from skilld.store.transcripts import WaitingTurn
-from skilld.types import ClosedBy, How, SkillUse, Span, Turn
+from skilld.types import ClosedBy, How, SkillRef, SkillUse, Span, Turn
 
 INFO = ADAPTERS["claude-code"].INFO
 
@@ -46,8 +47,8 @@ def test_skills_in_use_are_named_newest_first_each_once(store: Store, tmp_path: 
     for name in ("a", "b", "a", "c", "d"):
         _use(store, name, paths[name])
     job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", closing)
-    assert [skill["name"] for skill in job["skills"]] == ["d", "c", "b"]
-    assert job["skills"][0]["path"] == str(paths["d"])
+    assert [skill.name for skill in job.skills] == ["d", "c", "b"]
+    assert job.skills[0].path == str(paths["d"])
 
 
 def test_a_skill_that_cannot_be_edited_is_told_with_the_reason(store: Store, tmp_path: Path) -> None:
@@ -56,8 +57,8 @@ def test_a_skill_that_cannot_be_edited_is_told_with_the_reason(store: Store, tmp
     _use(store, "elsewhere", "/etc/SKILL.md")
     _use(store, "loops\0", None, tmp_path)
     job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", closing)
-    assert job["skills"] == []
-    assert {item["name"]: item["why"] for item in job["unusable"]} == {
+    assert job.skills == ()
+    assert {item.name: item.why for item in job.unusable} == {
         "gone": "its SKILL.md is gone",
         "elsewhere": "it lies outside the known skill folders",
         "loops\0": "its name is not one a skill can have",
@@ -69,15 +70,15 @@ def test_a_path_below_the_tilde_is_below_the_persons_home(store: Store, tmp_path
     path = _skill(tmp_path / ".claude/skills/a")
     _use(store, "a", "~/.claude/skills/a/SKILL.md")
     job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", closing)
-    assert job["skills"] == [{"name": "a", "path": str(path), "used": (1,)}]
+    assert job.skills == (SkillRef("a", str(path), (1,)),)
 
 
 def test_the_context_begins_behind_the_turn_before_the_batch(store: Store, tmp_path: Path) -> None:
     whole = _session(store, tmp_path, (100, 200), (300, 400), (500, 600))
     rest = ClosedBatch(whole.turns[1:], ClosedBy.IDLE, chatter=False)
     job = jobs.analysis(store, Host(tmp_path, {}), "claude-code", "s1", rest)
-    assert job["sources"] == [{"path": str(tmp_path / "s1.jsonl"), "start": 200, "end": 1000}]
-    assert job["turns"] == ["t2", "t3"]
+    assert job.sources == (Source(str(tmp_path / "s1.jsonl"), 200, 1000),)
+    assert job.turns == ("t2", "t3")
 
 
 def test_every_agent_has_its_folders_below_home(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from skilld.proposals.lessons import why_known
-from skilld.types import Kind, Op, Operation, Update
+from skilld.protocol import PastDecision
+from skilld.types import Kind, Op, Operation, State, Update
 from support.proposals import a_proposal
 
 PATH = "/p/.claude/skills/notes/SKILL.md"
@@ -14,13 +14,9 @@ UPDATE = Update(
     1, "Style", "Put the ticket number first.", "", Kind.PREFERENCE, 1, "Always the ticket number first!", 0.9
 )
 STANDING = a_proposal(path=PATH, operations=(Operation(Op.INSERT_AFTER, "- a", "- Put the ticket number first."),))
-DECIDED: dict[str, Any] = {
-    "path": PATH,
-    "state": "rejected",
-    "changes": ["- Put the ticket number first."],
-    "quotes": ["always the ticket number first!"],
-    "session": "s1",
-}
+DECIDED = PastDecision(
+    PATH, State.REJECTED, ("- Put the ticket number first.",), ("always the ticket number first!",), "s1"
+)
 
 
 def test_what_an_open_proposal_says_is_not_proposed_again() -> None:

@@ -14,13 +14,16 @@ from pathlib import Path
 
 import pytest
 
+from skilld import codec
 from skilld.jobs.limits import ProcessorTimeError, processor_time
+from skilld.protocol import FromWorker, Job, JobEnd, Observe
 
 ROOT = Path(__file__).parents[2]
 ASK = """
 import json, os, sys
 from skilld.jobs import limits
-limits.lower(int(sys.argv[1]))
+limits.give_way()
+limits.limit_memory(int(sys.argv[1]))
 if sys.argv[2] == "fill":
     try:
         held = bytearray(500_000_000)
@@ -127,7 +130,7 @@ main()
 
 
 def test_s2_a_job_without_an_end_is_one_to_be_tried_again() -> None:
-    job = json.dumps({"kind": "observe", "umask": 0o077, "processor_seconds": 0.3}) + "\n"
+    job = codec.encode(Job(Observe(now=0.0, proposals=()), 0o077, processor_seconds=0.3)) + "\n"
     with subprocess.Popen(
         [sys.executable, "-c", WORKER], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True
     ) as worker:
@@ -135,6 +138,8 @@ def test_s2_a_job_without_an_end_is_one_to_be_tried_again() -> None:
         assert worker.stdout is not None
         worker.stdin.write(job.encode())
         worker.stdin.flush()
-        told = json.loads(worker.stdout.readline())
-    assert told["outcome"] == "retry"
-    assert "worker.processor_seconds" in told["detail"]
+        told = codec.decode(FromWorker, worker.stdout.readline())
+    assert isinstance(told, JobEnd)
+    assert told.result.outcome == "retry"
+    assert "worker.processor_seconds" in told.result.detail
+    assert not told.stays

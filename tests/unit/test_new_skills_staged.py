@@ -21,9 +21,9 @@ from skilld.proposals.decide import accepting, decide, rejecting, reverting
 from skilld.proposals.parts import diff, versions
 from skilld.proposals.reconcile import observe
 from skilld.proposals.recover_from_git import recall
-from skilld.proposals.results import proposal_from_json, proposal_to_json
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import restage, stage
+from skilld.protocol import AutoRules, Observe, Recall
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
 from support.new_skills import NEW, OTHER, TEXT, new_proposal
@@ -52,7 +52,7 @@ def made(person: Person, store: Store) -> Proposal:
     proposal = staged(new_proposal(person))
     store.proposals.add(proposal)
     kept = store.proposals.get(proposal.id)
-    assert kept == proposal == proposal_from_json(proposal_to_json(proposal))
+    assert kept == proposal
     return proposal
 
 
@@ -125,7 +125,7 @@ def test_another_skill_of_the_name_is_refused(person: Person, made: Proposal) ->
 def test_auto_mode_leaves_it_staged(person: Person) -> None:
     result = Staged()
     assert stage(new_proposal(person), (), result)
-    apply_allowed(result, (), {"skills": None, "confidence": 0.0}, lambda _: TEXT)
+    apply_allowed(result, (), AutoRules(None, 0.0), lambda _: TEXT)
     assert result.applied == []
     assert not (person.root / NEW).exists()
 
@@ -188,9 +188,7 @@ def test_a_mark_is_proposed_amended_and_kept(person: Person, store: Store) -> No
 
 
 def test_it_is_found_again_in_git(person: Person, made: Proposal) -> None:
-    result = recall({"paths": [], "folders": [str(person.root / "src"), str(person.root / "gone"), "/"]})
-    (item,) = result["recalled"]
-    found = proposal_from_json(item)
+    (found,) = recall(Recall((), (str(person.root / "src"), str(person.root / "gone"), "/"))).proposals
     assert (found.id, found.path, found.operations, found.summary) == (
         made.id,
         made.path,
@@ -199,13 +197,12 @@ def test_it_is_found_again_in_git(person: Person, made: Proposal) -> None:
     )
     assert found.state is State.OPEN
     own = staged(new_proposal(Person(person.root.parent / "home"), "n2"))
-    assert [item["id"] for item in recall({"paths": [], "folders": []})["recalled"]] == [own.id]
+    assert [one.id for one in recall(Recall(())).proposals] == [own.id]
 
 
 def test_accepted_it_is_found_by_its_skill(person: Person, store: Store, made: Proposal) -> None:
     decide(store, made, accepting({}))
-    (item,) = recall({"paths": [made.path], "folders": [str(person.root)]})["recalled"]
-    found = proposal_from_json(item)
+    (found,) = recall(Recall((made.path,), (str(person.root),))).proposals
     assert (found.id, found.state, found.operations) == (made.id, State.ACCEPTED, made.operations)
 
 
@@ -216,9 +213,8 @@ def test_it_waits_for_the_branch_and_is_committed_then(person: Person) -> None:
     assert versions(waiting) == (b"", TEXT.encode())
     person.git("switch", "--quiet", "main")
     person.git("branch", "-D", "skilld/staging")
-    result = observe({"now": time.time(), "missing": {}, "proposals": [proposal_to_json(waiting)]})
-    (item,) = result["committed"]
-    assert item["commit"] == person.tip(STAGING) != ""
+    (committed,) = observe(Observe(now=time.time(), proposals=(waiting,))).committed
+    assert committed.commit == person.tip(STAGING) != ""
 
 
 def test_two_at_once_are_two(person: Person) -> None:

@@ -11,10 +11,12 @@ import pytest
 from skilld.daemon import schedule
 from skilld.daemon.engine import Engine
 from skilld.ingest.discover import Host
+from skilld.protocol import Job, Mine, Result
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
-from skilld.worker.spawn import start
+from skilld.types import Outcome
+from skilld.worker.spawn import Errand
 from support.waiting import LIMIT
 
 EVENING, NIGHT = datetime(2026, 3, 1, 22, tzinfo=UTC).timestamp(), datetime(2026, 3, 2, 3, 30, tzinfo=UTC).timestamp()
@@ -30,29 +32,29 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Engine:
 
 
 def test_it_is_given_once_in_a_night_and_once_after_nights_asleep(engine: Engine) -> None:
-    assert schedule.job(engine, NIGHT - 3600) is None
-    assert schedule.job(engine, NIGHT) == {"kind": "mine", "seconds": 3600.0}
-    assert [schedule.job(engine, NIGHT + hours * 3600) for hours in (1, 10, 20)] == [None, None, None]
-    assert schedule.job(engine, NIGHT + 5 * A_DAY) is not None
-    assert schedule.job(engine, NIGHT + 5 * A_DAY + 60) is None
+    assert not schedule.due(engine, NIGHT - 3600)
+    assert schedule.due(engine, NIGHT)
+    assert not any(schedule.due(engine, NIGHT + hours * 3600) for hours in (1, 10, 20))
+    assert schedule.due(engine, NIGHT + 5 * A_DAY)
+    assert not schedule.due(engine, NIGHT + 5 * A_DAY + 60)
 
 
 def test_it_waits_for_quiet_and_for_the_end_of_a_pause(engine: Engine) -> None:
     engine.store.transcripts.see_session("codex", "s1", cwd=None, activity=NIGHT - 60)
-    assert schedule.job(engine, NIGHT) is None
+    assert not schedule.due(engine, NIGHT)
     engine.store.meta.set(PAUSED_UNTIL, FOREVER)
-    assert schedule.job(engine, NIGHT + 3600) is None
+    assert not schedule.due(engine, NIGHT + 3600)
     engine.store.meta.delete(PAUSED_UNTIL)
-    assert schedule.job(engine, NIGHT + 3600) is not None
+    assert schedule.due(engine, NIGHT + 3600)
 
 
 def test_it_is_off_unless_switched_on(tmp_path: Path) -> None:
     engine = Engine(Store.open(tmp_path / "skilld.db"), Settings(), Host(tmp_path, {}), EVENING)
-    assert schedule.job(engine, NIGHT) is None
+    assert not schedule.due(engine, NIGHT)
 
 
 def test_the_job_is_the_program_itself_and_ends_with_a_result(home: Path) -> None:
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SKILLD_MODEL": "offline"}
     root = Path(__file__).parents[2]
-    worker = start({"kind": "mine"}, {**environment, "PYTHONPATH": str(root)}, LIMIT)
-    assert worker.result(lambda _: None) == {"type": "result", "outcome": "nothing", "detail": ""}
+    with Errand({**environment, "PYTHONPATH": str(root)}) as errand:
+        assert errand.do(Job(Mine(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)

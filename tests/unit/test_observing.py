@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 from skilld.proposals.poll import Observing, record
-from skilld.proposals.results import proposal_to_json
+from skilld.protocol import Changes, CommitChange, GitResult, StateChange
 from skilld.store import Store
 from skilld.store.meta import PAUSED_UNTIL
-from skilld.types import Op, Operation, State
+from skilld.types import Op, Operation, Outcome, State
 from support.proposals import COMMITTED, a_proposal
 from support.repos import new_repo
 
 NOW = 1772442000.0
 AT = "2026-03-02T09:00:00Z"
 PROPOSAL = a_proposal(id="a", created_at=AT, **COMMITTED)
+
+
+DONE = Outcome.NOTHING
+
+
+def decided(*decisions: StateChange) -> GitResult:
+    return GitResult(outcome=DONE, changes=Changes(decisions=decisions))
 
 
 def _state(store: Store, name: str = "a") -> State:
@@ -58,8 +64,11 @@ def test_what_was_decided_long_ago_is_left_alone(store: Store) -> None:
 
 def test_a_revert_is_not_taken_for_the_commit_by_which_it_came_in(store: Store) -> None:
     store.proposals.add(PROPOSAL)
-    for before, after, commit in (("open", "accepted", "3" * 40), ("accepted", "reverted", "4" * 40)):
-        record(store, {"decisions": [["a", before, after, commit, ""]]}, NOW)
+    for before, after, commit in (
+        (State.OPEN, State.ACCEPTED, "3" * 40),
+        (State.ACCEPTED, State.REVERTED, "4" * 40),
+    ):
+        record(store, decided(StateChange("a", before, after, commit)), NOW)
     found = store.proposals.get("a")
     assert found is not None
     assert (found.state, found.landed) == (State.REVERTED, "3" * 40)
@@ -68,9 +77,8 @@ def test_a_revert_is_not_taken_for_the_commit_by_which_it_came_in(store: Store) 
 def test_what_was_committed_and_moved_in_one_look_is_where_it_moved(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, commit=""))
     edit = (Operation(Op.INSERT_AFTER, "- another line", "- b"),)
-    committed = proposal_to_json(replace(PROPOSAL, operations=edit))
-    moved = ["a", "3" * 40, "4" * 40]
-    record(store, {"committed": [json.loads(json.dumps(committed))], "moved": [moved]}, NOW)
+    moved = Changes(moved=(CommitChange("a", "3" * 40, "4" * 40),))
+    record(store, GitResult(outcome=DONE, committed=(replace(PROPOSAL, operations=edit),), changes=moved), NOW)
     found = store.proposals.get("a")
     assert found is not None
     assert (found.commit, found.base, found.operations) == ("3" * 40, "4" * 40, edit)
@@ -80,14 +88,15 @@ def test_a_repository_that_is_gone_is_looked_at_too(store: Store) -> None:
     store.proposals.add(replace(PROPOSAL, repo="/nowhere/at/all"))
     job = Observing(store).job(NOW)
     assert job is not None
-    assert [item["id"] for item in job["proposals"]] == ["a"]
+    assert [one.id for one in job.proposals] == ["a"]
 
 
 def test_a_look_records_what_it_found(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     store.proposals.add(replace(PROPOSAL, id="b"))
-    found = {"decisions": [["a", "open", "accepted", "3" * 40, "merged"]], "moved": [["b", "4" * 40, "5" * 40]]}
-    record(store, found, NOW)
+    merged = StateChange("a", State.OPEN, State.ACCEPTED, "3" * 40, "merged")
+    changes = Changes(decisions=(merged,), moved=(CommitChange("b", "4" * 40, "5" * 40),))
+    record(store, GitResult(outcome=DONE, changes=changes), NOW)
     first, second = store.proposals.get("a"), store.proposals.get("b")
     assert first is not None
     assert second is not None
@@ -98,30 +107,24 @@ def test_a_look_records_what_it_found(store: Store) -> None:
 def test_what_the_person_decided_meanwhile_stands(store: Store) -> None:
     store.proposals.add(PROPOSAL)
     store.proposals.decide(PROPOSAL, State.ACCEPTED, AT, who="command")
-    record(store, {"decisions": [["a", "open", "stale", "", "the skill moved on"]]}, NOW)
+    record(store, decided(StateChange("a", State.OPEN, State.STALE, note="the skill moved on")), NOW)
     assert _state(store) is State.ACCEPTED
 
 
 def test_a_decision_about_a_proposal_that_is_not_there_is_nothing(store: Store) -> None:
     store.proposals.add(PROPOSAL)
-    record(store, {"decisions": [["gone", "open", "accepted", "", ""], ["a", "open", "stale", "", ""]]}, NOW)
+    gone = StateChange("gone", State.OPEN, State.ACCEPTED)
+    record(store, decided(gone, StateChange("a", State.OPEN, State.STALE)), NOW)
     assert [proposal.id for proposal in store.proposals.in_states([*State])] == ["a"]
     assert _state(store) is State.STALE, "what stands behind it is written down"
 
 
 def test_the_time_off_the_branch_is_counted_from_the_first_look_that_missed_it(store: Store) -> None:
     store.proposals.add(PROPOSAL)
-    record(store, {"missing": {"a": NOW}}, NOW)
+    record(store, GitResult(outcome=DONE, missing={"a": NOW}), NOW)
     assert store.proposals.missing_since("a") == AT
     job = Observing(store).job(NOW + 60)
     assert job is not None
-    assert job["missing"] == {"a": NOW}
-    record(store, {"missing": {"a": None}}, NOW)
+    assert job.missing == {"a": NOW}
+    record(store, GitResult(outcome=DONE, missing={"a": None}), NOW)
     assert store.proposals.missing_since("a") == ""
-
-
-def test_a_look_that_failed_does_not_start_that_time_anew(store: Store) -> None:
-    store.proposals.add(PROPOSAL)
-    record(store, {"missing": {"a": NOW}}, NOW)
-    Observing(store).apply({"type": "result", "outcome": "retry", "detail": "it took too long"}, NOW + 60)
-    assert store.proposals.missing_since("a") == AT

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,8 +19,10 @@ from skilld.proposals.decide import accepting, decide
 from skilld.proposals.fitted import REMADE
 from skilld.proposals.refresh import refresh
 from skilld.proposals.remarks import standing
+from skilld.protocol import BatchResult, Remake
 from skilld.settings import Settings
 from skilld.store import Store
+from skilld.store.batches import StoredBatch
 from skilld.store.meta import IN_FORCE
 from skilld.types import Evidence, Kind, Message, Op, Operation, Proposal, State, Update, Usage
 from support.proposals import a_proposal
@@ -98,14 +99,19 @@ class World:
         assert found is not None
         return found
 
-    def work(self, now: float = NOW) -> dict[str, Any]:
+    def work(self, now: float = NOW) -> BatchResult:
         """Do the batch that is due as a worker does, and have the engine take in what came of it."""
         batch = self.engine.next_batch(now)
         assert batch is not None
-        job = self.engine.start(batch)
-        result = job_of.remake(job, lambda plan: self.engine.keep_plan(batch, plan, now))
+        result = job_of.remake(self.job(batch), lambda plan: self.engine.keep_plan(batch, plan, now))
         self.engine.finish(batch, result, now)
         return result
+
+    def job(self, batch: StoredBatch) -> Remake:
+        """Return what a worker is handed."""
+        work = self.engine.start(batch).work
+        assert isinstance(work, Remake)
+        return work
 
     def told(self) -> str:
         return standing(self.store, self.p1, NOW)
@@ -123,7 +129,7 @@ def world(person: Person, store: Store, monkeypatch: pytest.MonkeyPatch) -> Worl
 def test_part9_it_is_stale_until_the_model_made_it_anew(world: World) -> None:
     assert (world.p1.state, world.model.asked, world.on_the_branch()) == (State.STALE, 0, 0)
     assert world.told() == "it will be made anew for your text"
-    assert world.work()["outcome"] == "proposed"
+    assert world.work().outcome == "proposed"
     p1 = world.p1
     assert (p1.state, p1.evidence, p1.note, p1.model) == (State.OPEN, (SAID,), REMADE, "stub/model")
     assert p1.operations == (MADE,)
@@ -179,7 +185,7 @@ def test_part9_killed_at_any_point_it_is_made_once_and_asked_for_once(
 def test_part9_an_answer_that_says_more_is_refused_as_any_edit(world: World) -> None:
     world.model.answer = SAYS_MORE
     before = world.person.git("for-each-ref"), world.person.skill.read_bytes()
-    assert world.work()["outcome"] == "refused"
+    assert world.work().outcome == "refused"
     assert (world.person.git("for-each-ref"), world.person.skill.read_bytes()) == before
     assert world.p1.state is State.STALE
     assert world.told().startswith("it could not be made anew for your text: The edit was not made: ")
@@ -189,7 +195,7 @@ def test_part9_an_answer_that_says_more_is_refused_as_any_edit(world: World) -> 
 def test_part9_what_was_decided_meanwhile_stays_decided(world: World) -> None:
     batch = world.engine.next_batch(NOW)
     assert batch is not None
-    job = world.engine.start(batch)
+    job = world.job(batch)
     world.store.proposals.decide(world.p1, State.ACCEPTED, AT, who="command")
     world.engine.finish(batch, job_of.remake(job, lambda _: None), NOW)
     assert world.p1.state is State.ACCEPTED
@@ -201,13 +207,13 @@ def test_part9_edited_again_after_the_answer_it_is_asked_for_again(world: World)
     """The plan of a killed worker no longer fits."""
     batch = world.engine.next_batch(NOW)
     assert batch is not None
-    kept: list[dict[str, Any]] = []
+    kept: list[BatchResult] = []
 
-    def keep(plan: dict[str, Any]) -> None:
+    def keep(plan: BatchResult) -> None:
         world.engine.keep_plan(batch, plan, NOW)
         kept.append(plan)
 
-    job_of.remake(world.engine.start(batch), keep)
+    job_of.remake(world.job(batch), keep)
     world.person.git("update-ref", "-d", "refs/skilld/proposals/p1")
     world.person.git("update-ref", STAGING, "main")
     world.person.commit("again", {SKILL: TEXT.partition("- Tag")[0]})

@@ -3,22 +3,47 @@
 from __future__ import annotations
 
 import gc
+import json
 import os
+import signal
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from skilld import codec
+from skilld.classify.backends import OFFLINE, Spec
+from skilld.daemon.messages import Done
+from skilld.daemon.worker_slot import Working
+from skilld.protocol import (
+    Analyse,
+    BatchJob,
+    Job,
+    JobEnd,
+    KeepRequest,
+    Observe,
+    PartialResult,
+    Recall,
+    Result,
+    TitleResult,
+)
+from skilld.types import Outcome, Usage
+from skilld.worker import spawn
 from skilld.worker.spawn import Worker, worker_environment
 from support.processes import processes_of
 from support.waiting import LIMIT, wait_for
 
-JOB = {"kind": "probe"}
-RESULT = 'print(json.dumps({"type": "result", "outcome": "nothing", "detail": "done"}), flush=True)'
+JOB = Job(Recall(()), 0o077)
+LOOK = Job(Observe(now=0.0, proposals=()), 0o077)
+BATCH = Job(Analyse(batch=BatchJob(), closed_at="", backend=Spec(OFFLINE)), 0o077)
+LARGE = Job(Recall(("y" * 1_000_000,)), 0o077)
+TITLED = TitleResult((), "m", Usage())
+PLAN = f"print({codec.encode(KeepRequest(TITLED))!r}, flush=True)"
+DONE = Result(outcome=Outcome.NOTHING, detail="done")
+RESULT = f"print({codec.encode(JobEnd(DONE, stays=False, asked_models=False))!r}, flush=True)"
 
 
 class Bench:
@@ -30,15 +55,16 @@ class Bench:
         (folder / "skilld/__init__.py").touch()
         (self._package / "__init__.py").touch()
         self.environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder), "HOME": str(folder)}
-        self.plans: list[dict[str, Any]] = []
+        self.plans: list[PartialResult] = []
 
-    def worker(self, script: str, *, seconds: float = LIMIT, job: Any = JOB) -> Worker:
+    def worker(self, script: str) -> Worker:
         program = f"import json, os, signal, subprocess, sys, time\n{script}\n"
         (self._package / "__main__.py").write_text(program)
-        return Worker(job, self.environment, seconds)
+        return Worker(self.environment)
 
-    def run(self, script: str, *, seconds: float = LIMIT, job: Any = JOB) -> dict[str, Any]:
-        return self.worker(script, seconds=seconds, job=job).result(self.plans.append)
+    def run(self, script: str, *, seconds: float = LIMIT, job: Job = JOB) -> Result:
+        with self.worker(script) as worker:
+            return worker.do(job, seconds, self.plans.append)
 
 
 @pytest.fixture
@@ -46,29 +72,22 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def _detail(result: dict[str, Any]) -> str:
-    assert result["outcome"] == "retry"
-    return str(result["detail"])
+def _detail(result: Result) -> str:
+    assert result.outcome is Outcome.RETRY
+    return result.detail
 
 
-def test_the_job_goes_in_and_the_last_line_comes_out(bench: Bench) -> None:
-    script = (
-        "job = json.loads(sys.stdin.buffer.readline())\n"
-        "print('a library says hello')\n"
-        "print(json.dumps({'type': 'result', 'outcome': 'nothing', 'detail': job['kind']}))"
-    )
-    assert bench.run(script) == {"type": "result", "outcome": "nothing", "detail": "probe"}
+def test_the_job_goes_in_and_its_result_comes_out(bench: Bench, tmp_path: Path) -> None:
+    place = tmp_path / "job"
+    script = f"open({str(place)!r}, 'wb').write(sys.stdin.buffer.readline())\nprint('a library says hello')\n{RESULT}"
+    assert bench.run(script) == DONE
+    assert codec.decode(Job, place.read_bytes()) == JOB
 
 
 def test_a_plan_is_kept_before_the_worker_goes_on(bench: Bench) -> None:
-    script = (
-        "sys.stdin.buffer.readline()\n"
-        "print(json.dumps({'type': 'plan', 'proposals': [1]}), flush=True)\n"
-        "answer = sys.stdin.buffer.readline().decode()\n"
-        "print(json.dumps({'type': 'result', 'outcome': 'nothing', 'detail': answer}))"
-    )
-    assert bench.run(script)["detail"] == "go\n"
-    assert bench.plans == [{"type": "plan", "proposals": [1]}]
+    script = f"sys.stdin.buffer.readline()\n{PLAN}\nif sys.stdin.buffer.readline() == b'go\\n':\n    {RESULT}"
+    assert bench.run(script) == DONE
+    assert bench.plans == [TITLED]
 
 
 @pytest.mark.parametrize(
@@ -78,9 +97,6 @@ def test_a_plan_is_kept_before_the_worker_goes_on(bench: Bench) -> None:
         "raise SystemExit(3)",
         "print('no json')",
         "print('[1, 2]')",
-        "print(json.dumps({'type': 'result'}))",
-        "print(json.dumps({'type': 'result', 'outcome': 'splendid'}))",
-        "print(json.dumps({'type': 'progress'}))",
         "os.kill(os.getpid(), signal.SIGSEGV)",
         "print('x' * (9 << 20))",
         "sys.stdout.buffer.write(b'\\xff\\xfe')",
@@ -92,12 +108,38 @@ def test_an_end_without_a_result_is_tried_again(bench: Bench, script: str) -> No
     assert "ended without a result" in _detail(bench.run(script))
 
 
+ENDED = {"type": "JobEnd", "result": {"type": "Result", "outcome": "nothing"}, "stays": False, "asked_models": False}
+
+
+@pytest.mark.parametrize(
+    ("told", "field"),
+    [
+        ({"type": "JobEnd"}, "asked_models is missing"),
+        ({"type": "Progress"}, "type is none of"),
+        ({**ENDED, "surplus": 1}, "has no field surplus"),
+        ({**ENDED, "result": {"type": "Result", "outcome": "splendid"}}, "result.outcome is no Outcome"),
+        ({**ENDED, "result": {"type": "BatchResult", "outcome": "nothing", "learnings": [{}]}}, "learnings[0]."),
+        (
+            {**ENDED, "result": {"type": "BatchResult", "outcome": "nothing", "learnings": 5}},
+            "learnings is no list",
+        ),
+        ({**ENDED, "result": {"type": "Result", "outcome": "retry", "retry_after": "soon"}}, "retry_after is no float"),
+    ],
+)
+def test_a_result_that_is_none_is_a_failure_that_names_the_field(
+    bench: Bench, told: dict[str, object], field: str
+) -> None:
+    result = bench.run(f"print({json.dumps(told)!r}, flush=True)\ntime.sleep(60)")
+    assert result.outcome is Outcome.FAILED
+    assert "the worker's result is no result" in result.detail
+    assert field in result.detail
+
+
 @pytest.mark.parametrize(
     "script",
     [
         "time.sleep(60)",
         "sys.stdin.buffer.readline()\ntime.sleep(60)",
-        f"{RESULT}\ntime.sleep(60)",  # a result, and then it hangs
         "while True: print('and on', flush=True)",
         "subprocess.Popen(['sleep', '60'])",  # a child of its own keeps the pipe open
     ],
@@ -107,11 +149,11 @@ def test_what_takes_too_long_is_ended(bench: Bench, script: str) -> None:
 
 
 def test_a_worker_that_never_reads_a_large_job_is_ended_too(bench: Bench) -> None:
-    assert "took longer than" in _detail(bench.run("time.sleep(60)", seconds=0.6, job={"x": "y" * 1_000_000}))
+    assert "took longer than" in _detail(bench.run("time.sleep(60)", seconds=0.6, job=LARGE))
 
 
 def test_a_worker_that_dies_before_it_reads_a_large_job_is_tried_again(bench: Bench) -> None:
-    assert "ended without a result" in _detail(bench.run("os._exit(1)", job={"x": "y" * 1_000_000}))
+    assert "ended without a result" in _detail(bench.run("os._exit(1)", job=LARGE))
 
 
 def test_nothing_it_started_outlives_it(bench: Bench, tmp_path: Path) -> None:
@@ -121,15 +163,69 @@ def test_nothing_it_started_outlives_it(bench: Bench, tmp_path: Path) -> None:
         "child = subprocess.Popen(['sleep', '1000'], stdout=subprocess.DEVNULL)\n"
         f"open({str(marker)!r}, 'w').write(str(child.pid))\n{RESULT}"
     )
-    assert bench.run(script)["outcome"] == "nothing"
+    assert bench.run(script) == DONE
     wait_for("the grandchild to be gone", lambda: not _runs(int(marker.read_text())))
 
 
 def test_a_worker_that_is_killed_from_outside_gives_a_result(bench: Bench) -> None:
-    worker = bench.worker("sys.stdin.buffer.readline()\ntime.sleep(60)")
-    worker.kill()
-    worker.kill()
-    assert "ended without a result" in _detail(worker.result(bench.plans.append))
+    worker = bench.worker(f"sys.stdin.buffer.readline()\n{PLAN}\ntime.sleep(60)")
+
+    def kill(_plan: object) -> None:
+        worker.kill()
+        worker.kill()
+
+    assert "ended without a result" in _detail(worker.do(JOB, LIMIT, kill))
+
+
+# Runs the code that a job of recalling names, and tells its process.
+SERVE = """
+for line in sys.stdin.buffer:
+    work = json.loads(line)["work"]
+    for code in work.get("paths", ()):
+        exec(code)
+    result = {"type": "Result", "outcome": "nothing", "detail": str(os.getpid())}
+    asked = work["type"] == "Analyse"
+    print(json.dumps({"type": "JobEnd", "result": result, "stays": True, "asked_models": asked}), flush=True)
+"""
+
+
+def test_one_process_does_job_after_job_and_is_let_go_when_it_rests(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with bench.worker(SERVE) as worker:
+        doers = {worker.do(JOB, LIMIT).detail for _ in range(3)}
+        assert len(doers) == 1
+        worker.rest()
+        assert _runs(int(*doers))
+        monkeypatch.setattr(spawn, "_MAX_IDLE_SECONDS", -1.0)
+        worker.rest()
+        assert not _runs(int(*doers))
+        assert worker.do(JOB, LIMIT).detail not in doers
+
+
+@pytest.mark.parametrize("end", ["os.abort()", "time.sleep(60)", "print('x' * (9 << 20))\nos._exit(0)"])
+def test_a_crash_costs_one_job(bench: Bench, end: str) -> None:
+    with bench.worker(SERVE) as worker:
+        first = worker.do(JOB, LIMIT)
+        assert worker.do(Job(Recall((end,)), 0o077), 0.6).outcome is Outcome.RETRY
+        then = worker.do(JOB, LIMIT)
+        assert (first.outcome, then.outcome) == (Outcome.NOTHING, Outcome.NOTHING)
+        assert first.detail != then.detail
+
+
+def test_a_child_that_ended_while_it_rested_costs_no_job(bench: Bench) -> None:
+    with bench.worker(SERVE) as worker:
+        first = int(worker.do(JOB, LIMIT).detail)
+        os.kill(first, signal.SIGKILL)
+        wait_for("it to be gone", lambda: not _runs(first))
+        assert worker.do(JOB, LIMIT).outcome is Outcome.NOTHING
+
+
+@pytest.mark.parametrize(("job", "same"), [(BATCH, True), (LOOK, False), (JOB, False)])
+def test_a_look_into_git_shares_no_process_with_a_model(bench: Bench, job: Job, same: bool) -> None:  # noqa: FBT001 - a table
+    with bench.worker(SERVE) as worker:
+        first = worker.do(BATCH, LIMIT).detail
+        assert (worker.do(job, LIMIT).detail == first) is same
 
 
 def test_a_program_that_cannot_be_started_is_tried_again(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,19 +243,19 @@ def no_thread() -> Iterator[None]:
 
 @pytest.mark.usefixtures("no_thread")
 def test_where_no_thread_can_be_had_it_is_tried_again_and_nothing_is_left(bench: Bench, tmp_path: Path) -> None:
-    results: list[dict[str, Any]] = []
-    bench.worker("time.sleep(1000)").follow(bench.plans.append, results.append)
+    results: list[Result] = []
+    working = Working(
+        lambda told: results.append(told.result) if isinstance(told, Done) else None, bench.worker("time.sleep(1000)")
+    )
+    working.start(None, JOB, LIMIT)
     results.append(bench.run("time.sleep(1000)"))
     assert [_detail(result) for result in results] == ["this machine has no thread left for it"] * 2
     assert processes_of(tmp_path) == {}
 
 
 def test_a_plan_too_long_to_be_kept_ends_in_a_result(bench: Bench) -> None:
-    results: list[dict[str, Any]] = []
-    script = "print(json.dumps({'type': 'plan', 'proposals': ['x' * (5 << 20)]}), flush=True)\ntime.sleep(1000)"
-    bench.worker(script).follow(bench.plans.append, results.append)
-    wait_for("a result", lambda: results)
-    assert "too long to be kept" in _detail(results[0])
+    script = "print(json.dumps({'type': 'KeepRequest', 'what': 'x' * (5 << 20)}), flush=True)\ntime.sleep(1000)"
+    assert "too long to be kept" in _detail(bench.run(script))
     assert bench.plans == []
 
 
@@ -168,21 +264,20 @@ def test_workers_leave_no_descriptor_and_no_zombie(bench: Bench) -> None:
     gc.collect()  # else what earlier tests left open may be closed meanwhile
     before = _descriptors()
     for _ in range(5):
-        worker = bench.worker(f"sys.stdin.buffer.readline()\n{RESULT}")
-        worker.result(bench.plans.append)
+        bench.run(f"sys.stdin.buffer.readline()\n{RESULT}")
         with pytest.raises(ChildProcessError):
-            os.waitpid(worker._process.pid if worker._process else 0, os.WNOHANG)
+            os.waitpid(-1, os.WNOHANG)
     assert _descriptors() == before
 
 
 def test_the_real_worker_ends_when_its_daemon_is_gone(tmp_path: Path) -> None:
-    worker = Worker(JOB, {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(_REPOSITORY)}, LIMIT)
-    process = worker._process
-    assert process is not None
-    assert process.stdin is not None
-    process.stdin.close()
-    assert process.wait(LIMIT) != 0
-    worker.kill()
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(_REPOSITORY)}
+    with subprocess.Popen(
+        [sys.executable, "-m", "skilld.worker"], env=environment, stdin=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(LIMIT) == -signal.SIGKILL
 
 
 # A worker that is deep in a regular expression, which gives no other thread its turn, and has a child of its own.
@@ -201,10 +296,11 @@ re.match('(a+)+$', 'a' * 60 + 'b')
 """
 DAEMON = """
 import sys
-from skilld.worker.spawn import start
+from skilld.protocol import Job, Mine
+from skilld.worker.spawn import Errand, Worker
 import os
 environment = {"PATH": os.environ["PATH"], "PYTHONPATH": sys.argv[1], "HOME": sys.argv[1]}
-start({"kind": sys.argv[2]}, environment, 1000).result(print)
+{"analyse": Worker, "mine": Errand}[sys.argv[2]](environment).do(Job(Mine(), 0), 1000)
 """
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError
+from skilld.protocol import BatchJob, Plan
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.connection import StoreError
@@ -24,7 +25,7 @@ from skilld.types import ClosedBy, How, SkillUse, Span, State, Turn, Usage
 from support.proposals import COMMITTED, a_proposal
 
 AT = "2026-03-02T09:00:00Z"
-BATCH = StoredBatch("b1", "claude-code", "s1", ClosedBy.FULL, "pending", {"turns": ["t1"]}, 0, AT)
+BATCH = StoredBatch("b1", "claude-code", "s1", ClosedBy.FULL, "pending", BatchJob(turns=("t1",)), 0, AT)
 PROPOSAL = a_proposal(
     batch_id="b1", reason="asked", confidence=0.5, model="offline", created_at=AT, flags=("look",), **COMMITTED
 )
@@ -301,10 +302,11 @@ def test_the_same_batch_a_second_time_changes_nothing(store: Store) -> None:
 
 def test_a_plan_is_kept_with_its_job(store: Store) -> None:
     store.batches.add(BATCH, ["t1"])
-    store.batches.keep_plan("b1", {"proposals": [{"summary": "é \u2028 '"}]})
+    plan = Plan((replace(PROPOSAL, summary="é \u2028 '"),))
+    store.batches.keep_plan("b1", plan)
     due = store.batches.next_due(0.0)
     assert due is not None
-    assert due.job == {"turns": ["t1"], "plan": {"proposals": [{"summary": "é \u2028 '"}]}}
+    assert due.job == BatchJob(turns=("t1",), plan=plan)
 
 
 # proposals, learnings, costs ----------------------------------------------------------------------------------------

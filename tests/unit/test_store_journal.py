@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from skilld.protocol import BatchJob
 from skilld.store import Store, corruption, journal, journaling, rebuild
 from skilld.store.batches import Obstacle, StoredBatch
 from skilld.store.connection import DamagedError, StoreError
@@ -87,7 +88,9 @@ def test_every_table_is_known_here_by_what_becomes_of_it(path: Path) -> None:
 def test_what_is_in_a_batchs_way_comes_back_from_it_too(path: Path) -> None:
     store = Store.open(path)
     store.learnings.add(LEARNING)
-    store.batches.add(StoredBatch("b1", "codex", "s1", ClosedBy.IDLE, "pending", {}, 0, "2026-01-01T00:00:00Z"), [])
+    store.batches.add(
+        StoredBatch("b1", "codex", "s1", ClosedBy.IDLE, "pending", BatchJob(), 0, "2026-01-01T00:00:00Z"), []
+    )
     found = Obstacle(Cause.REPOSITORY, "/r", "git status", 7.0, (LEARNING.id,))
     store.batches.obstruct("b1", found)
     store.close()
@@ -277,7 +280,7 @@ def many() -> Callable[[Store, str], None]:
         from skilld.types import ClosedBy
 
         for number in range(5):
-            batch = StoredBatch(f"{at}-{number}", "claude-code", "s1", ClosedBy.FULL, "pending", {}, 0, at)
+            batch = StoredBatch(f"{at}-{number}", "claude-code", "s1", ClosedBy.FULL, "pending", BatchJob(), 0, at)
             store.batches.add(batch, [], outcome="nothing")
 
     return add

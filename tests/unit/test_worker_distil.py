@@ -3,42 +3,37 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
-from typing import Any
 
 import pytest
 
 from skilld.classify.backends import Spec
 from skilld.jobs.extract import distil, price
 from skilld.mining.questions import NO_SKILL
-from skilld.types import Message
+from skilld.protocol import Distil, Price, Result, Window, WindowResult, WindowUpdate
+from skilld.types import Kind, Message
 from support.mining_model import answer
 from support.stub_model import GARBAGE, Reply, StubModel
 
 RULE = "Always run the suite with the flag --fast."
 
 
-def _job(model: StubModel, *texts: str) -> dict[str, Any]:
-    windows = [
-        {"id": f"w{n}", "messages": [asdict(Message(text, turn=1, turn_key=f"k{n}"))]} for n, text in enumerate(texts)
-    ]
-    backend = asdict(Spec("openai/stub", model.base_url, "a-key"))
-    return {"backend": backend, "skill": asdict(NO_SKILL), "windows": json.loads(json.dumps(windows))}
+def _job(model: StubModel, *texts: str) -> Distil:
+    windows = (Window(f"w{n}", "s1", (Message(text, turn=1, turn_key=f"k{n}"),)) for n, text in enumerate(texts))
+    return Distil(Spec("openai/stub", model.base_url, "a-key"), NO_SKILL, tuple(windows))
 
 
-def _distil(job: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    plans: list[dict[str, Any]] = []
+def _distil(job: Distil) -> tuple[Result, list[WindowResult]]:
+    plans: list[WindowResult] = []
     return distil(job, lambda text: text.replace("hunter2", "[REDACTED:x:1]"), plans.append), plans
 
 
 def test_each_window_is_told_with_its_cost_before_the_next_is_asked_about() -> None:
     with StubModel(answer) as model:
         result, plans = _distil(_job(model, RULE, "paint the shed"))
-    assert result["outcome"] == "nothing"
-    assert [(plan["window"], plan["usage"]["calls"]) for plan in plans] == [("w0", 1), ("w1", 1)]
-    (update,) = plans[0]["updates"]
-    assert update == {"turn": "k0", "quote": RULE, "change": RULE, "kind": "preference", "confidence": 0.9}
-    assert plans[1]["updates"] == []
+    assert result.outcome == "nothing"
+    assert [(plan.window, plan.usage.calls) for plan in plans] == [("w0", 1), ("w1", 1)]
+    assert plans[0].updates == (WindowUpdate("k0", RULE, RULE, Kind.PREFERENCE, 0.9),)
+    assert plans[1].updates == ()
 
 
 def _said(**changes: object) -> str:
@@ -54,15 +49,15 @@ def test_what_nobody_said_or_meant_is_left_out(reply: str) -> None:
     with StubModel(lambda _: "<changes>[]</changes>") as model:
         model.queue(reply)
         _, (plan,) = _distil(_job(model, RULE))
-    assert plan["updates"] == []
+    assert plan.updates == ()
 
 
 def test_an_answer_of_no_use_is_told_and_the_next_window_is_asked_about() -> None:
     with StubModel(answer) as model:
         model.queue(*[Reply("no JSON at all")] * 2)  # it is asked for once more
         result, plans = _distil(_job(model, RULE, RULE))
-    assert result["outcome"] == "nothing"
-    assert ["unusable" in plan for plan in plans] == [True, False]
+    assert result.outcome == "nothing"
+    assert [bool(plan.unusable) for plan in plans] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -73,12 +68,14 @@ def test_trouble_ends_the_job_and_what_was_paid_for_is_told(reply: Reply, outcom
     with StubModel(answer) as model:
         model.queue("<updates>[]</updates>", reply)
         result, plans = _distil(_job(model, RULE, RULE, RULE))
-    assert (result["outcome"], result.get("retry_after")) == (outcome, wait)
-    assert (len(plans), result["usage"]["calls"]) == (1, 1)
-    assert bool(result.get("remedy")) is (outcome == "failed")
+    assert (result.outcome, result.retry_after) == (outcome, wait)
+    assert (len(plans), result.usage.calls) == (1, 1)
+    assert bool(result.remedy) is (outcome == "failed")
 
 
 def test_prices_come_from_the_list_and_an_unknown_model_has_none() -> None:
-    told = price({"models": ["gpt-4o-mini", "nobody/knows-this"]})["rates"]
+    told = price(Price(("gpt-4o-mini", "nobody/knows-this"))).rates
     assert told["nobody/knows-this"] is None
-    assert 0 < told["gpt-4o-mini"]["read"] < told["gpt-4o-mini"]["written"] < 0.001
+    known = told["gpt-4o-mini"]
+    assert known is not None
+    assert 0 < known.read < known.written < 0.001

@@ -19,9 +19,9 @@ from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import decide, rejecting
 from skilld.proposals.reconcile import observe
 from skilld.proposals.refresh import refresh
-from skilld.proposals.results import proposal_from_json, proposal_to_json
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import restage, stage
+from skilld.protocol import AutoApply, AutoRules, GitResult, Observe, StateChange
 from skilld.skills.write import compose
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
@@ -29,7 +29,7 @@ from support.proposals import a_proposal
 from support.repos import AT, SKILL, TEXT, Person, new_repo
 
 STAGING = "refs/heads/skilld/staging"
-EVERYTHING = {"skills": None, "confidence": 0.8}
+EVERYTHING = AutoRules(None, 0.8)
 SAID = "always make a dry run first, run make lint, sign the tag and see https://example.org"
 
 
@@ -56,9 +56,14 @@ def staged(person: Person, name: str, anchor: str, text: str, *standing: Proposa
     return made
 
 
-def look(*proposals: Proposal, **job: Any) -> dict[str, Any]:
-    rows = [proposal_to_json(item) for item in proposals]
-    return observe({"now": time.time(), "missing": {}, "proposals": rows} | job)
+def look(*proposals: Proposal, **job: Any) -> GitResult:
+    return observe(Observe(**{"now": time.time(), "proposals": proposals, **job}))
+
+
+def decided(found: GitResult | Staged) -> list[tuple[str, str, str]]:
+    """Return whose state changed, and how."""
+    decisions = found.decisions if isinstance(found, Staged) else found.changes.decisions
+    return sorted((one.proposal, one.before.value, one.after.value) for one in decisions)
 
 
 def test_a_batch_of_two_skills_is_one_line(person: Person) -> None:
@@ -94,10 +99,10 @@ def test_what_the_skill_says_by_now_is_accepted_and_what_it_cannot_take_is_stale
     person.commit("mine", {SKILL: text})
     result = Staged()
     assert stage(proposal(person, "p3", "- Push the tag.", "- Write the news."), (first, second), result)
-    accepted, stale = sorted(result.decisions)
-    assert accepted == ["p1", "open", "accepted", "", "the skill says it by now"]
-    assert stale[:4] == ["p2", "open", "stale", ""]
-    assert stale[4].endswith("another section now")
+    accepted, stale = sorted(result.decisions, key=lambda one: one.proposal)
+    assert accepted == StateChange("p1", State.OPEN, State.ACCEPTED, note="the skill says it by now")
+    assert replace(stale, note="") == StateChange("p2", State.OPEN, State.STALE)
+    assert stale.note.endswith("another section now")
     assert person.git("for-each-ref", "--format=%(refname)", "refs/skilld") == "refs/skilld/proposals/p3"
 
 
@@ -131,9 +136,9 @@ def test_what_went_stale_is_stale_too_after_a_kill_before_it_was_written_down(
         else:
             assert moves == 2
     again = look(*known)
-    (stale,) = again["decisions"]
-    assert stale[:4] == ["p1", "open", "stale", ""]
-    assert stale[4].endswith("another section now")
+    (stale,) = again.changes.decisions
+    assert replace(stale, note="") == StateChange("p1", State.OPEN, State.STALE)
+    assert stale.note.endswith("another section now")
     assert "One line each." not in (person.show(ref=STAGING) if others else "")
     assert person.git("for-each-ref", "--format=%(refname)", "refs/skilld").split() == (
         ["refs/skilld/proposals/p2"] if others else []
@@ -144,17 +149,17 @@ def test_what_the_person_took_off_with_its_ref_is_dropped(person: Person) -> Non
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("branch", "-D", "skilld/staging")
     person.git("update-ref", "-d", "refs/skilld/proposals/p1")
-    assert [row[:3] for row in look(made)["decisions"]] == [["p1", "open", "dropped"]]
+    assert decided(look(made)) == [("p1", "open", "dropped")]
 
 
 def test_a_rebuild_tells_where_it_rests(person: Person) -> None:
     person.git("switch", "--quiet", "-c", "feature")
     person.commit("skill work", {SKILL: TEXT + "More.\n"})
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
-    assert look(made)["rests"] == {str(person.root): "rests on feature (1 commit not on main)"}
+    assert look(made).changes.rests == {str(person.root): "rests on feature (1 commit not on main)"}
     person.git("switch", "--quiet", "main")
     person.git("merge", "--quiet", "feature")
-    assert look(made)["rests"] == {str(person.root): ""}
+    assert look(made).changes.rests == {str(person.root): ""}
 
 
 def test_a_lock_that_a_killed_worker_left_goes_under_the_daemons_lock_only(person: Person) -> None:
@@ -179,9 +184,9 @@ def test_a_look_of_the_daemon_removes_one_too(person: Person) -> None:
     lock = person.root / ".git/refs/skilld/proposals/p1.lock"
     lock.touch()
     os.utime(lock, (0, 0))
-    assert look(made)["detail"] == ""
+    assert look(made).detail == ""
     assert lock.exists()
-    assert look(made, alone=True)["detail"] == ""
+    assert look(made, alone=True).detail == ""
     assert not lock.exists()
 
 
@@ -189,7 +194,7 @@ def test_the_branch_goes_with_the_last_proposal(person: Person) -> None:
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("merge", "--quiet", "skilld/staging")
     result = look(made)
-    assert [row[:3] for row in result["decisions"]] == [["p1", "open", "accepted"]]
+    assert decided(result) == [("p1", "open", "accepted")]
     assert person.git("for-each-ref", "refs/skilld", STAGING) == ""
 
 
@@ -199,13 +204,13 @@ def test_what_waits_is_committed_when_its_time_comes(person: Person) -> None:
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (), result)
     (waiting,) = result.made
     assert (waiting.commit, waiting.note) == ("", f"waits: skilld/staging is checked out in {person.root}")
-    assert look(waiting)["committed"] == []
+    assert look(waiting).committed == ()
     person.git("switch", "--quiet", "main")
     person.git("branch", "-D", "skilld/staging")
     found = look(waiting)
-    (committed,) = found["committed"]
-    assert (committed["commit"], committed["note"]) == (person.tip(STAGING), "")
-    assert found["decisions"] == []
+    (committed,) = found.committed
+    assert (committed.commit, committed.note) == (person.tip(STAGING), "")
+    assert found.changes.decisions == ()
 
 
 def taught_on_staging(person: Person, first: Proposal) -> Proposal:
@@ -222,25 +227,24 @@ def taught_on_staging(person: Person, first: Proposal) -> Proposal:
 def test_what_waited_below_a_line_of_another_proposal_is_placed_anew(person: Person, *, rejected: bool) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     waiting = taught_on_staging(person, first)
-    found = look(waiting, closed=["p1"]) if rejected else look(first, waiting)
-    (committed,) = found["committed"]
-    assert (found["decisions"], committed["commit"]) == ([], person.tip(STAGING))
+    found = look(waiting, closed=("p1",)) if rejected else look(first, waiting)
+    (committed,) = found.committed
+    assert (decided(found), committed.commit) == ([], person.tip(STAGING))
     lines = ["- Run the tests.", "- Then wait a minute.", *([] if rejected else ["- Dry run first."])]
     assert "\n".join([*lines, "- Tag the commit."]) in person.show(ref=STAGING)
     assert person.log(STAGING, "^main") == [f"skilld(release): say {name}" for name in ("p2", "p1")[: 2 - rejected]]
     # What the store keeps now fits again wherever the branch is made anew.
-    kept = proposal_from_json(committed)
     person.commit("mine", {SKILL: TEXT + "More.\n"})
-    ((name, commit, _),) = [row for row in look(kept)["moved"] if row[0] == "p2"]
-    assert (name, commit) == ("p2", person.tip("refs/skilld/proposals/p2"))
+    (commit,) = [moved.commit for moved in look(committed).changes.moved if moved.proposal == "p2"]
+    assert commit == person.tip("refs/skilld/proposals/p2")
 
 
 def test_what_waited_below_a_line_that_was_merged_stays_below_it(person: Person) -> None:
     first = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     waiting = taught_on_staging(person, first)
     person.git("merge", "--quiet", "skilld/staging")
-    (committed,) = look(first, waiting)["committed"]
-    assert committed["operations"][0]["anchor"] == "- Dry run first."
+    (committed,) = look(first, waiting).committed
+    assert committed.operations[0].anchor == "- Dry run first."
     assert "- Dry run first.\n- Then wait a minute." in person.show(ref=STAGING)
 
 
@@ -249,8 +253,8 @@ def test_what_waited_and_was_written_by_the_person_is_accepted(person: Person) -
     waiting = taught_on_staging(person, first)
     person.commit("mine", {SKILL: TEXT.replace("- Tag", "- Then wait a minute.\n- Tag")})
     found = look(first, waiting)
-    assert found["decisions"] == [["p2", "open", "accepted", "", "you wrote it yourself"]]
-    assert found["committed"] == []
+    assert found.changes.decisions == (StateChange("p2", State.OPEN, State.ACCEPTED, note="you wrote it yourself"),)
+    assert found.committed == ()
 
 
 def test_a_change_of_another_proposals_line_goes_with_it(person: Person) -> None:
@@ -260,7 +264,7 @@ def test_a_change_of_another_proposals_line_goes_with_it(person: Person) -> None
     change = proposal(person, "p2", "- Dry run first.", "- Two dry runs first.", Op.REPLACE)
     assert stage(change, (first,), result)
     person.git("switch", "--quiet", "main")
-    assert [row[:3] for row in look(*result.made, closed=["p1"])["decisions"]] == [["p2", "open", "stale"]]
+    assert decided(look(*result.made, closed=("p1",))) == [("p2", "open", "stale")]
 
 
 def test_several_that_waited_know_of_each_other(person: Person) -> None:
@@ -274,7 +278,7 @@ def test_several_that_waited_know_of_each_other(person: Person) -> None:
     person.git("switch", "--quiet", "main")
     person.git("branch", "--quiet", "-D", "skilld/staging")
     found = look(*result.made)
-    assert [row["id"] for row in found["committed"]] == ["p1", "p2"]
+    assert [one.id for one in found.committed] == ["p1", "p2"]
     on_branch = person.git("rev-list", "--reverse", f"main..{STAGING}").splitlines()
     assert on_branch == [person.tip(f"refs/skilld/proposals/{name}") for name in ("p1", "p2")]
 
@@ -289,7 +293,7 @@ def test_one_put_back_while_the_branch_is_in_use_waits_for_it(person: Person) ->
     (waiting,) = result.made
     assert (waiting.commit, waiting.note[:6]) == ("", "waits:")
     person.git("switch", "--quiet", "main")
-    assert [row["id"] for row in look(second, waiting)["committed"]] == ["p1"]
+    assert [one.id for one in look(second, waiting).committed] == ["p1"]
 
 
 @pytest.mark.parametrize("open_too", [True, False])
@@ -299,10 +303,10 @@ def test_what_was_decided_while_the_branch_was_in_use_leaves_it_later(person: Pe
     person.git("switch", "--quiet", "skilld/staging")
     assert restage(first.repo, others, Staged(), ["p1"]) == f"skilld/staging is checked out in {person.root}"
     rejected = replace(first, state=State.REJECTED)
-    assert look(rejected, *others, closed=["p1"])["detail"] == ""
+    assert look(rejected, *others, closed=("p1",)).detail == ""
     assert "- Dry run first." in person.show(ref=STAGING)
     person.git("switch", "--quiet", "main")
-    look(rejected, *others, closed=["p1"])
+    look(rejected, *others, closed=("p1",))
     assert person.log(STAGING, "^main") == ["skilld(release): say p2"] if open_too else not person.tip(STAGING)
 
 
@@ -311,14 +315,14 @@ def test_a_lock_keeps_what_waits_waiting(person: Person) -> None:
     (person.root / ".git/refs/heads/skilld").mkdir()
     (person.root / f".git/{STAGING}.lock").touch()
     found = look(waiting)
-    assert (found["decisions"], found["committed"]) == ([], [])
+    assert (found.changes.decisions, found.committed) == ((), ())
 
 
 def test_what_waits_and_fits_no_more_is_stale(person: Person) -> None:
     waiting = proposal(person, "p1", "- No such step.", "- Dry run first.", repo=str(person.root))
-    ((name, before, after, commit, note),) = look(waiting)["decisions"]
-    assert (name, before, after, commit) == ("p1", "open", "stale", "")
-    assert note
+    (stale,) = look(waiting).changes.decisions
+    assert replace(stale, note="") == StateChange("p1", State.OPEN, State.STALE)
+    assert stale.note
 
 
 def test_a_repository_in_trouble_is_named_and_the_others_are_looked_at(tmp_path: Path, person: Person) -> None:
@@ -329,17 +333,17 @@ def test_a_repository_in_trouble_is_named_and_the_others_are_looked_at(tmp_path:
     person.git("config", "core.repositoryFormatVersion", "1")
     person.git("config", "extensions.refStorage", "reftable")
     result = look(made, second, missing={"p1": 5.0})
-    assert "refstorage" in result["detail"]
-    assert [row[:3] for row in result["decisions"]] == [["p2", "open", "accepted"]]
-    assert "p1" not in result["missing"]
+    assert "refstorage" in result.detail
+    assert decided(result) == [("p2", "open", "accepted")]
+    assert "p1" not in result.missing
 
 
 def test_while_the_person_is_at_work_the_day_of_a_dropped_one_goes_on(person: Person) -> None:
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.git("branch", "-f", "skilld/staging", "main")
-    assert look(made, now=1000.0)["missing"] == {"p1": 1000.0}
+    assert look(made, now=1000.0).missing == {"p1": 1000.0}
     person.git("switch", "--quiet", "-c", "skilld/staging")
-    assert look(made, now=2000.0, missing={"p1": 1000.0})["missing"] == {"p1": 1000.0}
+    assert look(made, now=2000.0, missing={"p1": 1000.0}).missing == {"p1": 1000.0}
 
 
 def test_what_went_with_its_repository_comes_back_with_it(person: Person, store: Store, tmp_path: Path) -> None:
@@ -380,7 +384,7 @@ def test_what_was_taught_in_a_work_tree_that_was_removed_lives_on(person: Person
 def test_restaging_in_a_repository_that_is_gone(person: Person, tmp_path: Path) -> None:
     made = staged(person, "p1", "- Run the tests.", "- Dry run first.")
     person.root.rename(tmp_path / "moved")
-    assert [row[:3] for row in look(made)["decisions"]] == [["p1", "open", "stale"]]
+    assert decided(look(made)) == [("p1", "open", "stale")]
     with pytest.raises(SkilldError):
         restage(made.repo, [made], Staged())
 
@@ -388,8 +392,8 @@ def test_restaging_in_a_repository_that_is_gone(person: Person, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("change", "rules"),
     [
-        ({}, {"skills": [], "confidence": 0.8}),
-        ({}, {"skills": ["another"], "confidence": 0.8}),
+        ({}, AutoRules((), 0.8)),
+        ({}, AutoRules(("another",), 0.8)),
         ({"confidence": 0.79}, EVERYTHING),
         ({"flags": ("look at this",)}, EVERYTHING),
         ({"operations": (Operation(Op.DELETE, "- Tag the commit."),)}, EVERYTHING),
@@ -399,7 +403,7 @@ def test_restaging_in_a_repository_that_is_gone(person: Person, tmp_path: Path) 
     ],
     ids=["off", "another skill", "unsure", "flagged", "removes", "replaces", "command", "address"],
 )
-def test_auto_mode_leaves_it_staged(person: Person, change: dict[str, Any], rules: dict[str, Any]) -> None:
+def test_auto_mode_leaves_it_staged(person: Person, change: dict[str, Any], rules: AutoRules) -> None:
     result = Staged()
     wanted = replace(proposal(person, "p1", "- Run the tests.", "- Dry run first."), **change)
     assert stage(wanted, (), result)
@@ -408,17 +412,17 @@ def test_auto_mode_leaves_it_staged(person: Person, change: dict[str, Any], rule
     assert (result.applied, person.tip(), person.tip(STAGING)) == ([], tip, result.made[0].commit)
 
 
-@pytest.mark.parametrize("skills", [None, ["release"]], ids=["all skills", "this skill"])
-def test_auto_mode_applies_it_and_keeps_the_others_staged(person: Person, skills: list[str] | None) -> None:
+@pytest.mark.parametrize("skills", [None, ("release",)], ids=["all skills", "this skill"])
+def test_auto_mode_applies_it_and_keeps_the_others_staged(person: Person, skills: tuple[str, ...] | None) -> None:
     standing = staged(person, "p0", "- Push the tag.", "- Write the news.")
     result = Staged()
     assert stage(proposal(person, "p1", "- Run the tests.", "- Dry run first."), (standing,), result)
-    apply_allowed(result, (standing,), {"skills": skills, "confidence": 0.8}, lambda _: SAID)
-    assert result.applied == [["p1", person.tip("main")]]
+    apply_allowed(result, (standing,), AutoRules(skills, 0.8), lambda _: SAID)
+    assert result.applied == [AutoApply("p1", person.tip("main"))]
     assert person.skill.read_text() == TEXT.replace("- Tag", "- Dry run first.\n- Tag")
     assert person.log(STAGING, "^main") == ["skilld(release): say p0"]
     assert person.git("for-each-ref", "--format=%(refname)", "refs/skilld") == "refs/skilld/proposals/p0"
-    assert [name for name, _, _ in result.moved] == ["p0"]
+    assert [moved.proposal for moved in result.moved] == ["p0"]
 
 
 @pytest.mark.parametrize(

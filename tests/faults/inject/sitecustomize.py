@@ -30,7 +30,7 @@ FOLDER = Path(os.environ.get("PYTHONFAULTS", "/nowhere"))
 STEPS = {
     "skilld.store.connection": ("Connection.execute",),
     "skilld.ingest.tail": ("look",),
-    "skilld.worker.spawn": ("Worker.__init__", "_send", "_parse"),
+    "skilld.worker.spawn": ("Worker.do", "_send", "_converse"),
     "skilld.git.run": ("execute",),
     "skilld.pipeline.messages": ("read",),
     "skilld.jobs.analyse": ("Analysis.result",),

@@ -1,0 +1,472 @@
+"""What a worker is asked and what it answers, as values: jobs, what is kept on the way, results.
+
+A line of JSON each (`skilld.codec`) between two processes; within one process they are handed over as they are. No job
+holds a word that anyone said but one of mining, and the words that were kept of turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+
+from skilld.classify.backends import Spec
+from skilld.classify.backends.completion import Rates
+from skilld.codec import Tagged
+from skilld.skills import Unusable
+from skilld.types import (
+    Cause,
+    Evidence,
+    How,
+    Kind,
+    Message,
+    Operation,
+    Outcome,
+    Proposal,
+    SkillDoc,
+    SkillRef,
+    State,
+    Update,
+    Usage,
+)
+
+MEMORY_MB = 2048
+PROCESSOR_SECONDS = 120.0
+
+
+# What a batch is, and what is known besides when it is judged.
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Bytes [start, end) of a transcript, of which replies count, and turns from its beginning."""
+
+    path: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a worker was about to propose: a second try does it without asking again."""
+
+    proposals: tuple[Proposal, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchJob:
+    """What of a batch's job is fixed when it is closed; the store keeps it, empty for chatter."""
+
+    version: int = 1
+    kind: str = "analyse"  # or "remake", of the stale `proposal`, which has no turns
+    proposal: str = ""
+    batch: str = ""
+    agent: str = ""
+    session_id: str = ""
+    cwd: str | None = None
+    sources: tuple[Source, ...] = ()
+    turns: tuple[str, ...] = ()
+    skills: tuple[SkillRef, ...] = ()
+    unusable: tuple[Unusable, ...] = ()
+    home: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    plan: Plan | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWords:
+    """The words of a turn, redacted."""
+
+    key: str
+    how: How
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PastDecision:
+    """A proposal that the person did not want: what it would have written, and by which folded quotes."""
+
+    path: str
+    state: State
+    changes: tuple[str, ...]
+    quotes: tuple[str, ...]
+    session: str
+
+
+@dataclass(frozen=True, slots=True)
+class AutoRules:
+    """Which skills' proposals may be applied unasked (None: all), and how sure they must be."""
+
+    skills: tuple[str, ...] | None
+    confidence: float
+
+
+# Jobs.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Analyse(Tagged):
+    """One batch: to be judged and proposed."""
+
+    batch: BatchJob
+    closed_at: str
+    backend: Spec
+    before: Cause | None = None  # what was in the way of an earlier try
+    words: tuple[StoredWords, ...] = ()
+    auto: AutoRules = field(default=AutoRules((), 1.0))
+    open: tuple[Proposal, ...] = ()
+    closed: tuple[str, ...] = ()
+    thresholds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    decided: tuple[PastDecision, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remake(Tagged):
+    """A stale proposal, to be made anew for the skill as it is now."""
+
+    batch: BatchJob
+    backend: Spec
+    stale: Proposal | None
+    open: tuple[Proposal, ...] = ()
+    closed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observe(Tagged):
+    """Proposals, to be looked for in git at `now`.
+
+    `missing` says since when some are off the branch, `homes` has the common git directory of each linked work tree.
+    `alone` says that no other worker runs, so that locks of a killed one may be removed; without `by_code` an edit that
+    lost its place is left to a job that asks a model.
+    """
+
+    now: float
+    proposals: tuple[Proposal, ...]
+    missing: Mapping[str, float] = field(default_factory=dict)
+    closed: tuple[str, ...] = ()
+    homes: Mapping[str, str] = field(default_factory=dict)
+    alone: bool = False
+    by_code: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Recall(Tagged):
+    """Skills and folders, in whose repositories proposals are to be found again."""
+
+    paths: tuple[str, ...]
+    folders: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ask(Tagged):
+    """A back-end, to be asked whether it answers."""
+
+    backend: Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Price(Tagged):
+    """Models, whose tokens' prices are wanted."""
+
+    models: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Messages of a past session that are asked about together, their turns numbered from 1.
+
+    `id` is that of their content: the same words give the same one, and what was once found out about them holds.
+    """
+
+    id: str
+    session_id: str
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Distil(Tagged):
+    """Windows of past sessions, each to be asked about beside a stand-in for a skill."""
+
+    backend: Spec
+    skill: SkillDoc
+    windows: tuple[Window, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Extend(Tagged):
+    """A skill, and updates from past sessions that it is to say, each by a turn of `messages`."""
+
+    backend: Spec
+    skill: SkillRef
+    messages: tuple[Message, ...]
+    updates: tuple[Update, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Entitle(Tagged):
+    """Texts of drafted skills, for which names are wanted."""
+
+    backend: Spec
+    texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mine(Tagged):
+    """Past sessions, to be mined by the program itself."""
+
+
+Work = Analyse | Remake | Observe | Recall | Ask | Price | Distil | Extend | Entitle | Mine
+GIT_WORK = Observe, Recall  # they never share a process with litellm
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Work with its limits: MB of memory, seconds of processor time (0: none), and the umask of what it writes."""
+
+    work: Work
+    umask: int
+    memory_mb: int = MEMORY_MB
+    processor_seconds: float = PROCESSOR_SECONDS
+
+
+# What became of proposals.
+
+
+@dataclass(frozen=True, slots=True)
+class CommitChange:
+    """A proposal is another commit now."""
+
+    proposal: str
+    commit: str
+    base: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditChange:
+    """A proposal's edit is made by other operations now."""
+
+    proposal: str
+    operations: tuple[Operation, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateChange:
+    """A proposal came to another state from `before`; this holds only where it is still in that one."""
+
+    proposal: str
+    before: State
+    after: State
+    commit: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AutoApply:
+    """A proposal was applied unasked."""
+
+    proposal: str
+    commit: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """What became of proposals that were there, `remade` with another edit for the same words.
+
+    `rests` has the warning about each repository's base by its address, empty where there is nothing to warn of.
+    """
+
+    moved: tuple[CommitChange, ...] = ()
+    refitted: tuple[EditChange, ...] = ()
+    decisions: tuple[StateChange, ...] = ()
+    applied: tuple[AutoApply, ...] = ()
+    remade: tuple[Proposal, ...] = ()
+    rests: Mapping[str, str] = field(default_factory=dict)
+    homes: Mapping[str, str] = field(default_factory=dict)
+
+
+# Results.
+
+
+@dataclass(frozen=True, slots=True)
+class Blame:
+    """What is in the way, where, and what may be done about it."""
+
+    what: Cause
+    place: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NewLearning:
+    """A lasting thing that is not proposed; `for_now`: only until what is in the way is gone."""
+
+    turn: str
+    quote: str
+    change: str
+    kind: Kind
+    confidence: float
+    skill: str | None
+    why_kept: str
+    for_now: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """An open proposal was said again."""
+
+    proposal: str
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result(Tagged):
+    """How a job ended, and what it cost that was not told before.
+
+    `exit` is that of a process that gave no result, None where it never ran.
+    """
+
+    outcome: Outcome
+    detail: str = ""
+    remedy: str = ""
+    model: str = ""
+    usage: Usage = field(default=Usage())
+    retry_after: float | None = None
+    cause: Blame | None = None
+    exit: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchResult(Result):
+    """Of a batch, or what is about to be staged of it. `if_given_up` are learnings where that cannot be at last."""
+
+    proposals: tuple[Proposal, ...] = ()
+    learnings: tuple[NewLearning, ...] = ()
+    if_given_up: tuple[NewLearning, ...] = ()
+    supported: tuple[Support, ...] = ()
+    changes: Changes = field(default=Changes())
+
+    @classmethod
+    def of(cls, result: Result) -> BatchResult:
+        """Return a result of whatever kind as one of a batch."""
+        return result if isinstance(result, cls) else cls(**{name: getattr(result, name) for name in _HEADER})
+
+
+_HEADER = [one.name for one in fields(Result)]
+
+
+@dataclass(frozen=True, slots=True)
+class AddressChange:
+    """A proposal's repository, and its skill there, have another address now."""
+
+    proposal: str
+    repo: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitResult(Result):
+    """Of a look into git.
+
+    `missing` says of undecided proposals since when they are off the branch (None: they are not), `branches` on which
+    another branch some are, `at` when some were decided; `committed` had waited.
+    """
+
+    changes: Changes = field(default=Changes())
+    missing: Mapping[str, float | None] = field(default_factory=dict)
+    rehomed: tuple[AddressChange, ...] = ()
+    committed: tuple[Proposal, ...] = ()
+    branches: Mapping[str, str] = field(default_factory=dict)
+    at: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecoveryResult(Result):
+    """The proposals that were found again."""
+
+    proposals: tuple[Proposal, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PriceResult(Result):
+    """The prices of the models asked for, None of one that is not known."""
+
+    rates: Mapping[str, Rates | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtensionResult(Result):
+    """An edit, with what it says by which turns."""
+
+    operations: tuple[Operation, ...] = ()
+    flags: tuple[str, ...] = ()
+    said: tuple[Update, ...] = ()
+
+
+AnyResult = Result | BatchResult | GitResult | RecoveryResult | PriceResult | ExtensionResult
+
+
+# What is kept on the way.
+
+
+@dataclass(frozen=True, slots=True)
+class WindowUpdate:
+    """One lasting thing that a model heard in a window."""
+
+    turn: str
+    quote: str
+    change: str
+    kind: Kind
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowResult(Tagged):
+    """What one window came to; `unusable` says why nothing was learned of it, and it is asked about again."""
+
+    window: str
+    model: str
+    usage: Usage
+    updates: tuple[WindowUpdate, ...] = ()
+    left_out: int = 0
+    unusable: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SkillTitle:
+    """What the drafted skill of a number may be called; each may be empty."""
+
+    skill: int
+    name: str
+    description: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class TitleResult(Tagged):
+    """Names for drafted skills."""
+
+    titles: tuple[SkillTitle, ...]
+    model: str
+    usage: Usage
+
+
+PartialResult = BatchResult | WindowResult | TitleResult
+
+
+@dataclass(frozen=True, slots=True)
+class KeepRequest(Tagged):
+    """A worker waits until this is kept."""
+
+    what: PartialResult
+
+
+@dataclass(frozen=True, slots=True)
+class JobEnd(Tagged):
+    """A worker's job has ended; it stays for another one, or not, and has loaded litellm, or not."""
+
+    result: AnyResult
+    stays: bool
+    asked_models: bool
+
+
+FromWorker = KeepRequest | JobEnd

@@ -1,0 +1,124 @@
+"""Messages between processes come back as they were, and what is none is an error that names the field."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from skilld import codec
+from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.backends.completion import Rates
+from skilld.protocol import (
+    Analyse,
+    BatchJob,
+    BatchResult,
+    Changes,
+    CommitChange,
+    FromWorker,
+    GitResult,
+    Job,
+    JobEnd,
+    KeepRequest,
+    PastDecision,
+    Plan,
+    PriceResult,
+    Source,
+    StateChange,
+    StoredWords,
+    WindowResult,
+    WindowUpdate,
+)
+from skilld.types import Evidence, How, Kind, Op, Operation, Outcome, Proposal, SkillRef, State, Update, Usage
+from support.proposals import COMMITTED, a_proposal
+
+PROPOSAL = a_proposal(
+    operations=(Operation(Op.INSERT_AFTER, "- a", "- b"), Operation(Op.DELETE, "- c")),
+    kind=Kind.ADD_STEP,
+    evidence=(Evidence("claude-code:t1", "always b \u2028 \ud83d"),),
+    confidence=0.75,
+    flags=("look at it",),
+    updates=(Update(None, "", "Say b.", "", Kind.FACT, 1, "b"),),
+    **COMMITTED,
+)
+BATCH = BatchJob(
+    batch="b1",
+    turns=("t1",),
+    sources=(Source("/s", 0, 9),),
+    skills=(SkillRef("a", "/a", (1, 2)),),
+    plan=Plan((PROPOSAL,)),
+)
+ANALYSE = Analyse(
+    batch=BATCH,
+    closed_at="2026-01-01T00:00:00Z",
+    backend=Spec(OFFLINE, seconds=5),
+    words=(StoredWords("t1", How.TYPED, "b"),),
+    open=(PROPOSAL,),
+    thresholds={"/a": {"fact": 0.5}},
+    decided=(PastDecision("/a", State.REJECTED, ("b",), (), "s1"),),
+)
+JUDGED = BatchResult(
+    outcome=Outcome.PROPOSED,
+    proposals=(PROPOSAL,),
+    usage=Usage(1, 2, 3, 0.5),
+    changes=Changes(
+        moved=(CommitChange("a", "1", "2"),), decisions=(StateChange("b", State.OPEN, State.STALE, note="x"),)
+    ),
+)
+HEARD = WindowResult(window="w", model="m", usage=Usage(), updates=(WindowUpdate("t", "q", "c", Kind.FACT, 1.0),))
+OBSERVED = GitResult(outcome=Outcome.NOTHING, missing={"a": None, "b": 1.5}, committed=(PROPOSAL,))
+PRICED = PriceResult(outcome=Outcome.NOTHING, rates={"m": Rates(0.1, 0.2, 0.0, 0.0), "n": None})
+
+
+@pytest.mark.parametrize("work", [ANALYSE])
+def test_a_job_comes_back_as_it_was(work: Analyse) -> None:
+    job = Job(work, 0o077)
+    assert codec.decode(Job, codec.encode(job)) == job
+
+
+@pytest.mark.parametrize("what", [JUDGED, HEARD])
+def test_what_is_to_be_kept_comes_back_as_it_was(what: BatchResult | WindowResult) -> None:
+    assert codec.decode(FromWorker, codec.encode(KeepRequest(what))) == KeepRequest(what)
+
+
+@pytest.mark.parametrize("result", [JUDGED, OBSERVED, PRICED])
+def test_a_result_comes_back_as_it_was(result: BatchResult | GitResult | PriceResult) -> None:
+    ended = JobEnd(result, stays=True, asked_models=False)
+    assert codec.decode(FromWorker, codec.encode(ended)) == ended
+    assert "\n" not in codec.encode(ended)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"state": "undecided"}, "Proposal.state is no State"),
+        ({"operations": [{"op": "insert_after"}]}, "Proposal.operations[0].anchor is missing"),
+        ({"operations": {}}, "Proposal.operations is no list"),
+        ({"confidence": "high"}, "Proposal.confidence is no float"),
+        ({"confidence": True}, "Proposal.confidence is no float"),
+        ({"summary": None}, "Proposal.summary is no str"),
+        ({"surplus": 1}, "Proposal has no field surplus"),
+    ],
+)
+def test_what_is_none_names_the_field_and_no_value(change: dict[str, object], told: str) -> None:
+    data = json.loads(codec.encode(PROPOSAL)) | change
+    with pytest.raises(codec.DecodeError) as error:
+        codec.decode(Proposal, json.dumps(data))
+    assert str(error.value) == told
+
+
+def test_a_row_of_another_version_is_read_without_what_is_unknown() -> None:
+    old = {"version": 1, "kind": "analyse", "batch": "b1", "sources": [{"path": "/s", "start": 0, "end": 9, "more": 1}]}
+    old |= {"turns": ["t1"], "skills": [{"name": "a", "path": "/a"}], "surplus": 1}
+    expected = BatchJob(batch="b1", sources=(Source("/s", 0, 9),), turns=("t1",), skills=(SkillRef("a", "/a"),))
+    assert codec.decode(BatchJob, json.dumps(old), strict=False) == expected
+    assert codec.decode(BatchJob, "{}") == BatchJob()
+
+
+def test_the_json_for_people_has_the_promised_names() -> None:
+    shown = asdict(replace(PROPOSAL, evidence=(Evidence("t1", "b"),)))
+    promised = "id state skill path repo commit branch summary evidence confidence agent session_id model created_at"
+    assert set(promised.split()) <= shown.keys()
+    assert shown["state"] == "open"
+    assert shown["evidence"] == ({"turn": "t1", "quote": "b"},)
