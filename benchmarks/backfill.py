@@ -11,13 +11,14 @@ import os
 import resource
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.chain import IMPORTS
-from benchmarks.kit import children, corpus, day
+from benchmarks.kit import children, corpus
 from benchmarks.kit.daemon import database
 from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.homes import STORE, person
@@ -26,6 +27,13 @@ from support.session import CHATTER, Session
 
 _COLLECTED = children.ROOT.parent / "shared" / "data" / "transcripts" / "claude-code"
 _COUNTING = Path(__file__).parent / "kit" / "counting"
+_LASTING = (
+    "From now on, always put the ticket number first in the entry.",
+    "never mention internal hostnames in the notes again",
+    "please always ask me before you tag a release",
+    "from now on, sign the notes with the name of the editor",
+)
+_LONG_AGO = time.time() - 86400.0
 _ROUNDS = 5  # starts of the yardstick
 _TARGETS = {"nothing": Target(Of.VALUE, least=20), "proposed": Target(Of.VALUE, least=8)}
 
@@ -64,6 +72,7 @@ def _collected(home: Path) -> None:
     files = sorted(_COLLECTED.rglob("*.jsonl"))
     for number, file in enumerate(files):
         shutil.copyfile(file, store / f"{number}.jsonl")
+        os.utime(store / f"{number}.jsonl", (_LONG_AGO, _LONG_AGO))  # so that what was said last is judged too
     if not files:
         corpus.write(home / STORE, 20_000_000)
 
@@ -72,7 +81,7 @@ def _lasting(home: Path, projects: int) -> None:
     """Write sessions with one lasting thing each, a few about each of some projects."""
     for number in range(projects):
         project = Project(home / f"project-{number}", home, ".claude/skills")
-        for said in day.LASTING:
+        for said in _LASTING:
             session = Session(home, project)
             session.use_skill()
             session.type(CHATTER[0], said, *CHATTER[1:4])

@@ -84,7 +84,7 @@ def secrets() -> Callable[[str], list[Finding]]:
 def _redactor() -> Redactor:
     from skilld.paths import private_dir
     from skilld.redact import Redactor
-    from skilld.settings.redaction_key import load_key
+    from skilld.redact.key import load_key
 
     where = places()
     private_dir(where.state)

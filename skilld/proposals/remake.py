@@ -21,7 +21,7 @@ from skilld.pipeline.edits import check
 from skilld.pipeline.judge import Judge
 from skilld.proposals.fitted import REMADE
 from skilld.redact import Redactor
-from skilld.settings.redaction_key import load_key
+from skilld.redact.key import load_key
 from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef, State, Update
 
 _TITLE = "The edit was not made anew"

@@ -1,7 +1,8 @@
 """Redact: text without secrets. Every text that is stored, sent, committed, logged or notified goes through it.
 
 `Redactor(key).redact(text)` puts `[REDACTED:<kind>:<hmac8>]` in the place of each secret. Pure but for the key it is
-given; imports no library, so a worker that only redacts starts at once (docs/decisions/0004-redaction.md).
+given (`skilld.redact.key`); imports no library, so a worker that only redacts starts at once
+(docs/decisions/0004-redaction.md).
 """
 
 from __future__ import annotations

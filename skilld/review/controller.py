@@ -25,8 +25,8 @@ from skilld.proposals.parts import Part, parts, versions
 from skilld.proposals.poll import record
 from skilld.proposals.remarks import doubts, standing
 from skilld.redact import Redactor
+from skilld.redact.key import load_key
 from skilld.review import marks
-from skilld.settings.redaction_key import load_key
 from skilld.skills import Skill
 from skilld.store import Store
 from skilld.store.overview import LiveSession

@@ -198,7 +198,7 @@ def _about_words(work: Work, daemon: Daemon) -> Result:
 def _redactor() -> Callable[[str], str]:
     from skilld.paths import places
     from skilld.redact import Redactor
-    from skilld.settings.redaction_key import load_key
+    from skilld.redact.key import load_key
 
     return Redactor(load_key(places().redaction_key)).redact
 

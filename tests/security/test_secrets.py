@@ -18,8 +18,8 @@ from skilld.ingest.discover import Host
 from skilld.jobs.analyse import analyse
 from skilld.protocol import Analyse, BatchResult
 from skilld.redact import Redactor
+from skilld.redact.key import load_key
 from skilld.settings import Settings
-from skilld.settings.redaction_key import load_key
 from skilld.store import Store
 from support.answers import CHANGE, NOTHING, operations, updates
 from support.inline import Inline

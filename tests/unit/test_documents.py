@@ -9,7 +9,7 @@ import pytest
 
 from skilld.errors import SkilldError
 from skilld.pipeline.documents import load_skills, standing_instructions
-from skilld.settings.redaction_key import load_key
+from skilld.redact.key import load_key
 from skilld.types import SkillRef
 
 
