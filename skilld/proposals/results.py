@@ -14,7 +14,7 @@ from skilld.store import Store
 from skilld.store.batches import REMAKE, StoredBatch
 from skilld.store.learnings import Learning
 from skilld.store.meta import HOMES, IN_FORCE, RESTS_ON
-from skilld.types import ClosedBy, Proposal, SkillRef, State, Usage
+from skilld.types import ClosedBy, Proposal, SkillRef, State
 
 _DECIDED = frozenset({State.ACCEPTED, State.REJECTED, State.REVERTED})
 
@@ -38,7 +38,7 @@ def record(store: Store, batch: StoredBatch, result: BatchResult, now: float) ->
                 created_at=rfc3339(now),
             )
         )
-    if result.usage != Usage():
+    if result.model:
         store.usage.add(day(now), result.model, batch.job.skills[0].name if batch.job.skills else "", result.usage)
     for said in result.supported:
         store.proposals.support(said.proposal, said.evidence)

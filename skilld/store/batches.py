@@ -115,12 +115,15 @@ class Batches:
         return None if row is None else _from_row(row)
 
     def next_due(self, now: float) -> StoredBatch | None:
-        """Return the oldest batch whose time has come (Unix seconds), or None; before all those of old sessions."""
+        """Return the oldest batch whose time has come (Unix seconds), or None.
+
+        Those of sessions that grew lately, and proposals to be made anew, go before all others.
+        """
         row = self._db.execute(
             """SELECT batches.* FROM batches LEFT JOIN sessions USING (agent, session_id)
                WHERE state = 'pending' AND not_before <= ?
-               ORDER BY coalesce(last_activity, 0) < ?, created_at, batches.rowid LIMIT 1""",
-            (now, now - _LIVE_SECONDS),
+               ORDER BY closed_by != ? AND coalesce(last_activity, 0) < ?, created_at, batches.rowid LIMIT 1""",
+            (now, ClosedBy.EDITED, now - _LIVE_SECONDS),
         ).fetchone()
         return None if row is None else _from_row(row)
 

@@ -21,6 +21,8 @@ from skilld.daemon.worker_slot import Working
 from skilld.protocol import (
     Analyse,
     BatchJob,
+    BatchResult,
+    GitResult,
     Job,
     JobEnd,
     KeepRequest,
@@ -33,7 +35,7 @@ from skilld.protocol import (
 from skilld.types import Outcome, Usage
 from skilld.worker import spawn
 from skilld.worker.spawn import Worker, worker_environment
-from support.processes import processes_of
+from support.processes import processes_of, workers_of
 from support.waiting import LIMIT, wait_for
 
 JOB = Job(Recall(()), 0o077)
@@ -268,6 +270,18 @@ def test_workers_leave_no_descriptor_and_no_zombie(bench: Bench) -> None:
         with pytest.raises(ChildProcessError):
             os.waitpid(-1, os.WNOHANG)
     assert _descriptors() == before
+
+
+def test_the_real_worker_does_job_after_job(tmp_path: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(_REPOSITORY)}
+    (tmp_path / ".local/state/skilld").mkdir(parents=True, mode=0o700)
+    with Worker(environment) as worker:
+        results = [worker.do(LOOK, LIMIT), worker.do(BATCH, LIMIT)]
+        (first,) = workers_of(tmp_path)
+        results.append(worker.do(LOOK, LIMIT))
+        assert workers_of(tmp_path) == [first]
+    assert [type(result) for result in results] == [GitResult, BatchResult, GitResult]
+    wait_for("it to be gone", lambda: workers_of(tmp_path) == [])
 
 
 def test_the_real_worker_ends_when_its_daemon_is_gone(tmp_path: Path) -> None:
