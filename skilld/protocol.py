@@ -136,7 +136,7 @@ class Observe(Tagged):
 
     `missing` says since when some are off the branch, `homes` has the common git directory of each linked work tree.
     `alone` says that no other worker runs, so that locks of a killed one may be removed; without `by_code` an edit that
-    lost its place is left to a job that asks a model.
+    lost its place is left to a job that asks a model; without `rebuild` the branch stays as it is.
     """
 
     now: float
@@ -145,6 +145,7 @@ class Observe(Tagged):
     closed: tuple[str, ...] = ()
     homes: Mapping[str, str] = field(default_factory=dict)
     alone: bool = False
+    rebuild: bool = True
     by_code: bool = True
 
 

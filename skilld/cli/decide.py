@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,27 +35,16 @@ def add(verbs: common.Verbs) -> None:
 
 def accept(arguments: argparse.Namespace) -> int:
     """Take proposals into the branch that is checked out where each skill lives, or only into the files."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.decide import accepting
-    from skilld.types import State
 
-    removed = scrub_environment()
-    store = _store()
-    if bool(arguments.ids) == arguments.all:
-        raise UsageError("Which ones?", "give their ids, or --all", "List them: skilld proposals")
-    chosen = store.proposals.in_states([State.OPEN]) if arguments.all else _named(store, arguments.ids)
-    return _each(store, chosen, _deciding(store, accepting(removed, worktree=arguments.worktree)))
+    return _decide(arguments, lambda removed: accepting(removed, worktree=arguments.worktree))
 
 
 def reject(arguments: argparse.Namespace) -> int:
     """Drop open proposals, with the reason if one is given; what they say is not proposed again."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.decide import rejecting
 
-    scrub_environment()
-    store = _store()
-    decision = rejecting(common.redactor()(common.as_text(arguments.why)))
-    return _each(store, _named(store, arguments.ids), _deciding(store, decision))
+    return _decide(arguments, lambda _: rejecting(common.redactor()(common.as_text(arguments.why))))
 
 
 def restore(arguments: argparse.Namespace) -> int:
@@ -70,31 +59,39 @@ def restore(arguments: argparse.Namespace) -> int:
 
 def revert(arguments: argparse.Namespace) -> int:
     """Take accepted proposals out of the branch that is checked out where each skill lives."""
-    from skilld.git.environment import scrub_environment
     from skilld.proposals.decide import reverting
 
+    return _decide(arguments, reverting)
+
+
+def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], Decision]) -> int:
+    from skilld.git.environment import scrub_environment
+    from skilld.git.run import one_command
+    from skilld.proposals.decide import decide
+    from skilld.types import State
+
     removed = scrub_environment()
-    store = _store()
-    return _each(store, _named(store, arguments.ids), _deciding(store, reverting(removed)))
+    with one_command():
+        store = _store(rebuild=False)
+        every = getattr(arguments, "all", False)
+        if bool(arguments.ids) == every:
+            raise UsageError("Which ones?", "give their ids, or --all", "List them: skilld proposals")
+        chosen = store.proposals.in_states([State.OPEN]) if every else _named(store, arguments.ids)
+        decision = make(removed)
+        return _each(store, chosen, lambda proposal: decide(store, proposal, decision))
 
 
-def _store() -> Store:
+def _store(*, rebuild: bool = True) -> Store:
     """Open the store, with what was decided with plain git since the last look."""
     from skilld.proposals.refresh import refresh
 
     store = common.store()
-    refresh(store)
+    refresh(store, rebuild=rebuild)
     return store
 
 
 def _named(store: Store, ids: list[str]) -> list[Proposal]:
     return [common.the_proposal(store, given) for given in ids]
-
-
-def _deciding(store: Store, decision: Decision) -> Callable[[Proposal], Told]:
-    from skilld.proposals.decide import decide
-
-    return lambda proposal: decide(store, proposal, decision)
 
 
 def _each(store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], Told]) -> int:

@@ -22,8 +22,9 @@ from skilld.git import tree as index
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.identity import identity, person_at
 from skilld.git.new_path import find_absent, refuse_occupied
+from skilld.git.pack import object_id
 from skilld.git.repo import Repo, Tracked, find, open_place, open_repo
-from skilld.git.run import Git, PersonGit
+from skilld.git.run import Git, PersonGit, once
 from skilld.git.workdir import Place
 
 # The files of one of skilld's own repositories, committed as they stand in the skills root, in the person's name.
@@ -59,18 +60,18 @@ def commit_as_found(place: Place, wanted: Sequence[str], *, start: bool = False)
     times = []
     for relpath in sorted({*held, *staged, *wanted}):
         file = _read(place.toplevel, relpath)
-        found[relpath] = tree.Entry(file.mode, _oid(file.data)) if file is not None else None
+        found[relpath] = tree.Entry(file.mode, object_id("blob", file.data)) if file is not None else None
         if found[relpath] != held.get(relpath):
             times.append(file.changed_at if file is not None else time.time())
             if file is not None:
-                objects.write_blob(place.git, file.data)
+                place.git.add("blob", file.data)
     # The index first: were it the other way round, a kill in between would leave a change nobody made.
     index.stage(place.git, {relpath: entry for relpath, entry in found.items() if entry != staged.get(relpath)})
     changes = {relpath: entry for relpath, entry in found.items() if entry != held.get(relpath)}
     if not changes and (head is not None or not start):
         return
     who = person_at(place.git, _when(place.git, head, times or [time.time()]))
-    root = tree.rewrite(place.git, head or _EMPTY, changes) if changes else place.git.run("mktree").decode().strip()
+    root = tree.rewrite(place.git, head or _EMPTY, changes) if changes else place.git.add("tree", b"")
     commit = objects.write_commit(
         place.git,
         tree=root,
@@ -104,10 +105,6 @@ def _read(root: Path, relpath: str) -> _File | None:
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LIMIT:
             return None
         return _File("100755" if facts.st_mode & stat.S_IXUSR else "100644", file.read(), facts.st_mtime)
-
-
-def _oid(data: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 def _message(changes: Mapping[str, tree.Entry | None]) -> bytes:
@@ -258,7 +255,9 @@ def _remove_stale_lock(lock: Path) -> None:
 
 
 def _place(root: Path, git_dir: Path) -> Place:
-    return Place(Git(root, git_dir=git_dir), root, git_dir, git_dir)
+    # Git works in the root where that is there, and in the git directory where it is not yet.
+    git = once(("managed", root, git_dir, root.is_dir()), lambda: Git(root, git_dir=git_dir))
+    return Place(git, root, git_dir, git_dir)
 
 
 def _has_root(root: Path, git_dir: Path) -> bool:

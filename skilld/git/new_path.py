@@ -58,8 +58,8 @@ def _check_names(repo: Repo, relpath: str) -> None:
     """Refuse a path that something in HEAD stands in the way of, or of which a part has a twin there or on the disk."""
     folder, above = repo.toplevel, ""
     for part in relpath.split("/"):
-        stored = _in_head(repo, above)
-        if stored.get(part, tree.TREE_MODE) != tree.TREE_MODE:
+        stored = tree.names(repo.git, repo.head, above.rstrip("/"))
+        if part in stored and stored[part].mode != tree.TREE_MODE:
             raise _refused(f"{above}{part} is no folder in the newest commit of {repo.toplevel}")
         twin = next(_twins(part, (*stored, *_on_disk(folder))), None)
         if twin is not None:
@@ -73,14 +73,6 @@ def _twins(part: str, names: Iterable[str]) -> Iterator[str]:
 
 def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name).casefold()
-
-
-def _in_head(repo: Repo, folder: str) -> dict[str, str]:
-    """Return the names in a folder of HEAD with their modes; `folder` ends with a slash, or is empty for the top."""
-    below = ["--", folder] if folder else []
-    rows = repo.git.run("ls-tree", "-z", "--full-tree", repo.head, *below).decode("utf-8", "surrogateescape")
-    split = (row.split("\t", 1) for row in rows.split("\0")[:-1])
-    return {name.rpartition("/")[2]: facts.split(" ")[0].lstrip("0") for facts, name in split}
 
 
 def _on_disk(folder: Path) -> list[str]:

@@ -76,28 +76,11 @@ class Commit:
 
 
 def read(git: Git, names: Sequence[str]) -> list[Object | None]:
-    """Return the objects of these names in order, None where there is none. One process for all."""
-    if not names:
-        return []
+    """Return the objects of these names in order, None where there is none."""
     if any("\n" in name or "\0" in name for name in names):
         raise RepoRefusedError("The repository cannot be read", "a path has a line break in its name")
-    out = git.run(
-        "cat-file", "--batch", stdin="".join(f"{name}\n" for name in names).encode("utf-8", "surrogateescape")
-    )
-    found: list[Object | None] = []
-    position = 0
-    for _ in names:
-        end = out.index(b"\n", position)
-        header = out[position:end]
-        position = end + 1
-        match = re.fullmatch(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) ([0-9]+)", header)
-        if match is None:
-            found.append(None)
-            continue
-        size = int(match[3])
-        found.append(Object(match[1].decode(), match[2].decode(), out[position : position + size]))
-        position += size + 1
-    return found
+    found = git.objects([name.encode("utf-8", "surrogateescape") for name in names]) if names else []
+    return [Object(*item) if item is not None else None for item in found]
 
 
 def read_blob(git: Git, commit: str, relpath: str) -> bytes | None:
@@ -124,21 +107,25 @@ def read_commit(git: Git, name: str) -> Commit | None:
     return read_commits(git, [name])[0]
 
 
-def write_blob(git: Git, data: bytes) -> str:
-    """Store `data` as it is (no filters, no conversion) and return its id."""
-    return git.run("hash-object", "-w", "--no-filters", "--stdin", stdin=data).decode().strip()
-
-
 def write_commit(
     git: Git, *, tree: str, parents: Sequence[str], message: bytes, author: Ident, committer: Ident
 ) -> str:
-    """Store a commit and return its id: the same arguments always give the same one.
+    """Store a commit, with all that was added before it, and return its id: the same arguments always give the same.
 
     Written as exact bytes rather than by commit-tree, which would change the names of people.
     """
     head = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {author}", f"committer {committer}"]
     data = "\n".join(head).encode("utf-8", "surrogateescape") + b"\n\n" + message
-    return git.run("hash-object", "-t", "commit", "-w", "--no-filters", "--stdin", stdin=data).decode().strip()
+    oid = git.add("commit", data)
+    git.write()
+    return oid
+
+
+def write_blob(git: Git, data: bytes) -> str:
+    """Store `data` as it is (no filters, no conversion) and return its id."""
+    oid = git.add("blob", data)
+    git.write()
+    return oid
 
 
 def _parse(item: Object) -> Commit:

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skilld.git import objects
 from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
 from skilld.git.readable import remove_begun_objects
 from skilld.git.run import Git
@@ -44,10 +45,8 @@ def proposal_ref(proposal: str) -> str:
 
 def tip(git: Git, ref: str) -> str | None:
     """Return the commit a ref names, or None where there is no such ref."""
-    result = git.call("rev-parse", "--verify", "-q", "--end-of-options", f"{ref}^{{commit}}")
-    if result.status not in (0, 1):
-        raise GitFailedError(f"{ref} cannot be read", result.status, result.err)
-    return result.out.decode().strip() or None
+    found = objects.read(git, [f"{ref}^{{commit}}"])[0]
+    return found.oid if found is not None else None
 
 
 def tips(git: Git, patterns: Sequence[str]) -> dict[str, str]:

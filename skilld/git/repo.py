@@ -7,7 +7,8 @@ error, never "absent". Reads only, runs no program of the repository's choice.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from skilld.git import objects, refs, state, tree
 from skilld.git.attributes import filtered
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError
 from skilld.git.readable import require_unborn
-from skilld.git.run import Git
+from skilld.git.run import Git, once
 from skilld.git.workdir import Place, locate
 
 _KNOWN_EXTENSIONS = frozenset(
@@ -30,6 +31,10 @@ _KNOWN_EXTENSIONS = frozenset(
         "worktreeconfig",
     }
 )
+_NO_REF = frozenset(
+    " ~^:?*[\\\n\0"
+)  # what the name of a ref has not; git takes a file with such a name for something else
+_REMOTE = re.compile(r"refs/remotes/[^/]+/.")
 _SETTINGS = r"^(extensions\..*|remote\..*\.url|init\.defaultbranch|core\.attributesfile)$"
 
 
@@ -148,13 +153,17 @@ def _open(place: Place, settings: dict[str, str], *, private: bool = False) -> R
         common_dir=place.common_dir,
         head=head.oid,
         branch=state.head_branch(place.git_dir),
-        default=_default(place.git, settings.get("init.defaultbranch", "")),
+        default=_default(place, settings.get("init.defaultbranch", "")),
         remote=any(key.startswith("remote.") for key in settings),
         private=private,
     )
 
 
 def _settings(git: Git) -> dict[str, str]:
+    return once(("settings", git), lambda: _read_settings(git))
+
+
+def _read_settings(git: Git) -> dict[str, str]:
     result = git.call("config", "--null", "--get-regexp", _SETTINGS)
     if result.status not in (0, 1):  # 1: nothing matches
         raise GitFailedError("The repository's configuration cannot be read", result.status, result.err)
@@ -162,28 +171,39 @@ def _settings(git: Git) -> dict[str, str]:
     return {key.lower(): value for key, _, value in (item.partition("\n") for item in items if item)}
 
 
-def _default(git: Git, configured: str) -> Default | None:
-    form = "--format=%(refname) %(objectname) %(symref)"
-    names = [name for name in (configured, "main", "master") if name and not set(name) & set("*?[\n ")]
+def _default(place: Place, configured: str) -> Default | None:
+    names = [name for name in (configured, "main", "master") if name and not set(name) & _NO_REF]
     names = [name for name in names if name != refs.BRANCH]
-    patterns = [f"refs/{folder}/{name}" for folder in ("heads", "remotes/origin") for name in names]
-    out = git.run("for-each-ref", form, "refs/remotes/*/HEAD", *patterns).decode("utf-8", "surrogateescape")
-    rows = [line.split(" ") for line in out.splitlines()]
-    pointers = [symref for name, _, symref in rows if name.endswith("/HEAD") and symref]
     # A clone of a repository in which the staging branch was checked out takes that for the default branch.
-    pointers = [symref for symref in pointers if not symref.endswith(f"/{refs.BRANCH}")]
-    pointers.sort(key=lambda symref: not symref.startswith("refs/remotes/origin/"))
+    pointers = [*_there(place.git, [ref for ref in _remote_heads(place) if not ref.endswith(f"/{refs.BRANCH}")])]
+    pointers.sort(key=lambda ref: not ref.startswith("refs/remotes/origin/"))
     if pointers:
         name = pointers[0].split("/", 3)[3]
-        return Default(name, refs.tips(git, [f"refs/heads/{name}", pointers[0]]))
-    oids = {name: oid for name, oid, _ in rows}
-    for name in names:
-        own = [f"refs/heads/{name}", f"refs/remotes/origin/{name}"]
-        if own[0] in oids:
-            return Default(name, {ref: oids[ref] for ref in own if ref in oids})
-    out = git.run("for-each-ref", "--count=3", form, "refs/heads").decode("utf-8", "surrogateescape")
+        return Default(name, _there(place.git, [f"refs/heads/{name}", pointers[0]]))
+    own = {name: [f"refs/heads/{name}", f"refs/remotes/origin/{name}"] for name in names}
+    there = _there(place.git, [ref for both in own.values() for ref in both])
+    for name, both in own.items():
+        if both[0] in there:
+            return Default(name, {ref: there[ref] for ref in both if ref in there})
+    form = "--format=%(refname) %(objectname)"
+    out = place.git.run("for-each-ref", "--count=3", form, "refs/heads").decode("utf-8", "surrogateescape")
     only = [line.split(" ") for line in out.splitlines() if not line.startswith(refs.STAGING)]
     return Default(only[0][0].removeprefix("refs/heads/"), {only[0][0]: only[0][1]}) if len(only) == 1 else None
+
+
+def _remote_heads(place: Place) -> list[str]:
+    """Return the refs that HEAD of each remote points at; only loose refs can point at another one."""
+    if (place.common_dir / "reftable").is_dir():
+        out = place.git.run("for-each-ref", "--format=%(symref)", "refs/remotes/*/HEAD")
+        return [ref for ref in out.decode("utf-8", "surrogateescape").splitlines() if ref]
+    found = (state.points_at(head) for head in sorted((place.common_dir / "refs/remotes").glob("*/HEAD")))
+    return [ref for ref in found if ref and _REMOTE.match(ref) and not set(ref) & _NO_REF]
+
+
+def _there(git: Git, names: Sequence[str]) -> dict[str, str]:
+    """Return the commits of those of these refs that there are."""
+    found = zip(names, objects.read(git, names), strict=True)
+    return {name: item.oid for name, item in found if item is not None}
 
 
 def _personal_attributes(settings: dict[str, str]) -> Path:

@@ -1,23 +1,37 @@
 """Running git: an allow-list of subcommands, a fixed silent prefix, closed stdin, a timeout on every call.
 
 Arguments enter, bytes leave; a failure is a typed error. GitPython is used as the runner of processes only: none of
-its objects, which keep children alive and read configuration. This module knows no repository but the folder it got.
+its objects, which read configuration. One process stays: the `cat-file` that a `Git` reads objects from. This module
+knows no repository but the folder it got.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn
-
-from git.cmd import Git as Runner
+from subprocess import PIPE
+from typing import Any, NoReturn, TypeVar
 
 from skilld.git.environment import QUIET, git_program, person_variables, pointers, terminal_variables, unscrubbed
 from skilld.git.errors import GitFailedError, GitTimeoutError
+from skilld.git.pack import SHA1, Written, object_id, pack
 from skilld.text import safe_text
+
+# At its import GitPython asks git for its version, twice. What cannot be run answers at once: 2 processes less.
+os.environ["GIT_PYTHON_GIT_EXECUTABLE"] = os.devnull
+from git.cmd import Git as Runner
+
+del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
+
+T = TypeVar("T")
 
 # How long one call may take, ours and one of the person's: hooks, and a prompt for a passphrase.
 SECONDS = 20.0
@@ -60,21 +74,62 @@ _ALLOWED: Mapping[str, tuple[str, ...]] = {
     "check-ref-format": (),
     "config": ("--null", "--get-regexp"),
     "for-each-ref": (),
-    "hash-object": ("-w", "--stdin", "--no-filters"),
     "init": ("--quiet", "--template="),
     "ls-files": ("-z", "--stage"),
     "ls-tree": (),
     "merge-base": (),
     "merge-file": ("-p",),
-    "mktree": (),
     "rev-list": (),
     "rev-parse": (),
+    "unpack-objects": ("-q",),
     "update-index": ("-z", "--index-info"),
     "update-ref": ("--no-deref", "--stdin"),
     "version": (),
 }
 _PERSON_LOOKS = frozenset({"diff-index", "ls-files", "rev-parse", "status"})
 _PERSON_ALLOWED = _PERSON_LOOKS | {"cherry-pick", "commit", "revert"}
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """What one command of the person's, or one job, keeps of git until its end."""
+
+    readers: list[Git] = field(default_factory=list)
+    known: dict[Any, Any] = field(default_factory=dict)
+
+
+_COMMAND: ContextVar[Command | None] = ContextVar("command", default=None)
+
+
+@contextmanager
+def one_command() -> Iterator[None]:
+    """Open repositories once until the block ends, and read each one's objects from one process.
+
+    What is kept of a repository is where it is, how it is set, and that process; its refs are read again each time. A
+    block within another is part of that one.
+    """
+    if _COMMAND.get() is not None:
+        yield
+        return
+    command = Command()
+    token = _COMMAND.set(command)
+    try:
+        yield
+    finally:
+        _COMMAND.reset(token)
+        for git in command.readers:
+            git.close()
+
+
+def once(key: object, make: Callable[[], T]) -> T:
+    """Return what `make` gives; within `one_command` it is asked once for a key."""
+    command = _COMMAND.get()
+    if command is None:
+        return make()
+    if key not in command.known:
+        command.known[key] = make()
+    found: T = command.known[key]
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +146,17 @@ class Git:
 
     `ceiling` is a folder above which no repository is looked for: once a work tree is known, its parent, so that a
     repository that vanishes is never mistaken for one further up. `git_dir` is given where no repository is to be
-    looked for at all: that one's, with `folder` as its work tree, which need not be there yet.
+    looked for at all: that one's, with `folder` as its work tree, which need not be there yet. `algorithm` is the
+    repository's object format.
     """
 
-    def __init__(self, folder: Path, *, ceiling: Path | None = None, git_dir: Path | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, ceiling: Path | None = None, git_dir: Path | None = None, algorithm: str = SHA1
+    ) -> None:
         self.folder = folder if git_dir is None or folder.is_dir() else git_dir
+        self.algorithm = algorithm
+        self._reader: Runner.AutoInterrupt | None = None
+        self._unwritten: dict[str, Written] = {}
         self._env = QUIET | pointers(self.folder, git_dir)
         if ceiling is not None:
             self._env["GIT_CEILING_DIRECTORIES"] = str(ceiling)
@@ -107,19 +168,12 @@ class Git:
         env: Mapping[str, str] | None = None,
         seconds: float = SECONDS,
     ) -> Result:
-        """Run an allowed subcommand and return its result whatever the status is.
+        """Run an allowed subcommand and return its result whatever the status is; what was added is written first.
 
         Raises GitTimeoutError after `seconds`, and ValueError for a subcommand that is not allowed.
         """
-        command, *rest = args
-        if command not in _ALLOWED or any(flag not in rest for flag in _ALLOWED[command]):
-            raise ValueError(f"git {command} is not allowed with {rest}")
-        left = unscrubbed()
-        if left:
-            raise RuntimeError(f"scrub_environment() was not called: {', '.join(left)}")
-        plain = ["--no-literal-pathspecs"] if command in _NOT_LITERAL else []
-        argv = [git_program(), *_PREFIX, *plain, "-C", str(self.folder), *args]
-        return execute(argv, self.folder, self._env | dict(env or {}), stdin, seconds)
+        self.write()
+        return execute(self._argv(args), self.folder, self._env | dict(env or {}), stdin, seconds)
 
     def run(
         self,
@@ -130,6 +184,63 @@ class Git:
     ) -> bytes:
         """Run an allowed subcommand and return its output; raises GitFailedError for any status but 0."""
         return _checked(self.call(*args, stdin=stdin, env=env, seconds=seconds), args[0])
+
+    def add(self, kind: str, data: bytes) -> str:
+        """Take an object to be written as it is, and return its id; `write` writes it, or the next call does."""
+        oid = object_id(kind, data, self.algorithm)
+        self._unwritten[oid] = kind, data
+        return oid
+
+    def write(self) -> None:
+        """Write all that was added, in one process and in its order."""
+        if self._unwritten:
+            data, self._unwritten = pack([*self._unwritten.values()], self.algorithm), {}
+            self.run("unpack-objects", "-q", stdin=data)
+
+    def objects(self, names: Sequence[bytes], seconds: float = SECONDS) -> list[tuple[str, str, bytes] | None]:
+        """Return id, kind and content of the objects of these names, None where there is none.
+
+        In `one_command` one process answers them all. Raises GitFailedError where it ends, as it does at an object that
+        is damaged, and GitTimeoutError after `seconds`; the next call starts another.
+        """
+        if any(_OID.split(name, 1)[0].decode("latin-1") in self._unwritten for name in names):
+            self.write()
+        reader, self._reader = self._reader, None
+        command = _COMMAND.get()
+        if reader is None:
+            reader = _started(self._argv(("cat-file", "--batch")), self.folder, self._env)
+            if command is not None:
+                command.readers.append(self)
+        deadline = time.monotonic() + seconds
+        watchdog = threading.Timer(seconds, reader.kill)
+        watchdog.start()
+        try:
+            found = [*_answers(reader, names)]
+        except (EOFError, OSError) as error:
+            err = reader.stderr.read().decode("utf-8", "replace")
+            status = reader.proc.wait() if reader.proc is not None else 0
+            if time.monotonic() >= deadline:
+                raise GitTimeoutError("Git did not answer", f"no end after {seconds:g} s in {self.folder}") from error
+            raise GitFailedError("git cat-file failed", status, safe_text(err.strip(), newlines=True)) from error
+        finally:
+            watchdog.cancel()
+        if command is not None:
+            self._reader = reader
+        return found
+
+    def close(self) -> None:
+        """End the process that answers reads; the next read starts another."""
+        self._reader = None
+
+    def _argv(self, args: Sequence[str]) -> list[str]:
+        command, *rest = args
+        if command not in _ALLOWED or any(flag not in rest for flag in _ALLOWED[command]):
+            raise ValueError(f"git {command} is not allowed with {rest}")
+        left = unscrubbed()
+        if left:
+            raise RuntimeError(f"scrub_environment() was not called: {', '.join(left)}")
+        plain = ["--no-literal-pathspecs"] if command in _NOT_LITERAL else []
+        return [git_program(), *_PREFIX, *plain, "-C", str(self.folder), *args]
 
 
 class PersonGit:
@@ -192,6 +303,45 @@ def _checked(result: Result, command: str) -> bytes:
     if result.status != 0:
         raise GitFailedError(f"git {command} failed", result.status, result.err)
     return result.out
+
+
+_OID = re.compile(rb"[:^]")  # ends the name of the commit in that of a file of it
+_HEADER = re.compile(rb"([0-9a-f]{40,64}) (blob|tree|commit|tag) ([0-9]+)\n")
+_PIPE = 4096  # bytes that a pipe takes before anybody reads: git, too, waits where nobody reads its answers
+
+
+def _started(argv: list[str], folder: Path, env: Mapping[str, str]) -> Runner.AutoInterrupt:
+    """Start a process that ends with the value returned, or with this process."""
+    process = Runner(str(folder)).execute(argv, istream=PIPE, as_process=True, env=env)
+    if not isinstance(process, Runner.AutoInterrupt):
+        raise TypeError("the runner gave no process")
+    return process
+
+
+def _answers(reader: Runner.AutoInterrupt, names: Sequence[bytes]) -> Iterator[tuple[str, str, bytes] | None]:
+    """Yield what `git cat-file --batch` says of each name. Raises EOFError where it ends."""
+    asked = 0
+    while asked < len(names):
+        lines: list[bytes] = []
+        size = 0
+        while asked < len(names) and (not lines or size + len(names[asked]) < _PIPE):
+            lines.append(names[asked] + b"\n")
+            size += len(lines[-1])
+            asked += 1
+        reader.stdin.write(b"".join(lines))
+        reader.stdin.flush()
+        for _ in lines:
+            header = reader.stdout.readline()
+            if not header.endswith(b"\n"):
+                raise EOFError
+            match = _HEADER.fullmatch(header)
+            if match is None:
+                yield None
+                continue
+            data = reader.stdout.read(int(match[3]) + 1)
+            if len(data) <= int(match[3]):
+                raise EOFError
+            yield match[1].decode(), match[2].decode(), data[:-1]
 
 
 def execute(argv: list[str], folder: Path, env: Mapping[str, str], stdin: bytes | None, seconds: float) -> Result:

@@ -43,7 +43,12 @@ def in_progress(git_dir: Path) -> str | None:
 
 def head_branch(git_dir: Path) -> str | None:
     """Return the full name of the ref that HEAD points at, or None where it is detached."""
-    text = _read(git_dir / "HEAD")
+    return points_at(git_dir / "HEAD")
+
+
+def points_at(file: Path) -> str | None:
+    """Return the full name of the ref that a loose one points at, or None where it has a commit of its own."""
+    text = _read(file)
     return text.removeprefix("ref:").strip() if text.startswith("ref:") else None
 
 

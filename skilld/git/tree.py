@@ -1,12 +1,11 @@
 """Trees, rewritten level by level: the cost is the depth of the paths, not the number of files.
 
 Every name in a written tree is copied from a tree that exists already; paths of callers are checked besides, since
-`git mktree` accepts `.git`, `..` and the empty name (measured, git 2.39). No index is used, shared or private.
+git takes a tree with `.git`, `..` or the empty name in it (measured, git 2.39). No index is used, shared or private.
 """
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -43,18 +42,28 @@ def check_relpath(relpath: str) -> None:
 
 
 def entry(git: Git, commit: str, relpath: str) -> Entry | None:
-    """Return what stands at `relpath` in a commit, or None."""
-    out = git.run("ls-tree", "-z", "--full-tree", commit, "--", relpath)
-    if not out:
-        return None
-    mode, _, oid = out.split(b"\t", 1)[0].decode().split(" ")
-    return Entry(mode.lstrip("0"), oid)
+    """Return what stands at `relpath` in a commit, or None. Raises RepoRefusedError where that cannot be read."""
+    found: Entry | None = Entry(TREE_MODE, f"{commit}^{{tree}}")
+    for part in relpath.encode("utf-8", "surrogateescape").split(b"/"):
+        if found is None or found.mode != TREE_MODE:
+            return None
+        found = _parse(objects.read(git, [found.oid])[0]).get(part)
+    return found
+
+
+def names(git: Git, commit: str, folder: str) -> dict[str, Entry]:
+    """Return what stands in a folder of a commit, by its name; `folder` is empty for the top. None where none is."""
+    found = entry(git, commit, folder) if folder else Entry(TREE_MODE, f"{commit}^{{tree}}")
+    if found is None or found.mode != TREE_MODE:
+        return {}
+    rows = _parse(objects.read(git, [found.oid])[0])
+    return {name.decode("utf-8", "surrogateescape"): item for name, item in rows.items()}
 
 
 def rewrite(git: Git, root: str, changes: Mapping[str, Entry | None]) -> str:
     """Return the tree of commit or tree `root` with these files set, or taken away where the entry is None.
 
-    Three processes whatever the depth. Raises RepoRefusedError where a file stands in the way of a folder.
+    It is written with the next commit. Raises RepoRefusedError where a file stands in the way of a folder.
     """
     for relpath in changes:
         check_relpath(relpath)
@@ -63,15 +72,10 @@ def rewrite(git: Git, root: str, changes: Mapping[str, Entry | None]) -> str:
     for relpath, new in changes.items():
         folder, name = _split(relpath)
         _set(trees[folder], name, new)
-    written: list[_Tree] = []
-    for folder in folders:
-        tree = trees[folder]
-        if folder:
-            above, name = _split(folder)
-            _set(trees[above], name, Entry(TREE_MODE, _oid(tree, len(root))) if tree else None)
-        if tree or not folder:
-            written.append(tree)
-    return _write(git, written, len(root))
+    for folder in folders[:-1]:
+        tree, (above, name) = trees[folder], _split(folder)
+        _set(trees[above], name, Entry(TREE_MODE, git.add("tree", _encoded(tree))) if tree else None)
+    return git.add("tree", _encoded(trees[""]))
 
 
 def changed(git: Git, old: str, new: str) -> dict[str, tuple[Entry | None, Entry | None]]:
@@ -150,28 +154,8 @@ def _sorted(tree: _Tree) -> list[tuple[bytes, Entry]]:
     return sorted(tree.items(), key=lambda item: item[0] + (b"/" if item[1].mode == TREE_MODE else b""))
 
 
-def _oid(tree: _Tree, length: int) -> str:
-    raw = b"".join(e.mode.encode() + b" " + name + b"\0" + bytes.fromhex(e.oid) for name, e in _sorted(tree))
-    algorithm = "sha256" if length == 64 else "sha1"  # noqa: PLR2004 - hex digits of git's two object formats
-    return hashlib.new(algorithm, b"tree %d\0" % len(raw) + raw, usedforsecurity=False).hexdigest()
-
-
-def _write(git: Git, trees: list[_Tree], length: int) -> str:
-    kinds = {TREE_MODE: b"tree", "160000": b"commit"}
-    # Objects that a partial clone has not fetched may be named: --missing.
-    batches = [
-        b"".join(
-            b"%s %s %s\t%s\0" % (e.mode.encode(), kinds.get(e.mode, b"blob"), e.oid.encode(), name)
-            for name, e in _sorted(tree)
-        )
-        + b"\0"
-        for tree in trees
-    ]
-    written = git.run("mktree", "-z", "--missing", "--batch", stdin=b"".join(batches)).decode().split()
-    expected = [_oid(tree, length) for tree in trees]
-    if written != expected:
-        raise RepoRefusedError("The tree was not written", "git stored another tree than the one given")
-    return expected[-1]
+def _encoded(tree: _Tree) -> bytes:
+    return b"".join(e.mode.encode() + b" " + name + b"\0" + bytes.fromhex(e.oid) for name, e in _sorted(tree))
 
 
 # Entries of an index: read as they are, and set without touching any other.

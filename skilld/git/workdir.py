@@ -15,11 +15,17 @@ from pathlib import Path
 from skilld.files import in_shell
 from skilld.git.errors import NotTrackedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.readable import is_passing, require_absent
-from skilld.git.run import Git
+from skilld.git.run import Git, once
 from skilld.text import fold
 
 _REPOSITORY = re.compile(r"ownership in repository at '(.+)'")
-_QUESTIONS = ("--is-bare-repository", "--show-toplevel", "--absolute-git-dir", "--git-common-dir")
+_QUESTIONS = (
+    "--is-bare-repository",
+    "--show-toplevel",
+    "--absolute-git-dir",
+    "--git-common-dir",
+    "--show-object-format",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +40,46 @@ class Place:
 
 def locate(folder: Path) -> Place:
     """Return the work tree around `folder`; raises NotTrackedError where there is none, else RepoRefusedError."""
+    top = _top(folder)
+    place = once(("place", top), lambda: _locate(folder)) if top is not None else _locate(folder)
+    if not folder.is_relative_to(place.toplevel):
+        cause = f"its work tree is set to {place.toplevel}, away from {folder}"
+        raise RepoRefusedError("The repository is refused", cause)
+    return place
+
+
+def _top(folder: Path) -> Path | None:
+    """Return the folder above that has a `.git`; None where git might find another one, or stop on its way there."""
+    try:
+        device = folder.stat().st_dev
+        for above in (folder, *folder.parents):
+            if above.stat().st_dev != device or _stands(above / "HEAD"):  # a mount point, a bare repository
+                return None
+            if _stands(above / ".git"):
+                return above
+    except OSError:
+        return None
+    return None
+
+
+def _stands(path: Path) -> bool:
+    try:
+        path.lstat()
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _locate(folder: Path) -> Place:
     result = Git(folder).call("rev-parse", "--path-format=absolute", *_QUESTIONS)
     lines = os.fsdecode(result.out).splitlines()
     if result.status != 0 or len(lines) != len(_QUESTIONS) or lines[0] != "false":
         raise _refusal(folder, result.err, bare=lines[:1] == ["true"])
-    toplevel, git_dir, common_dir = (Path(os.path.realpath(line)) for line in lines[1:])
-    if not folder.is_relative_to(toplevel):
-        raise RepoRefusedError("The repository is refused", f"its work tree is set to {toplevel}, away from {folder}")
-    _check_pointers(toplevel, git_dir, common_dir)
-    return Place(Git(toplevel, ceiling=toplevel.parent), toplevel, git_dir, common_dir)
+    toplevel, git_dir, common_dir = (Path(os.path.realpath(line)) for line in lines[1:4])
+    if folder.is_relative_to(toplevel):
+        _check_pointers(toplevel, git_dir, common_dir)
+    git = Git(toplevel, ceiling=toplevel.parent, algorithm=lines[4])
+    return Place(git, toplevel, git_dir, common_dir)
 
 
 def _refusal(folder: Path, err: str, *, bare: bool) -> Exception:

@@ -16,6 +16,7 @@ from skilld.edit.from_file import operations_between
 from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
+from skilld.git.run import one_command
 from skilld.proposals.decide import Told, accepting, decide, remake
 from skilld.proposals.observe import EDITED
 from skilld.proposals.parts import only, versions
@@ -31,6 +32,7 @@ from skilld.types import Proposal, State
 # The branch is written first: a run that ends between the two finds its commit again by the proposal's id.
 
 
+@one_command()
 def put(store: Store, proposal: Proposal) -> Proposal:
     """Stage a proposal, keep it, and return it as it stands now.
 
@@ -62,6 +64,7 @@ _TITLE = "The proposal was not changed"
 _SUMMARY = 300
 
 
+@one_command()
 def accept_edited(store: Store, proposal: Proposal, text: str, removed: Mapping[str, str]) -> Told:
     """Accept a proposal with the person's own text of the whole skill in place of what was proposed.
 
@@ -74,6 +77,7 @@ def accept_edited(store: Store, proposal: Proposal, text: str, removed: Mapping[
     return _accept_instead(store, proposal, changed, removed)
 
 
+@one_command()
 def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], removed: Mapping[str, str]) -> Told:
     """Accept the operations of a proposal with these numbers (from 0); the others stay open as a proposal of their own.
 
@@ -93,6 +97,7 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
     return Told((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
 
 
+@one_command()
 def reopen(store: Store, proposal: Proposal) -> Told:
     """Put a rejected proposal back: open, and on the staging branch again. Raises SkilldError where it cannot be."""
     if proposal.state is not State.REJECTED:
@@ -105,6 +110,7 @@ def reopen(store: Store, proposal: Proposal) -> Told:
     return Told((f"{proposal.id} is open again: {proposal.summary}",))
 
 
+@one_command()
 def restore(store: Store, proposal: Proposal) -> Told:
     """Put a proposal that was dropped from the staging branch back on it, open again.
 

@@ -17,6 +17,7 @@ from skilld.git import objects, refs, state, tree
 from skilld.git import tree as index
 from skilld.git.objects import Ident
 from skilld.git.repo import Repo, Tracked
+from skilld.git.run import one_command
 from skilld.proposals import worktree
 from skilld.proposals.outcomes import Apply
 from skilld.proposals.staging_result import Staged
@@ -36,6 +37,7 @@ from skilld.words import denies
 _TITLE = "The proposal was not applied"
 
 
+@one_command()
 def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None) -> str:
     """Apply a proposal and return its commit on the branch that is checked out where its skill lives.
 
@@ -55,7 +57,7 @@ def apply_unasked(proposal: Proposal, apply: Apply, private: Path | None = None)
     if old != objects.read_blob(repo.git, repo.head, tracked.relpath):
         raise RefusedError(_TITLE, f"{tracked.relpath} has uncommitted changes")
     new = apply(old)
-    entry = tree.Entry(tracked.entry.mode, objects.write_blob(repo.git, new))
+    entry = tree.Entry(tracked.entry.mode, repo.git.add("blob", new))
     commit = objects.write_commit(
         repo.git,
         tree=tree.rewrite(repo.git, repo.head, {tracked.relpath: entry}),
@@ -108,6 +110,7 @@ def _move(tracked: Tracked, entry: tree.Entry, change: refs.Change, subject: str
 _BY_CODE = re.compile(rf"^#+ {DEFAULT_TITLE}$|^[^\S\n]*+\d{{1,3}}[.)]\s", re.MULTILINE)
 
 
+@one_command()
 def apply_allowed(
     staged: Staged, standing: Sequence[Proposal], rules: AutoRules, typed: Callable[[Proposal], str]
 ) -> None:

@@ -12,7 +12,7 @@ from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git import tree as index
 from skilld.git.errors import GitTimeoutError
 from skilld.git.objects import Commit, Ident
-from skilld.git.run import PersonGit
+from skilld.git.run import PersonGit, one_command
 from skilld.proposals import worktree
 from skilld.proposals.outcomes import Apply, Landed, Refit, Way
 from skilld.proposals.reverse_patch import transplant, undo
@@ -138,6 +138,7 @@ def commit_removed(desk: Desk, message: bytes) -> Landed:
 _TITLE = "The proposal was not accepted"
 
 
+@one_command()
 def accept(
     proposal: Proposal,
     apply: Apply,
@@ -249,6 +250,7 @@ def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
 _REVERT_TITLE = "The proposal was not reverted"
 
 
+@one_command()
 def revert(proposal: Proposal, removed: Mapping[str, str], private: Path | None = None) -> Landed:
     """Take a proposal out of the branch that is checked out where its skill lives.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from skilld.git import objects, refs, state
 from skilld.git.objects import EMAIL, Commit
 from skilld.git.repo import Repo, open_repo
+from skilld.git.run import one_command
 from skilld.git.state import in_turn
 
 _OURS = refs.PROPOSALS.removesuffix("proposals/").rstrip("/")
@@ -23,12 +24,14 @@ class Withdrawal:
     kept: Mapping[str, str]
 
 
+@one_command()
 def plan(address: Path, shared: Collection[str] = ()) -> Withdrawal:
     """Return what `withdraw` would do. Raises NotTrackedError where there is no repository any more."""
     repo = open_repo(address)
     return _plan(repo, _tips(repo), shared)
 
 
+@one_command()
 def withdraw(address: Path, shared: Collection[str] = ()) -> Withdrawal:
     """Delete our refs in one transaction and return what was done; `shared` are the commits made for sharing.
 

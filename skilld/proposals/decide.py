@@ -14,6 +14,7 @@ from pathlib import Path
 from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
 from skilld.git.line_diff import gone
+from skilld.git.run import one_command
 from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.cherry_pick import revert as take_out
@@ -77,25 +78,45 @@ def reverting(removed: Mapping[str, str]) -> Decision:
     return Decision(frozenset({State.ACCEPTED}), State.REVERTED, carry_out)
 
 
+@one_command()
 def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
-    """Carry a decision out and write it down. Raises SkilldError, with nothing changed, where that cannot be."""
+    """Carry a decision out, write it down and make the staging branch again.
+
+    Raises SkilldError, with the proposal and the person's work as they were, where that cannot be.
+    """
     after = decision.after
     if proposal.state is after and not (after is State.ACCEPTED and _is_gone(proposal)):
-        return Told((f"{proposal.id} was {after.value} already.",))
+        return _and_rebuilt(store, proposal, f"{proposal.id} was {after.value} already.")
     if proposal.state not in {*decision.allowed, after}:
         raise SkilldError(f"{proposal.id} was not {after.value}", f"it is {proposal.state.value}")
     try:
         commit = decision.carry_out(proposal)
-    except RefusedError as error:
+    except SkilldError as error:
+        # The person may have edited the skill since the branch was made: it is made again, and the edit with it.
+        fresh = _made_again(store, proposal)
+        if fresh is not None:
+            return decide(store, fresh, decision)
         anew = being_made_anew(store, proposal) if proposal.state is State.STALE else ""
-        if not anew:
+        if not (anew and isinstance(error, RefusedError)):
             raise
         remedy = f"Wait until it is open again, or write it into the file yourself: skilld show {proposal.id}"
         raise RefusedError(error.title, f"{error.cause}; {anew}", remedy) from error
     with store.transaction():
         now = rfc3339(time.time())
         store.proposals.decide(proposal, after, now, who="command", why=decision.why, commit=commit)
-    said = f"{proposal.id} {after.value}: {proposal.summary}"
+    return _and_rebuilt(store, proposal, f"{proposal.id} {after.value}: {proposal.summary}")
+
+
+def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
+    """Return an open proposal as it is on the branch made again; None where that is no other than before."""
+    if proposal.state is not State.OPEN or not proposal.repo:
+        return None
+    remake(store, proposal.repo)
+    fresh = store.proposals.get(proposal.id)
+    return fresh if fresh != proposal else None
+
+
+def _and_rebuilt(store: Store, proposal: Proposal, said: str) -> Told:
     if not proposal.repo:
         return Told((said,))
     then = remake(store, proposal.repo)

@@ -7,7 +7,7 @@ and branches checked out in a work tree count. Reads only, except that skilld's 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
+from skilld.git.run import one_command
 from skilld.proposals.fitted import Edit
 from skilld.proposals.outcomes import Observation, Seen, is_away
 from skilld.proposals.worktree import own_commit
@@ -53,13 +54,14 @@ class Sighting:
 class View:
     """One branch that counts: its commits that touch the skill, oldest first, and the skill at its tip.
 
-    `reaches` says whether the proposal's own commit is in its history.
+    `reaches` says whether the proposal's own commit is in its history, `tip` is its newest commit.
     """
 
     default: bool
     sightings: tuple[Sighting, ...]
     text: bytes | None
     reaches: bool
+    tip: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,12 +212,22 @@ _MARGIN = 2 * 86400  # seconds: clocks of two machines, and dates pinned to a ba
 
 
 @dataclass(frozen=True, slots=True)
+class _Change:
+    """A proposal's own commit, and the skill before and after it."""
+
+    own: Commit | None
+    before: bytes | None
+    after: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
 class _Branch:
     ref: str
     tip: str
     default: bool
 
 
+@one_command()
 def observe(address: Path, proposals: Sequence[Proposal], private: Path | None = None) -> list[Observation]:
     """Return what git shows of each proposal of the repository at `address`.
 
@@ -230,15 +242,28 @@ def observe(address: Path, proposals: Sequence[Proposal], private: Path | None =
     known = [date for date in dates if date is not None]
     since = int(min(known)) - _MARGIN if known and len(known) == len(dates) else None
     branches = _branches(repo)
-    histories: dict[tuple[str, str], tuple[Sighting, ...]] = {}
+    changes = {proposal.id: _change(repo, proposal) for proposal in proposals}
+    own = {change.own.oid for change in changes.values() if change.own}
+    reached = {tip: _reached(repo, own, tip) for tip in {branch.tip for branch in branches}}
+    histories = {
+        (tip, relpath): read_history(repo, tip, relpath, since)
+        for tip in reached
+        for relpath in {proposal.relpath for proposal in proposals}
+    }
     seen = []
     for proposal in proposals:
-        for branch in branches:
-            key = (branch.tip, proposal.relpath)
-            if key not in histories:
-                histories[key] = read_history(repo, *key, since)
-        views = {branch.ref: histories[branch.tip, proposal.relpath] for branch in branches}
-        seen.append(_dated(repo, proposal, _observe(repo, proposal, branches, views, since)))
+        change, relpath = changes[proposal.id], proposal.relpath
+        views = [
+            View(
+                branch.default,
+                histories[branch.tip, relpath],
+                objects.read_blob(repo.git, branch.tip, relpath),
+                change.own is not None and change.own.oid in reached[branch.tip],
+                branch.tip,
+            )
+            for branch in branches
+        ]
+        seen.append(_dated(repo, proposal, _observe(repo, proposal, change, views, since)))
     return _with_dropped(repo, proposals, seen, since)
 
 
@@ -262,44 +287,25 @@ def _open(address: Path, private: Path | None) -> Repo | None:
         return None
 
 
-def _observe(
-    repo: Repo,
-    proposal: Proposal,
-    branches: Sequence[_Branch],
-    histories: dict[str, tuple[Sighting, ...]],
-    since: int | None,
-) -> Observation:
-    own, before, after = _change(repo, proposal)
-    relpath = proposal.relpath
-    holders = _holders(repo, own.oid) if own else set()
-    commit = own.oid if own else proposal.commit
-    subject = Subject(proposal.id, commit, proposal.landed, before, after, creates=proposal.creates)
-    views = [
-        View(
-            branch.default,
-            histories[branch.ref],
-            objects.read_blob(repo.git, branch.tip, relpath),
-            branch.ref in holders,
-        )
-        for branch in branches
-    ]
+def _observe(repo: Repo, proposal: Proposal, change: _Change, views: Sequence[View], since: int | None) -> Observation:
+    commit = change.own.oid if change.own else proposal.commit
+    subject = Subject(proposal.id, commit, proposal.landed, change.before, change.after, creates=proposal.creates)
     found = judge(subject, views)
     if found.seen is Seen.NOTHING and not proposal.creates:
         # Where the skill's folder was renamed, what git picks goes to its new place.
-        away = [branch.tip for branch, view in zip(branches, views, strict=True) if view.text is None]
+        away = [view.tip for view in views if view.text is None]
         if proposal.id in (naming := _naming(repo, away, since)):
             return Observation(proposal.id, Seen.LANDED, naming[proposal.id], "named")
-    if own is None and found.seen is Seen.NOTHING:
+    if change.own is None and found.seen is Seen.NOTHING:
         return Observation(proposal.id, Seen.GONE, note="its commit is not in the repository any more")
     return found
 
 
-def _change(repo: Repo, proposal: Proposal) -> tuple[Commit | None, bytes | None, bytes | None]:
-    """Return a proposal's own commit, and the skill before and after it."""
+def _change(repo: Repo, proposal: Proposal) -> _Change:
     own = own_commit(repo, proposal.id, proposal.commit)
     before = objects.read_blob(repo.git, own.parents[0], proposal.relpath) if own and own.parents else None
     before = b"" if proposal.creates and own and before is None else before
-    return own, before, objects.read_blob(repo.git, own.oid, proposal.relpath) if own else None
+    return _Change(own, before, objects.read_blob(repo.git, own.oid, proposal.relpath) if own else None)
 
 
 def _branches(repo: Repo) -> list[_Branch]:
@@ -318,10 +324,12 @@ def _branches(repo: Repo) -> list[_Branch]:
     return [_Branch(ref, oid, default=True) for ref, oid in defaults.items()] + checked_out
 
 
-def _holders(repo: Repo, commit: str) -> set[str]:
-    """Return the branches, local and remote-tracking, whose history has a commit."""
-    places = "refs/heads", "refs/remotes"
-    return set(repo.git.run("for-each-ref", f"--contains={commit}", "--format=%(refname)", *places).decode().split())
+def _reached(repo: Repo, commits: Collection[str], tip: str) -> frozenset[str]:
+    """Return those of these commits that the history of `tip` has."""
+    if not commits:
+        return frozenset()
+    out = repo.git.run("rev-list", *commits, f"^{tip}").decode().split()
+    return frozenset(commits).difference(out)
 
 
 def _with_dropped(
@@ -366,7 +374,8 @@ def _with_dropped(
 
 def _why_no_place(repo: Repo, proposal: Proposal) -> str:
     """Return why an edit cannot be made on the staging branch as it is, or on HEAD without one; empty: it can be."""
-    _, before, after = _change(repo, proposal)
+    change = _change(repo, proposal)
+    before, after = change.before, change.after
     tip = refs.tip(repo.git, refs.STAGING) or repo.head
     current = objects.read_blob(repo.git, tip, proposal.relpath)
     current = b"" if current is None and proposal.creates else current
@@ -392,8 +401,10 @@ def _remote_branch(repo: Repo, commit: str) -> str:
 
 def _says(repo: Repo, ref: str, proposal: Proposal) -> bool:
     text = objects.read_blob(repo.git, ref, proposal.relpath)
-    _, before, after = _change(repo, proposal)
-    return text is not None and before is not None and after is not None and line_diff.holds(text, before, after)
+    change = _change(repo, proposal)
+    if text is None or change.before is None or change.after is None:
+        return False
+    return line_diff.holds(text, change.before, change.after)
 
 
 def _naming(repo: Repo, tips: Sequence[str], since: int | None) -> dict[str, str]:

@@ -14,6 +14,7 @@ from skilld.git import line_diff
 from skilld.git.environment import scrub_environment
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import read_blob, read_commit
+from skilld.git.run import one_command
 from skilld.proposals.reverse_patch import undo
 from skilld.proposals.submit import applier, private_repositories
 from skilld.types import Operation, Proposal
@@ -64,6 +65,7 @@ def _steps(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
 # A proposal's skill before and after, as git has it, or as its file stands while it waits for a commit.
 
 
+@one_command()
 def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
     """Return the skill before (b"" where it makes it) and after; None where neither git nor the file tells any more."""
     if proposal.commit:

@@ -155,7 +155,7 @@ def with_file(repo: Repo, commit: str, relpath: str, data: bytes) -> str:
     """Return the tree of `commit` with the bytes of one file set, its mode kept where it exists."""
     old = tree.entry(repo.git, commit, relpath)
     mode = old.mode if old is not None and old.mode in tree.FILE_MODES else "100644"
-    return tree.rewrite(repo.git, commit, {relpath: tree.Entry(mode, objects.write_blob(repo.git, data))})
+    return tree.rewrite(repo.git, commit, {relpath: tree.Entry(mode, repo.git.add("blob", data))})
 
 
 def carry_over(repo: Repo, commit: Commit, onto: str) -> str | None:
@@ -179,4 +179,4 @@ def _merged(repo: Repo, was: tree.Entry | None, current: tree.Entry | None, now:
     old, ours, theirs = (item.data if item is not None and item.kind == "blob" else None for item in found)
     if old is None or ours is None or theirs is None or any(b"\0" in data for data in (old, ours, theirs)):
         raise line_diff.MergeConflictError
-    return tree.Entry(now.mode, objects.write_blob(repo.git, line_diff.merge(old, ours, theirs)))
+    return tree.Entry(now.mode, repo.git.add("blob", line_diff.merge(old, ours, theirs)))

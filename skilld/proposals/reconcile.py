@@ -12,6 +12,7 @@ from pathlib import Path
 
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
+from skilld.git.run import one_command
 from skilld.proposals.observe import observe as look
 from skilld.proposals.outcomes import Seen, settle
 from skilld.proposals.staging_result import Staged
@@ -68,6 +69,7 @@ class _Findings:
         mine.homes |= staged.homes
 
 
+@one_command()
 def observe(job: Observe) -> GitResult:
     """Look at every repository of the job's proposals. A repository that cannot be read is named, not fatal."""
     found = _Findings()
@@ -115,7 +117,8 @@ def _one(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -
     if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
         if job.alone:
             unlock(repo)
-        still_open = _remake(repo, still_open, closed, found, Staged(by_code=job.by_code))
+        if job.rebuild:
+            still_open = _remake(repo, still_open, closed, found, Staged(by_code=job.by_code))
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
             staged = Staged(by_code=job.by_code)

@@ -19,6 +19,7 @@ from skilld.git.managed_repos import look, open_any, roots
 from skilld.git.new_path import standing_above
 from skilld.git.objects import EMAIL, Commit
 from skilld.git.repo import Repo
+from skilld.git.run import one_command
 from skilld.proposals.submit import private_repositories
 from skilld.protocol import Recall, RecoveryResult
 from skilld.text import fold
@@ -31,6 +32,7 @@ _BULLET = "-*+.0123456789 "
 _MARK = re.compile(r"^\| ", re.MULTILINE)  # of lines that a program could misread (skilld.proposals.model)
 
 
+@one_command()
 def recall(job: Recall) -> RecoveryResult:
     """Return the proposals that the repositories of the job's skills and folders hold, those that can be read."""
     found: dict[str, Proposal] = {}

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from skilld.proposals.poll import lately, observation, record
 from skilld.protocol import GitResult
 from skilld.store import Store
 
 
-def refresh(store: Store) -> None:
-    """Look, and write down what was found. Trouble with a repository is not ours to raise."""
-    if (read := look(store)) is not None:
+def refresh(store: Store, *, rebuild: bool = True) -> None:
+    """Look, and write down what was found. Trouble with a repository is not ours to raise.
+
+    `rebuild` says whether the staging branch is made again, too: a decision does that itself.
+    """
+    if (read := look(store, rebuild=rebuild)) is not None:
         record(store, read(), time.time())
 
 
-def look(store: Store) -> Callable[[], GitResult] | None:
+def look(store: Store, *, rebuild: bool = True) -> Callable[[], GitResult] | None:
     """Return the look itself, which reads git and no store, so that it may be taken on another thread.
 
     None where there is nothing to look at: GitPython is not even imported then.
@@ -28,6 +32,6 @@ def look(store: Store) -> Callable[[], GitResult] | None:
     from skilld.git.environment import scrub_environment
     from skilld.proposals.reconcile import observe
 
-    job = observation(store, proposals, now)
+    job = replace(observation(store, proposals, now), rebuild=rebuild)
     scrub_environment()
     return lambda: observe(job)

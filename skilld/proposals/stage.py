@@ -16,6 +16,7 @@ from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo, Tracked
+from skilld.git.run import one_command
 from skilld.git.state import in_turn
 from skilld.proposals import model
 from skilld.proposals.branch import Branch, branches_over, describe, find_base, read_branch, same_files
@@ -80,6 +81,7 @@ def _merged_already(repo: Repo, request: Request, relpath: str) -> Commit | None
 _TRIES = 20
 
 
+@one_command()
 def propose(request: Request) -> ProposeOutcome:
     """Commit an edit on the staging branch, on top of the open proposals.
 
@@ -95,6 +97,7 @@ def propose(request: Request) -> ProposeOutcome:
     raise LostRaceError("The proposal was not written", f"the staging branch moved {_TRIES} times meanwhile")
 
 
+@one_command()
 def rebuild(
     address: Path, standing: Sequence[Standing], dropped: Collection[str] = (), private: Path | None = None
 ) -> Line:

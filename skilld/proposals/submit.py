@@ -12,6 +12,7 @@ from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.managed_repos import open_any, track
 from skilld.git.repo import Tracked
+from skilld.git.run import one_command
 from skilld.paths import places
 from skilld.proposals.fitted import ANEW, REMADE, Edit
 from skilld.proposals.model import Proposed, ProposeOutcome, Request, Standing, Unchanged, Waiting
@@ -81,6 +82,7 @@ def private_repositories() -> Path:
     return places().repositories
 
 
+@one_command()
 def stage(
     proposal: Proposal,
     standing: Sequence[Proposal],
@@ -198,6 +200,7 @@ def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
     return replace(proposal, summary=said)
 
 
+@one_command()
 def restage(repo: str, standing: Sequence[Proposal], staged: Staged, dropped: Collection[str] = ()) -> str:
     """Make the staging branch of a repository again from the `standing` proposals, without the `dropped` ones.
 

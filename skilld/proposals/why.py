@@ -10,6 +10,7 @@ from skilld.errors import UsageError
 from skilld.git import objects
 from skilld.git.managed_repos import look
 from skilld.git.repo import Tracked, find
+from skilld.git.run import one_command
 from skilld.proposals.observe import read_history
 
 SECONDS = 30.0  # for a blame: a long history takes longer than git's other answers
@@ -29,6 +30,7 @@ class Origin:
     trailers: dict[str, str]
 
 
+@one_command()
 def why(path: Path, line: int, private: Path | None = None) -> Origin:
     """Return the origin of line `line` (from 1) of the skill at `path` as it stands in the work tree.
 

@@ -31,6 +31,7 @@ def listing(person: Person, name: str) -> list[str]:
 def test_one_file_changes_and_nothing_else(person: Person, repo: Repo) -> None:
     blob = objects.write_blob(repo.git, b"new\r\n\0bytes")
     new = tree.rewrite(repo.git, repo.head, {"a/b/c/d/deep.txt": tree.Entry("100755", blob)})
+    repo.git.write()
     expected = [
         f"100755 blob {blob}\ta/b/c/d/deep.txt" if row.endswith("deep.txt") else row for row in listing(person, "HEAD")
     ]
@@ -45,6 +46,7 @@ def test_files_come_and_go_with_their_folders(person: Person, repo: Repo) -> Non
     blob = objects.write_blob(repo.git, b"n\n")
     plain = tree.Entry("100644", blob)
     new = tree.rewrite(repo.git, repo.head, {"a/b/c/d/deep.txt": None, "n/m/new.txt": plain, SKILL: plain})
+    repo.git.write()
     names = [row.split("\t")[1] for row in listing(person, new)]
     assert "a/b/c/d/deep.txt" not in names
     assert "n/m/new.txt" in names

@@ -1,0 +1,85 @@
+"""How many git processes a decision takes, and a new proposal: counted by a `git` that stands first on PATH."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.lessons import Lessons
+from support.taught import Taught
+
+DECISION = 20
+PROPOSAL = 15
+Count = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def count(world: Taught, tmp_path: Path) -> Count:
+    """Return a function that runs a verb and gives a line for each git that was started meanwhile."""
+    log, git = tmp_path / "started", tmp_path / "bin/git"
+    git.parent.mkdir()
+    git.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >> "{log}"\nexec {shutil.which("git")} "$@"\n')
+    git.chmod(0o755)
+    world.program.environment["PATH"] = f"{git.parent}:{os.environ['PATH']}"
+
+    def run(verb: str) -> list[str]:
+        log.unlink(missing_ok=True)
+        done = world.program.run(*verb.split())
+        assert done.returncode == 0, done.stdout + done.stderr
+        return log.read_text().splitlines()
+
+    return run
+
+
+def cloned(world: Taught) -> None:
+    """Make the project one that was fetched, with the work on a branch of its own: more refs to look at."""
+    origin = world.home.parent / "origin.git"
+    world.project.git("clone", "--quiet", "--bare", ".", str(origin))
+    world.project.git("remote", "add", "origin", str(origin))
+    world.project.git("fetch", "--quiet", "origin")
+    world.project.git("remote", "set-head", "origin", "main")
+    world.project.git("switch", "--quiet", "--create", "work")
+    world.project.git("commit", "--quiet", "--allow-empty", "--message", "at work")
+
+
+def moved_on(world: Taught) -> None:
+    """Edit the skill by hand, where no proposal stands, so that the branch is made again on another base."""
+    path = world.project.skill_path
+    path.write_text(path.read_text().replace("No marketing words.", "No marketing words, ever."))
+    world.project.git("commit", "--quiet", "--all", "--message", "by hand")
+
+
+def plain(_: Taught) -> None:
+    """Leave the project as it is."""
+
+
+@pytest.mark.parametrize("prepare", [plain, cloned, moved_on])
+def test_a_decision_takes_few_git_processes(world: Taught, count: Count, prepare: Callable[[Taught], None]) -> None:
+    """Each reads a snapshot of the repository, carries the decision out, and rebuilds the branch of the other one."""
+    prepare(world)
+    for verb in (f"accept {world.one}", f"revert {world.one}", f"reject {world.two}"):
+        started = count(verb)
+        assert len(started) <= DECISION, (verb, *started)
+
+
+@pytest.mark.parametrize("prepare", [plain, cloned])
+def test_a_new_proposal_takes_few_git_processes(world: Taught, count: Count, prepare: Callable[[Taught], None]) -> None:
+    """Up to the move of the refs; what follows is the look at all repositories that every run ends with."""
+    prepare(world)
+    Lessons(world.home, world.project, world.program).say("Always mention breaking changes before anything else.")
+    started = count("run --once")
+    assert len(world.states()) == 3
+    writing = next(number for number, line in enumerate(started, 1) if " update-ref " in line)
+    assert writing <= PROPOSAL, started
+    assert len(started) - writing <= PROPOSAL, started
+
+
+def test_the_branch_is_written_once_by_a_decision(world: Taught, count: Count) -> None:
+    """A3: it was made again before the decision, and once more after it."""
+    started = count(f"accept {world.one}")
+    assert sum(" update-ref " in line for line in started) == 1
+    assert sum("refs/skilld/proposals" in line for line in started) == 1
