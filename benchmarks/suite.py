@@ -16,6 +16,7 @@ from benchmarks import (
     chain,
     commands,
     context,
+    decisions,
     exhaustion,
     gate,
     git_time,
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Callable[[Scale], dict[str, Figure]]] = {
     "worker": worker.measure,
     "exhaustion": exhaustion.measure,
     "git": git_time.measure,
+    "decisions": decisions.measure,
     "prompt": prompt.measure,
     "store": store.measure,
 }
