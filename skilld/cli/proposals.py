@@ -14,7 +14,7 @@ from skilld.cli import common
 from skilld.errors import UsageError
 
 if TYPE_CHECKING:
-    from skilld.proposals.here import Here
+    from skilld.proposals.explain import Here
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -63,7 +63,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
     waiting = [proposal for proposal in found if proposal.state.value == "open" and proposal.commit]
     if not waiting:
         return {}
-    from skilld.proposals.here import Looking  # git takes 0.15 s to load
+    from skilld.proposals.explain import Looking  # git takes 0.15 s to load
 
     looking = Looking()
     return {proposal.id: looking.look(proposal) for proposal in waiting}

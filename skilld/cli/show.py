@@ -15,7 +15,7 @@ from skilld.cli import common
 from skilld.cli.proposals import as_json
 
 if TYPE_CHECKING:
-    from skilld.proposals.here import Here
+    from skilld.proposals.explain import Here
     from skilld.types import Proposal
 
 
@@ -27,8 +27,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.proposals.here import Here, Looking
-    from skilld.proposals.parts import diff
+    from skilld.proposals.explain import Here, Looking, diff
     from skilld.proposals.refresh import refresh
     from skilld.proposals.remarks import doubt, on_staging, standing
 

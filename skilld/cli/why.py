@@ -12,7 +12,7 @@ from skilld.cli.show import origin
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
-    from skilld.proposals.why import Origin
+    from skilld.proposals.explain import Origin
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -27,9 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
+    from skilld.proposals.explain import uncommitted, why
     from skilld.proposals.refresh import refresh
     from skilld.proposals.submit import private_repositories
-    from skilld.proposals.why import uncommitted, why
 
     path, line = _place(arguments.place)
     scrub_environment()

@@ -15,7 +15,7 @@ from typing import Any
 from skilld.edit.create import marked
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, state, tree
-from skilld.git.identity import person_at
+from skilld.git.objects import person_at
 from skilld.git.remote import base_on
 from skilld.git.repo import Repo
 from skilld.git.state import in_turn

@@ -18,14 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.git import objects, refs, state, tree
-from skilld.git import tree as index
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError, RepoUnreadableError
-from skilld.git.identity import identity, person_at
 from skilld.git.new_path import find_absent, refuse_occupied
+from skilld.git.objects import identity, person_at
 from skilld.git.pack import object_id
-from skilld.git.repo import Repo, Tracked, find, open_place, open_repo
+from skilld.git.repo import Place, Repo, Tracked, find, open_place, open_repo
 from skilld.git.run import Git, PersonGit, once
-from skilld.git.workdir import Place
 
 # The files of one of skilld's own repositories, committed as they stand in the skills root, in the person's name.
 #
@@ -54,8 +52,8 @@ def commit_as_found(place: Place, wanted: Sequence[str], *, start: bool = False)
     if branch is None or branch == refs.STAGING or state.in_progress(place.git_dir) is not None:
         return
     head = refs.tip(place.git, "HEAD")
-    held = index.parse(place.git.run("ls-tree", "-r", "-z", "--full-tree", head)) if head is not None else {}
-    staged = index.parse(place.git.run("ls-files", "-z", "--stage"))
+    held = tree.parse(place.git.run("ls-tree", "-r", "-z", "--full-tree", head)) if head is not None else {}
+    staged = tree.parse(place.git.run("ls-files", "-z", "--stage"))
     found: dict[str, tree.Entry | None] = {}
     times = []
     for relpath in sorted({*held, *staged, *wanted}):
@@ -66,7 +64,7 @@ def commit_as_found(place: Place, wanted: Sequence[str], *, start: bool = False)
             if file is not None:
                 place.git.add("blob", file.data)
     # The index first: were it the other way round, a kill in between would leave a change nobody made.
-    index.stage(place.git, {relpath: entry for relpath, entry in found.items() if entry != staged.get(relpath)})
+    tree.stage(place.git, {relpath: entry for relpath, entry in found.items() if entry != staged.get(relpath)})
     changes = {relpath: entry for relpath, entry in found.items() if entry != held.get(relpath)}
     if not changes and (head is not None or not start):
         return

@@ -7,8 +7,11 @@ that no ref holds is harmless.
 from __future__ import annotations
 
 import re
+import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from skilld.git.errors import GitFailedError, RepoRefusedError
 from skilld.git.run import Git
@@ -146,3 +149,39 @@ def _ident(value: str) -> Ident:
     if match is None:
         raise ValueError(value)
     return Ident(match[1], match[2], int(match[3]), match[4])
+
+
+# Whether git would merge a change of one file, asked of git itself on copies outside of the repository.
+#
+# `skilld.git.line_diff.merge` is a line merge of our own; on random edits it calls a merge clean that git does not in
+# about one of two hundred. What is printed for a person to type has to hold, so git is asked.
+
+
+def merges(git: Git, base: bytes | None, current: bytes | None, other: bytes | None) -> bool:
+    """Whether the change from `base` to `other` merges into `current` without a conflict; None is no such file."""
+    if base is None or current is None or other is None:
+        return base == current and other is not None
+    with tempfile.TemporaryDirectory(prefix="skilld-") as folder:
+        paths = [Path(folder) / name for name in ("current", "base", "other")]
+        for path, data in zip(paths, (current, base, other), strict=True):
+            path.write_bytes(data)
+        return git.call("merge-file", "-p", "-q", *map(str, paths)).status == 0
+
+
+# Who the person is for git: as configured, with a stand-in for a person who never set it up.
+
+_NAME, _EMAIL = "Skill author", "author@localhost"
+
+
+def identity(git: Git) -> dict[str, str]:
+    """Return NAME and EMAIL, the last parts of the variables by which git takes them."""
+    out = git.call("config", "--null", "--get-regexp", r"^user\.(name|email)$").out.decode("utf-8", "surrogateescape")
+    rows = dict(item.split("\n", 1) for item in out.split("\0") if "\n" in item)
+    name, email = (re.sub(r"[<>\n\r]", "", rows.get(key, "")).strip() for key in ("user.name", "user.email"))
+    return {"NAME": name or _NAME, "EMAIL": email or _EMAIL}
+
+
+def person_at(git: Git, seconds: int) -> Ident:
+    """Return the person at a time (seconds since 1970), as a commit has it, in the time zone of this machine."""
+    who = identity(git)
+    return Ident(who["NAME"], who["EMAIL"], seconds, time.strftime("%z", time.localtime(seconds)))

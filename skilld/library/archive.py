@@ -23,8 +23,8 @@ from skilld.clock import rfc3339
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import write_whole
 from skilld.git.errors import NotTrackedError
+from skilld.git.repo import locate
 from skilld.git.run import PersonGit
-from skilld.git.workdir import locate
 from skilld.skills import Skill, Source, why_left_alone
 from skilld.skills.find import FILE
 

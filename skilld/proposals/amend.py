@@ -18,8 +18,8 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.run import one_command
 from skilld.proposals.decide import Told, accepting, decide, remake
+from skilld.proposals.explain import only, versions
 from skilld.proposals.observe import EDITED
-from skilld.proposals.parts import only, versions
 from skilld.proposals.results import by_code, follow
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import restage, stage

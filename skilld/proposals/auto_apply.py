@@ -14,12 +14,11 @@ from skilld.edit.insertion_point import DEFAULT_TITLE
 from skilld.edit.lint import is_low_risk
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, state, tree
-from skilld.git import tree as index
 from skilld.git.objects import Ident
 from skilld.git.repo import Repo, Tracked
 from skilld.git.run import one_command
 from skilld.proposals import worktree
-from skilld.proposals.outcomes import Apply
+from skilld.proposals.model import Apply
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import applier, private_repositories, restage
 from skilld.proposals.worktree import own_commit, tracked_by
@@ -91,18 +90,18 @@ def _ready(tracked: Tracked) -> str:
 
 
 def _is_clean(repo: Repo, tracked: Tracked) -> bool:
-    return index.parse(repo.git.run("ls-files", "-z", "--stage", "--", tracked.relpath)) == {
+    return tree.parse(repo.git.run("ls-files", "-z", "--stage", "--", tracked.relpath)) == {
         tracked.relpath: tracked.entry
     }
 
 
 def _move(tracked: Tracked, entry: tree.Entry, change: refs.Change, subject: str) -> None:
     repo = tracked.repo
-    index.stage(repo.git, {tracked.relpath: entry})
+    tree.stage(repo.git, {tracked.relpath: entry})
     try:
         refs.move(repo.git, repo.common_dir, [change], f"skilld: {subject}")
     except SkilldError:
-        index.stage(repo.git, {tracked.relpath: tracked.entry})
+        tree.stage(repo.git, {tracked.relpath: tracked.entry})
         raise
 
 

@@ -5,15 +5,16 @@ Reads refs and commits of one repository; moves nothing itself.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+import shlex
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from skilld.git import objects, refs
-from skilld.git.errors import GitTimeoutError
-from skilld.git.objects import Commit
+from skilld.errors import SkilldError
+from skilld.git import line_diff, objects, refs, tree
+from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
+from skilld.git.objects import EMAIL, Commit, Ident
 from skilld.git.repo import Repo
 from skilld.proposals.model import Rest, Standing
-from skilld.proposals.rebase import HeldError, read_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,3 +163,173 @@ def _merge_base(repo: Repo) -> Rest | None:
     # Status 1 without output: no common commit.
     found = repo.git.call("merge-base", repo.head, repo.default.tips[0]).out.decode().strip()
     return _on_default(repo, found) if found else None
+
+
+# The staging branch as a straight line of commits: reading it, and making it again on another base.
+#
+# Commits of ours are made again from their operations; commits of a person (their own, or ours that they amended or
+# rebased) are carried over by a three-way merge of the files they change. No ref is moved here.
+
+_LIMIT = 500  # commits on the branch alone
+
+
+class HeldError(Exception):
+    """The line cannot be made again without losing something of the person's; the text says what."""
+
+
+@dataclass(slots=True)
+class Remade:
+    """The line on its new base: its tip, and what became of the proposals on it (as in `Line`).
+
+    `at` has the commit of every open proposal on it, moved or not.
+    """
+
+    base: str
+    tip: str
+    moved: dict[str, str] = field(default_factory=dict)
+    at: dict[str, str] = field(default_factory=dict)
+    stale: dict[str, str] = field(default_factory=dict)
+    present: list[str] = field(default_factory=list)
+    doubled: list[str] = field(default_factory=list)
+
+    @property
+    def ended(self) -> set[str]:
+        """The proposals that are not on the line any more."""
+        return {*self.stale, *self.present, *self.doubled}
+
+
+def skilld_ident(seconds: int) -> Ident:
+    """Return the author and committer of proposals at this time (seconds since 1970, UTC)."""
+    return Ident("skilld", EMAIL, seconds)
+
+
+def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
+    """Return the commits that stand on the staging branch alone, oldest first.
+
+    What HEAD, the default branch or one of the known `bases` reaches is not part of the line; a HEAD that is on the
+    staging branch itself tells nothing. Raises HeldError for a line that is too long, or not straight because a person
+    merged something into it, RepoRefusedError where objects of it are lost.
+    """
+    known = [*(repo.default.tips if repo.default else ()), *bases]
+    if repo.branch != refs.STAGING or not known:
+        known.append(repo.head)
+    present = [item.oid for item in objects.read(repo.git, list(dict.fromkeys(known))) if item is not None]
+    limits = "--reverse", "--topo-order", f"--max-count={_LIMIT}"
+    result = repo.git.call("rev-list", *limits, tip, *(f"^{oid}" for oid in present))
+    if result.status < 0:  # killed: that says nothing of the branch
+        raise GitFailedError("The staging branch was not read", result.status, result.err)
+    if result.status != 0:
+        remedy = shlex.join(["git", "-C", str(repo.address), "update-ref", "-d", refs.STAGING])
+        raise RepoRefusedError("The staging branch cannot be read", f"{refs.BRANCH} is damaged: {result.err}", remedy)
+    out = result.out.decode().split()
+    if len(out) == _LIMIT:
+        raise HeldError(f"more than {_LIMIT} commits stand on the branch alone")
+    commits = [commit for commit in objects.read_commits(repo.git, out) if commit is not None]
+    merged = next((commit for commit in commits if len(commit.parents) != 1), None)
+    if merged is not None:
+        raise HeldError(f"it holds a merge or root commit of yours: {merged.subject}")
+    return commits
+
+
+def make_again(
+    repo: Repo, base: str, line: Iterable[Commit], standing: Mapping[str, Standing], dropped: Collection[str]
+) -> Remade:
+    """Make the line again on `base`, without the `dropped` proposals. Commits that stand right already are kept.
+
+    Raises HeldError where a person's commit does not fit any more.
+    """
+    remade = Remade(base, base)
+    for commit in line:
+        if commit.proposals and all(name in dropped for name in commit.proposals):
+            continue
+        if commit.parents == (remade.tip,):
+            remade.tip = commit.oid
+            for name in standing.keys() & set(commit.proposals):
+                remade.moved.update(standing[name].news(commit.oid))
+                remade.at[name] = commit.oid
+            continue
+        proposal = standing.get(commit.proposals[0]) if len(commit.proposals) == 1 else None
+        root = _again(repo, commit, proposal, remade)
+        if root is not None:
+            remade.tip = objects.write_commit(
+                repo.git,
+                tree=root,
+                parents=[remade.tip],
+                message=commit.message,
+                author=commit.author,
+                committer=commit.committer,
+            )
+            now = {name: remade.tip for name in commit.proposals if name in standing}
+            remade.moved.update(now)
+            remade.at.update(now)
+    return remade
+
+
+def _again(repo: Repo, commit: Commit, proposal: Standing | None, remade: Remade) -> str | None:
+    """Return the tree of a commit made again on the line's tip, or None where nothing is to be committed."""
+    ours = proposal is not None and commit.committer.email == EMAIL
+    if not ours:
+        try:
+            return carry_over(repo, commit, remade.tip)
+        except line_diff.MergeConflictError as error:
+            if proposal is None:
+                raise HeldError(f"your commit does not fit any more: {commit.subject}") from error
+    assert proposal is not None  # noqa: S101 - for the type checker: not ours and no proposal raised above
+    return _from_operations(repo, commit, proposal, remade)
+
+
+def _from_operations(repo: Repo, commit: Commit, proposal: Standing, remade: Remade) -> str | None:
+    path = proposal.relpath
+    names = [f"{parent}:{path}" for parent in (remade.base, remade.tip, commit.parents[0], commit.oid)]
+    absent = b"" if proposal.creates else None
+    skill, current, before, after = (item.data if item else absent for item in objects.read(repo.git, names))
+    if skill is None or current is None:
+        remade.stale[proposal.id] = f"{path} is gone"
+        return None
+    if before is not None and after is not None and line_diff.holds(current, before, after):
+        said = remade.present if line_diff.holds(skill, before, after) else remade.doubled
+        said.append(proposal.id)
+        return None
+    try:
+        if proposal.refit is None or before is None or after is None:
+            edited = proposal.apply(current)
+        else:
+            edited = proposal.refit(before, after, current)
+    except SkilldError as error:
+        remade.stale[proposal.id] = str(error)
+        return None
+    if edited == current:
+        remade.present.append(proposal.id)
+        return None
+    return with_file(repo, remade.tip, path, edited)
+
+
+def with_file(repo: Repo, commit: str, relpath: str, data: bytes) -> str:
+    """Return the tree of `commit` with the bytes of one file set, its mode kept where it exists."""
+    old = tree.entry(repo.git, commit, relpath)
+    mode = old.mode if old is not None and old.mode in tree.FILE_MODES else "100644"
+    return tree.rewrite(repo.git, commit, {relpath: tree.Entry(mode, repo.git.add("blob", data))})
+
+
+def carry_over(repo: Repo, commit: Commit, onto: str) -> str | None:
+    """Return the tree of `onto` with what `commit` changed, or None where it has that already.
+
+    Raises MergeConflictError where both changed the same lines.
+    """
+    changes: dict[str, tree.Entry | None] = {}
+    for path, (was, now) in tree.changed(repo.git, commit.parents[0], commit.oid).items():
+        current = tree.entry(repo.git, onto, path)
+        if current == now:
+            continue
+        changes[path] = now if current == was else _merged(repo, was, current, now)
+    return tree.rewrite(repo.git, onto, changes) if changes else None
+
+
+def _merged(repo: Repo, was: tree.Entry | None, current: tree.Entry | None, now: tree.Entry | None) -> tree.Entry:
+    if was is None or current is None or now is None:
+        raise line_diff.MergeConflictError
+    found = objects.read(repo.git, [was.oid, current.oid, now.oid])
+    old, ours, theirs = (item.data if item is not None and item.kind == "blob" else None for item in found)
+    if old is None or ours is None or theirs is None or any(b"\0" in data for data in (old, ours, theirs)):
+        raise line_diff.MergeConflictError
+    return tree.Entry(now.mode, repo.git.add("blob", line_diff.merge(old, ours, theirs)))

@@ -9,13 +9,12 @@ from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff, objects, refs, state, tree
-from skilld.git import tree as index
 from skilld.git.errors import GitTimeoutError
+from skilld.git.line_diff import transplant, undo
 from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, one_command
 from skilld.proposals import worktree
-from skilld.proposals.outcomes import Apply, Landed, Refit, Way
-from skilld.proposals.reverse_patch import transplant, undo
+from skilld.proposals.model import Apply, Landed, Refit, Way
 from skilld.proposals.worktree import (
     Desk,
     at_desk,
@@ -104,12 +103,12 @@ def commit_made(desk: Desk, data: bytes, message: bytes, author: Ident | None) -
 
     def take_away() -> list[str]:
         found = worktree.read(desk.path)
-        index.stage(git, {relpath: None})
+        tree.stage(git, {relpath: None})
         worktree.remove(desk.path, found, desk.repo.toplevel)
         return [] if found == data else kept_as_object(desk, found)
 
     try:
-        index.stage(git, {relpath: tree.Entry("100644", objects.write_blob(git, data))})
+        tree.stage(git, {relpath: tree.Entry("100644", objects.write_blob(git, data))})
     except BaseException:
         take_away()
         raise

@@ -18,8 +18,8 @@ from skilld.git.run import one_command
 from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.cherry_pick import revert as take_out
+from skilld.proposals.explain import versions
 from skilld.proposals.fitted import Edit
-from skilld.proposals.parts import versions
 from skilld.proposals.remarks import being_made_anew
 from skilld.proposals.results import by_code, follow
 from skilld.proposals.staging_result import Staged

@@ -21,7 +21,7 @@ from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import one_command
 from skilld.proposals.fitted import Edit
-from skilld.proposals.outcomes import Observation, Seen, is_away
+from skilld.proposals.model import Observation, Seen, is_away
 from skilld.proposals.worktree import own_commit
 from skilld.types import Proposal, State
 

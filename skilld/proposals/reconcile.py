@@ -13,8 +13,8 @@ from pathlib import Path
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git import state
 from skilld.git.run import one_command
+from skilld.proposals.model import Seen, settle
 from skilld.proposals.observe import observe as look
-from skilld.proposals.outcomes import Seen, settle
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import private_repositories, restage, stage, unlock
 from skilld.protocol import AddressChange, GitResult, Observe, StateChange

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from skilld.clock import seconds
-from skilld.proposals.outcomes import PATIENCE
+from skilld.proposals.model import PATIENCE
 from skilld.store import Store
 from skilld.store.batches import REMAKE
 from skilld.store.meta import LOOKED_AT, RESTS_ON

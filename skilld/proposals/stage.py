@@ -8,18 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
-from skilld.git.objects import Commit
-from skilld.git.repo import Repo, Tracked
+from skilld.git.objects import EMAIL, Commit
+from skilld.git.repo import Repo, Tracked, open_repo
 from skilld.git.run import one_command
 from skilld.git.state import in_turn
 from skilld.proposals import model
-from skilld.proposals.branch import Branch, branches_over, describe, find_base, read_branch, same_files
+from skilld.proposals.branch import (
+    Branch,
+    HeldError,
+    Remade,
+    branches_over,
+    describe,
+    find_base,
+    make_again,
+    read_branch,
+    same_files,
+    skilld_ident,
+    with_file,
+)
 from skilld.proposals.model import (
     Contradiction,
     Line,
@@ -32,7 +45,6 @@ from skilld.proposals.model import (
     Unchanged,
     Waiting,
 )
-from skilld.proposals.rebase import HeldError, Remade, make_again, skilld_ident, with_file
 
 # Finding a proposal that an earlier try made already: a retried job returns it instead of making another.
 #
@@ -312,3 +324,68 @@ def _message(request: Request, *, private: bool) -> bytes:
             "Model": request.model,
         },
     )
+
+
+# Taking everything of skilld's out of a repository: its staging branch, the refs of proposals, what it shared.
+
+_OURS = refs.PROPOSALS.removesuffix("proposals/").rstrip("/")
+_SHARES = refs.SHARES.rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Withdrawal:
+    """What goes: the names of the refs. `kept` says of each branch that stays why it does."""
+
+    refs: tuple[str, ...]
+    kept: Mapping[str, str]
+
+
+@one_command()
+def plan(address: Path, shared: Collection[str] = ()) -> Withdrawal:
+    """Return what `withdraw` would do. Raises NotTrackedError where there is no repository any more."""
+    repo = open_repo(address)
+    return _plan(repo, _tips(repo), shared)
+
+
+@one_command()
+def withdraw(address: Path, shared: Collection[str] = ()) -> Withdrawal:
+    """Delete our refs in one transaction and return what was done; `shared` are the commits made for sharing.
+
+    A branch stays where the person has it in use, or where commits of their own stand on branches of ours alone; one
+    for sharing also where its newest commit is not ours. Commits that no ref holds any more are git's to collect.
+    Raises as `plan`, and for locks and lost races.
+    """
+    repo = open_repo(address)
+    with in_turn(repo.common_dir):
+        tips = _tips(repo)
+        planned = _plan(repo, tips, shared)
+        refs.move(repo.git, repo.common_dir, [refs.Change(name, None, tips[name]) for name in planned.refs])
+    return planned
+
+
+def _tips(repo: Repo) -> dict[str, str]:
+    return refs.tips(repo.git, [refs.STAGING, _OURS, _SHARES])
+
+
+def _plan(repo: Repo, tips: Mapping[str, str], shared: Collection[str]) -> Withdrawal:
+    branches = [name for name in tips if name == refs.STAGING or name.startswith(refs.SHARES)]
+    kept = {name: why for name in branches if (why := _why_kept(repo, name, tips[name], shared))}
+    return Withdrawal(tuple(name for name in tips if name not in kept), kept)
+
+
+def _why_kept(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> str:
+    holder = state.holder(repo.common_dir, ref)
+    if holder is not None:
+        return f"it is {holder}"
+    ours = (refs.STAGING, f"{_OURS}/*", f"{_SHARES}/*")
+    others = "--not", *(f"--exclude={name}" for name in ours), "--all"
+    alone = repo.git.run("rev-list", tip, *others).decode().split()
+    newest = [tip] if ref != refs.STAGING else []  # staging can rest on a commit of the person's, with nothing on it
+    for commit in objects.read_commits(repo.git, [*newest, *alone]):
+        if commit is None or not _is_ours(commit, shared):
+            return f"it has a commit of yours: {commit.subject if commit is not None else 'unreadable'}"
+    return ""
+
+
+def _is_ours(commit: Commit, shared: Collection[str]) -> bool:
+    return commit.oid in shared or commit.committer.email == EMAIL

@@ -10,13 +10,13 @@ from skilld.edit.from_file import operations_between
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
+from skilld.git.line_diff import transplant
 from skilld.git.managed_repos import open_any, track
 from skilld.git.repo import Tracked
 from skilld.git.run import one_command
 from skilld.paths import places
 from skilld.proposals.fitted import ANEW, REMADE, Edit
 from skilld.proposals.model import Proposed, ProposeOutcome, Request, Standing, Unchanged, Waiting
-from skilld.proposals.reverse_patch import transplant
 from skilld.proposals.stage import propose, rebuild
 from skilld.proposals.staging_result import Staged
 from skilld.skills import why_left_alone

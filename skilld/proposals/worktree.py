@@ -21,13 +21,12 @@ from skilld.files import write_whole
 from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import person_git, take_in
-from skilld.git.merging import merges
 from skilld.git.new_path import find_absent
-from skilld.git.objects import Commit, Ident
+from skilld.git.objects import Commit, Ident, merges
 from skilld.git.repo import Repo, Tracked, find, open_repo
 from skilld.git.run import PersonGit
 from skilld.git.state import in_turn
-from skilld.proposals.outcomes import Apply, Landed, Way
+from skilld.proposals.model import Apply, Landed, Way
 from skilld.types import Proposal
 
 # Writing a SKILL.md in the work tree: whole or not at all, and only over the bytes that were read, or over nothing.

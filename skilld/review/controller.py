@@ -20,8 +20,7 @@ from skilld.library.visibility import disabled, switch
 from skilld.pipeline import messages
 from skilld.proposals import amend, refresh
 from skilld.proposals.decide import Decision, Told, accepting, decide, rejecting, reverting
-from skilld.proposals.here import Looking
-from skilld.proposals.parts import Part, parts, versions
+from skilld.proposals.explain import Looking, Part, parts, versions
 from skilld.proposals.poll import record
 from skilld.proposals.remarks import doubts, standing
 from skilld.redact import Redactor

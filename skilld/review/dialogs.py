@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Label, OptionList, TextArea
 
-from skilld.proposals.parts import Part
+from skilld.proposals.explain import Part
 from skilld.review.marks import Row
 from skilld.text import safe_text
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from skilld.clock import ago, seconds
 from skilld.errors import SkilldError
 from skilld.proposals.decide import Told
-from skilld.proposals.parts import Part
+from skilld.proposals.explain import Part
 from skilld.review.controller import Look, ReviewSession
 from skilld.text import safe_text
 from skilld.types import Proposal

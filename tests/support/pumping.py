@@ -18,7 +18,8 @@ BOUNDED = {
     "skilld.edit.lint": 4000,
     "skilld.edit.insertion_point": 4000,
     "skilld.proposals.branch": 4000,
-    "skilld.proposals.reverse_patch": 4000,
+    "skilld.git.line_diff.undo": 4000,
+    "skilld.git.line_diff.transplant": 4000,
 }
 DEAREST = 0.5  # seconds
 

@@ -21,9 +21,8 @@ import pytest
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
 from skilld.proposals.cherry_pick import accept, revert
-from skilld.proposals.model import Line, Proposed, ProposeOutcome, Request, Standing
+from skilld.proposals.model import Landed, Line, Observation, Proposed, ProposeOutcome, Request, Standing
 from skilld.proposals.observe import observe
-from skilld.proposals.outcomes import Landed, Observation
 from skilld.proposals.stage import propose, rebuild
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support.proposals import a_proposal

@@ -9,7 +9,7 @@ import pytest
 from skilld.errors import Exit, RefusedError, SkilldError
 from skilld.proposals import worktree
 from skilld.proposals.cherry_pick import accept_worktree
-from skilld.proposals.outcomes import Way
+from skilld.proposals.model import Way
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, isolate, new_repo, snapshot, without
 from support.unready import bisecting, detached, dirty, merging, on_staging, rebasing
 

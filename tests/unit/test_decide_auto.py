@@ -10,7 +10,7 @@ import pytest
 from skilld.errors import RefusedError, SkilldError
 from skilld.git.errors import RefLockedError
 from skilld.proposals.auto_apply import apply_unasked
-from skilld.proposals.outcomes import Seen
+from skilld.proposals.model import Seen
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo, snapshot
 from support.unready import bisecting, detached, dirty, merging, on_staging, picking, rebasing
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.proposals.reverse_patch import NotThereError, transplant, undo
+from skilld.git.line_diff import NotThereError, transplant, undo
 
 COMMON = b"# Notes\n\n- One.\n- Two.\n\nEnd.\n"
 PICKED = COMMON.replace(b"- Two.\n", b"- Two.\n- Picked.\n")

@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
+from skilld.proposals.model import Observation, Seen
 from skilld.proposals.observe import EDITED, observe
-from skilld.proposals.outcomes import Observation, Seen
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, new_repo, without
 
 DRY = below("- Run the tests.", "- Do a dry run.")

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.proposals.outcomes import PATIENCE, Observation, Seen, Settled, settle
+from skilld.proposals.model import PATIENCE, Observation, Seen, Settled, settle
 from skilld.types import Proposal, State
 from support.proposals import a_proposal
 

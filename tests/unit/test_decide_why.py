@@ -6,7 +6,7 @@ import pytest
 
 from skilld.edit.operations import apply
 from skilld.errors import UsageError
-from skilld.proposals.why import why
+from skilld.proposals.explain import why
 from skilld.types import Op, Operation
 from support.repos import SKILL, TEXT, Desk, Person, below
 

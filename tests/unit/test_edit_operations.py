@@ -6,7 +6,7 @@ import pytest
 
 from skilld.edit.operations import MAX_CHANGED_LINES, apply
 from skilld.errors import RefusedError, SkilldError
-from skilld.proposals.reverse_patch import undo
+from skilld.git.line_diff import undo
 from skilld.types import Op, Operation
 
 SKILL = b"---\nname: ship\n---\n# Ship\n\n## Steps\n\n- Build it.\n- Test it.\n\n## Notes\n\nAsk first.\n"

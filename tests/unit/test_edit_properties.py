@@ -16,8 +16,8 @@ from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import is_low_risk, lint
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
+from skilld.git.line_diff import undo
 from skilld.markdown.skill_file import parse
-from skilld.proposals.reverse_patch import undo
 from skilld.types import Op, Operation
 
 EXAMPLES = int(os.environ.get("HYPOTHESIS_EXAMPLES", "500"))  # of each property; a long run sets more

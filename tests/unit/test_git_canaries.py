@@ -7,8 +7,8 @@ import stat
 from pathlib import Path
 
 from skilld.proposals.auto_apply import apply_unasked
+from skilld.proposals.explain import why
 from skilld.proposals.observe import observe
-from skilld.proposals.why import why
 from support.new_skills import made_new
 from support.repos import SKILL, TEXT, Desk, Person, below
 

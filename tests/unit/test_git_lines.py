@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.git import line_diff
-from skilld.git.line_diff import Hunk, MergeConflictError
-from skilld.proposals.reverse_patch import NotThereError, undo
+from skilld.git.line_diff import Hunk, MergeConflictError, NotThereError, undo
 
 OLD = b"# R\n\n- one\n- two\n- three\n"
 ADDED = b"# R\n\n- one\n- extra\n- two\n- three\n"

@@ -14,11 +14,10 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError, RefLockedError, RepoRefusedError
-from skilld.proposals.model import Proposed
-from skilld.proposals.outcomes import Seen, Way
+from skilld.proposals.explain import why
+from skilld.proposals.model import Proposed, Seen, Way
 from skilld.proposals.poll import _stamp
 from skilld.proposals.stage import propose
-from skilld.proposals.why import why
 from support.repos import TEXT, Desk, Person, below, isolate, new_repo, snapshot
 from support.waiting import LIMIT
 

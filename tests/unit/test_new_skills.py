@@ -10,12 +10,10 @@ import pytest
 from skilld.errors import Exit, RefusedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.cherry_pick import accept_worktree
-from skilld.proposals.cleanup import withdraw
-from skilld.proposals.model import Contradiction, Misfit, Proposed, Unchanged
+from skilld.proposals.explain import why
+from skilld.proposals.model import Contradiction, Misfit, Proposed, Seen, Unchanged, Way
 from skilld.proposals.observe import EDITED
-from skilld.proposals.outcomes import Seen, Way
-from skilld.proposals.stage import rebuild
-from skilld.proposals.why import why
+from skilld.proposals.stage import rebuild, withdraw
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
 from support.repos import SKILL, Desk, Person, below, snapshot, whole
 from support.unready import detached, rebasing

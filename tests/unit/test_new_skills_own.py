@@ -9,8 +9,7 @@ import pytest
 from skilld.errors import RefusedError
 from skilld.git import managed_repos
 from skilld.git.errors import NotTrackedError
-from skilld.proposals.model import Unchanged
-from skilld.proposals.outcomes import Seen, Way
+from skilld.proposals.model import Seen, Unchanged, Way
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
 from support.repos import Desk, Person, below, isolate, new_repo, snapshot
 

@@ -18,7 +18,7 @@ from skilld.notify.digest import about_words
 from skilld.proposals.amend import accept_edited, accept_parts, reopen
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import accepting, decide, rejecting, reverting
-from skilld.proposals.parts import diff, versions
+from skilld.proposals.explain import diff, versions
 from skilld.proposals.reconcile import observe
 from skilld.proposals.recover_from_git import recall
 from skilld.proposals.staging_result import Staged

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.proposals.parts import Part, only, parts
+from skilld.proposals.explain import Part, only, parts
 from skilld.types import Op, Operation
 
 BEFORE = b"# Notes\n\n- Past tense.\n- Short.\n\n## More\n\nText.\n"

@@ -11,8 +11,8 @@ from skilld.errors import RefusedError
 from skilld.paths import places
 from skilld.proposals.amend import put, restore
 from skilld.proposals.decide import accepting, decide, rejecting
+from skilld.proposals.explain import Here, Looking
 from skilld.proposals.fitted import ANEW, REMADE
-from skilld.proposals.here import Here, Looking
 from skilld.proposals.refresh import refresh
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update

@@ -137,7 +137,7 @@ def diff(arguments: argparse.Namespace) -> int:
     since = common.as_text(arguments.since)
     proposals = [one for one in store.proposals.find(since) if one.path == str(row.path)] if since else []
     if len(proposals) == 1:
-        from skilld.proposals.parts import diff as of_proposal
+        from skilld.proposals.explain import diff as of_proposal
 
         lines = list(of_proposal(proposals[0]))
     else:

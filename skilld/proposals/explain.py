@@ -1,0 +1,222 @@
+"""What a person is shown of a proposal: its parts, its text before and after, what would come of it, its lines.
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher, unified_diff
+from itertools import pairwise
+from pathlib import Path
+
+from skilld.edit.operations import apply
+from skilld.errors import SkilldError, UsageError
+from skilld.git import line_diff, objects, refs
+from skilld.git.environment import scrub_environment
+from skilld.git.line_diff import undo
+from skilld.git.managed_repos import look, open_any
+from skilld.git.objects import merges, read_blob, read_commit
+from skilld.git.repo import Repo, Tracked, find
+from skilld.git.run import one_command
+from skilld.proposals.fitted import Edit
+from skilld.proposals.observe import read_history
+from skilld.proposals.submit import applier, private_repositories
+from skilld.types import Operation, Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one operation takes away and adds, as lines without endings."""
+
+    removed: tuple[str, ...]
+    added: tuple[str, ...]
+
+
+def parts(before: bytes, operations: Sequence[Operation]) -> list[Part]:
+    """Return the parts in order, each against the text the ones before it left. Raises as `apply` does."""
+    steps = _steps(before, operations)
+    return [_part(old, new) for old, new in pairwise(steps)]
+
+
+def _part(old: bytes, new: bytes) -> Part:
+    hunks = line_diff.hunks(old, new)
+    removed = tuple(line for hunk in hunks for line in hunk.removed if line.strip())
+    return Part(removed, tuple(line for hunk in hunks for line in hunk.added if line.strip()))
+
+
+def only(before: bytes, operations: Sequence[Operation], chosen: Collection[int]) -> bytes:
+    """Return the text with the chosen operations (numbers from 0) and without the others.
+
+    The others are taken out of the whole by their lines, since one operation may be anchored on what another added.
+    Raises SkilldError where they cannot be told apart.
+    """
+    steps = _steps(before, operations)
+    text = steps[-1]
+    for number in reversed(range(len(operations))):
+        if number not in chosen:
+            text = undo(steps[number], steps[number + 1], text)
+    return text
+
+
+def _steps(before: bytes, operations: Sequence[Operation]) -> list[bytes]:
+    """Return the text before, and after each operation."""
+    texts = [before]
+    for operation in operations:
+        texts.append(apply(texts[-1], [operation], limited=False))
+    return texts
+
+
+# A proposal's skill before and after, as git has it, or as its file stands while it waits for a commit.
+
+
+@one_command()
+def versions(proposal: Proposal) -> tuple[bytes, bytes] | None:
+    """Return the skill before (b"" where it makes it) and after; None where neither git nor the file tells any more."""
+    if proposal.commit:
+        scrub_environment()
+        try:
+            git = open_any(Path(proposal.repo), private_repositories()).git
+            commit = read_commit(git, proposal.commit)
+            before = read_blob(git, commit.parents[0], proposal.relpath) if commit and commit.parents else None
+            after = read_blob(git, proposal.commit, proposal.relpath)
+        except SkilldError:
+            before = after = None
+        if before is None and proposal.creates:
+            before = b""
+        if before is not None and after is not None:
+            return before, after
+    try:
+        current = b"" if proposal.creates else Path(proposal.path).read_bytes()
+        return current, applier(proposal)(current)
+    except (OSError, SkilldError):
+        return None
+
+
+def diff(proposal: Proposal) -> Iterator[str]:
+    """Yield the lines of a unified diff; where there is nothing to compare with, the lines that are to be added."""
+    found = versions(proposal)
+    if found is None:
+        for operation in proposal.operations:
+            yield from (f"+{line}" for line in operation.text.split("\n"))
+        return
+    name = proposal.relpath or Path(proposal.path).name
+    old, new = (data.decode("utf-8", "replace").splitlines() for data in found)
+    yield from unified_diff(old, new, "/dev/null" if proposal.creates else f"a/{name}", f"b/{name}", lineterm="")
+
+
+# What would come of an open proposal on the branch that is checked out: by plain git, and by accepting it.
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Whether `git cherry-pick` of it and `git merge` of its branch go through, and why accepting does not, if so."""
+
+    picks: bool = False
+    merges: bool = False
+    unfit: str = ""
+
+
+class Looking:
+    """Looks at proposals of the same repositories, each of which is opened once."""
+
+    def __init__(self) -> None:
+        self._repos: dict[str, Repo | None] = {}
+
+    def look(self, proposal: Proposal) -> Here:
+        """Return what would come of an open proposal; nothing can be said of one whose repository is out of reach."""
+        repo = self._open(proposal.repo) if proposal.commit else None
+        if repo is None:
+            return Here()
+        commits = f"{proposal.commit}^", repo.head, proposal.commit, proposal.base, refs.STAGING
+        read = objects.read(repo.git, [f"{commit}:{proposal.relpath}" for commit in commits])
+        before, current, after, base, tip = (item.data if item is not None else None for item in read)
+        if current == base:
+            whole = True
+            picks = before == current or merges(repo.git, before, current, after)
+        else:
+            whole, picks = merges(repo.git, base, current, tip), merges(repo.git, before, current, after)
+        if picks or proposal.creates or before is None or after is None or current is None:
+            return Here(picks, whole)
+        try:
+            Edit(proposal).certain(before, after, current)
+        except SkilldError as error:
+            cause = error.cause or error.title
+            return Here(picks, whole, f"accepting it on this branch would be refused: {cause}")
+        return Here(picks, whole)
+
+    def _open(self, address: str) -> Repo | None:
+        if address not in self._repos:
+            scrub_environment()
+            try:
+                self._repos[address] = open_any(Path(address), private_repositories())
+            except (OSError, SkilldError):
+                self._repos[address] = None
+        return self._repos[address]
+
+
+# Which proposals brought a line of a skill: blame, and the trailers of the commit it names. Data only.
+
+SECONDS = 30.0  # for a blame: a long history takes longer than git's other answers
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a line came from.
+
+    `commit` is empty for a line that is not committed. `proposals` names the proposals of that commit: none where a
+    person wrote the line, several where a squash brought them together. `text` is the line itself.
+    """
+
+    text: str
+    commit: str
+    proposals: tuple[str, ...]
+    trailers: dict[str, str]
+
+
+@one_command()
+def why(path: Path, line: int, private: Path | None = None) -> Origin:
+    """Return the origin of line `line` (from 1) of the skill at `path` as it stands in the work tree.
+
+    Lines that moved within the file are followed. `private` is the folder of skilld's own repositories. Raises
+    UsageError for a line the file does not have, and as `skilld.git.repo.find` does.
+    """
+    tracked = look(path, private) if private is not None else find(path)
+    git, relpath = tracked.repo.git, tracked.relpath
+    origin = uncommitted(path, line)
+    now = path.read_bytes().splitlines()
+    stored = objects.read_blob(git, tracked.repo.head, relpath) or b""
+    committed = _committed_line(stored.splitlines(), now, line)
+    if committed is None:
+        return origin
+    if b"\r" in stored.replace(b"\r\n", b""):
+        oid = _bringer(tracked, now[line - 1])
+    else:
+        safe = "--no-textconv", "--porcelain", "-M", "-w", "-L", f"{committed},{committed}"
+        out = git.run("blame", *safe, tracked.repo.head, "--", relpath, seconds=SECONDS)
+        oid = out.split(b" ", 1)[0].decode()
+    commit = objects.read_commit(git, oid)
+    if commit is None:
+        return replace(origin, commit=oid)
+    return Origin(origin.text, oid, commit.proposals, commit.trailers)
+
+
+def _bringer(tracked: Tracked, line: bytes) -> str:
+    """Return the newest commit that brought a line which ends in a bare CR: for git that ends no line."""
+    sightings = read_history(tracked.repo, tracked.repo.head, tracked.relpath, None)
+    brought = (s.oid for s in reversed(sightings) if line not in (s.before or b"").splitlines())
+    return next(brought, tracked.repo.head)
+
+
+def uncommitted(path: Path, line: int) -> Origin:
+    """Return line `line` of a file without asking git. Raises UsageError for a line the file does not have."""
+    now = path.read_bytes().splitlines()
+    if not 1 <= line <= len(now):
+        raise UsageError("There is no such line", f"{path} has {len(now)} lines")
+    return Origin(now[line - 1].decode("utf-8", "replace"), "", (), {})
+
+
+def _committed_line(stored: list[bytes], now: list[bytes], line: int) -> int | None:
+    """Return the number that a line of the work tree has in HEAD's version, or None where it is not in it."""
+    for block in SequenceMatcher(None, stored, now, autojunk=False).get_matching_blocks():
+        if block.b < line <= block.b + block.size:
+            return block.a + line - block.b
+    return None
