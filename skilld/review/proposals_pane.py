@@ -54,6 +54,7 @@ class ProposalsPane(Pane):
         self._items: dict[str, Proposal] = {}
         self._looks: dict[str, Look] = {}
         self._soon: Timer | None = None
+        self._being_read: Proposal | None = None
 
     def compose(self) -> ComposeResult:
         """Put list and detail on the screen."""
@@ -112,20 +113,26 @@ class ProposalsPane(Pane):
         self.query_one("#detail").scroll_home(animate=False)
         if self._soon is not None:
             self._soon.stop()
-        if look is None:
-            self._soon = self.set_timer(_PAUSE, partial(self._read, proposal))
+        if look is None and proposal != self._being_read:
+            self._soon = self.set_timer(_PAUSE, partial(self._begin, proposal))
+
+    def _begin(self, proposal: Proposal) -> None:
+        self._being_read = proposal
+        self._read(proposal)
 
     @work(thread=True, exclusive=True, group="look")
     def _read(self, proposal: Proposal) -> None:
         try:
             look = self._sitting.look(proposal)
         except SkilldError as error:
+            self._being_read = None
             self.app.call_from_thread(self._refused, error)
             return
         if not get_current_worker().is_cancelled:
             self.app.call_from_thread(self._seen, proposal, look)
 
     def _seen(self, proposal: Proposal, look: Look) -> None:
+        self._being_read = None
         if self._items.get(proposal.id) == proposal:
             self._looks[proposal.id] = look
             if proposal == self.chosen:
