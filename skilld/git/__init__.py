@@ -4,16 +4,17 @@ Programs call `environment.scrub_environment()` once, before anything else of th
 removed, which the person's own commands (accept, revert) need again.
 
 - `run.Git`: an allow-listed subcommand in the fixed, silenced environment; `run.PersonGit`: the person's commands.
+  `run.one_command()`: a block in which a repository is opened once and its objects are read from one process.
 - `repo.find(path)`: the repository that tracks a SKILL.md, or a typed refusal with a sentence for the person.
-- `absent.find_absent(path)`: the repository that would track a new one there, or why none may be made.
-- `private.track(path, folder)`: the same, or skilld's own repository for what git does not track; `as_found` brings
-  one up to date.
+- `new_path.find_absent(path)`: the repository that would track a new one there, or why none may be made.
+- `managed_repos.track(path, folder)`: the same, or skilld's own repository for what git does not track, brought up to
+  date.
 - `attributes`: whether a .gitattributes file puts a filter on a path.
-- `state`: operations in progress, and who holds the staging branch.
-- `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth.
-- `index`: single entries of an index, where the file follows too.
-- `refs`: compare-and-swap on skilld's own refs, all or nothing; `turns`: our processes one after the other.
-- `lines`: what a commit adds and takes away, and whether a text holds it (pure).
+- `state`: operations in progress, who holds the staging branch, and our own processes one after the other.
+- `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth; `pack`: their ids (pure).
+- `refs`: compare-and-swap on skilld's own refs, all or nothing.
+- `line_diff`: what a commit adds and takes away, whether a text holds it, and taking it out again (pure).
+- `readable`: whether a repository is absent or cannot be read now; `remote`: clone and push.
 
 No module here knows proposals, skills or the store. Modules that run git import GitPython, so the daemon must not.
 """

@@ -1,10 +1,13 @@
-"""Proposals from being staged to being decided: git first, then the store, for whichever way a person decides.
+"""The whole life of a proposal: git first, then the store, for whichever way a person decides.
 
-- `staging`: put on the branch and kept. `parts`: one of several operations, taken apart.
-- `carry_out`: accept, reject, revert: git first, then the store, then the staging branch.
-- `amend`: another text for an open proposal, single parts of it, a rejected one back.
-- `versions`: a proposal's skill before and after, and its diff.
-- `remarks`: what to mind about where a proposal stands. `refresh`: what was decided with plain git since the last look.
+- `model`: what enters and leaves. `branch`: the staging branch as read, and made again. `stage`: proposing, rebuilding,
+  and taking all of it out of a repository. `submit`: proposals to commits and back.
+- `decide`: accept, reject, revert, by `cherry_pick` in a `worktree`. `amend`: another text for an open proposal, single
+  parts of it, a rejected one back. `auto_apply`: what is applied unasked.
+- `observe`: what git shows of proposals. `reconcile`: what follows from it. `poll`, `refresh`: when to look.
+- `explain`: what a person is shown. `remarks`: what to mind about where a proposal stands.
+- `remake`, `fitted`: an edit made again in a skill that changed. `lessons`: what past decisions teach.
+- `recover_from_git`: what repositories tell a store that lost it. `results`, `staging_result`: to rows and back.
 
-Takes a store and proposals, gives sentences to tell. Knows no terminal and no argument of a command line.
+Knows no terminal and no argument of a command line.
 """
