@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
-from skilld.proposals.outcomes import AWAY
+from skilld.proposals.model import AWAY
 from skilld.proposals.remarks import who_decided
 from skilld.protocol import BatchJob, BatchResult, Changes, NewLearning
 from skilld.store import Store
