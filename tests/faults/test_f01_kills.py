@@ -45,7 +45,7 @@ def test_f01_a_daemon_killed_over_and_over_a_few_steps_further(world: World, unh
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("steps", [range(2, 40, 18), range(1, 60, 4)], ids=repr)
+@pytest.mark.parametrize("steps", [range(2, 20, 6), range(1, 24, 2)], ids=repr)
 def test_f01_workers_killed_before_their_steps(world: World, unharmed: dict[str, Any], steps: range) -> None:
     killed = 0
     for step in steps:
