@@ -115,10 +115,7 @@ def _one(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -
     decided = [proposal.id for proposal in committed if proposal.state in _UNDECIDED and proposal.id not in undecided]
     closed = [*decided, *(name for name in job.closed if name not in undecided)]
     if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
-        if job.alone:
-            unlock(repo)
-        if job.rebuild:
-            still_open = _remake(repo, still_open, closed, found, Staged(by_code=job.by_code))
+        still_open = _remake(repo, still_open, closed, found, job)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
             staged = Staged(by_code=job.by_code)
@@ -126,9 +123,14 @@ def _one(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -
 
 
 def _remake(
-    repo: str, still_open: list[Proposal], dropped: list[str], found: _Findings, staged: Staged
+    repo: str, still_open: list[Proposal], dropped: list[str], found: _Findings, job: Observe
 ) -> list[Proposal]:
     """Make the branch again where something was decided or a skill moved on; returns what is open then."""
+    if job.alone:
+        unlock(repo)
+    if not job.rebuild:
+        return still_open
+    staged = Staged(by_code=job.by_code)
     restage(repo, still_open, staged, dropped)
     found.take_in(staged)
     ended = {one.proposal for one in staged.decisions}
