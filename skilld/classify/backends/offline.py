@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.offline.coverage import contradicted, opposed_outright, says_already, topic
-from skilld.classify.offline.cues import Cue
-from skilld.classify.offline.detector import Heard, commands, listen, still_standing
+from skilld.classify.offline.grammar import Cue
+from skilld.classify.offline.detector import Heard, listen, plain, still_standing
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.placement import home, points_to_rule, reacts, related, replacement
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
@@ -29,6 +29,7 @@ _REASONS = {
     Cue.PREFERENCE: "Stated as a preference.",
     Cue.CONVENTION: "Stated as how it is done here.",
     Cue.CONDUCT: "Said of how the agent should behave.",
+    Cue.PRACTICE: "Said of all of a kind.",
     Cue.CORRECTION: "Corrected what the skill says.",
     Cue.CONSENT: "Asked not to be done without consent.",
     Cue.REMINDER: "Said before.",
@@ -56,7 +57,7 @@ class Offline:
                 continue
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
             heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
-            heard += [one for one in commands(message.text, agent) if _corrects(one, heard, skills)]
+            heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
             # With one skill in use there is no doubt which work an objection is about.
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
@@ -83,11 +84,13 @@ def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
     )
 
 
-def _corrects(command: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc]) -> bool:
-    """Whether a plain command, not heard as lasting already, gives a line of a skill another number or choice."""
-    if any(one.start == command.start for one in heard):
+def _counts(said: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc], agent: Sequence[str]) -> bool:
+    """Whether plain words, not heard as lasting already, are about a skill in use, or correct a line of it."""
+    if any(one.start == said.start for one in heard):
         return False
-    change = phrase(command).text
+    change = phrase(said).text
+    if said.cue is Cue.PRACTICE and any(related(said, change, skill, agent[-1:]) for skill in skills):
+        return True
     for skill in skills:
         old = contradicted(change, skill.text)
         if old and not topic(change) - topic(old.text) and opposed_outright(change, old.text):

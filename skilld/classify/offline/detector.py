@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from skilld.classify.offline.coverage import TOPICS, opposed
-from skilld.classify.offline.cues import LANGUAGES, Cue, Language
+from skilld.classify.offline.grammar import Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses
 from skilld.text import fold
@@ -24,7 +24,7 @@ _MOST_CLAUSES = 300  # of a turn that are listened to: of more the first and the
 _MOST_HEARD = 40  # of a turn: nobody lays down more rules in one breath
 _PLAIN = 120  # characters of a plain command
 _HINTED = 0.45  # how sure the longest turns can make us: kept, not proposed
-_MODEST = 0.6  # how sure a plain command against a line of the skill makes us
+_MODEST = 0.6  # how sure words with nothing lasting in them make us where the skill in use says otherwise
 _MANY = 700  # characters of a turn above which it is a description, like one that begins as an order
 _DENSE = 2  # letters that a character of Chinese or Japanese stands for
 _LEAD = 40  # characters of "just this once": what is longer is a clause of its own
@@ -60,41 +60,77 @@ class Heard:
     strength: float
 
 
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """One turn as it is listened to: its clauses, its languages, and what kind of turn it is."""
+
+    text: str
+    clauses: list[Clause]
+    languages: list[Language]
+    ordered: bool  # begins as one long order
+    long: bool
+    listed: bool
+    of_product: bool  # speaks of what is being built, and not of the work on it
+
+
 def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return what lasting things `text`, one turn, says; `agent_texts` are the agent's messages before it."""
-    typed = typed_part(text, agent_texts)
-    languages = spoken(typed)
-    said = clauses_of(typed, languages)
-    listed = len(_ITEM.findall(typed)) > _ITEMS
-    much = len(fold(typed)) * (_DENSE if _HAN.search(typed) else 1) > _MANY
-    described = much or _is_order(typed, languages)
-    heard: list[Heard] = []
-    for clause in _ends(said, _MOST_CLAUSES):
-        if len(clause.text) > _LONGEST or _for_once(clause, languages):
-            continue
-        found = _hear(clause, text, languages)
-        if found and (found.cue in _EXPLICIT or not described):
-            heard.append(replace(found, strength=min(found.strength, _HINTED)) if much or listed else found)
-    return _ends(heard, _MOST_HEARD)
+    turn = _turn(text, agent_texts)
+    described = turn.long or turn.ordered
+    heard = [found for clause in turn.clauses if (found := _hear(clause, turn)) is not None]
+    sure = [one for one in heard if one.cue in _EXPLICIT or not described]
+    if turn.long or turn.listed:
+        sure = [replace(one, strength=min(one.strength, _HINTED)) for one in sure]
+    return _ends(sure, _MOST_HEARD)
 
 
-def commands(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
-    """Return the plain commands of `text`: nothing lasting by themselves, but a skill may say otherwise."""
-    typed = typed_part(text, agent_texts)
-    languages = spoken(typed)
-    if _is_order(typed, languages):
+def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
+    """Return what `text` says of a whole kind of things, and its commands: lasting only where a skill is about them."""
+    turn = _turn(text, agent_texts)
+    if turn.ordered or turn.long or turn.listed:
         return []
-    out: list[Heard] = []
-    for clause in _ends([one for one in clauses_of(typed, languages) if len(one.text) <= _LONGEST], _MOST_CLAUSES):
-        for language in languages:
-            opener = language.openers.match(clause.text)
-            begin = opener.end() if opener else 0
-            rest = clause.text[begin:]
-            unfit = clause.question or language.vetoes.search(clause.text) or language.asks.match(rest)
-            if len(rest) <= _PLAIN and not unfit and language.commands.match(rest):
-                out.append(_heard(clause, text, language, Cue.CORRECTION, _MODEST))
-                break
-    return _ends(out, _MOST_HEARD)
+    return _ends([one for clause in turn.clauses if (one := _plain(clause, turn)) is not None], _MOST_HEARD)
+
+
+def _turn(text: str, agent_texts: Sequence[str]) -> _Turn:
+    typed = typed_part(text, agent_texts)
+    found = spoken(typed)
+    said = [
+        clause
+        for clause in _ends(clauses_of(typed, found), _MOST_CLAUSES)
+        if len(clause.text) <= _LONGEST and not _for_once(clause, found)
+    ]
+    folded = fold(typed)
+    return _Turn(
+        text=text,
+        clauses=said,
+        languages=found,
+        ordered=_is_order(typed, found),
+        long=len(folded) * (_DENSE if _HAN.search(typed) else 1) > _MANY,
+        listed=len(_ITEM.findall(typed)) > _ITEMS,
+        of_product=_of_product(folded[:_MANY], found),
+    )
+
+
+def _plain(clause: Clause, turn: _Turn) -> Heard | None:
+    bare = fold(clause.text)
+    if clause.question or turn.of_product:
+        return None
+    for language in turn.languages:
+        opener = language.openers.match(bare)
+        rest = bare[opener.end() if opener else 0 :]
+        if language.vetoes.search(bare) or language.retracts.search(bare) or language.asks.match(rest):
+            continue
+        if language.practice.search(rest):
+            return _heard(clause, turn.text, language, Cue.PRACTICE, _MODEST)
+        if len(rest) <= _PLAIN and language.commands.match(rest):
+            return _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
+    return None
+
+
+def _of_product(bare: str, languages: Sequence[Language]) -> bool:
+    works = any(language.work.search(bare) for language in languages)  # tools have English names in any language
+    return not works and any(language.product.search(bare) for language in languages)
 
 
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
@@ -113,39 +149,40 @@ def spoken(text: str) -> list[Language]:
 
     English is always among them, people mix it into everything.
     """
-    by_code = {language.code: language for language in LANGUAGES}
+    by_code = languages()
     scripts = (("ja", _KANA), ("ko", _HANGUL), ("ru", _CYRILLIC), ("zh", _HAN))
     for code, script in scripts:
         if script.search(text):
             return [by_code[code], by_code["en"]]
     words = {word.lower() for word in _LETTERS.findall(text)}
-    counts = {language.code: len(words & language.marks) for language in LANGUAGES if language.marks}
+    counts = {code: len(words & language.marks) for code, language in by_code.items() if language.marks}
     most = max(counts.values(), default=0)
     return [by_code["en"], *(by_code[code] for code, count in counts.items() if count and count == most)]
 
 
-def _hear(clause: Clause, text: str, languages: Sequence[Language]) -> Heard | None:
+def _hear(clause: Clause, turn: _Turn) -> Heard | None:
     bare = fold(clause.text)  # runs of blanks would cost each expression their square
-    of_work = any(language.work.search(bare) for language in languages)  # tools have English names in any language
+    of_product = turn.of_product or _of_product(bare, turn.languages)
     best: Heard | None = None
-    for language in languages:
+    for language in turn.languages:
         opener = language.openers.match(bare)
-        begin = opener.end() if opener else 0
-        rest = bare[begin:]
+        rest = bare[opener.end() if opener else 0 :]
         if language.vetoes.search(bare) or language.retracts.search(bare):
             continue
         asks = bool(language.asks.match(rest))
         wonders = clause.question and not language.requests.search(bare)
-        of_product = not of_work and bool(language.product.search(bare))
-        for pattern in language.patterns:
-            if asks and pattern.cue is not Cue.REMINDER:  # "isn't that in the rules?" says that it is
+        for cue, strength, pattern in language.heard:
+            if best is not None and strength <= best.strength:
+                break
+            if asks and cue is not Cue.REMINDER:  # "isn't that in the rules?" says that it is
                 continue
-            if wonders and pattern.cue not in _ASKED:
+            if wonders and cue not in _ASKED:
                 continue
-            if of_product and pattern.cue is Cue.ADVERB:  # "the button must always be visible"
+            if of_product and cue is Cue.ADVERB:  # "the button must always be visible"
                 continue
-            if (best is None or pattern.strength > best.strength) and pattern.regex.search(rest):
-                best = _heard(clause, text, language, pattern.cue, pattern.strength)
+            if pattern.search(rest):
+                best = _heard(clause, turn.text, language, cue, strength)
+                break
     return best
 
 
@@ -175,13 +212,13 @@ def _ends(found: list[_T], most: int) -> list[_T]:
     return found if len(found) <= most else found[: most // 2] + found[-(most // 2) :]
 
 
-def clauses_of(typed: str, languages: Sequence[Language]) -> list[Clause]:
+def clauses_of(typed: str, spoken_in: Sequence[Language]) -> list[Clause]:
     """Return the clauses of `typed`; one that asks without a question mark is a question too."""
     return [
         clause
         if clause.question
         or len(clause.text) > _LONGEST
-        or not any(language.unmarked.search(clause.text) for language in languages)
+        or not any(language.unmarked.search(clause.text) for language in spoken_in)
         else replace(clause, question=True)
         for clause in clauses(typed)
     ]

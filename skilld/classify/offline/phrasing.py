@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilld.classify.offline.cues import Cue, compiled
+from skilld.classify.offline.grammar import Cue, compiled
 from skilld.classify.offline.detector import Heard
 from skilld.text import fold
 from skilld.words import denies, stems

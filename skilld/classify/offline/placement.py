@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from skilld.classify.offline.coverage import TOPICS, choices, contradicted, renumbered, swapped, topic
-from skilld.classify.offline.cues import Cue
+from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.detector import Heard
 from skilld.classify.offline.sections import Block, Lines, Section, body_of, sections
 from skilld.text import ended_like
@@ -126,8 +126,8 @@ def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = 
     asked = stems(change)
     if _near(asked, known) or choices(change).keys() & choices(text).keys():
         return True
-    agent = stems(" ".join(before))
-    return bool(asked & agent - _WEAK) and len(agent & known - _WEAK) >= _COMMON_SHARE
+    # What is said right after work that the skill guides is about that work.
+    return len(stems(" ".join(before)) & known - _WEAK) >= _COMMON_SHARE
 
 
 def reacts(heard: Heard, turn: str) -> bool:

@@ -1,0 +1,170 @@
+"""The grammar of lasting words: one table a language, read and compiled when a turn in that language comes.
+
+A TOML file in, a `Language` out; README.md beside this file has the format. Knows no turn: `detector` asks it.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+_HERE = Path(__file__).parent
+_SHARED = "forms"  # the file of what several languages share
+_BLANK = re.compile(r" +(\??)")
+_NAME = re.compile(r"(?<!\(\?)<([a-z_]+)>")
+_NOTHING, _ANYTHING = "(?!)", ""
+_NESTING = 5  # lists inside lists
+
+
+class Cue(StrEnum):
+    """What made a clause sound lasting."""
+
+    LASTING = "lasting"  # "from now on", "every time you"
+    ADVERB = "adverb"  # "always", "never" in an instruction
+    MEMORY = "memory"  # "remember to", "make it a habit", "add this to the rules"
+    STOP = "stop"  # "stop asking me"
+    CONSENT = "consent"  # "not without asking me"
+    PREFERENCE = "preference"  # "I prefer", "answer in English"
+    CONVENTION = "convention"  # "in this repository we"
+    CONDUCT = "conduct"  # "do not assume", "when I ask you"
+    REMINDER = "reminder"  # "I have told you before", "it is in the rules"
+    PRACTICE = "practice"  # "scripts go in assets/js": no lasting word, but said of a whole kind of things
+    CORRECTION = "correction"  # no cue at all, but the skill in use says otherwise
+
+
+# How sure each makes us, 0 to 1, which becomes the confidence of what is heard this way. In the order of asking.
+STRENGTH = {
+    Cue.LASTING: 0.85, Cue.ADVERB: 0.8, Cue.MEMORY: 0.8, Cue.STOP: 0.75, Cue.CONSENT: 0.75, Cue.PREFERENCE: 0.65,
+    Cue.CONVENTION: 0.65, Cue.CONDUCT: 0.65, Cue.REMINDER: 0.6,
+}  # fmt: skip
+KEPT = 0.45  # of forms that are as often meant for once: kept, not proposed
+
+
+@dataclass(frozen=True)
+class Language:
+    """The grammar of one language. Each property is a list of the table as one expression, compiled on first use."""
+
+    code: str
+    lists: Mapping[str, Sequence[str]]
+    forms: Mapping[tuple[Cue, bool], Sequence[str]]
+    spaced: bool
+
+    @cached_property
+    def marks(self) -> frozenset[str]:
+        """The small words that tell the language; none where its script does."""
+        return frozenset(self.lists.get("marks", ()))
+
+    @cached_property
+    def openers(self) -> re.Pattern[str]:
+        return self._listed("openers", "^(?:", r"(?:\s*[,.!:;，。！：、–—-]+\s*| ))+")
+
+    @cached_property
+    def frames(self) -> re.Pattern[str]:
+        behind = r"(?:[\s:，、–—-]+|(?=[.!,;]|$))" if self.spaced else r"[\s,，、的都请請就]*"
+        return self._listed("cuts", r"(?:^|[\s,–—-]+)", behind)
+
+    @cached_property
+    def vetoes(self) -> re.Pattern[str]:
+        return self._words("vetoes")
+
+    @cached_property
+    def retracts(self) -> re.Pattern[str]:
+        return self._listed("retracts", self._bound, "")
+
+    @cached_property
+    def asks(self) -> re.Pattern[str]:
+        return self._listed("asks", r"^¿?\s*", self._bound)
+
+    @cached_property
+    def orders(self) -> re.Pattern[str]:
+        return self._listed("orders", r"^\W*", self._bound)
+
+    @cached_property
+    def commands(self) -> re.Pattern[str]:
+        return self._listed("told", "^", self._bound)
+
+    @cached_property
+    def requests(self) -> re.Pattern[str]:
+        return self._words("requests", _ANYTHING)
+
+    @cached_property
+    def unmarked(self) -> re.Pattern[str]:
+        return self._listed("unmarked", "", "")
+
+    @cached_property
+    def product(self) -> re.Pattern[str]:
+        return self._words("product")
+
+    @cached_property
+    def work(self) -> re.Pattern[str]:
+        return self._words("work")
+
+    @cached_property
+    def heard(self) -> tuple[tuple[Cue, float, re.Pattern[str]], ...]:
+        """What makes a clause lasting by itself, the surest first, each with how sure it makes us."""
+        ranked = [(cue, KEPT if kept else STRENGTH.get(cue, 0), cue is Cue.PRACTICE) for cue, kept in self.forms]
+        found = sorted(((strength, cue) for cue, strength, practice in ranked if not practice), key=lambda one: -one[0])
+        return tuple((cue, strength, self._any_of(cue, kept=strength == KEPT)) for strength, cue in found)
+
+    @cached_property
+    def practice(self) -> re.Pattern[str]:
+        """What is said of a whole kind of things."""
+        return self._any_of(Cue.PRACTICE, kept=False)
+
+    def patterns(self) -> list[re.Pattern[str]]:
+        """Return every expression of the language, compiled."""
+        names = [name for name, value in vars(type(self)).items() if isinstance(value, cached_property)]
+        values = [getattr(self, name) for name in names if name not in {"marks", "heard"}]
+        return [*values, *(pattern for _, _, pattern in self.heard)]
+
+    @property
+    def _bound(self) -> str:
+        return r"\b" if self.spaced else ""
+
+    def _words(self, name: str, missing: str = _NOTHING) -> re.Pattern[str]:
+        return self._listed(name, self._bound, self._bound, missing)
+
+    def _listed(self, name: str, before: str, after: str, missing: str = _NOTHING) -> re.Pattern[str]:
+        return self._compiled(f"{before}<{name}>{after}" if self.lists.get(name) else missing)
+
+    def _any_of(self, cue: Cue, *, kept: bool) -> re.Pattern[str]:
+        return self._compiled("|".join(self.forms.get((cue, kept), ())) or _NOTHING)
+
+    def _compiled(self, source: str) -> re.Pattern[str]:
+        for _ in range(_NESTING):
+            source = _NAME.sub(lambda m: "(?:" + "|".join(self.lists.get(m[1]) or [_NOTHING]) + ")", source)
+        return compiled(source)
+
+
+def compiled(source: str) -> re.Pattern[str]:
+    """Compile an expression without regard to case; a blank matches any white space, one with `?` behind it also none."""
+    return re.compile(_BLANK.sub(lambda m: r"\s*" if m[1] else r"\s+", source), re.IGNORECASE)
+
+
+@cache
+def languages() -> dict[str, Language]:
+    """Return the languages by code, their expressions not compiled yet."""
+    shared = _table(_HERE / f"{_SHARED}.toml")
+    found = sorted(path for path in _HERE.glob("*.toml") if path.stem != _SHARED)
+    return {path.stem: _language(path.stem, _table(path), shared) for path in found}
+
+
+def _table(path: Path) -> dict[str, Any]:
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def _language(code: str, own: Mapping[str, Any], shared: Mapping[str, Any]) -> Language:
+    spaced, like = own.get("spaced", True), own.get("like", False)
+    lists = {**shared["groups"], **{name: value for name, value in own.items() if isinstance(value, list)}}
+    lists |= own.get("groups", {})
+    lists["cuts"] = [*lists.get("frames", ()), *lists.get("tails", ())]
+    forms: dict[tuple[Cue, bool], list[str]] = {}
+    for form in (*own.get("form", ()), *(shared["form"] if like else ())):
+        forms.setdefault((Cue(form["cue"]), form.get("kept", False)), []).extend(form["any"])
+    return Language(code, lists, forms, spaced)
