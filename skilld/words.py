@@ -129,9 +129,17 @@ def _stems(text: str, left_out: frozenset[str]) -> frozenset[str]:
     return frozenset(word for word in found if len(word) > 1)
 
 
+_IRREGULAR = dict(
+    pair.split(":")
+    for pair in """ran:run wrote:write written:write kept:keep sent:send built:build took:take taken:take gave:give
+    given:give broke:break broken:break chose:choose chosen:choose left:leave said:say went:go gone:go""".split()
+)
+
+
 def stem(word: str) -> str:
     """Return a word without its commonest English ending (crude on purpose: both sides are treated alike)."""
     word = word.replace("\u2019", "'").removesuffix("'s")
+    word = _IRREGULAR.get(word, word)
     for suffix in _SUFFIXES:
         if word.endswith(suffix) and len(word) - len(suffix) >= _MIN_STEM:
             word = word[: -len(suffix)]

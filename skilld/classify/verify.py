@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.adopted import Endorsement, endorsed, is_bare_assent, passed_back, question
 from skilld.classify.clauses import beyond, without_beyond
-from skilld.classify.offline.coverage import says_already
+from skilld.classify.offline.coverage import said_in, says_already
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.polarity import asks_to_remove, turns_round
 from skilld.classify.support import Support, adds_only, supports
@@ -249,7 +249,8 @@ class Verdict:
     """The updates of a batch after the checks. `learned` and `dropped` carry why, as a clause for the person.
 
     `faults` say what was wrong with updates that a back-end should never have made. `foreign` are those among them
-    whose quote is right and whose change is in other words than the person's.
+    whose quote is right and whose change is in other words than the person's. `said` are those that stand in the skill
+    or the instructions already, each with the line that says it.
     """
 
     proposed: tuple[Checked, ...] = ()
@@ -257,6 +258,7 @@ class Verdict:
     dropped: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
     foreign: tuple[Update, ...] = ()
+    said: tuple[tuple[Update, str], ...] = ()
 
     def __add__(self, other: Verdict) -> Verdict:
         return Verdict(
@@ -265,6 +267,7 @@ class Verdict:
             self.dropped + other.dropped,
             self.faults + other.faults,
             self.foreign + other.foreign,
+            self.said + other.said,
         )
 
 
@@ -282,6 +285,7 @@ def verify(
     dropped: list[str] = []
     faults: list[str] = []
     foreign: list[Update] = []
+    stands: list[tuple[Update, str]] = []
     for update in updates:
         said = turn_of(messages, update)
         if said is None:
@@ -295,24 +299,31 @@ def verify(
                 foreign.append(tidy)
         elif skill is None:
             learned.append((tidy, "no skill was in use"))
-        elif _is_said(tidy, skill.text):
+        elif (line := _said_in(tidy, skill.text)) is not None:
             dropped.append("the skill says it already")
-        elif instructions and _is_said(tidy, instructions):
+            stands.append((tidy, line))
+        elif instructions and (line := _said_in(tidy, instructions)) is not None:
             dropped.append("the project's standing instructions say it already")
+            stands.append((tidy, line))
         elif update.confidence < sure:
             learned.append((tidy, "it is not sure enough, or not about this skill"))
         else:
             proposed.append(Checked(tidy, support.by_assent, taken_up, support.beyond))
-    return Verdict(tuple(_each_once(proposed)), tuple(learned), tuple(dropped), tuple(faults), tuple(foreign))
+    return Verdict(
+        tuple(_each_once(proposed)), tuple(learned), tuple(dropped), tuple(faults), tuple(foreign), tuple(stands)
+    )
 
 
-def _is_said(update: Update, text: str) -> bool:
-    """Whether a text says an update already. A line that is to change says nearly the same, one to remove all of it."""
+def _said_in(update: Update, text: str) -> str | None:
+    """Return the line that says an update already.
+
+    A line that is to change says nearly the same, one that is to go all of it.
+    """
     if update.kind is Kind.REMOVE_STEP:
-        return False
+        return None
     if update.kind is Kind.CHANGE_STEP:
-        return says_already(update.change, text, covered=1.0, whole=True)
-    return says_already(update.change, text)
+        return said_in(update.change, text, covered=1.0, whole=True)
+    return said_in(update.change, text)
 
 
 def _each_once(proposed: Sequence[Checked]) -> list[Checked]:

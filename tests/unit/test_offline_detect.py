@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from skilld.classify.backends.offline import Offline
+from skilld.classify.verify import verify
 from skilld.edit.operations import apply
 from skilld.pipeline.edits import placed
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update
@@ -40,7 +41,9 @@ OTHER = SkillDoc(2, "invoices", "/skills/invoices/SKILL.md", "# Invoices\n\n- Ro
 
 def detect(*texts: str, skills: tuple[SkillDoc, ...] = (SKILL,), instructions: str = "") -> list[Update]:
     messages = [Message(text, turn=number) for number, text in enumerate(texts, 1)]
-    return Offline().detect(messages, list(skills), instructions=instructions)
+    found = Offline().detect(messages, list(skills), instructions=instructions)
+    stands = [update for update, _ in verify(found, messages, skills, instructions).said]
+    return [update for update in found if update.quote not in [one.quote for one in stands]]
 
 
 def edit(change: str, text: str = NOTES) -> list[Operation]:

@@ -16,8 +16,10 @@ from skilld.classify.offline.detector import Heard, listen, plain, still_standin
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.placement import home, points_to_rule, reacts, related, replacement
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
+from skilld.words import other_tongue
 
 _UNCLEAR = 0.4  # heard, but not to be proposed in these words
+_OPENING = 2000  # characters of a skill by which its language is told
 _UNRELATED = 0.45  # clear, but nothing to do with the skill in use
 _NO_LONGER = re.compile(r"no need to\b|no longer\b", re.IGNORECASE)
 
@@ -46,9 +48,9 @@ class Offline:
     ) -> list[Update]:
         """Return the lasting things said in `messages`, the batch in order.
 
-        With no `skills` the updates have skill None. What the skill or `instructions` (the text of the CLAUDE.md or
-        AGENTS.md that the session loads) says already is left out, and so is what was taken back. A confidence below
-        0.5 means: keep it as a learning, do not propose it.
+        With no `skills` the updates have skill None. What was taken back is left out, and what points to a rule in a
+        skill or in `instructions` (the text of the CLAUDE.md or AGENTS.md that the session loads); what they say
+        already is not: `verify` finds the line. A confidence below 0.5 means: keep it as a learning, do not propose it.
         """
         rules_are_loaded = bool(skills or instructions)
         updates: list[Update] = []
@@ -64,8 +66,7 @@ class Offline:
                 _update(one, message.turn, agent, skills, answered if reacts(one, message.text) else None)
                 for one in heard
             ]
-        standing = still_standing(_once(updates), messages)
-        return [update for update in standing if not _known(update, skills, instructions)]
+        return still_standing(_once(updates), messages)
 
     def edit(self, update: Update, skill: SkillDoc) -> list[Operation]:
         """Return the operation that puts `update.change` in place of the line it contradicts; none where it adds."""
@@ -89,7 +90,7 @@ def _counts(said: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc], age
     if any(one.start == said.start for one in heard):
         return False
     change = phrase(said).text
-    if said.cue is Cue.PRACTICE and any(related(said, change, skill, agent[-1:]) for skill in skills):
+    if said.cue is Cue.PRACTICE and any(_about(said, change, skill, skills, agent[-1:]) for skill in skills):
         return True
     for skill in skills:
         old = contradicted(change, skill.text)
@@ -98,13 +99,28 @@ def _counts(said: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc], age
     return False
 
 
+def _about(heard: Heard, change: str, skill: SkillDoc, skills: Sequence[SkillDoc], before: Sequence[str]) -> bool:
+    """Whether what was heard is about the work that `skill` guides.
+
+    In another language than the skill's no word of both is alike: then the only skill in use is meant, as by an answer
+    to what the agent just spoke of.
+    """
+    if related(heard, change, skill, before):
+        return True
+    if len(skills) > 1 or not before:
+        return False
+    if heard.cue is Cue.PRACTICE:
+        return bool(topic(change) & topic(before[-1]))
+    return other_tongue(change, skill.text[:_OPENING])
+
+
 def _update(
     heard: Heard, turn: int, agent: Sequence[str], skills: Sequence[SkillDoc], answered: SkillDoc | None
 ) -> Update:
     said = phrase(heard)
     named = [doc for doc in skills if doc.name.replace("-", " ").lower() in heard.quote.lower()]
     in_use = _in_use(skills, turn)
-    skill = next((doc for doc in named or in_use if related(heard, said.text, doc, agent[-1:])), answered)
+    skill = next((doc for doc in named or in_use if _about(heard, said.text, doc, skills, agent[-1:])), answered)
     target = skill or (in_use[0] if in_use else None)
     confidence = heard.strength if said.clear else min(heard.strength, _UNCLEAR)
     if target and not skill:
@@ -144,7 +160,3 @@ def _once(updates: Sequence[Update]) -> list[Update]:
             kept[twin] = update
     return kept
 
-
-def _known(update: Update, skills: Sequence[SkillDoc], instructions: str) -> bool:
-    texts = [doc.text for doc in skills if doc.number == update.skill]
-    return any(says_already(update.change, text) for text in (*texts, instructions))

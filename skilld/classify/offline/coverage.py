@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from skilld.classify.offline.sections import Block, Lines, sections
+from skilld.classify.offline.sections import Block, Lines, body_of, sections
 from skilld.words import denies, measures, numbers
 from skilld.words import stems as stems_of
 
@@ -74,6 +74,8 @@ _SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about
 # The lines of one text are compared with each of many instructions: 9.3 s became 2.0 s in a merge of two long skills.
 stems = lru_cache(maxsize=4096)(stems_of)
 _PLAIN_VERBS = stems("use write put make keep do add give take have be set")
+# Function words that make a rule another one. Those of an order of steps are members of a choice.
+_DIRECTIONS = frozenset("up down out off under over above below without except unless only every each all both".split())
 _MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
 _FEWEST = 2  # stems: a single one that is no choice stands in many a rule
 _LONGEST = 400  # characters: a longer block is no single rule
@@ -81,24 +83,38 @@ _LONGEST_CHANGE = 2000  # characters: a longer change is no instruction, and is 
 
 
 def says_already(change: str, text: str, *, covered: float = _COVERED, whole: bool = False) -> bool:
-    """Whether one line or item of `text` says what `change` says: its words, its numbers, the same yes or no.
+    """Whether one line or item of `text` says what `change` says; `said_in` has what that takes."""
+    return said_in(change, text, covered=covered, whole=whole) is not None
+
+
+def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = False) -> str | None:
+    """Return the line or item of `text` that says what `change` says: its words, its numbers, the same yes or no.
 
     Verbs that any rule can do without do not count: "never use X" is said by "no X". `covered` is the share of the
-    change's words that the line must have. With `whole` it must turn down what the change does, too: "X instead of Y".
+    change's words that the line must have, with its heading, which alone says nothing. A word that tells a direction
+    ("a down migration") must be there whatever else is. With `whole` the line must turn down what the change does, too:
+    "X instead of Y".
     """
     if len(change) > _LONGEST_CHANGE:
-        return False
+        return None
     asked = change if whole else chosen_part(change)
     if len(stems(asked) - _PLAIN_VERBS) < _FEWEST and not choices(asked):
         asked = change  # "one file instead of three" is not said by whatever speaks of files
     wanted = stems(asked) - _PLAIN_VERBS or stems(asked)
-    return bool(wanted) and any(
-        len(wanted & stems(rule)) >= covered * len(wanted)
-        and numbers(asked) <= numbers(rule)
-        and denies(asked) == denies(rule)
-        and same_choice(asked, rule)
-        for rule in _rules(text)
-    )
+    for heading, line in _rules(text) if wanted else ():
+        own = stems(line) - _PLAIN_VERBS
+        held = wanted & (own | stems(heading))
+        if (
+            len(held) >= covered * len(wanted)
+            and len(held & own) * 2 >= len(wanted)
+            and (len(wanted) > 1 or choices(asked) or len(own) <= _FEWEST)
+            and _directions(asked) <= _directions(line)
+            and numbers(asked) <= numbers(line)
+            and denies(asked) == denies(line)
+            and same_choice(asked, line)
+        ):
+            return line
+    return None
 
 
 def contradicted(change: str, text: str) -> Lines | None:
@@ -158,11 +174,17 @@ def topic(text: str) -> frozenset[str]:
     return frozenset(about - _PLAIN_VERBS or about)
 
 
-def _rules(text: str) -> Iterator[str]:
+def _rules(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the rules of a text behind its front matter, whole and line by line, each with the heading above it."""
     for section in sections(text):
         for block in section.blocks:
-            yield f"{section.heading} {block.text}"
-    yield from text.splitlines()
+            yield section.heading, block.text
+    for line in body_of(text) or text.splitlines():
+        yield "", line
+
+
+def _directions(text: str) -> frozenset[str]:
+    return _DIRECTIONS.intersection(word.casefold() for word in _WORD.findall(text))
 
 
 def _likeness(change: str, line: str) -> float:
