@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeVar
 
 from skilld.classify.offline.coverage import TOPICS, opposed
@@ -38,6 +39,7 @@ _KANA = re.compile(r"[\u3040-\u30ff]")
 _HANGUL = re.compile(r"[\uac00-\ud7af]")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _NO_WORDS = re.compile(r"\W*+")
+_GAP = re.compile(r"(?<![ \t])[ \t]{200,}+")
 _APOSTROPHES = str.maketrans("’ʼ`´", "''`'")
 
 
@@ -75,7 +77,7 @@ class _Turn:
 
 def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return what lasting things `text`, one turn, says; `agent_texts` are the agent's messages before it."""
-    turn = _turn(text, agent_texts)
+    turn = _turn(text, tuple(agent_texts))
     described = turn.long or turn.ordered
     heard = [found for clause in turn.clauses if (found := _hear(clause, turn)) is not None]
     sure = [one for one in heard if one.cue in _EXPLICIT or not described]
@@ -86,13 +88,14 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
 
 def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return what `text` says of a whole kind of things, and its commands: lasting only where a skill is about them."""
-    turn = _turn(text, agent_texts)
+    turn = _turn(text, tuple(agent_texts))
     if turn.ordered or turn.long or turn.listed:
         return []
     return _ends([one for clause in turn.clauses if (one := _plain(clause, turn)) is not None], _MOST_HEARD)
 
 
-def _turn(text: str, agent_texts: Sequence[str]) -> _Turn:
+@lru_cache(maxsize=1)  # both questions are asked of each turn, and of a long one reading it is all that takes time
+def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     typed = typed_part(text, agent_texts)
     found = spoken(typed)
     said = [
@@ -225,8 +228,12 @@ def clauses_of(typed: str, spoken_in: Sequence[Language]) -> list[Clause]:
 
 
 def typed_part(text: str, agent_texts: Sequence[str]) -> str:
-    """Return `text` with what is not the person's own filled, and one kind of apostrophe; places stay."""
-    return without_quotations(own_words(text, agent_texts)).translate(_APOSTROPHES)
+    """Return `text` with what is not the person's own filled, and one kind of apostrophe; places stay.
+
+    A gap that nobody types ends a line, so that a megabyte of blanks costs no expression a megabyte.
+    """
+    ended = _GAP.sub(lambda gap: "\n" * len(gap[0]), text)
+    return without_quotations(own_words(ended, agent_texts)).translate(_APOSTROPHES)
 
 
 # What was said and withdrawn later in the same batch.
