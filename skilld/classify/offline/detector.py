@@ -89,9 +89,12 @@ def listen(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
 def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
     """Return what `text` says of a whole kind of things, and its commands: lasting only where a skill is about them."""
     turn = _turn(text, tuple(agent_texts))
-    if turn.ordered or turn.long or turn.listed:
+    if turn.long or turn.listed:
         return []
-    return _ends([one for clause in turn.clauses if (one := _plain(clause, turn)) is not None], _MOST_HEARD)
+    heard = [one for clause in turn.clauses if (one := _plain(clause, turn)) is not None]
+    # Behind a task, only what is said of all of a kind; the task itself says what it is about.
+    behind = [one for one in heard if one.cue is Cue.PRACTICE and one.start > turn.clauses[0].start]
+    return _ends(behind if turn.ordered else heard, _MOST_HEARD)
 
 
 @lru_cache(maxsize=1)  # both questions are asked of each turn, and of a long one reading it is all that takes time
@@ -101,7 +104,7 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
     said = [
         clause
         for clause in _ends(clauses_of(typed, found), _MOST_CLAUSES)
-        if len(clause.text) <= _LONGEST and not _for_once(clause, found)
+        if len(clause.text) <= _LONGEST and not _led_astray(clause, found)
     ]
     folded = fold(typed)
     return _Turn(
@@ -119,6 +122,7 @@ def _plain(clause: Clause, turn: _Turn) -> Heard | None:
     bare = fold(clause.text)
     if clause.question or turn.of_product:
         return None
+    commanded: Heard | None = None
     for language in turn.languages:
         opener = language.openers.match(bare)
         rest = bare[opener.end() if opener else 0 :]
@@ -126,9 +130,9 @@ def _plain(clause: Clause, turn: _Turn) -> Heard | None:
             continue
         if language.practice.search(rest):
             return _heard(clause, turn.text, language, Cue.PRACTICE, _MODEST)
-        if len(rest) <= _PLAIN and language.commands.match(rest):
-            return _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
-    return None
+        if commanded is None and len(rest) <= _PLAIN and language.commands.match(rest):
+            commanded = _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
+    return commanded
 
 
 def _of_product(bare: str, languages: Sequence[Language]) -> bool:
@@ -197,10 +201,13 @@ def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: fl
     return Heard(quote, said, clause.start, clause.question, language, cue, strength)
 
 
-def _for_once(clause: Clause, languages: Sequence[Language]) -> bool:
-    """Whether what leads up to the clause says that it holds for once: "just this once, always ..."."""
+def _led_astray(clause: Clause, languages: Sequence[Language]) -> bool:
+    """Whether what leads up to the clause says that it holds for once, or who does it: "the tool must ..., and never"."""
     lead = clause.lead
-    return bool(lead) and len(lead) <= _LEAD and any(language.vetoes.search(lead) for language in languages)
+    if not lead:
+        return False
+    once = len(lead) <= _LEAD and any(language.vetoes.search(lead) for language in languages)
+    return once or any(language.theirs.match(lead) for language in languages)
 
 
 def _is_order(typed: str, languages: Sequence[Language]) -> bool:

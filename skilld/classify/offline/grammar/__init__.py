@@ -90,6 +90,10 @@ class Language:
         return self._listed("told", "^", self._bound)
 
     @cached_property
+    def theirs(self) -> re.Pattern[str]:
+        return self._listed("theirs", r"^\W*", self._bound)
+
+    @cached_property
     def requests(self) -> re.Pattern[str]:
         return self._words("requests", _ANYTHING)
 
