@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
-from skilld.classify.offline.coverage import contradicted, opposed_outright, says_already, topic
+from skilld.classify.offline.coverage import contradicted, opposed_outright, says_already, stems, topic, turned_down
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.detector import Heard, listen, plain, still_standing
 from skilld.classify.offline.phrasing import phrase
@@ -105,6 +105,9 @@ def _about(heard: Heard, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
     In another language than the skill's no word of both is alike: then the only skill in use is meant, as by an answer
     to what the agent just spoke of.
     """
+    refused = turned_down(change) if heard.cue is Cue.PRACTICE else ""
+    if refused and not stems(refused) & stems(skill.text):
+        return False  # "the red one, not the blue one": of what the skill wants nothing is turned down
     if related(heard, change, skill, before):
         return True
     if len(skills) > 1 or not before:

@@ -26,6 +26,8 @@ _FAMILIES = tuple(frozenset(family.split()) for family in TOPICS["choices"])
 _TURNED_DOWN = re.compile(
     r", (?:and |but )?(?:not|never)\b| (?:(?:and|but) (?:not|never)|instead of|rather than|over)\b", re.IGNORECASE
 )
+_NOT = re.compile(r"\w,? (?:not|nicht|no|non|não|niet|не|nie) (?=\w)", re.IGNORECASE)
+_REFUSED = 4  # words
 _WORD = re.compile(r"[^\W_](?:[\w-]*[^\W_])?", re.UNICODE)
 
 
@@ -38,6 +40,12 @@ def choices(text: str) -> dict[int, frozenset[str]]:
 def chosen_part(text: str) -> str:
     """Return `text` up to what it turns down: "use pnpm" of "use pnpm, not npm"."""
     return _TURNED_DOWN.split(text, maxsplit=1)[0]
+
+
+def turned_down(text: str) -> str:
+    """Return the few words that `text` turns down: "npm" of "use pnpm, not npm"; nothing where it turns down nothing."""
+    found = _TURNED_DOWN.search(text) or _NOT.search(text)
+    return " ".join(text[found.end() :].split()[:_REFUSED]).partition(",")[0] if found else ""
 
 
 def changed_choice(change: str, other: str) -> bool:

@@ -20,6 +20,7 @@ from skilld.words import denies, stems
 _LONGEST = 280  # characters
 _MOST = 1000  # characters of what was heard that are looked at
 _FEWEST = 2  # stems: "always do it" is no rule
+_SOME_WORDS = 4  # "always keep a backup"
 _TURNS = 3  # "please make sure you don't": openings behind each other
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -65,8 +66,8 @@ def phrase(heard: Heard) -> Phrase:
 
 
 def _says_enough(text: str) -> bool:
-    """Whether `text` has content: two stems, or one that is denied ("no abbreviations")."""
-    return len(stems(text)) >= _FEWEST - denies(text)
+    """Whether `text` has content: two stems, or one that is denied ("no abbreviations") or done something with."""
+    return len(stems(text)) >= _FEWEST - (denies(text) or len(text.split()) >= _SOME_WORDS)
 
 
 def _carried(text: str) -> str | None:
