@@ -27,7 +27,7 @@ CHEAP = 0.003  # seconds that no search of so few characters takes unless it gro
 # What sees only so many characters at a time: one clause, its white space folded (skilld/classify/offline/detector.py),
 # what stands near a number, one added line (skilld/edit/lint.py).
 BOUNDED = {
-    "skilld.classify.offline.cues": 500,
+    "skilld.classify.offline.grammar": 500,
     "skilld.classify.offline.phrasing": 1000,
     "skilld.words._UNIT_BEFORE": 60,
     "skilld.edit.rules": 4000,

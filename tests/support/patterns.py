@@ -17,6 +17,7 @@ from typing import Any
 
 import skilld
 from skilld.classify.backends.agent_cli import backend
+from skilld.classify.offline import grammar
 from skilld.redact import commands, credentials
 
 ROOT = Path(skilld.__file__).parent
@@ -34,7 +35,7 @@ HELD = frozenset(
     {
         "skilld.agents.wrapped.__post_init__",
         "skilld.agents.claude_code.wrappers._openings",
-        "skilld.classify.offline.cues.__init__.compiled",
+        "skilld.classify.offline.grammar.__init__.compiled",
         "skilld.edit.findings.phrase",
         "skilld.redact.bare._issuer",
         "skilld.redact.commands._programs",
@@ -88,6 +89,9 @@ def patterns() -> dict[AnyPattern, str]:
     for place, sources in COMPILED_ON_USE.items():
         for source in sources():
             found.setdefault(re.compile(source), place)
+    for language in grammar.languages().values():
+        for pattern in language.patterns():
+            found.setdefault(pattern, f"{grammar.__name__}.{language.code}")
     for path in sorted(ROOT.rglob("*.py")):
         for pattern, where in _written_out(path):
             found.setdefault(pattern, where)

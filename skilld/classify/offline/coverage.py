@@ -26,7 +26,12 @@ _FAMILIES = tuple(frozenset(family.split()) for family in TOPICS["choices"])
 _TURNED_DOWN = re.compile(
     r", (?:and |but )?(?:not|never)\b| (?:(?:and|but) (?:not|never)|instead of|rather than|over)\b", re.IGNORECASE
 )
-_NOT = re.compile(r"\w,? (?:not|nicht|no|non|não|niet|не|nie) (?=\w)", re.IGNORECASE)
+# "X not Y", and not "it is not Y".
+_NOT = re.compile(
+    r"(?<!\bis)(?<!\bare)(?<!\bwas)(?<!\bwere)(?<!\bdo)(?<!\bdoes)(?<!\bdid)(?<!\bcan)(?<!\bwill)(?<!\bshould)"
+    r"(?<!\bmust)(?<!\bhave)(?<!\bhas)(?<!\bwe)(?<!\bi)(?<=[\w,]) not (?=\w)|, (?:nicht|non|não|niet|не|nie) (?=\w)",
+    re.IGNORECASE,
+)
 _REFUSED = 4  # words
 _WORD = re.compile(r"[^\W_](?:[\w-]*[^\W_])?", re.UNICODE)
 
