@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 
 import pytest
@@ -233,3 +235,31 @@ def test_many_blank_lines_take_no_longer_than_as_many_letters() -> None:
 
     said = "Always put the ticket number first."
     assert spent("\n" * 60_000 + said) < 30 * spent("a\n" * 30_000 + said)  # 3 times; a quadratic rule takes 300
+
+
+def test_no_language_is_compiled_before_a_turn_comes() -> None:
+    program = (
+        "from skilld.classify.backends.offline import Offline; from skilld.classify.offline import grammar;"
+        "from skilld.types import Message; print(grammar.languages.cache_info().currsize);"
+        "Offline().detect([Message('use tabs from now on', turn=1)], []);"
+        "print(sorted(one.code for one in grammar.languages().values() if 'heard' in vars(one)))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout.split("\n")[:2] == ["0", "['en']"]
+
+
+def test_a_gap_that_nobody_types_ends_what_is_said() -> None:
+    said = "From now on always sort the entries"
+    assert [one.quote for one in listen(said + " " * 300 + "x")] == [said]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the tool must always write utf-8 and never overwrite existing files",
+        "das tool soll immer utf-8 schreiben und nie bestehende dateien überschreiben",
+        "el script siempre debe avisar y nunca borrar filas",
+    ],
+)
+def test_what_a_product_must_do_does_not_become_the_agents_behind_an_and(said: str) -> None:
+    assert listen(said) == []

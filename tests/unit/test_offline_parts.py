@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.offline.coverage import changed_choice, contradicted, opposed, says_already, swapped
+from skilld.classify.offline.coverage import changed_choice, contradicted, opposed, said_in, says_already, swapped, turned_down
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.offline.sentences import clauses
 from skilld.words import denies, measures, stems
@@ -45,10 +45,36 @@ def test_an_order_does_not_deny(text: str) -> None:
         ("Always run the linter.", "```\nrun the linter first\n```", True),
         ("Write tests for parsers.", "## Tests\n\n- Write some for parsers too.", True),
         ("Write tests.", "Ship it.", False),
+        # Y5: the whole of what was said, and not one stem it shares with a heading, a description or a longer rule.
+        ("Always add a down migration too.", "# Migrations\n\n- Write one migration for each change.", False),
+        ("Always add a down migration too.", "- Write a down migration for each up migration.", True),
+        ("Add a changelog.", "- Read the changelog before you write the release notes.", False),
+        ("Sort the tags.", "# Tags\n\n- As the team likes it.", False),
+        ("Always write the version in the notes.", "---\nname: x\ndescription: Write notes, version\n---\nHi.", False),
+        ("Never edit a migration that already ran.", "- Never edit a migration that has run.", True),
     ],
 )
 def test_what_a_text_says_already(change: str, text: str, *, said: bool) -> None:
     assert says_already(change, text) is said
+
+
+def test_the_line_that_says_it_is_named() -> None:
+    text = "# Migrations\n\nOne file each.\n\n- Write a down migration for each up migration.\n"
+    assert said_in("Always add a down migration too.", text) == "Write a down migration for each up migration."
+    assert said_in("Never squash migrations.", text) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("Use pnpm, not npm.", "npm."),
+        ("semicolons instead of commas", "commas"),
+        ("The minutes are not free.", ""),
+        ("Belege nach Kostenstelle, nicht nach Monat", "nach Monat"),
+    ],
+)
+def test_what_is_turned_down_is_told_from_what_is_denied(text: str, refused: str) -> None:
+    assert turned_down(text) == refused
 
 
 @pytest.mark.parametrize(

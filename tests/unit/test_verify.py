@@ -88,6 +88,7 @@ def test_what_the_skill_says_already_is_dropped_and_no_fault() -> None:
     said = "always one line per entry"
     found = _verdict(replace(UPDATE, change="Write one line per entry.", quote=said), said)
     assert (found.proposed, found.dropped, found.faults) == ((), ("the skill says it already",), ())
+    assert [line for _, line in found.said] == ["Write one line per entry."]
 
 
 def test_what_the_standing_instructions_say_is_dropped() -> None:

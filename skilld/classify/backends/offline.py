@@ -14,7 +14,7 @@ from skilld.classify.offline.coverage import contradicted, opposed_outright, say
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.detector import Heard, listen, plain, still_standing
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.offline.placement import home, points_to_rule, reacts, related, replacement
+from skilld.classify.offline.placement import points_to_rule, reacts, related, replacement, target_section
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import other_tongue
 
@@ -130,7 +130,7 @@ def _update(
         confidence = min(confidence, _UNRELATED)
     return Update(
         skill=target.number if target else None,
-        section=home(said.text, target.text).heading if target else "",
+        section=target_section(said.text, target.text).heading if target else "",
         change=said.text,
         reason=_REASONS[heard.cue],
         kind=_kind(heard, said.text, target),

@@ -23,7 +23,7 @@ _RULE_HEADING = re.compile(
     r"practice|tips|do and don|regla|regra|règle|regel|правил|规则|规范|ルール|규칙",
     re.IGNORECASE,
 )
-_NO_HOME = re.compile(
+_NO_TARGET = re.compile(
     r"example|reference|resource|licen[cs]e|changelog|credit|link|see also|further|faq|troubleshoot|output|template|"
     r"overview|description|when to|checklist|requirement|prerequisite|purpose|introduction|about",
     re.IGNORECASE,
@@ -34,7 +34,7 @@ _STEP = re.compile(
 _OWN_WORDS = 1  # stems: two rules that each say more than this beyond the other stand side by side
 
 
-def home(change: str, text: str) -> Section:
+def target_section(change: str, text: str) -> Section:
     """Return the section of the skill `text` in which `change` fits best."""
     found = sections(text)
     titles = stems(" ".join(section.heading for section in found if section.level == 1))
@@ -46,7 +46,7 @@ def home(change: str, text: str) -> Section:
         if items:
             score += 1.5 if _is_plain(items[-1]) else -1.5 * (not _STEP.search(change))
         score += 1.5 if _RULE_HEADING.search(section.heading) else 0.0
-        score -= 4.0 if _NO_HOME.search(section.heading) else 0.0
+        score -= 4.0 if _NO_TARGET.search(section.heading) else 0.0
         score -= 2.0 if not section.blocks else 0.0
         return score, section.line
 
