@@ -112,9 +112,8 @@ def _about(heard: Heard, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
         return True
     if len(skills) > 1 or not before:
         return False
-    if heard.cue is Cue.PRACTICE:
-        return bool(topic(change) & topic(before[-1]))
-    return other_tongue(change, skill.text[:_OPENING])
+    taken_up = heard.cue is Cue.PRACTICE and bool(topic(change) & topic(before[-1]))
+    return taken_up or other_tongue(change, skill.text[:_OPENING])
 
 
 def _update(
