@@ -120,19 +120,24 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
 
 def _plain(clause: Clause, turn: _Turn) -> Heard | None:
     bare = fold(clause.text)
-    if clause.question or turn.of_product:
+    if clause.question or turn.of_product or _ruled_out(bare, turn.languages):
         return None
     commanded: Heard | None = None
     for language in turn.languages:
         opener = language.openers.match(bare)
         rest = bare[opener.end() if opener else 0 :]
-        if language.vetoes.search(bare) or language.retracts.search(bare) or language.asks.match(rest):
+        if language.asks.match(rest):
             continue
         if language.practice.search(rest):
             return _heard(clause, turn.text, language, Cue.PRACTICE, _MODEST)
         if commanded is None and len(rest) <= _PLAIN and language.commands.match(rest):
             commanded = _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
     return commanded
+
+
+def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
+    """Whether a clause holds for once, is somebody else's, or takes something back, in any language it may be in."""
+    return any(language.vetoes.search(bare) or language.retracts.search(bare) for language in languages)
 
 
 def _of_product(bare: str, languages: Sequence[Language]) -> bool:
@@ -171,11 +176,9 @@ def _hear(clause: Clause, turn: _Turn) -> Heard | None:
     bare = fold(clause.text)  # runs of blanks would cost each expression their square
     of_product = turn.of_product or _of_product(bare, turn.languages)
     best: Heard | None = None
-    for language in turn.languages:
+    for language in () if _ruled_out(bare, turn.languages) else turn.languages:
         opener = language.openers.match(bare)
         rest = bare[opener.end() if opener else 0 :]
-        if language.vetoes.search(bare) or language.retracts.search(bare):
-            continue
         asks = bool(language.asks.match(rest))
         wonders = clause.question and not language.requests.search(bare)
         for cue, strength, pattern in language.heard:
