@@ -129,11 +129,11 @@ def _stems(text: str, left_out: frozenset[str]) -> frozenset[str]:
     return frozenset(word for word in found if len(word) > 1)
 
 
-_IRREGULAR = dict(
-    pair.split(":")
-    for pair in """ran:run wrote:write written:write kept:keep sent:send built:build took:take taken:take gave:give
-    given:give broke:break broken:break chose:choose chosen:choose left:leave said:say went:go gone:go""".split()
-)
+_IRREGULAR = {
+    "ran": "run", "wrote": "write", "written": "write", "kept": "keep", "sent": "send", "built": "build",
+    "took": "take", "taken": "take", "gave": "give", "given": "give", "broke": "break", "broken": "break",
+    "chose": "choose", "chosen": "choose", "left": "leave", "said": "say", "went": "go", "gone": "go",
+}  # fmt: skip
 
 
 def stem(word: str) -> str:

@@ -89,13 +89,15 @@ def patterns() -> dict[AnyPattern, str]:
     for place, sources in COMPILED_ON_USE.items():
         for source in sources():
             found.setdefault(re.compile(source), place)
-    for language in grammar.languages().values():
-        for pattern in language.patterns():
-            found.setdefault(pattern, f"{grammar.__name__}.{language.code}")
-    for path in sorted(ROOT.rglob("*.py")):
-        for pattern, where in _written_out(path):
-            found.setdefault(pattern, where)
+    written = itertools.chain.from_iterable(_written_out(path) for path in sorted(ROOT.rglob("*.py")))
+    for pattern, where in itertools.chain(_of_languages(), written):
+        found.setdefault(pattern, where)
     return found
+
+
+def _of_languages() -> Iterator[tuple[AnyPattern, str]]:
+    for language in grammar.languages().values():
+        yield from ((pattern, f"{grammar.__name__}.{language.code}") for pattern in language.patterns())
 
 
 def _inside(value: Any, where: str, seen: set[int], deep: int = 0) -> Iterator[tuple[AnyPattern, str]]:

@@ -47,10 +47,10 @@ def test_everyday_words_are_proposed_and_what_looks_like_them_is_not(half: int) 
     found = by_tag(half)
     right = sum(sum(found[tag]) for tag in LASTING)
     wrong = sum(sum(cases) for tag, cases in found.items() if tag not in LASTING)
-    assert right / (right + wrong) >= 0.9  # noqa: PLR2004
-    assert sum(found["explicit"]) / len(found["explicit"]) >= 0.75  # noqa: PLR2004
-    assert sum(found["plain"]) / len(found["plain"]) >= 0.35  # noqa: PLR2004
-    assert sum(found["mixed"]) / len(found["mixed"]) >= 0.25  # noqa: PLR2004
+    assert right / (right + wrong) >= 0.9
+    assert sum(found["explicit"]) / len(found["explicit"]) >= 0.75
+    assert sum(found["plain"]) / len(found["plain"]) >= 0.35
+    assert sum(found["mixed"]) / len(found["mixed"]) >= 0.25
 
 
 def practices(said: str) -> bool:

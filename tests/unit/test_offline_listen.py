@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from skilld.classify.offline.grammar import Cue, languages
 from skilld.classify.offline.detector import listen, retractions, spoken
+from skilld.classify.offline.grammar import Cue, languages
 
 LASTING = """
 From now on, run the formatter before you hand anything back.
@@ -224,7 +224,7 @@ def test_what_is_taken_back_is_heard_as_that(text: str) -> None:
 def test_every_language_has_openers_and_says_how_it_takes_back() -> None:
     assert [language.code for language in languages().values() if not language.heard] == []
     assert [language.code for language in languages().values() if language.retracts.pattern == "(?!)"] == []
-    assert len(languages()) == 14  # noqa: PLR2004
+    assert len(languages()) == 14
 
 
 def test_many_blank_lines_take_no_longer_than_as_many_letters() -> None:

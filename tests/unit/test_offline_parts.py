@@ -2,7 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.offline.coverage import changed_choice, contradicted, opposed, said_in, says_already, swapped, turned_down
+from skilld.classify.offline.coverage import (
+    changed_choice,
+    contradicted,
+    opposed,
+    said_in,
+    says_already,
+    swapped,
+    turned_down,
+)
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.offline.sentences import clauses
 from skilld.words import denies, measures, stems

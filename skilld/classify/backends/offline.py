@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.offline.coverage import contradicted, opposed_outright, says_already, stems, topic, turned_down
-from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.detector import Heard, listen, plain, still_standing
+from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.placement import points_to_rule, reacts, related, replacement, target_section
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
@@ -161,4 +161,3 @@ def _once(updates: Sequence[Update]) -> list[Update]:
         elif update.confidence > kept[twin].confidence:
             kept[twin] = update
     return kept
-

@@ -48,7 +48,7 @@ def chosen_part(text: str) -> str:
 
 
 def turned_down(text: str) -> str:
-    """Return the few words that `text` turns down: "npm" of "use pnpm, not npm"; nothing where it turns down nothing."""
+    """Return the few words that `text` turns down, if any: "npm" of "use pnpm, not npm"."""
     found = _TURNED_DOWN.search(text) or _NOT.search(text)
     return " ".join(text[found.end() :].split()[:_REFUSED]).partition(",")[0] if found else ""
 
@@ -88,7 +88,8 @@ _SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about
 stems = lru_cache(maxsize=4096)(stems_of)
 _PLAIN_VERBS = stems("use write put make keep do add give take have be set")
 # Function words that make a rule another one. Those of an order of steps are members of a choice.
-_DIRECTIONS = frozenset("up down out off under over above below without except unless only every each all both".split())
+_WHERE = "up down out off under over above below without except unless only every each all both"
+_DIRECTIONS = frozenset(_WHERE.split())
 _MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
 _FEWEST = 2  # stems: a single one that is no choice stands in many a rule
 _LONGEST = 400  # characters: a longer block is no single rule

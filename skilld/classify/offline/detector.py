@@ -205,7 +205,7 @@ def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: fl
 
 
 def _led_astray(clause: Clause, languages: Sequence[Language]) -> bool:
-    """Whether what leads up to the clause says that it holds for once, or who does it: "the tool must ..., and never"."""
+    """Whether what leads up to a clause says that it holds for once, or who does it: "it must ..., and never"."""
     lead = clause.lead
     if not lead:
         return False

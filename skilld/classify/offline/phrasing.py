@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skilld.classify.offline.grammar import Cue, compiled
 from skilld.classify.offline.detector import Heard
+from skilld.classify.offline.grammar import Cue, compiled
 from skilld.text import fold
 from skilld.words import denies, stems
 

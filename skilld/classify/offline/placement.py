@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 
 from skilld.classify.offline.coverage import TOPICS, choices, contradicted, renumbered, swapped, topic
-from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.detector import Heard
+from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.sections import Block, Lines, Section, body_of, sections
 from skilld.text import ended_like
 from skilld.types import Op, Operation, SkillDoc

@@ -74,7 +74,9 @@ _SECOND_RULE = re.compile(
 
 _NEXT_LINE = re.compile(r"(?<=[^\s:])\n(?=" + _GOES_ON.pattern + ")", _GOES_ON.flags)
 _SOME_WORDS = re.compile(r"\s*+\S++\s++\S++\s++\S")
-_ASKED = re.compile(r"(?<!\bok)(?<!\bokay)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)[?？][\"”»')\]]*+\s*+$", re.IGNORECASE)
+_ASKED = re.compile(
+    r"(?<!\bok)(?<!\bokay)(?<!\bplease)(?<!\bthanks)(?<!\bvale)(?<!\boké)[?？][\"”»')\]]*+\s*+$", re.IGNORECASE
+)
 _LONGEST_LEAD = 500  # characters
 _RUN_ON, _SHORTEST = 240, 12  # characters
 _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")

@@ -62,51 +62,63 @@ class Language:
 
     @cached_property
     def openers(self) -> re.Pattern[str]:
+        """What may stand before an instruction, with what sets it off."""
         return self._listed("openers", "^(?:", r"(?:\s*[,.!:;，。！：、–—-]+\s*| ))+")
 
     @cached_property
     def frames(self) -> re.Pattern[str]:
+        """Time words that the rule no longer needs."""
         behind = r"(?:[\s:，、–—-]+|(?=[.!,;]|$))" if self.spaced else r"[\s,，、的都请請就]*"
         return self._listed("cuts", r"(?:^|[\s,–—-]+)", behind)
 
     @cached_property
     def vetoes(self) -> re.Pattern[str]:
+        """What makes a clause no rule, whatever else it says."""
         return self._words("vetoes")
 
     @cached_property
     def retracts(self) -> re.Pattern[str]:
+        """What takes back something said before."""
         return self._listed("retracts", self._bound, "")
 
     @cached_property
     def asks(self) -> re.Pattern[str]:
+        """How a question begins that asks for nothing."""
         return self._listed("asks", r"^¿?\s*", self._bound)
 
     @cached_property
     def orders(self) -> re.Pattern[str]:
+        """How a turn begins that describes a product or a task."""
         return self._listed("orders", r"^\W*", self._bound)
 
     @cached_property
     def commands(self) -> re.Pattern[str]:
+        """How an instruction begins."""
         return self._listed("told", "^", self._bound)
 
     @cached_property
     def theirs(self) -> re.Pattern[str]:
+        """How what somebody else does, or says, begins."""
         return self._listed("theirs", r"^\W*", self._bound)
 
     @cached_property
     def requests(self) -> re.Pattern[str]:
+        """What a question asks with that wants something done."""
         return self._words("requests", _ANYTHING)
 
     @cached_property
     def unmarked(self) -> re.Pattern[str]:
+        """What makes a question of a clause without a question mark."""
         return self._listed("unmarked", "", "")
 
     @cached_property
     def product(self) -> re.Pattern[str]:
+        """What is being built, and who uses it."""
         return self._words("product")
 
     @cached_property
     def work(self) -> re.Pattern[str]:
+        """The work on it."""
         return self._words("work")
 
     @cached_property
@@ -147,7 +159,7 @@ class Language:
 
 
 def compiled(source: str) -> re.Pattern[str]:
-    """Compile an expression without regard to case; a blank matches any white space, one with `?` behind it also none."""
+    """Compile an expression without regard to case; a blank is any white space, one with `?` behind it also none."""
     return re.compile(_BLANK.sub(lambda m: r"\s*" if m[1] else r"\s+", source), re.IGNORECASE)
 
 
