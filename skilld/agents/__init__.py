@@ -1,4 +1,4 @@
-"""The agents skilld can follow: one file each, one line each here. A relative of one of them is the line alone."""
+"""The agents skilld can follow: one folder each, one line each in ADAPTERS. A relative of one is the line alone."""
 
 from __future__ import annotations
 

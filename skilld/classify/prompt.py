@@ -48,7 +48,7 @@ def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructi
     lines = [_message(message) for message in messages]
     mark = secrets.token_hex(_MARK)
     parts.append(f'<recent_messages mark="{mark}">\n' + "\n".join(lines) + f'\n</recent_messages mark="{mark}">')
-    parts.append(_rules("detect_task"))
+    parts.append(_rules("detect_question"))
     return Prompt(_rules("detect_system"), "\n\n".join(parts))
 
 
@@ -65,7 +65,7 @@ def reword(updates: Sequence[Update], said: Sequence[str]) -> Prompt:
     ]
     return Prompt(
         _rules("detect_system"),
-        "<foreign_changes>\n" + _json(wanted) + "\n</foreign_changes>\n\n" + _rules("reword_task"),
+        "<foreign_changes>\n" + _json(wanted) + "\n</foreign_changes>\n\n" + _rules("reword_question"),
     )
 
 
@@ -78,7 +78,7 @@ def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
             (
                 "<current_skill_file>\n" + _raw(skill.text) + "\n</current_skill_file>",
                 "<improvements>\n" + _json(wanted) + "\n</improvements>",
-                _rules("edit_task"),
+                _rules("edit_question"),
             )
         ),
     )
@@ -87,7 +87,7 @@ def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:
 def titles(texts: Sequence[str]) -> Prompt:
     """Ask what new skills with these drafted texts are to be called, numbered from 1."""
     skills = [f'<new_skill number="{number}">\n{_raw(text)}\n</new_skill>' for number, text in enumerate(texts, 1)]
-    return Prompt(_rules("title_system"), "\n\n".join([*skills, _rules("title_task")]))
+    return Prompt(_rules("title_system"), "\n\n".join([*skills, _rules("title_question")]))
 
 
 def _skill(skill: SkillDoc) -> str:

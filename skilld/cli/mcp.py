@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _config(arguments.config)
     from skilld.cli.recommend import fitting
     from skilld.mcp.server import serve
-    from skilld.mcp.shelf import Shelf
+    from skilld.mcp.tools import Shelf
     from skilld.skills import text
 
     project = common.folder(arguments.project)

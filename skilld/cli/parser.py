@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from skilld import __version__
 from skilld.errors import Exit
+from skilld.git.ref_names import STAGING_BRANCH
 from skilld.text import safe_text
 
 # Modules of skilld.cli, in the order of the help.
@@ -76,7 +77,7 @@ def build_parser(verb: str = "") -> argparse.ArgumentParser:
     parser = _Parser(
         prog="skilld",
         description="Remembers what you teach your coding agents: small, quoted edits of the skill in use, "
-        "proposed on the git branch skilld/staging.",
+        f"proposed on the git branch {STAGING_BRANCH}.",
         epilog="Exit codes: 0 ok, 1 failure, 2 usage, 3 a bug, 4 daemon not running or already running, "
         "5 refused for safety, 130 interrupted.",
     )

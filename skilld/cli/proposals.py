@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
+from skilld.git.ref_names import STAGING_BRANCH
 
 if TYPE_CHECKING:
     from skilld.proposals.explain import Here
@@ -53,7 +54,9 @@ def run(arguments: argparse.Namespace) -> int:
         console.line("Nothing waits for you." if arguments.state == "open" else "None.")
     elif arguments.state == "open":
         console.line()
-        merge = "; or with git: git merge skilld/staging" if all(_mergeable(store, one, heres) for one in found) else ""
+        merge = (
+            f"; or with git: git merge {STAGING_BRANCH}" if all(_mergeable(store, one, heres) for one in found) else ""
+        )
         console.line(f"skilld show ID, accept ID, reject ID{merge}")
     return 0
 

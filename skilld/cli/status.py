@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.git.ref_names import STAGING_BRANCH
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ def _print_proposals(shown: dict[str, Any]) -> None:
         ways = f"`skilld reject {item['id']}` now, or `skilld restore {item['id']}` to have it back"
         console.line(console.paint(f"          {item['id']} dropped, final in {left}: {ways}", "yellow"))
     for repo, warning in shown["rests_on"].items():
-        console.line(console.paint(f"          {console.plain(repo)}: skilld/staging {warning}", "yellow"))
+        console.line(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
         console.line("          do not merge it; skilld accept takes single proposals into any branch")
     for unrated in shown["unrated"][:1]:
         skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])

@@ -56,7 +56,7 @@ class FileChange:
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    from skilld.exchange.block import TARGETS
+    from skilld.exchange.managed_block import TARGETS
 
     about = "name this project's skills in the files its agents read: CLAUDE.md, AGENTS.md, GEMINI.md, ..."
     for name, run, text in (("sync", sync, about), ("unsync", unsync, "take that out of the files again")):
@@ -74,8 +74,8 @@ def add(verbs: common.Verbs) -> None:
 
 def sync(arguments: argparse.Namespace) -> int:
     """Put the block in, or renew it. Without an agent given: in the files that have one."""
-    from skilld.exchange import block
-    from skilld.exchange.block import TARGETS
+    from skilld.exchange import managed_block
+    from skilld.exchange.managed_block import TARGETS
 
     project = common.folder(arguments.project)
     skills = inventory.served(inventory.project_skills(project))
@@ -84,18 +84,20 @@ def sync(arguments: argparse.Namespace) -> int:
         remedy = "List all: skilld skills list. One that is disabled: skilld skills enable NAME"
         raise UsageError("No such skill in this project", f"{unknown[0]}; its skills: {known}", remedy)
     named = [one for one in skills if one.name in arguments.names]
-    body = block.body(named or inventory.offered(skills, project), project)
+    body = managed_block.body(named or inventory.offered(skills, project), project)
     fronts = {_file(project, target.path): target.front for target in TARGETS.values()}
     asked = _asked(arguments, project)
-    paths = asked or [path for path in fronts if path.is_file() and block.body_of(path.read_bytes()) is not None]
+    paths = asked or [
+        path for path in fronts if path.is_file() and managed_block.body_of(path.read_bytes()) is not None
+    ]
     if not paths:
         raise UsageError("For which agents?", "no file here has a block yet", "skilld sync --agent NAME, or --all")
 
     def change(path: Path) -> Change:
         def put(data: bytes | None) -> bytes | None:
             if not body:
-                return data if data is None else block.take_out(data)
-            return block.put(data if data is not None or not fronts[path] else fronts[path].encode(), body)
+                return data if data is None else managed_block.take_out(data)
+            return managed_block.put(data if data is not None or not fronts[path] else fronts[path].encode(), body)
 
         return put
 
@@ -131,14 +133,14 @@ def removal(project: Path) -> list[FileChange]:
 
 def _removals(project: Path, paths: list[Path]) -> list[FileChange]:
     """Plan to take the block out of these files; out of all that could have one where none is given."""
-    from skilld.exchange import block
-    from skilld.exchange.block import TARGETS
+    from skilld.exchange import managed_block
+    from skilld.exchange.managed_block import TARGETS
 
     fronts = {_file(project, target.path): target.front.encode() for target in TARGETS.values()}
 
     def change(path: Path) -> Change:
         def take_out(data: bytes | None) -> bytes | None:
-            rest = None if data is None else block.take_out(data)
+            rest = None if data is None else managed_block.take_out(data)
             return None if rest is not None and rest == fronts[path] != b"" else rest
 
         return take_out
@@ -147,7 +149,7 @@ def _removals(project: Path, paths: list[Path]) -> list[FileChange]:
 
 
 def _asked(arguments: argparse.Namespace, project: Path) -> list[Path]:
-    from skilld.exchange.block import TARGETS
+    from skilld.exchange.managed_block import TARGETS
 
     names = TARGETS if arguments.all else arguments.agent
     return list(dict.fromkeys(_file(project, TARGETS[name].path) for name in names))

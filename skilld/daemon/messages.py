@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skilld.notify.digest import Digest
+from skilld.notify.notice import Digest
 from skilld.protocol import BatchResult, Result
 from skilld.store.batches import StoredBatch
 

@@ -17,9 +17,10 @@ import structlog
 from skilld.agents.programs import MARKS
 from skilld.clock import day
 from skilld.daemon.messages import Noticed
-from skilld.notify import actions, digest
+from skilld.notify import notice as digest
+from skilld.notify import on_press
 from skilld.notify.desktop import Desktop
-from skilld.notify.digest import Digest, Notice, PastNotice, Rules, due
+from skilld.notify.notice import Digest, Notice, PastNotice, Rules, due
 from skilld.settings import Notify
 from skilld.store import Store
 from skilld.store.connection import StoreError
@@ -141,9 +142,9 @@ class Notices:
 
     def _act(self, action: str, proposals: Sequence[str]) -> None:
         if action == digest.REVIEW:
-            why = actions.review(proposals if len(proposals) == 1 else (), self._environment)
+            why = on_press.review(proposals if len(proposals) == 1 else (), self._environment)
         else:
-            why = actions.decide(action, proposals[0], self._environment)
+            why = on_press.decide(action, proposals[0], self._environment)
         log.info("button", kind=action, outcome="failed" if why else "done")
         if why and self._desktop is not None:
             self._desktop.show(Notice(digest.about_failure(action, why)))

@@ -10,12 +10,13 @@ import math
 import os
 import stat
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import structlog
 
 from skilld.clock import seconds
 from skilld.daemon import jobs
+from skilld.git.ref_names import PROPOSALS, STAGING
 from skilld.ingest.discover import Host
 from skilld.proposals import results
 from skilld.protocol import BatchResult
@@ -32,7 +33,8 @@ _SKILLS = 120.0  # seconds between two looks for skills that could not be edited
 _ROOM = 1 << 20  # bytes
 # Of a git directory: what tells whose it is, what it is, and whether our refs fit into it.
 _IN_GIT = ("", "HEAD", "config", "config.worktree", "packed-refs", "info/sparse-checkout", "objects", "refs")
-_REFS = ("refs/heads", "refs/heads/skilld", "refs/heads/skilld/staging", "refs/skilld", "refs/skilld/proposals")
+_OURS = PurePosixPath(STAGING), PurePosixPath(PROPOSALS)
+_REFS = "refs/heads", *(str(path) for ref in _OURS for path in (ref.parent, ref))
 
 Stamp = tuple[tuple[int, ...], ...]
 

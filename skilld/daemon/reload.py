@@ -14,7 +14,7 @@ from skilld.daemon import settings_cache
 from skilld.daemon.engine import Engine
 from skilld.daemon.notices import Notices
 from skilld.errors import UsageError
-from skilld.notify.digest import SETTINGS_CHANGED
+from skilld.notify.notice import SETTINGS_CHANGED
 from skilld.settings import Settings, load
 
 log = structlog.get_logger()

@@ -27,7 +27,7 @@ from skilld.daemon.watching import Watching
 from skilld.daemon.worker_slot import Working
 from skilld.ingest.watch import Throttle
 from skilld.notify.desktop import Desktop
-from skilld.notify.digest import CANNOT_STORE, about_budget, about_dead
+from skilld.notify.notice import CANNOT_STORE, about_budget, about_dead
 from skilld.proposals.poll import Observing
 from skilld.proposals.poll import record as record_look
 from skilld.protocol import GitResult, Job, Mine, Result

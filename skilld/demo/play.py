@@ -19,6 +19,7 @@ from typing import Any
 
 from skilld import console
 from skilld.errors import SkilldError
+from skilld.git.ref_names import STAGING_BRANCH
 
 # Writes the demo's session as Claude Code would: one record per line, appended. Pure but for the append.
 
@@ -149,8 +150,8 @@ def _show_proposal(environment: Mapping[str, str]) -> None:
     console.line("\nThe three commands you need in your own repository:")
     console.table(
         [
-            ("git diff ...skilld/staging", "see what is proposed"),
-            ("git merge skilld/staging", "take it"),
+            (f"git diff ...{STAGING_BRANCH}", "see what is proposed"),
+            (f"git merge {STAGING_BRANCH}", "take it"),
             ("git revert COMMIT", "take it back"),
         ],
         indent="  ",
@@ -230,4 +231,4 @@ def _coloured(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _what(found: Mapping[str, Any]) -> str:
-    return f"made from {len(found['evidence'])} of the five turns, on the branch skilld/staging:"
+    return f"made from {len(found['evidence'])} of the five turns, on the branch {STAGING_BRANCH}:"

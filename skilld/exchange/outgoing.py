@@ -16,6 +16,7 @@ from skilld.edit.create import marked
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.objects import person_at
+from skilld.git.ref_names import SHARES, STAGING
 from skilld.git.remote import base_on
 from skilld.git.repo import Repo
 from skilld.git.state import in_turn
@@ -156,7 +157,7 @@ def _runs(tokens: list[str]) -> Iterator[tuple[str, ...]]:
     return zip(*(tokens[at:] for at in range(_RUN)), strict=False)
 
 
-PREFIX = refs.SHARES.removeprefix("refs/heads/")
+PREFIX = SHARES.removeprefix("refs/heads/")
 _TITLE = "The skill was not shared"
 _OTHER = "Give another name: --branch NAME"
 _MAX_COMMITS = 100  # commits of a branch that is pushed again
@@ -270,7 +271,7 @@ def put(
 
 def _check_unused(repo: Repo, ref: str) -> None:
     refs.check_plain(repo.common_dir, [ref])
-    if ref in {*state.checked_out(repo.common_dir), refs.STAGING}:
+    if ref in {*state.checked_out(repo.common_dir), STAGING}:
         branch = ref.removeprefix("refs/heads/")
         raise RefusedError(_TITLE, f"{branch} is in use: it is checked out, or skilld's own", _OTHER)
 

@@ -22,6 +22,7 @@ from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, Re
 from skilld.git.new_path import find_absent, refuse_occupied
 from skilld.git.objects import identity, person_at
 from skilld.git.pack import object_id
+from skilld.git.ref_names import STAGING
 from skilld.git.repo import Place, Repo, Tracked, find, open_place, open_repo
 from skilld.git.run import Git, PersonGit, once
 
@@ -49,7 +50,7 @@ def commit_as_found(place: Place, wanted: Sequence[str], *, start: bool = False)
     nothing is done. Raises LostRaceError where another process was quicker.
     """
     branch = state.head_branch(place.git_dir)
-    if branch is None or branch == refs.STAGING or state.in_progress(place.git_dir) is not None:
+    if branch is None or branch == STAGING or state.in_progress(place.git_dir) is not None:
         return
     head = refs.tip(place.git, "HEAD")
     held = tree.parse(place.git.run("ls-tree", "-r", "-z", "--full-tree", head)) if head is not None else {}

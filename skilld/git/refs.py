@@ -16,13 +16,9 @@ from pathlib import Path
 from skilld.git import objects
 from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
 from skilld.git.readable import remove_begun_objects
+from skilld.git.ref_names import PROPOSALS, STAGING, STAGING_BRANCH
 from skilld.git.run import Git
-from skilld.types import STAGING_BRANCH
 
-BRANCH = STAGING_BRANCH
-STAGING = f"refs/heads/{BRANCH}"
-PROPOSALS = "refs/skilld/proposals/"
-SHARES = "refs/heads/skilld/share/"
 _WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between tries at a held lock: 3.2 s in all
 _MOVED = ("but expected", "reference already exists", "unable to resolve reference", "reference is missing")
 
@@ -97,8 +93,8 @@ def move(git: Git, common_dir: Path, changes: Sequence[Change], note: str = "") 
     if "exists; cannot create" in result.err or "Is a directory" in result.err or "Not a directory" in result.err:
         raise RepoRefusedError(
             "The staging branch cannot be made",
-            f"a branch stands in the way of {BRANCH}",
-            "rename the branch named skilld, or those below skilld/staging: git branch --move skilld NEWNAME",
+            f"a branch stands in the way of {STAGING_BRANCH}",
+            f"rename the branch named skilld, or those below {STAGING_BRANCH}: git branch --move skilld NEWNAME",
         )
     raise GitFailedError("The refs were not moved", result.status, result.err)
 

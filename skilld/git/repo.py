@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.files import in_shell
-from skilld.git import objects, refs, state, tree
+from skilld.git import objects, state, tree
 from skilld.git.attributes import filtered
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.readable import is_passing, require_absent, require_unborn
+from skilld.git.ref_names import STAGING, STAGING_BRANCH
 from skilld.git.run import Git, once
 from skilld.text import fold
 
@@ -173,9 +174,9 @@ def _read_settings(git: Git) -> dict[str, str]:
 
 def _default(place: Place, configured: str) -> Default | None:
     names = [name for name in (configured, "main", "master") if name and not set(name) & _NO_REF]
-    names = [name for name in names if name != refs.BRANCH]
+    names = [name for name in names if name != STAGING_BRANCH]
     # A clone of a repository in which the staging branch was checked out takes that for the default branch.
-    pointers = [*_there(place.git, [ref for ref in _remote_heads(place) if not ref.endswith(f"/{refs.BRANCH}")])]
+    pointers = [*_there(place.git, [ref for ref in _remote_heads(place) if not ref.endswith(f"/{STAGING_BRANCH}")])]
     pointers.sort(key=lambda ref: not ref.startswith("refs/remotes/origin/"))
     if pointers:
         name = pointers[0].split("/", 3)[3]
@@ -187,7 +188,7 @@ def _default(place: Place, configured: str) -> Default | None:
             return Default(name, {ref: there[ref] for ref in both if ref in there})
     form = "--format=%(refname) %(objectname)"
     out = place.git.run("for-each-ref", "--count=3", form, "refs/heads").decode("utf-8", "surrogateescape")
-    only = [line.split(" ") for line in out.splitlines() if not line.startswith(refs.STAGING)]
+    only = [line.split(" ") for line in out.splitlines() if not line.startswith(STAGING)]
     return Default(only[0][0].removeprefix("refs/heads/"), {only[0][0]: only[0][1]}) if len(only) == 1 else None
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from skilld.git.errors import RepoRefusedError
-from skilld.git.refs import STAGING
+from skilld.git.ref_names import STAGING
 
 _OPERATIONS = (
     ("rebase-merge", "a rebase"),

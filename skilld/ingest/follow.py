@@ -14,7 +14,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.block import Block
 from skilld.clock import rfc3339, seconds
 from skilld.files import FileFacts
-from skilld.ingest import beside
+from skilld.ingest import side_files
 from skilld.ingest.discover import Root, transcripts
 from skilld.ingest.record import FileReading, OpenFile, OpenFiles, ParsingError, TurnWriter
 from skilld.ingest.scan import FileStates, Folders, is_text
@@ -248,7 +248,7 @@ class Follower:
             log.info("transcript replaced", agent=file.agent, file_id=file.id)
         if look.restarted or look.length < file.baseline:
             self._drop_baseline(followed)
-        beside.tell(followed.parser, path, ADAPTERS[file.agent].INFO)
+        side_files.tell(followed.parser, path, ADAPTERS[file.agent].INFO)
         self._seen.note(file.path, look.size, look.mtime)
         events: list[Event] = []
         for part in look.parts():

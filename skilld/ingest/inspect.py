@@ -9,7 +9,7 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Adapter, Parser
-from skilld.ingest import beside
+from skilld.ingest import side_files
 from skilld.ingest.main_dir import Work
 from skilld.ingest.source import source_of
 from skilld.ingest.tail import MAX_LINE, UnreadableError
@@ -69,7 +69,7 @@ def inspect(path: Path, adapter: Adapter) -> View:
     """Read the whole file with the adapter. Raises OSError where it cannot be read."""
     view = View(adapter.INFO.name)
     parser: Parser = adapter.parser(path)
-    beside.tell(parser, path, adapter.INFO)
+    side_files.tell(parser, path, adapter.INFO)
     for item in source_of(adapter.INFO).whole(path):
         if isinstance(item, RawLine):
             view.work.see(item.data)

@@ -13,7 +13,7 @@ from mcp.server.stdio import stdio_server
 
 from skilld import __version__
 from skilld.errors import SkilldError
-from skilld.mcp.shelf import Shelf
+from skilld.mcp.tools import Shelf
 
 # Whether a client may be shown the skills: agents with skills of their own load them, and would see each twice.
 # Pure.

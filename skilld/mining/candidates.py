@@ -21,12 +21,12 @@ from skilld.git.environment import scrub_environment
 from skilld.mining import domains
 from skilld.mining.dedup import ProposalHistory
 from skilld.mining.evidence import Transcripts, refuted
-from skilld.mining.judge import judge
 from skilld.mining.new_skill import NewSkill, new_skill
 from skilld.mining.options import Hooks, Options, World
 from skilld.mining.proposing import CandidateResult, Run, checked
 from skilld.mining.questions import BOOKED_UNDER, QuestionRun, QuestionStats, Terms, estimate, rates_of, windows
 from skilld.mining.reading import SessionSet
+from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, heard, row_of
 from skilld.mining.sessions import Session, folders_around
 from skilld.mining.values import Candidate, Judgement

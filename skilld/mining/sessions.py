@@ -12,7 +12,7 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.classify.backends.completion import Rates
-from skilld.ingest import beside
+from skilld.ingest import side_files
 from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.inspect import guess_agent
 from skilld.ingest.main_dir import Work
@@ -304,7 +304,7 @@ def _events(transcript: Transcript, by_id: dict[str, _Read]) -> Iterator[Event]:
     source = source_of(adapter.INFO)
     session = ""
     parser = adapter.parser(transcript.path)
-    beside.tell(parser, transcript.path, adapter.INFO)
+    side_files.tell(parser, transcript.path, adapter.INFO)
     for item in source.whole(transcript.path):
         if isinstance(item, RawLine):
             for event in parser.feed(item):

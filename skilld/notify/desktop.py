@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from skilld.notify.digest import REVIEW, Notice
+from skilld.notify.notice import REVIEW, Notice
 
 # Notices and windows on macOS through `osascript`, for a Python that is no app bundle.
 #

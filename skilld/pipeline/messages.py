@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.errors import RetryError
-from skilld.ingest import beside
+from skilld.ingest import side_files
 from skilld.ingest.source import source_of
 from skilld.protocol import BatchJob, Source, StoredWords
 from skilld.types import Event, Message, RawLine, Reply, Turn
@@ -99,7 +99,7 @@ def _events(agent: str, session: str, source: Source, *, forgotten: bool = False
     path = Path(source.path)
     parser = ADAPTERS[agent].parser(path)
     if not forgotten:
-        beside.tell(parser, path, info)
+        side_files.tell(parser, path, info)
     for item in source_of(info).whole(path, end=source.end, session=session, own=True):
         if isinstance(item, RawLine):
             yield from parser.feed(item)

@@ -15,6 +15,7 @@ from skilld.edit.lint import is_low_risk
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import objects, refs, state, tree
 from skilld.git.objects import Ident
+from skilld.git.ref_names import STAGING, STAGING_BRANCH
 from skilld.git.repo import Repo, Tracked
 from skilld.git.run import one_command
 from skilld.proposals import worktree
@@ -82,8 +83,8 @@ def _ready(tracked: Tracked) -> str:
         raise RefusedError(_TITLE, f"{busy} is in progress in {repo.toplevel}")
     if repo.branch is None:
         raise RefusedError(_TITLE, f"no branch is checked out in {repo.toplevel}")
-    if repo.branch == refs.STAGING:
-        raise RefusedError(_TITLE, f"{refs.BRANCH} itself is checked out in {repo.toplevel}")
+    if repo.branch == STAGING:
+        raise RefusedError(_TITLE, f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}")
     if not _is_clean(repo, tracked):
         raise RefusedError(_TITLE, f"{tracked.relpath} has staged changes")
     return repo.branch

@@ -13,6 +13,7 @@ from skilld.errors import SkilldError
 from skilld.git import line_diff, objects, refs, tree
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
 from skilld.git.objects import EMAIL, Commit, Ident
+from skilld.git.ref_names import PROPOSALS, STAGING, STAGING_BRANCH
 from skilld.git.repo import Repo
 from skilld.proposals.model import Rest, Standing
 
@@ -50,7 +51,7 @@ class Branch:
 
         Git writes several refs one after the other: killed between two of them, it leaves some where they were.
         """
-        changes = [refs.Change(refs.STAGING, tip, self.tip)] if tip != self.tip else []
+        changes = [refs.Change(STAGING, tip, self.tip)] if tip != self.tip else []
         for name, oid in at.items():
             old = self.proposals.get(name)
             if oid != old and name not in dropped:
@@ -61,9 +62,9 @@ class Branch:
 
 def read_branch(repo: Repo, standing: Sequence[Standing]) -> Branch:
     """Return the branch; without a line where it holds something that cannot be made again."""
-    found = refs.tips(repo.git, [refs.STAGING, refs.PROPOSALS.rstrip("/")])
-    proposals = {name.removeprefix(refs.PROPOSALS): oid for name, oid in found.items() if name != refs.STAGING}
-    tip = found.get(refs.STAGING)
+    found = refs.tips(repo.git, [STAGING, PROPOSALS.rstrip("/")])
+    proposals = {name.removeprefix(PROPOSALS): oid for name, oid in found.items() if name != STAGING}
+    tip = found.get(STAGING)
     if tip is None:
         return Branch(None, proposals, [])
     try:
@@ -127,7 +128,7 @@ def branches_over(repo: Repo, commit: str) -> dict[str, str]:
     form = "--format=%(refname) %(objectname)"
     out = repo.git.run("for-each-ref", f"--contains={commit}", form, "refs/heads").decode("utf-8", "surrogateescape")
     rows = (line.split(" ") for line in out.splitlines())
-    return {name: oid for name, oid in rows if name != refs.STAGING}
+    return {name: oid for name, oid in rows if name != STAGING}
 
 
 def _on_default(repo: Repo, commit: str) -> Rest:
@@ -211,7 +212,7 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
     merged something into it, RepoRefusedError where objects of it are lost.
     """
     known = [*(repo.default.tips if repo.default else ()), *bases]
-    if repo.branch != refs.STAGING or not known:
+    if repo.branch != STAGING or not known:
         known.append(repo.head)
     present = [item.oid for item in objects.read(repo.git, list(dict.fromkeys(known))) if item is not None]
     limits = "--reverse", "--topo-order", f"--max-count={_LIMIT}"
@@ -219,8 +220,10 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
     if result.status < 0:  # killed: that says nothing of the branch
         raise GitFailedError("The staging branch was not read", result.status, result.err)
     if result.status != 0:
-        remedy = shlex.join(["git", "-C", str(repo.address), "update-ref", "-d", refs.STAGING])
-        raise RepoRefusedError("The staging branch cannot be read", f"{refs.BRANCH} is damaged: {result.err}", remedy)
+        remedy = shlex.join(["git", "-C", str(repo.address), "update-ref", "-d", STAGING])
+        raise RepoRefusedError(
+            "The staging branch cannot be read", f"{STAGING_BRANCH} is damaged: {result.err}", remedy
+        )
     out = result.out.decode().split()
     if len(out) == _LIMIT:
         raise HeldError(f"more than {_LIMIT} commits stand on the branch alone")

@@ -12,6 +12,7 @@ from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitTimeoutError
 from skilld.git.line_diff import transplant, undo
 from skilld.git.objects import Commit, Ident
+from skilld.git.ref_names import STAGING
 from skilld.git.run import PersonGit, one_command
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply, Landed, Refit, Way
@@ -210,7 +211,7 @@ def _write_out(desk: Desk, data: bytes) -> None:
 def _edited_commit(desk: Desk, proposal: str) -> Commit | None:
     """Return the proposal's commit on the staging branch where the person amended it there: their version wins."""
     repo = desk.repo
-    tip = refs.tip(repo.git, refs.STAGING)
+    tip = refs.tip(repo.git, STAGING)
     if tip is None:
         return None
     named = "--fixed-strings", f"--grep=Skilld-Proposal: {proposal}", "--no-merges", "--max-count=10"

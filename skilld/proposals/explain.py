@@ -10,11 +10,12 @@ from pathlib import Path
 
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError, UsageError
-from skilld.git import line_diff, objects, refs
+from skilld.git import line_diff, objects
 from skilld.git.environment import scrub_environment
 from skilld.git.line_diff import undo
 from skilld.git.managed_repos import look, open_any
 from skilld.git.objects import merges, read_blob, read_commit
+from skilld.git.ref_names import STAGING
 from skilld.git.repo import Repo, Tracked, find
 from skilld.git.run import one_command
 from skilld.proposals.fitted import Edit
@@ -126,7 +127,7 @@ class Looking:
         repo = self._open(proposal.repo) if proposal.commit else None
         if repo is None:
             return Here()
-        commits = f"{proposal.commit}^", repo.head, proposal.commit, proposal.base, refs.STAGING
+        commits = f"{proposal.commit}^", repo.head, proposal.commit, proposal.base, STAGING
         read = objects.read(repo.git, [f"{commit}:{proposal.relpath}" for commit in commits])
         before, current, after, base, tip = (item.data if item is not None else None for item in read)
         if current == base:

@@ -18,6 +18,7 @@ from skilld.git import line_diff, objects, refs, state
 from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit
+from skilld.git.ref_names import PROPOSALS, STAGING, STAGING_BRANCH
 from skilld.git.repo import Repo
 from skilld.git.run import one_command
 from skilld.proposals.fitted import Edit
@@ -318,7 +319,7 @@ def _branches(repo: Repo) -> list[_Branch]:
         others = [other for name, other in defaults.items() if name != ref]
         if any(repo.git.call("merge-base", "--is-ancestor", oid, other).status == 0 for other in others):
             del defaults[ref]
-    wanted = set(state.checked_out(repo.common_dir)) - {refs.STAGING, *(repo.default.refs if repo.default else ())}
+    wanted = set(state.checked_out(repo.common_dir)) - {STAGING, *(repo.default.refs if repo.default else ())}
     found = refs.tips(repo.git, sorted(wanted)) if wanted else {}
     checked_out = [_Branch(ref, oid, default=False) for ref, oid in found.items() if ref in wanted]
     return [_Branch(ref, oid, default=True) for ref, oid in defaults.items()] + checked_out
@@ -349,9 +350,9 @@ def _with_dropped(
     }
     if not waiting:
         return seen
-    on_staging = {} if busy else _naming(repo, [refs.STAGING], since)
+    on_staging = {} if busy else _naming(repo, [STAGING], since)
     off = waiting.keys() - on_staging.keys() if not busy else set[str]()
-    hung = refs.tips(repo.git, [refs.PROPOSALS.rstrip("/")]) if off else {}
+    hung = refs.tips(repo.git, [PROPOSALS.rstrip("/")]) if off else {}
     on_remotes = {} if busy or waiting.keys() <= on_staging.keys() else _naming(repo, ["--remotes"], since)
 
     def look(found: Observation) -> Observation:
@@ -360,8 +361,8 @@ def _with_dropped(
             return found
         if busy:
             return replace(found, seen=Seen.BUSY)
-        if found.id in on_staging or _says(repo, refs.STAGING, proposal):
-            return replace(found, branch=refs.BRANCH)
+        if found.id in on_staging or _says(repo, STAGING, proposal):
+            return replace(found, branch=STAGING_BRANCH)
         if found.id in on_remotes:
             return replace(found, branch=_remote_branch(repo, on_remotes[found.id]))
         is_ours = proposal.state is State.OPEN and refs.proposal_ref(found.id) not in hung
@@ -376,7 +377,7 @@ def _why_no_place(repo: Repo, proposal: Proposal) -> str:
     """Return why an edit cannot be made on the staging branch as it is, or on HEAD without one; empty: it can be."""
     change = _change(repo, proposal)
     before, after = change.before, change.after
-    tip = refs.tip(repo.git, refs.STAGING) or repo.head
+    tip = refs.tip(repo.git, STAGING) or repo.head
     current = objects.read_blob(repo.git, tip, proposal.relpath)
     current = b"" if current is None and proposal.creates else current
     if before is None or after is None:

@@ -7,9 +7,10 @@ one changed is a worker sent.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from skilld.clock import rfc3339, seconds
+from skilld.git.ref_names import STAGING
 from skilld.proposals.model import is_away
 from skilld.proposals.results import by_code, follow
 from skilld.protocol import GitResult, Observe
@@ -19,7 +20,7 @@ from skilld.types import Proposal, State
 
 _REMEMBERED = 30 * 86400  # an accepted or rejected proposal is looked at for so long after its decision
 _AT_LEAST = 3600.0  # a look that often even where no file seems to have changed
-_STAGING = "refs/heads/skilld", "refs/heads/skilld/staging"
+_STAGING = str(PurePosixPath(STAGING).parent), STAGING
 _FILES = ("HEAD", "packed-refs", "logs/HEAD", "FETCH_HEAD", "refs/heads", *_STAGING)
 
 Stamp = tuple[int, ...]

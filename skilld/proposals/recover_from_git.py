@@ -18,6 +18,7 @@ from skilld.git import objects, refs, tree
 from skilld.git.managed_repos import look, open_any, roots
 from skilld.git.new_path import standing_above
 from skilld.git.objects import EMAIL, Commit
+from skilld.git.ref_names import PROPOSALS, STAGING_BRANCH
 from skilld.git.repo import Repo
 from skilld.git.run import one_command
 from skilld.proposals.submit import private_repositories
@@ -70,10 +71,10 @@ def _without_skills(folders: Iterable[str]) -> Iterator[Repo]:
 
 
 def _of(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
-    own = refs.tips(repo.git, [refs.PROPOSALS.rstrip("/")])
+    own = refs.tips(repo.git, [PROPOSALS.rstrip("/")])
     for ref, oid in own.items():
         commit = objects.read_commit(repo.git, oid)
-        if commit is not None and commit.proposals == (ref.removeprefix(refs.PROPOSALS),):
+        if commit is not None and commit.proposals == (ref.removeprefix(PROPOSALS),):
             yield from _proposal(repo, commit, State.OPEN)
     tips = [repo.head, *(repo.default.tips if repo.default else ())]
     if not relpaths:
@@ -111,7 +112,7 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         relpath=changed[0],
         base=_base(repo, commit),
         commit=commit.oid,
-        branch=refs.BRANCH,
+        branch=STAGING_BRANCH,
         operations=operations,
         summary=_summary(commit, operations),
         reason=" ".join(text for text in said if not text.startswith('"')),

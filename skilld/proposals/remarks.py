@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from skilld.clock import seconds
+from skilld.git.ref_names import STAGING_BRANCH
 from skilld.proposals.model import PATIENCE
 from skilld.store import Store
 from skilld.store.batches import REMAKE
@@ -14,7 +15,7 @@ from skilld.store.meta import LOOKED_AT, RESTS_ON
 from skilld.store.proposals import MAYBE
 from skilld.store.transcripts import Active
 from skilld.text import counted
-from skilld.types import STAGING_BRANCH, Proposal, State
+from skilld.types import Proposal, State
 
 _HOUR = 3600
 

@@ -16,6 +16,7 @@ from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
 from skilld.git.objects import EMAIL, Commit
+from skilld.git.ref_names import PROPOSALS, SHARES, STAGING, STAGING_BRANCH
 from skilld.git.repo import Repo, Tracked, open_repo
 from skilld.git.run import one_command
 from skilld.git.state import in_turn
@@ -71,7 +72,7 @@ def found_again(request: Request, tracked: Tracked, branch: Branch) -> Proposed 
     for other in request.standing:  # the word of where that try moved them to was lost with it
         moved |= other.news(stands.get(other.id, other.commit))
     line = Line(branch.tip, describe(repo, base), moved)
-    return Proposed(name, commit.oid, base, refs.BRANCH, str(repo.address), relpath, line, fresh=False)
+    return Proposed(name, commit.oid, base, STAGING_BRANCH, str(repo.address), relpath, line, fresh=False)
 
 
 def _is_same(repo: Repo, request: Request, commit: Commit, relpath: str) -> bool:
@@ -139,7 +140,7 @@ def _propose(request: Request) -> ProposeOutcome:
 def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     repo, relpath = tracked.repo, tracked.relpath
     own_ref = refs.proposal_ref(request.id)
-    refs.check_plain(repo.common_dir, [refs.STAGING, own_ref])
+    refs.check_plain(repo.common_dir, [STAGING, own_ref])
     refs.mend(repo.git, repo.common_dir)
     branch = read_branch(repo, request.standing)
     done = found_again(request, tracked, branch)
@@ -148,7 +149,9 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     holder = state.staging_holder(repo.common_dir)
     if holder is not None:
         raise StagingBusyError(
-            "The proposal waits", f"{refs.BRANCH} is {holder}", "switch to another branch, or end what is in progress"
+            "The proposal waits",
+            f"{STAGING_BRANCH} is {holder}",
+            "switch to another branch, or end what is in progress",
         )
     misfit = _misfit(request, tracked)
     if misfit is not None:
@@ -177,7 +180,7 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     remade.at[request.id] = commit
     _move(repo, branch, commit, remade, request.dropped)
     line = _line(commit, rest, remade, held)
-    return Proposed(request.id, commit, rest.commit, refs.BRANCH, str(repo.address), relpath, line)
+    return Proposed(request.id, commit, rest.commit, STAGING_BRANCH, str(repo.address), relpath, line)
 
 
 def _edited(request: Request, seen: bytes | None, below: bytes) -> bytes:
@@ -189,11 +192,11 @@ def _edited(request: Request, seen: bytes | None, below: bytes) -> bytes:
 
 
 def _rebuild(repo: Repo, standing: Sequence[Standing], dropped: Collection[str]) -> Line:
-    refs.check_plain(repo.common_dir, [refs.STAGING, refs.PROPOSALS.rstrip("/")])
+    refs.check_plain(repo.common_dir, [STAGING, PROPOSALS.rstrip("/")])
     refs.mend(repo.git, repo.common_dir)
     branch = read_branch(repo, standing)
     holder = state.staging_holder(repo.common_dir)
-    held = f"{refs.BRANCH} is {holder}" if holder is not None else branch.held
+    held = f"{STAGING_BRANCH} is {holder}" if holder is not None else branch.held
     if branch.tip is not None and not held and branch.line is not None:
         known = {item.id: item for item in standing}
         rest = _rest_for(repo, branch, known, dropped)
@@ -328,8 +331,8 @@ def _message(request: Request, *, private: bool) -> bytes:
 
 # Taking everything of skilld's out of a repository: its staging branch, the refs of proposals, what it shared.
 
-_OURS = refs.PROPOSALS.removesuffix("proposals/").rstrip("/")
-_SHARES = refs.SHARES.rstrip("/")
+_OURS = PROPOSALS.removesuffix("proposals/").rstrip("/")
+_SHARES = SHARES.rstrip("/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,11 +367,11 @@ def withdraw(address: Path, shared: Collection[str] = ()) -> Withdrawal:
 
 
 def _tips(repo: Repo) -> dict[str, str]:
-    return refs.tips(repo.git, [refs.STAGING, _OURS, _SHARES])
+    return refs.tips(repo.git, [STAGING, _OURS, _SHARES])
 
 
 def _plan(repo: Repo, tips: Mapping[str, str], shared: Collection[str]) -> Withdrawal:
-    branches = [name for name in tips if name == refs.STAGING or name.startswith(refs.SHARES)]
+    branches = [name for name in tips if name == STAGING or name.startswith(SHARES)]
     kept = {name: why for name in branches if (why := _why_kept(repo, name, tips[name], shared))}
     return Withdrawal(tuple(name for name in tips if name not in kept), kept)
 
@@ -377,10 +380,10 @@ def _why_kept(repo: Repo, ref: str, tip: str, shared: Collection[str]) -> str:
     holder = state.holder(repo.common_dir, ref)
     if holder is not None:
         return f"it is {holder}"
-    ours = (refs.STAGING, f"{_OURS}/*", f"{_SHARES}/*")
+    ours = (STAGING, f"{_OURS}/*", f"{_SHARES}/*")
     others = "--not", *(f"--exclude={name}" for name in ours), "--all"
     alone = repo.git.run("rev-list", tip, *others).decode().split()
-    newest = [tip] if ref != refs.STAGING else []  # staging can rest on a commit of the person's, with nothing on it
+    newest = [tip] if ref != STAGING else []  # staging can rest on a commit of the person's, with nothing on it
     for commit in objects.read_commits(repo.git, [*newest, *alone]):
         if commit is None or not _is_ours(commit, shared):
             return f"it has a commit of yours: {commit.subject if commit is not None else 'unreadable'}"

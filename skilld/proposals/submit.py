@@ -12,6 +12,7 @@ from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.line_diff import transplant
 from skilld.git.managed_repos import open_any, track
+from skilld.git.ref_names import STAGING
 from skilld.git.repo import Tracked
 from skilld.git.run import one_command
 from skilld.paths import places
@@ -133,7 +134,7 @@ def _stage(
         request = replace(_request(proposal, dropped, private), restored=restored)
         outcome = propose(replace(request, standing=tuple(standing_of(other, edits[other.id]) for other in open_here)))
     except StagingBusyError as busy:
-        if tracked.repo.branch == refs.STAGING:  # lines of other proposals stand there, on which it may be anchored
+        if tracked.repo.branch == STAGING:  # lines of other proposals stand there, on which it may be anchored
             proposal = replace(proposal, base=tracked.repo.head)
         outcome = Waiting(f"waits: {busy.cause}")
     return _take(outcome, proposal, repo, staged, edits)

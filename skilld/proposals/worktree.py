@@ -23,6 +23,7 @@ from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import person_git, take_in
 from skilld.git.new_path import find_absent
 from skilld.git.objects import Commit, Ident, merges
+from skilld.git.ref_names import STAGING, STAGING_BRANCH
 from skilld.git.repo import Repo, Tracked, find, open_repo
 from skilld.git.run import PersonGit
 from skilld.git.state import in_turn
@@ -209,8 +210,8 @@ def _ready(desk: Desk) -> Desk:
         raise desk.refused(f"{busy} is in progress in {repo.toplevel}", "Finish or abort it")
     if repo.branch is None:
         raise desk.refused(f"no branch is checked out in {repo.toplevel}")
-    if repo.branch == refs.STAGING:
-        raise desk.refused(f"{refs.BRANCH} itself is checked out in {repo.toplevel}")
+    if repo.branch == STAGING:
+        raise desk.refused(f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}")
     limits = "--porcelain=v1", "-z", "--untracked-files=no"
     if desk.person.run("status", *limits, "--", tracked.relpath):
         raise desk.refused(f"{tracked.relpath} has uncommitted changes", "Commit or stash it")

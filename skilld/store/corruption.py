@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.store import journaling
+from skilld.store import journal_triggers
 from skilld.store.connection import damaged
 from skilld.store.journal import Journal, Place, journal_of, tail
 
@@ -115,7 +115,7 @@ def summary(path: Path) -> Summary | None:
         with closing(_read_only(path)) as db:
             (proposals,) = db.execute("SELECT count(*) FROM proposals").fetchone()
             (decisions,) = db.execute("SELECT count(*) FROM decisions").fetchone()
-            return Summary(journaling.place(db), proposals, decisions)
+            return Summary(journal_triggers.place(db), proposals, decisions)
     except _TROUBLE:
         return None
 
@@ -216,8 +216,8 @@ def replay(journal: Journal, into: Path, *, newest: bool) -> int:
         new.execute("PRAGMA foreign_keys = ON")
         new.execute("BEGIN IMMEDIATE")
         if newest and journal.whole:
-            journaling.forget_deletable(new)
-        taken = journaling.replay(new, journal.rows)
+            journal_triggers.forget_deletable(new)
+        taken = journal_triggers.replay(new, journal.rows)
         new.execute("COMMIT")
     return taken
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld.files import in_shell
-from skilld.store import connection, corruption, journaling
+from skilld.store import connection, corruption, journal_triggers
 from skilld.store.batches import Batches
 from skilld.store.budget import UsageLog
 from skilld.store.connection import Connection, StoreError, damaged, transaction
@@ -22,7 +22,7 @@ from skilld.store.mining import Mining
 from skilld.store.notices import Notices
 from skilld.store.overview import Overview
 from skilld.store.proposals import Proposals
-from skilld.store.rebuilding import Rebuild
+from skilld.store.rebuild_state import Rebuild
 from skilld.store.schema import back_up, migrate
 from skilld.store.tasks import Records
 from skilld.store.transcripts import Transcripts
@@ -87,8 +87,8 @@ class Store:
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -1024")  # KiB: the system's own cache holds the rest
             migrate(db, path)
-            if journaled and journaling.is_ready(db):
-                db.journal = recorder = journaling.Recorder(db, journal_of(path))
+            if journaled and journal_triggers.is_ready(db):
+                db.journal = recorder = journal_triggers.Recorder(db, journal_of(path))
                 _redo(db, recorder, path, known)
         except BaseException:
             db.close()
@@ -134,7 +134,7 @@ class Store:
     @property
     def place(self) -> Place | None:
         """How far it has come; None where it does not say."""
-        return journaling.place(self._db)
+        return journal_triggers.place(self._db)
 
     def keep_copy(self, *, rotate: bool = True) -> None:
         """Put a copy beside it, and have the journal begin anew: what a damaged one is replaced by.
@@ -151,8 +151,8 @@ class Store:
         known = journal_of(self.path)
         with transaction(self._db):  # whoever writes a line has this lock
             there, here = tail(known), self.place
-            if here is not None and (there is None or not journaling.why_lost(here, there.place)):
-                write(known, here, journaling.everything(self._db))
+            if here is not None and (there is None or not journal_triggers.why_lost(here, there.place)):
+                write(known, here, journal_triggers.everything(self._db))
 
     def close(self) -> None:
         """Close the database."""
@@ -162,23 +162,23 @@ class Store:
 
 def _compare(db: Connection, known: Tail | None) -> None:
     """Raise DamagedError where a database cannot be the one that its journal tells of."""
-    if known is not None and (why := journaling.why_lost(journaling.place(db), known.place)):
+    if known is not None and (why := journal_triggers.why_lost(journal_triggers.place(db), known.place)):
         raise damaged(why)
 
 
-def _redo(db: Connection, recorder: journaling.Recorder, path: Path, known: Tail | None) -> None:
+def _redo(db: Connection, recorder: journal_triggers.Recorder, path: Path, known: Tail | None) -> None:
     """Carry out the one transaction that a killed process wrote down and could not commit."""
-    here = journaling.place(db)
+    here = journal_triggers.place(db)
     if known is None or here is None or known.place.number <= here.number:
         return
     with transaction(db):  # nobody else is between the two now
-        there, here = read(journal_of(path)), journaling.place(db)
+        there, here = read(journal_of(path)), journal_triggers.place(db)
         if there is None or here is None or there.tail.place.number <= here.number:
             return
-        if why := journaling.why_lost(here, there.tail.place):
+        if why := journal_triggers.why_lost(here, there.tail.place):
             raise damaged(why)
-        journaling.replay(db, there.last)
-        journaling.set_place(db, there.tail.place)
+        journal_triggers.replay(db, there.last)
+        journal_triggers.set_place(db, there.tail.place)
         recorder.done()  # what it noted of this is in the journal
 
 

@@ -9,7 +9,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.store import corruption, journaling
+from skilld.store import corruption, journal_triggers
 from skilld.store.connection import DamagedError, damaged
 from skilld.store.corruption import Summary
 from skilld.store.database import Store
@@ -100,8 +100,8 @@ def _built(
     if journal is not None and number >= max(numbers.values()):
         replayed = corruption.replay(journal, new, newest=True)
     with closing(sqlite3.connect(new, isolation_level=None)) as db:
-        place = Place(left.database or journaling.new_place().database, max(number, *numbers.values()) + 1)
-        journaling.set_place(db, place)
+        place = Place(left.database or journal_triggers.new_place().database, max(number, *numbers.values()) + 1)
+        journal_triggers.set_place(db, place)
     Store.open_sound(new, journaled=False).close()
     new.replace(corruption.rebuilt(path))
     sources = [

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from skilld.types.events import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
 from skilld.types.judging import Cause, ClosedBy, Kind, Message, Outcome, SkillDoc, SkillRef, Update, Usage
-from skilld.types.proposals import BODY_OPS, STAGING_BRANCH, Evidence, Op, Operation, Proposal, State
+from skilld.types.proposals import BODY_OPS, Evidence, Op, Operation, Proposal, State
 
 __all__ = [
     "BODY_OPS",
-    "STAGING_BRANCH",
     "Cause",
     "ClosedBy",
     "Event",

@@ -35,9 +35,6 @@ class Operation:
     text: str = ""
 
 
-STAGING_BRANCH = "skilld/staging"
-
-
 class State(StrEnum):
     """Where a proposal stands."""
 

@@ -14,7 +14,7 @@ import pytest
 from faults import apart
 from faults.clock import Clock
 from faults.disk import MOUNT, PROBE, TRIED, fill, has_read
-from skilld.notify.digest import CANNOT_STORE
+from skilld.notify.notice import CANNOT_STORE
 from support.live_project import Project
 from support.notifications import notification_server
 from support.program import Program

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from skilld import logs
 from skilld.cli.parser import build_parser
 from skilld.notify import desktop
-from skilld.notify.digest import about_applied, about_budget, about_failure, about_proposals
+from skilld.notify.notice import about_applied, about_budget, about_failure, about_proposals
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program
 from support.session import LASTING, Session

@@ -51,7 +51,7 @@ HELD = frozenset(
 LITERAL = frozenset(
     {
         "skilld.agents.qwen_code.__init__._is_numbered",
-        "skilld.caller.judge.__init__",
+        "skilld.caller.verdict.__init__",
         "skilld.classify.json_answer.blocks",
         "skilld.classify.offline.coverage.renumbered",
         "skilld.classify.offline.coverage.swapped",

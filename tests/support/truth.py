@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from skilld.agents.base import Adapter
-from skilld.ingest import beside
+from skilld.ingest import side_files
 from skilld.ingest.source import source_of
 from skilld.text import fold
 from skilld.types import Event, RawLine, SkillUse, Turn
@@ -45,7 +45,7 @@ def raw_lines(data: bytes, start: int = 0) -> Iterator[RawLine]:
 def events_of(adapter: Adapter, path: Path) -> list[Event]:
     """Return all events of one file, as if it had been read at one go and then been idle."""
     parser = adapter.parser(path)
-    beside.tell(parser, path, adapter.INFO, _NOWHERE)
+    side_files.tell(parser, path, adapter.INFO, _NOWHERE)
     events = [event for line in _records(adapter, path) for event in parser.feed(line)]
     return events + parser.flush()
 
@@ -75,7 +75,7 @@ def events_with_restarts(adapter: Adapter, path: Path, every: int) -> list[Event
     position, reached = 0, 0
     while True:
         parser = adapter.parser(path, state)
-        beside.tell(parser, path, adapter.INFO, _NOWHERE)
+        side_files.tell(parser, path, adapter.INFO, _NOWHERE)
         fresh = 0
         for line in records:
             if line.start < position:

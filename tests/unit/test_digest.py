@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.clock import day
-from skilld.notify.digest import Digest, PastNotice, Rules, due, is_quiet
+from skilld.notify.notice import Digest, PastNotice, Rules, due, is_quiet
 from skilld.settings import Notify
 
 NOON = 1772452800.0  # 2026-03-02 12:00 UTC

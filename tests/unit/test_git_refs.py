@@ -12,6 +12,7 @@ import pytest
 
 from skilld.git import refs
 from skilld.git.errors import LostRaceError, RefLockedError, RepoRefusedError
+from skilld.git.ref_names import STAGING
 from skilld.git.refs import Change
 from skilld.git.repo import Repo, open_repo
 from support.processes import processes_of
@@ -99,7 +100,7 @@ def test_a_lock_that_stays_is_reported_and_kept(person: Person, repo: Repo, monk
 
 
 def test_only_stale_locks_of_ours_are_removed(person: Person, repo: Repo) -> None:
-    ours = [person.write(f".git/{name}.lock", "") for name in (REF, refs.STAGING)]
+    ours = [person.write(f".git/{name}.lock", "") for name in (REF, STAGING)]
     theirs = [person.write(f".git/{name}.lock", "") for name in ("refs/heads/main", "index", "packed-refs")]
     assert set(refs.remove_stale_locks(repo.common_dir)) == set(ours)
     assert [path.exists() for path in ours + theirs] == [False, False, True, True, True]
@@ -152,7 +153,7 @@ def test_killed_workers_leave_each_proposal_once(person: Person, repo: Repo) -> 
     desk = Desk(person)
     for name in names:
         desk.made(name, below("- Push the tag.", f"- Learned {name}."))
-    subjects = [subject.removeprefix("skilld(release): say ") for subject in person.log(refs.STAGING, "^main")]
+    subjects = [subject.removeprefix("skilld(release): say ") for subject in person.log(STAGING, "^main")]
     assert sorted(subjects) == sorted(names)
     assert person.git("fsck", "--strict", "--no-dangling") == ""
 
@@ -173,10 +174,10 @@ def test_two_workers_lose_nothing(person: Person) -> None:
         worker.join(timeout=300)
     assert [worker.exitcode for worker in workers] == [0, 0]
     expected = sorted(f"{name}{count}" for name in "ab" for count in range(rounds))
-    subjects = person.log(refs.STAGING, "^main")
+    subjects = person.log(STAGING, "^main")
     assert sorted(subject.removeprefix("skilld(release): say ") for subject in subjects) == expected
-    assert person.git("rev-list", "--merges", refs.STAGING) == ""
-    text = person.show(ref=refs.STAGING)
+    assert person.git("rev-list", "--merges", STAGING) == ""
+    text = person.show(ref=STAGING)
     assert (
         sorted(row.removeprefix("- Learned ").rstrip(".") for row in text.split("\n") if "Learned" in row) == expected
     )

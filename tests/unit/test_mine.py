@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.clock import seconds
-from skilld.mining.judge import judge
+from skilld.mining.selection import judge
 from skilld.mining.session_summary import Feedback, Row, Task, heard, row_of
 from skilld.mining.sessions import Session
 from skilld.mining.values import Judgement, Sort

@@ -42,7 +42,7 @@ ENVIRONMENT = {
     "skilld.worker": "what it was given",
     "skilld.classify.backends": "switches that litellm reads when it is imported",
     "skilld.demo": "the throw-away home",
-    "skilld.ingest.beside": "where a client keeps its list of typed prompts",
+    "skilld.ingest.side_files": "where a client keeps its list of typed prompts",
 }
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.notify.digest import about_words
+from skilld.notify.notice import about_words
 from skilld.proposals.amend import accept_edited, accept_parts, reopen
 from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import accepting, decide, rejecting, reverting

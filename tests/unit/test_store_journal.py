@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from skilld.protocol import BatchJob
-from skilld.store import Store, corruption, journal, journaling, rebuild
+from skilld.store import Store, corruption, journal, journal_triggers, rebuild
 from skilld.store.batches import Obstacle, StoredBatch
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.journal import journal_of
@@ -82,7 +82,7 @@ def test_every_table_is_known_here_by_what_becomes_of_it(path: Path) -> None:
     made_again = {name for name in tables if name.startswith("said")} | {"migrations"}
     read_again = {"files", "sessions", "skill_uses", "notices"}
     assert set(corruption._TABLES) == tables - made_again
-    assert {*journaling._TABLES, "judged"} == tables - made_again - read_again
+    assert {*journal_triggers._TABLES, "judged"} == tables - made_again - read_again
 
 
 def test_what_is_in_a_batchs_way_comes_back_from_it_too(path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from skilld.exchange.block import BlockError, body_of, put, take_out
+from skilld.exchange.managed_block import BlockError, body_of, put, take_out
 
 BODY = "## Skills\n\n- `a`: does é\n"
 END = b"<!-- skilld:skills:end -->"

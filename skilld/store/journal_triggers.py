@@ -18,6 +18,11 @@ from skilld.store.connection import damaged
 from skilld.store.journal import Place, Row
 from skilld.store.meta import DAEMON, IN_FORCE, LAST_ERROR, LEARNING_DEAD, NOTICES
 
+# What of the database goes into its journal: noted by triggers, written before each commit, replayed after damage.
+#
+# Triggers see every change, whichever statement makes it. They are temporary: other programs can still write the
+# file.
+
 _PLACE = "journal"  # the key in `meta`
 _PASSING = (_PLACE, "rebuilding", DAEMON, IN_FORCE, LAST_ERROR, LEARNING_DEAD, NOTICES)
 _REMEMBERED = 7  # days after which a batch that is done, with its turns, is left to the copies

@@ -6,6 +6,8 @@ import json
 import sqlite3
 from dataclasses import asdict, dataclass
 
+# What the store keeps while it is put together again after damage, and the questions only that asks.
+
 _KEY = "rebuilding"
 _MAX_IDS = 1000
 

@@ -1,4 +1,4 @@
-"""When a notice is due and what it says: counts and names of skills. Pure."""
+"""When a notice is due, what it says and which buttons it has: counts and names of skills. Pure."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from skilld.clock import day, minute_of_day
 from skilld.text import counted, cut, fold, safe_text
 from skilld.types import Proposal
+
+# When a notice is due and what it says: counts and names of skills. Pure.
 
 _DAY = 86400.0
 _EARLY = 120.0  # a reminder comes so many seconds early, so that none is missed where quiet hours begin
