@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
 from skilld.agents import claude_code, codex, copilot_cli, cursor, gemini_cli, opencode, pi, qwen_code
 from skilld.agents.base import Adapter, AgentInfo, Parser
+from skilld.agents.tools import Records, ToolsOf
 from skilld.agents.wrapped import Expanding, Lookup
 from skilld.types import Event, RawLine, Turn
 
@@ -27,6 +28,16 @@ class Relative:
     def is_transcript(self, path: PurePath) -> bool:
         """Whether its kin would take the path for a transcript."""
         return self.kin.is_transcript(path)
+
+    @property
+    def tool_events(self) -> ToolsOf | None:
+        """The tool events of a record, as its kin reads them."""
+        return getattr(self.kin, "tool_events", None)
+
+    @property
+    def records_of(self) -> Callable[[PurePath], Records] | None:
+        """How lines make records, as for its kin."""
+        return getattr(self.kin, "records_of", None)
 
     def parser(self, path: PurePath, state: Mapping[str, Any] | None = None) -> Parser:
         """Return its kin's parser, whose turns are this agent's."""

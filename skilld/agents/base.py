@@ -74,8 +74,8 @@ class AgentInfo:
     names the newest client version checked and the day.
 
     The last ones are words for docs/agents.md, half a line each: how transcripts are kept, what shows that a person
-    typed something, how sessions without a person are told, what shows a skill in use, and how a run that skilld
-    itself starts is kept apart.
+    typed something, how sessions without a person are told, what shows a skill in use, what tells of tool
+    calls and their outcomes ("" where nothing does), and how a run that skilld itself starts is kept apart.
     """
 
     name: str
@@ -103,6 +103,7 @@ class AgentInfo:
     typed_by: str = ""
     unattended: str = ""
     skill_use: str = ""
+    tool_calls: str = ""
     own_runs: str = ""
 
     @property
@@ -167,7 +168,7 @@ def skimming(parser: Parser) -> Callable[[Block], list[Event]]:
 
 
 class Adapter(Protocol):
-    """The module of one agent, as the registry sees it."""
+    """The module of one agent, as the registry sees it. `tools.tool_reader` says what it may have besides."""
 
     INFO: AgentInfo
 

@@ -12,27 +12,23 @@ from typing import Any
 
 from skilld.agents.base import SHORT, mapping, short, string
 from skilld.agents.codex.skills import resolve, skills_read
+from skilld.agents.tools import COMMAND_KEYS, FILE_KEYS, FOLDER_KEYS, READ_TOOLS, SHELL_TOOLS
 
 Use = tuple[str, str | None]
 
-_FILE_TOOLS = frozenset({"read", "readfile", "read_file", "view", "view_file", "cat"})
-_FILE_KEYS = ("path", "file_path", "absolute_path", "filePath", "target_file", "file")
-_SHELL_TOOLS = frozenset({"bash", "shell", "run_shell_command", "run_terminal_cmd", "run_terminal_command", "exec"})
-_COMMAND_KEYS = ("command", "cmd")
-_FOLDER_KEYS = ("workdir", "cwd", "working_directory", "dir_path", "directory")
 _WAITING = 32
 
 
 def uses_of(tool: str, arguments: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
     """Yield the skills whose SKILL.md a call shows; paths absolute where `cwd` or the call tells."""
     name = tool.lower()
-    if name in _FILE_TOOLS:
-        paths = (resolve(string(arguments.get(key)), cwd) for key in _FILE_KEYS if arguments.get(key))
+    if name in READ_TOOLS:
+        paths = (resolve(string(arguments.get(key)), cwd) for key in FILE_KEYS if arguments.get(key))
         yield from (use for path in paths if path is not None and (use := use_of(path)))
-    elif name in _SHELL_TOOLS:
-        folder = next((string(arguments[key]) for key in _FOLDER_KEYS if arguments.get(key)), "")
+    elif name in SHELL_TOOLS:
+        folder = next((string(arguments[key]) for key in FOLDER_KEYS if arguments.get(key)), "")
         place = resolve(folder, cwd) if folder else cwd
-        for key in _COMMAND_KEYS:
+        for key in COMMAND_KEYS:
             found = skills_read(string(arguments.get(key)), place)
             yield from (use for path in found if (use := use_of(path)))
 

@@ -54,9 +54,16 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(
             f"skill {console.plain(skill['name'])}  {console.plain(str(skill['path'] or 'path not in the log'))}"
         )
+    tools = ", ".join(_used(name, counts) for name, counts in shown["tools"].items())
+    console.line(f"tools: {tools or 'none'}")
     ignored = ", ".join(f"{count} {reason}" for reason, count in shown["ignored"].items())
     console.line(f"ignored: {ignored or 'nothing'}; malformed lines: {shown['malformed']}")
     return 0
+
+
+def _used(name: str, counts: dict[str, int]) -> str:
+    unwell = [f"{counts[how]} {how}" for how in ("failed", "rejected", "interrupted") if counts[how]]
+    return f"{console.plain(name)} {counts['calls']}" + (f" ({', '.join(unwell)})" if unwell else "")
 
 
 def _what_it_is(path: Path) -> str:

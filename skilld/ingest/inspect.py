@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Adapter, Parser
+from skilld.agents.tools import record_reader, tool_counts, tools_of
 from skilld.ingest import side_files
 from skilld.ingest.main_dir import Work
 from skilld.ingest.source import source_of
 from skilld.ingest.tail import MAX_LINE, UnreadableError
-from skilld.types import Event, Ignored, Malformed, RawLine, SkillUse, Span, Turn
+from skilld.types import Event, Ignored, Malformed, RawLine, SkillUse, Span, ToolCall, ToolEvent, Turn
 
 _GUESS_BYTES = 1 << 20  # bytes
 
@@ -30,6 +31,7 @@ class View:
     ignored: Counter[str] = field(default_factory=Counter)
     malformed: int = 0
     work: Work = field(default_factory=Work)
+    tools: list[ToolEvent] = field(default_factory=list)  # calls without their input
 
     def add(self, event: Event) -> None:
         """Take in one event."""
@@ -60,6 +62,7 @@ class View:
             "main_dir": self.work.main_dir(self.cwd),
             "turns": [{"id": t.key, "text": t.text, "at": t.at, "how": t.how.value} for t in self.turns.values()],
             "skills": [{"name": use.name, "path": use.path, "after_turn": after} for use, after in self.skills],
+            "tools": tool_counts(self.tools),
             "ignored": dict(sorted(self.ignored.items())),
             "malformed": self.malformed,
         }
@@ -70,11 +73,15 @@ def inspect(path: Path, adapter: Adapter) -> View:
     view = View(adapter.INFO.name)
     parser: Parser = adapter.parser(path)
     side_files.tell(parser, path, adapter.INFO)
+    records, tools = record_reader(adapter, path), tools_of(adapter)
     for item in source_of(adapter.INFO).whole(path):
         if isinstance(item, RawLine):
-            view.work.see(item.data)
             for event in parser.feed(item):
                 view.add(event)
+            for record, span in records(item):
+                for call in tools(record, view.session_id or "", span):
+                    view.work.see(call)
+                    view.tools.append(replace(call, input={}) if isinstance(call, ToolCall) else call)
         if isinstance(item, Span) or item.end - item.start > MAX_LINE + 1:
             view.ignored["line over 8 MiB"] += 1
     for event in parser.flush():

@@ -1,29 +1,19 @@
-"""The folder in which most of a session's work was done: names of files in tool calls in, one folder out.
+"""The folder in which most of a session's work was done: tool events in, one folder out.
 
-A session is often started above the part of a project it is about. The names are found in the bytes of records, by the
-keys under which all agents give files to their tools; what a record says otherwise is not looked at, but for a word
-that the call failed. A call that failed is no work, nor is what is put down in a folder for temporary files. Pure.
+A session is often started above the part of a project it is about. A file that a call which failed names is no work,
+nor is what is put down in a folder for temporary files. Pure.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-# Keys of tool calls, within JSON or within JSON in a string of JSON. A name with an escape in it is not taken.
-_FILE = re.compile(
-    rb'"(?:file_?[pP]ath|absolute_path|notebook_path|target_file|path)\\*"\s*:\s*\\*"([^"\\]{1,1024})\\*"'
-)
-_FOLDER = re.compile(rb'"(?:workdir|dir_path)\\*"\s*:\s*\\*"([^"\\]{1,1024})\\*"')
-_PATCH = re.compile(rb"\*\*\* (?:Update|Add|Delete) File: ([^\\\n\"*]{1,1024})")
-_CALL = re.compile(rb'"(?:id|call_?[iI][dD]|tool_?[cC]all_?[iI]d|tool_use_id)"\s*:\s*"([^"\\]{1,256})"')
-_FAILED = re.compile(
-    rb'(?<!\\)"(?:is_?[eE]rror"\s*:\s*true|success"\s*:\s*false|status"\s*:\s*"(?:error|failed|failure)")'
-)
+from skilld.agents.tools import files_named, folder_of, patched_by
+from skilld.types import ToolCall, ToolEvent, ToolOutcome
+
 _TEMPORARY = tuple(
     map(PurePosixPath, ("/tmp", "/var/tmp", "/private/tmp", "/var/folders", "/private/var/folders", "/dev/shm"))  # noqa: S108 - names
 )
@@ -36,25 +26,26 @@ class Work:
 
     def __init__(self) -> None:
         self._folders: Counter[str] = Counter()
-        self._calls: dict[bytes, list[str]] = {}  # the folders that each call named
+        self._calls: dict[str, list[str]] = {}  # the folders of the files that each call named
         self._seen = 0
 
-    def see(self, record: bytes) -> None:
-        """Take in one record."""
-        if self._seen >= _MAX_MENTIONS:
-            return
-        named = [*_mentioned(record)]
-        failed = [match.start() for match in _FAILED.finditer(record)]
-        if not named and not failed:
-            return
-        calls = [(match.start(), match[1]) for match in _CALL.finditer(record)]
-        for position, folder in named:
-            self._seen += 1
-            self._folders[folder] += 1
-            if call := _call_at(calls, position):
-                self._calls.setdefault(call, []).append(folder)
-        for position in failed:
-            self._folders.subtract(self._calls.pop(_call_at(calls, position), ()))
+    def see(self, event: ToolEvent) -> None:
+        """Take in one event, calls before their results."""
+        if isinstance(event, ToolCall):
+            if event.call_id not in self._calls and self._seen < _MAX_MENTIONS:
+                self._call(event)
+        elif event.outcome not in {ToolOutcome.OK, ToolOutcome.UNKNOWN} and event.call_id in self._calls:
+            self._folders.subtract(self._calls[event.call_id])
+            self._calls[event.call_id] = []
+
+    def _call(self, call: ToolCall) -> None:
+        named = [*_folders_of_files(call)]
+        if call.call_id:
+            self._calls[call.call_id] = named
+        if folder := folder_of(call):  # a command that fails is work all the same
+            named = [*named, folder]
+        self._seen += 1 + len(named)
+        self._folders.update(named)
 
     def main_dir(self, cwd: str | None) -> str | None:
         """Return the deepest folder that holds more than half of what was touched; `cwd` where none below / does."""
@@ -64,21 +55,11 @@ class Work:
         return deepest(touched, cwd) or cwd
 
 
-def _mentioned(record: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the folders that the tool calls of a record name, each with its place in the record."""
-    for pattern in (_FILE, _PATCH):
-        for match in pattern.finditer(record):
-            path = PurePosixPath(match[1].decode("utf-8", "replace").strip())
-            if path.name != _SKILL_FILE:
-                yield match.start(), str(path.parent)
-    for match in _FOLDER.finditer(record):
-        yield match.start(), match[1].decode("utf-8", "replace")
-
-
-def _call_at(calls: Sequence[tuple[int, bytes]], position: int) -> bytes:
-    """Return the id of the call that something in a record belongs to: the last one before it, else the first."""
-    before = bisect_right(calls, position, key=lambda call: call[0])
-    return calls[max(before - 1, 0)][1] if calls else b""
+def _folders_of_files(call: ToolCall) -> Iterator[str]:
+    for name in (*files_named(call.input), *patched_by(call)):
+        path = PurePosixPath(name)
+        if path.name != _SKILL_FILE:
+            yield str(path.parent)
 
 
 def _is_temporary(folder: str) -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.agents import ADAPTERS
+from skilld.agents.tools import record_reader, tools_of
 from skilld.classify.backends.completion import Rates
 from skilld.ingest import side_files
 from skilld.ingest.discover import Host, Root, roots, transcripts
@@ -42,9 +43,6 @@ _PI_ENDS = {"stop": Ending.COMPLETED, "aborted": Ending.INTERRUPTED, "error": En
     "toolUse": Ending.UNFINISHED
 }
 _CODEX_ENDS = {"task_complete": Ending.COMPLETED, "turn_aborted": Ending.INTERRUPTED, "error": Ending.FAILED}
-# A record without these bytes near its beginning is none that tells: tool output is the bulk of a log.
-_HEAD = 400
-_TELLING = {"codex": (b"event_msg",)}
 
 
 @dataclass(slots=True)
@@ -55,15 +53,12 @@ class Log:
     usd: float | None = None
     _tokens: dict[str, tuple[str, tuple[int, int, int, int]]] = field(default_factory=dict)
 
-    def see(self, agent: str, record: bytes) -> None:
+    def see(self, agent: str, record: Mapping[str, Any]) -> None:
         """Take in one record; what cannot be read tells nothing."""
         reader = _READERS.get(agent)
-        if reader is None or not any(mark in record[:_HEAD] for mark in _TELLING.get(agent, (b"",))):
-            return
         try:
-            value = json.loads(record)
-            if isinstance(value, dict):
-                reader(self, value)
+            if reader is not None:
+                reader(self, record)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return
 
@@ -93,7 +88,7 @@ class Log:
         self._tokens[message] = (model, (read, written, cached, kept))
 
 
-def _claude(log: Log, record: dict[str, Any]) -> None:
+def _claude(log: Log, record: Mapping[str, Any]) -> None:
     message = record.get("message")
     kind = record.get("type")
     if kind not in {"user", "assistant"} or not isinstance(message, dict) or record.get("isSidechain"):
@@ -113,7 +108,7 @@ def _claude(log: Log, record: dict[str, Any]) -> None:
         log.use(str(message.get("id")), str(message.get("model")), usage)
 
 
-def _codex(log: Log, record: dict[str, Any]) -> None:
+def _codex(log: Log, record: Mapping[str, Any]) -> None:
     payload = record.get("payload")
     if record.get("type") == "event_msg" and isinstance(payload, dict):
         kind = str(payload.get("type"))
@@ -122,7 +117,7 @@ def _codex(log: Log, record: dict[str, Any]) -> None:
         log.ending = _CODEX_ENDS.get(kind, log.ending)
 
 
-def _opencode(log: Log, record: dict[str, Any]) -> None:
+def _opencode(log: Log, record: Mapping[str, Any]) -> None:
     rows = record.get("message")
     data = json.loads(rows[0]["data"]) if rows else {}
     if data.get("role") == "user":
@@ -136,7 +131,7 @@ def _opencode(log: Log, record: dict[str, Any]) -> None:
         log.ending = Ending.COMPLETED if data.get("finish") == "stop" else Ending.UNFINISHED
 
 
-def _pi(log: Log, record: dict[str, Any]) -> None:
+def _pi(log: Log, record: Mapping[str, Any]) -> None:
     message = record.get("message")
     if not isinstance(message, dict):
         return
@@ -150,7 +145,7 @@ def _pi(log: Log, record: dict[str, Any]) -> None:
         log.ending = Ending.UNFINISHED
 
 
-_READERS: dict[str, Callable[[Log, dict[str, Any]], None]] = {
+_READERS: dict[str, Callable[[Log, Mapping[str, Any]], None]] = {
     "claude-code": _claude,
     "codex": _codex,
     "opencode": _opencode,
@@ -304,6 +299,7 @@ def _events(transcript: Transcript, by_id: dict[str, _Read]) -> Iterator[Event]:
     source = source_of(adapter.INFO)
     session = ""
     parser = adapter.parser(transcript.path)
+    records, tools = record_reader(adapter, transcript.path), tools_of(adapter)
     side_files.tell(parser, transcript.path, adapter.INFO)
     for item in source.whole(transcript.path):
         if isinstance(item, RawLine):
@@ -312,8 +308,10 @@ def _events(transcript: Transcript, by_id: dict[str, _Read]) -> Iterator[Event]:
                 yield event
             if session := source.session(item) or session:
                 read = by_id.setdefault(session, _Read())
-                read.work.see(item.data)
-                read.log.see(transcript.agent, item.data)
+                for record, span in records(item):
+                    read.log.see(transcript.agent, record)
+                    for call in tools(record, session, span):
+                        read.work.see(call)
     yield from parser.flush()
 
 

@@ -7,7 +7,22 @@ ones.
 
 from __future__ import annotations
 
-from skilld.types.events import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
+from skilld.types.events import (
+    Event,
+    How,
+    Ignored,
+    Malformed,
+    RawLine,
+    Reply,
+    SessionEnd,
+    SkillUse,
+    Span,
+    ToolCall,
+    ToolEvent,
+    ToolOutcome,
+    ToolResult,
+    Turn,
+)
 from skilld.types.judging import Cause, ClosedBy, Kind, Message, Outcome, SkillDoc, SkillRef, Update, Usage
 from skilld.types.proposals import BODY_OPS, Evidence, Op, Operation, Proposal, State
 
@@ -34,6 +49,10 @@ __all__ = [
     "SkillUse",
     "Span",
     "State",
+    "ToolCall",
+    "ToolEvent",
+    "ToolOutcome",
+    "ToolResult",
     "Turn",
     "Update",
     "Usage",

@@ -1,9 +1,14 @@
-"""What an adapter reads out of a transcript: lines and their places, and the events of a session."""
+"""What an adapter reads out of a transcript: lines and their places, and the events of a session.
+
+Tool events are not among `Event`: only readers of whole transcripts ask for them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,4 +109,41 @@ class Malformed:
     span: Span
 
 
+class ToolOutcome(StrEnum):
+    """How a tool call came out, as far as its log tells."""
+
+    OK = "ok"
+    FAILED = "failed"
+    REJECTED = "rejected"  # the person or one of their rules did not allow it
+    INTERRUPTED = "interrupted"  # it was stopped before it came to its end
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """The agent called a tool. Never a turn and never evidence; `input` is cut to a bounded size.
+
+    `call_id` is the log's own, "" where it has none. A record that is written again repeats the call under its id.
+    """
+
+    session_id: str
+    call_id: str
+    name: str
+    input: Mapping[str, Any]
+    at: str | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """How the call `call_id` came out. Of several, the last that is not UNKNOWN holds."""
+
+    session_id: str
+    call_id: str
+    outcome: ToolOutcome
+    at: str | None
+    span: Span
+
+
 Event = Turn | Reply | SkillUse | SessionEnd | Ignored | Malformed
+ToolEvent = ToolCall | ToolResult

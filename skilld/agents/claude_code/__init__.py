@@ -18,8 +18,11 @@ from skilld.agents.claude_code.prompts import Presence, attached, blocked_prompt
 from skilld.agents.claude_code.queue import Delivery, Queue
 from skilld.agents.claude_code.records import AGENT, Record, blocks, mapping, string, texts
 from skilld.agents.claude_code.skills import TOOLS, Skills
+from skilld.agents.claude_code.tools import records_of, tool_events
 from skilld.agents.claude_code.wrappers import Words, bash_input
 from skilld.types import Event, How, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span
+
+__all__ = ["INFO", "Parser", "is_transcript", "parser", "records_of", "tool_events"]
 
 # Reads one Claude Code session: records in file order in, events out.
 #
@@ -253,6 +256,7 @@ INFO = AgentInfo(
     typed_by="`origin` and `promptSource`; in older versions what is left without all wrappers",
     unattended="`entrypoint` of each record; sub-agents have files of their own",
     skill_use="the body record, which names the skill's folder",
+    tool_calls="`tool_use` blocks; `is_error` of the `tool_result`, and its first words",
     own_runs="`--no-session-persistence`, which writes nothing",
 )
 

@@ -19,10 +19,10 @@ from skilld.types import How, Ignored, Turn
 ASK = "AskUserQuestion"
 _OTHER = "Other"  # the client's own last option
 
-_REFUSED = "The user doesn't want to proceed with this tool use."
-_REFUSED_COPY = "Error: The user doesn't want"
+REFUSED = "The user doesn't want to proceed with this tool use."
+REFUSED_COPY = "Error: The user doesn't want"
 _SAID = "To tell you how to proceed, the user said:\n"
-_DENIED = "user-rejected"
+DENIED = "user-rejected"
 _ADVICE = "\n\nNote: The user's next message may contain a correction or preference"
 # What the client itself writes as the person's reason when a button was pressed.
 _BUTTONS = (
@@ -65,8 +65,8 @@ def _is_built_in(name: str) -> bool:
 
 def _refusal(record: Record, block: Mapping[str, Any], name: str, number: int) -> list[Turn | Ignored]:
     content = "\n".join(texts(block.get("content")))
-    said = content.partition(_SAID)[2] if content.startswith(_REFUSED) else ""
-    if record.string("toolDenialKind") == _DENIED:
+    said = content.partition(_SAID)[2] if content.startswith(REFUSED) else ""
+    if record.string("toolDenialKind") == DENIED:
         said = record.string("userFeedback") or said
     said = said.partition(_ADVICE)[0]
     if not said.strip():
@@ -81,7 +81,7 @@ def _refusal(record: Record, block: Mapping[str, Any], name: str, number: int) -
 def _is_recorded(record: Record) -> bool:
     """Whether the record itself tells of the refusal and its words, as those of 2.1.330 do: no server writes there."""
     decision = mapping(record.get("permissionDecision")).get("source")
-    return decision == "user_reject" and record.string("toolDenialKind") == _DENIED and bool(record.get("userFeedback"))
+    return decision == "user_reject" and record.string("toolDenialKind") == DENIED and bool(record.get("userFeedback"))
 
 
 def _is_the_clients(record: Record, name: str) -> bool:
@@ -89,7 +89,7 @@ def _is_the_clients(record: Record, name: str) -> bool:
         return False
     if record.get("toolUseResult") is None:
         return name in _CLIENT_TOOLS
-    return record.string("toolUseResult").startswith(_REFUSED_COPY) or record.string("toolDenialKind") == _DENIED
+    return record.string("toolUseResult").startswith(REFUSED_COPY) or record.string("toolDenialKind") == DENIED
 
 
 def _answers(record: Record) -> list[Turn | Ignored]:

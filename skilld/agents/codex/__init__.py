@@ -14,11 +14,12 @@ from typing import Any
 from skilld.agents.base import AgentInfo, mapping, objects, short, string
 from skilld.agents.codex.records import Record, Session, read_record
 from skilld.agents.codex.skills import Use, block_use, call_uses, execution_uses, mention_uses
+from skilld.agents.codex.tools import tool_events
 from skilld.agents.codex.user_messages import Mirrors, Speech, digest
 from skilld.agents.wrapped import Lookup
 from skilld.types import Event, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span
 
-__all__ = ["INFO", "CodexParser", "is_transcript", "parser"]
+__all__ = ["INFO", "CodexParser", "is_transcript", "parser", "tool_events"]
 
 INFO = AgentInfo(
     name="codex",
@@ -48,6 +49,7 @@ INFO = AgentInfo(
     typed_by="`user_message` events, or `UserMessage` items with a `client_id`",
     unattended="`source` of the session and the trigger of each turn",
     skill_use="the `<skill>` block, or a shell command that reads a SKILL.md",
+    tool_calls="calls and what stands before their output; of calls within a program no outcome",
     own_runs="`--ephemeral`, which writes nothing",
 )
 

@@ -36,9 +36,11 @@ class Record:
 def read_record(line: RawLine) -> Record | None:
     """Return the record of a line, or None if the line is no JSON object."""
     record = read_object(line.data)
-    if record is None:
-        return None
-    span = Span(line.start, line.end)
+    return as_record(record, Span(line.start, line.end)) if record is not None else None
+
+
+def as_record(record: Mapping[str, Any], span: Span) -> Record:
+    """Return the record that a line's object is."""
     at = utc(record.get("timestamp"))
     kind = string(record.get("type"))
     payload = record.get("payload")
@@ -54,7 +56,7 @@ def read_record(line: RawLine) -> Record | None:
     return Record(kind, payload, turn_id, at, span)
 
 
-def _bare(record: dict[str, Any], kind: str, at: str | None, span: Span) -> Record:
+def _bare(record: Mapping[str, Any], kind: str, at: str | None, span: Span) -> Record:
     """Up to 0.3x the file held response items without an envelope, below a first line without a type."""
     if not kind and "id" in record:
         return Record("session_meta", record, "", at, span)

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from skilld.agents.base import SHORT, mapping, objects, short, string
+from skilld.agents.tools import COMMAND_KEYS, FOLDER_KEYS, SHELL_TOOLS
 
 # Finds the SKILL.md files that a shell command prints, by Codex's own rule.
 #
@@ -183,21 +184,16 @@ Use = tuple[str, str | None]
 _BLOCK = re.compile(
     r"\s*<skill>\s*<name>([^<\n]+)</name>\s*(?:<path>([^<\n]+)</path>\s*)?(<unavailable_notice>)?", re.IGNORECASE
 )
-_SHELL_TOOLS = frozenset({"exec_command", "shell", "shell_command", "bash", "container.exec", "local_shell"})
-_COMMAND_KEYS = ("cmd", "command", "script")
-_FOLDER_KEYS = ("workdir", "cwd", "working_directory")
-
-_MAX_CODE = 200_000  # characters of a program that are looked at
+MAX_CODE = 200_000  # characters of a program that are looked at
 # Comments come first so that an apostrophe in one does not open a string. What is not closed ends with the program (or
 # the line): the scan stays linear.
-_TOKEN = re.compile(
-    r"//[^\n]*|/\*.*?(?:\*/|\Z)"
-    r"|(?P<folder>\b(?:workdir|cwd)[\"']?\s*:\s*)?"
+CODE_COMMENT = r"//[^\n]*|/\*.*?(?:\*/|\Z)"
+CODE_STRING = (
     r"(?:\"(?P<double>(?:\\.|[^\"\\\n])*+)\\?(?:\"|\n|\Z)"
     r"|'(?P<single>(?:\\.|[^'\\\n])*+)\\?(?:'|\n|\Z)"
-    r"|`(?P<template>(?:\\.|[^`\\])*+)\\?(?:`|\Z))",
-    re.DOTALL,
+    r"|`(?P<template>(?:\\.|[^`\\])*+)\\?(?:`|\Z))"
 )
+_TOKEN = re.compile(rf"{CODE_COMMENT}|(?P<folder>\b(?:workdir|cwd)[\"']?\s*:\s*)?{CODE_STRING}", re.DOTALL)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\n|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "\n": ""}
 
@@ -227,8 +223,8 @@ def call_uses(call: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
             yield from _named(_code_reads(string(call.get("input")), cwd))
         return
     arguments = mapping(call.get("action")) if kind == "local_shell_call" else _arguments(call)
-    if name in _SHELL_TOOLS or kind == "local_shell_call":
-        folder = next((string(arguments[key]) for key in _FOLDER_KEYS if arguments.get(key)), "")
+    if name in SHELL_TOOLS or kind == "local_shell_call":
+        folder = next((string(arguments[key]) for key in FOLDER_KEYS if arguments.get(key)), "")
         base = resolve(folder, cwd) if folder and not folder.startswith("file:") else local_path(folder or cwd)
         yield from _command_uses(arguments, base)
     elif name == "read_file":
@@ -244,7 +240,7 @@ def execution_uses(item: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
 
 
 def _command_uses(holder: Mapping[str, Any], cwd: str | None) -> Iterator[Use]:
-    for key in _COMMAND_KEYS:
+    for key in COMMAND_KEYS:
         command = holder.get(key)
         if isinstance(command, list):
             yield from _named(skills_read([string(word) for word in command], cwd))
@@ -265,14 +261,19 @@ def _code_reads(code: str, cwd: str | None) -> Iterator[str]:
         return
     found: list[list[str]] = []
     folder: str | None = None
-    for token in reversed(list(_TOKEN.finditer(code[:_MAX_CODE]))):  # the folder stands behind the command
-        text = _ESCAPE.sub(_character, token["double"] or token["single"] or token["template"] or "")
+    for token in reversed(list(_TOKEN.finditer(code[:MAX_CODE]))):  # the folder stands behind the command
+        text = literal(token)
         if token["folder"]:
             folder = resolve(text, cwd)
         elif "SKILL.md" in text and not text.lstrip().startswith("*** Begin Patch"):
             found.append(list(skills_read(text, folder or cwd)))
     for paths in reversed(found):
         yield from paths
+
+
+def literal(token: re.Match[str]) -> str:
+    """Return the text of a string that CODE_STRING found, "" where it found none."""
+    return _ESCAPE.sub(_character, token["double"] or token["single"] or token["template"] or "")
 
 
 def _character(escape: re.Match[str]) -> str:

@@ -7,6 +7,7 @@ prompts must prove; the list keeps the last 50. Withdrawn prompts (Esc Esc) vani
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any
@@ -14,8 +15,24 @@ from typing import Any
 from skilld.agents.base import AgentInfo, mapping, named_by, read_object, short, string, utc
 from skilld.agents.prompt_history import Claim, Entry, ProvingParser
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
+from skilld.agents.tools import bounded
 from skilld.agents.wrapped import picks_of, typed_answer
-from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Span, Turn
+from skilld.types import (
+    Event,
+    How,
+    Ignored,
+    Malformed,
+    RawLine,
+    Reply,
+    SessionEnd,
+    SkillUse,
+    Span,
+    ToolCall,
+    ToolEvent,
+    ToolOutcome,
+    ToolResult,
+    Turn,
+)
 
 # What a person told Copilot CLI in its dialogs: why a call was refused, and answers to its questions.
 #
@@ -69,6 +86,7 @@ INFO = AgentInfo(
     typed_by="`user.message` events that stand in `command-history-state.json`, too",
     unattended="prompts missing from that list; messages with an `agentId` or a `source`",
     skill_use="`skill.invoked` and `skill.invoked_ref`, or a call that reads a SKILL.md",
+    tool_calls="`tool.execution_start`; `success` and `error.code` of `tool.execution_complete`",
     own_runs="nothing is started; `COPILOT_HOME` would keep it apart",
 )
 
@@ -95,6 +113,31 @@ def read_history(data: bytes) -> Sequence[Entry] | None:
     if not isinstance(history, list):
         return None
     return [Entry(text) for text in reversed(history) if isinstance(text, str)]
+
+
+_ERRORS = {"rejected": ToolOutcome.REJECTED, "denied": ToolOutcome.REJECTED} | dict.fromkeys(
+    ("aborted", "cancelled", "interrupted"), ToolOutcome.INTERRUPTED
+)
+_EXITED = re.compile(r"<exited with exit code (-?\d{1,10})>\s*")
+
+
+def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
+    """Yield the tool events of one record."""
+    data, at = mapping(record.get("data")), utc(record.get("timestamp"))
+    call_id = short(data.get("toolCallId"))
+    if record.get("type") == "tool.execution_start":
+        yield ToolCall(session_id, call_id, short(data.get("toolName")), bounded(data.get("arguments")), at, span)
+    elif record.get("type") == "tool.execution_complete":
+        yield ToolResult(session_id, call_id, _outcome(data), at, span)
+
+
+def _outcome(data: Mapping[str, Any]) -> ToolOutcome:
+    if data.get("success") is not True:
+        return _ERRORS.get(string(mapping(data.get("error")).get("code")), ToolOutcome.FAILED)
+    last = string(mapping(data.get("result")).get("content")).rstrip().rpartition("\n")[2]
+    exited = _EXITED.fullmatch(last)
+    code = int(exited[1]) if exited else mapping(data.get("shellExecution")).get("exitCode")
+    return ToolOutcome.FAILED if code else ToolOutcome.OK
 
 
 class CopilotParser:

@@ -7,14 +7,27 @@ What was typed stands in `<user_query>`, among blocks of context; sessions witho
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
-from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, string
+from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string
 from skilld.agents.skill_reads import uses_of
+from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Wrappers
-from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+from skilld.types import (
+    Event,
+    How,
+    Ignored,
+    Malformed,
+    RawLine,
+    Reply,
+    SkillUse,
+    Span,
+    ToolCall,
+    ToolEvent,
+    Turn,
+)
 
 INFO = AgentInfo(
     name="cursor",
@@ -31,6 +44,7 @@ INFO = AgentInfo(
     typed_by="`<user_query>` in messages of the role `user`",
     unattended="not told; sub-agents have a folder of their own",
     skill_use="a call that reads a SKILL.md",
+    tool_calls="`tool_use` parts; no outcomes",
     own_runs="nothing is started: no way is known to keep a run apart",
 )
 
@@ -53,6 +67,14 @@ def is_transcript(path: PurePath) -> bool:
 def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> CursorParser:
     """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
     return CursorParser(path, state or {})
+
+
+def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
+    """Yield the calls of one record; how they came out, and mostly their ids, are in no record."""
+    for part in objects(mapping(record.get("message")).get("content")):
+        if part.get("type") == "tool_use" and record.get("role") == "assistant":
+            call_id, name = short(part.get("id")), short(part.get("name"))
+            yield ToolCall(session_id, call_id, name, bounded(part.get("input")), None, span)
 
 
 class CursorParser:

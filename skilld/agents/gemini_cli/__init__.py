@@ -17,8 +17,23 @@ from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_objec
 from skilld.agents.gemini_cli.prompts import gemini_answers, typed_text, whole_text
 from skilld.agents.prompt_history import Claim, Entry, ProvingParser
 from skilld.agents.skill_reads import uses_of
+from skilld.agents.tools import Records, bounded, outcome_of_shell
 from skilld.clock import seconds
-from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+from skilld.types import (
+    Event,
+    How,
+    Ignored,
+    Malformed,
+    RawLine,
+    Reply,
+    SkillUse,
+    Span,
+    ToolCall,
+    ToolEvent,
+    ToolOutcome,
+    ToolResult,
+    Turn,
+)
 
 # Reads the older files of Gemini CLI: one JSON document, indented by two, whose messages are whole before it is.
 #
@@ -143,6 +158,7 @@ INFO = AgentInfo(
     typed_by="`user` messages that stand in `logs.json`, too",
     unattended="prompts missing from that log; `kind` of the session",
     skill_use="an `activate_skill` call that went well, or a call that reads a SKILL.md",
+    tool_calls="`toolCalls` with their `status`, and the exit code behind a command's output",
     own_runs="a `GEMINI_CLI_HOME` of their own",
 )
 
@@ -150,6 +166,7 @@ _NAME = re.compile(r"session-.+\.jsonl?")
 _FOLDER = re.compile(r"Workspace Directories:\*\*\n\s*- ([^\n]+)")
 _STEERING = re.compile(r"User steering update:\n<user_input>\n(.*)\n</user_input>\nInternal instruction: .*", re.DOTALL)
 _KEPT = 32
+_SHELL = "run_shell_command"
 
 
 def is_transcript(path: PurePath) -> bool:
@@ -161,6 +178,41 @@ def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> ProvingPar
     """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
     known = state or {}
     return ProvingParser(GeminiParser(path, known), read_log, known)
+
+
+_STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": ToolOutcome.INTERRUPTED}
+
+
+def records_of(path: PurePath) -> Records:
+    """Return how the lines of one file make records: of a document its messages do."""
+    feed = Document().feed if path.suffix == ".json" else _record_in
+    return lambda line: ((record, span) for record, span in feed(line) if record is not None)
+
+
+def _record_in(line: RawLine) -> list[Record]:
+    return [(read_object(line.data), Span(line.start, line.end))]
+
+
+def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
+    """Yield the tool events of one message: calls stand in it with their results."""
+    for call in objects(record.get("toolCalls")) if record.get("type") == "gemini" else []:
+        call_id, name, at = short(call.get("id")), short(call.get("name")), utc(call.get("timestamp"))
+        at = at or utc(record.get("timestamp"))
+        yield ToolCall(session_id, call_id, name, bounded(call.get("args")), at, span)
+        results = (mapping(part.get("functionResponse")) for part in objects(call.get("result")))
+        responses = [mapping(result.get("response")) for result in results]
+        outcome = tool_outcome(_STATUS.get(string(call.get("status"))), name, responses)
+        if outcome is not ToolOutcome.UNKNOWN:
+            yield ToolResult(session_id, call_id, outcome, at, span)
+
+
+def tool_outcome(status: ToolOutcome | None, name: str, responses: Sequence[Mapping[str, Any]]) -> ToolOutcome:
+    """Return how a call came out, by its status and what was given to the model; Qwen Code writes the same."""
+    if status is ToolOutcome.INTERRUPTED and any("did not allow" in string(each.get("error")) for each in responses):
+        return ToolOutcome.REJECTED
+    if status is ToolOutcome.OK and name == _SHELL:
+        return outcome_of_shell("\n".join(string(each.get("output")) for each in responses))
+    return status or ToolOutcome.UNKNOWN
 
 
 class GeminiParser:

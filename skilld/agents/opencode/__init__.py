@@ -14,10 +14,25 @@ from pathlib import PurePath, PurePosixPath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, Folder, Query, mapping, objects, read_object, short, string
+from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Lookup, labels_of, last, no_templates, picks_of, typed_answer, typed_arguments
 from skilld.clock import rfc3339
 from skilld.text import fold
-from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+from skilld.types import (
+    Event,
+    How,
+    Ignored,
+    Malformed,
+    RawLine,
+    Reply,
+    SkillUse,
+    Span,
+    ToolCall,
+    ToolEvent,
+    ToolOutcome,
+    ToolResult,
+    Turn,
+)
 
 # Reads records of opencode's database, each a message with its session and parts: lines of JSON in, events out.
 #
@@ -210,6 +225,34 @@ class Parser:
         yield SkillUse(short(message.get("session")), short(path.parent.name), str(path), at, span, cwd)
 
 
+_REFUSED = "The user rejected permission"
+_BY_RULE = "The user has specified a rule which prevents you"
+_STATUS = {"completed": ToolOutcome.OK, "error": ToolOutcome.FAILED}
+
+
+def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
+    """Yield the tool events of one message: each call is a part, which grows until it has come out."""
+    message = next(iter(objects(record.get("message"))), {})
+    session = short(message.get("session")) or session_id
+    for part in objects(record.get("parts")):
+        if part.get("type") == "tool":
+            call_id, at = short(part.get("id")), _time(part.get("started"))
+            asked = read_object(string(part.get("input")))
+            yield ToolCall(session, call_id, short(part.get("tool")), bounded(asked), at, span)
+            if outcome := _outcome(part):
+                yield ToolResult(session, call_id, outcome, at, span)
+
+
+def _outcome(part: Mapping[str, Any]) -> ToolOutcome | None:
+    outcome, error = _STATUS.get(string(part.get("status"))), string(part.get("error"))
+    if outcome is ToolOutcome.FAILED and error.startswith((_REFUSED, _BY_RULE)):
+        return ToolOutcome.REJECTED
+    if outcome is ToolOutcome.FAILED and error.startswith("Tool execution aborted"):
+        return ToolOutcome.INTERRUPTED
+    code = mapping(read_object(string(part.get("metadata")))).get("exit") if outcome is ToolOutcome.OK else None
+    return ToolOutcome.FAILED if isinstance(code, int) and code else outcome
+
+
 def _turn(message: Mapping[str, Any], created: object, text: str, how: How, span: Span) -> Turn:
     """Return a turn whose key is the same in a fork, which has the same times under other ids."""
     session, cwd = short(message.get("session")), string(message.get("directory")) or None
@@ -274,7 +317,8 @@ _FIRST = Query(
             json_extract(data, '$.synthetic') AS synthetic, json_extract(data, '$.ignored') AS ignored,
             json_extract(data, '$.tool') AS tool, json_extract(data, '$.state.status') AS status,
             json_extract(data, '$.state.input') AS input, json_extract(data, '$.state.metadata') AS metadata,
-            json_extract(data, '$.state.time.start') AS started
+            json_extract(data, '$.state.time.start') AS started,
+            substr(json_extract(data, '$.state.error'), 1, 200) AS error
             FROM part WHERE message_id = :key AND CASE WHEN length(data) <= :longest AND json_valid(data)
             THEN json_extract(data, '$.type') IN ('text', 'tool', 'compaction', 'subtask') ELSE 0 END ORDER BY id
         """,
@@ -319,6 +363,7 @@ INFO = AgentInfo(
     kept_as="rows of SQLite",
     typed_by="`prompt-history.jsonl`; without it the parts that are not `synthetic`",
     unattended="the session's `permission` rules, or what the prompt history lacks; sub-agents by `parent_id`",
+    tool_calls="`tool` parts with their `status` and `error`, and the exit code of a command",
     skill_use="the `skill` tool's `metadata.dir`, a `read` of a SKILL.md, or the body put in for `/name`",
     own_runs="`OPENCODE_DB=:memory:`, which keeps nothing",
 )

@@ -8,15 +8,30 @@ tells. Whether someone sat at the terminal is not written down: see pi_presence.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
+from skilld.agents.tools import bounded
 from skilld.agents.wrapped import Lookup, Wrappers, no_templates, typed_arguments
 from skilld.clock import seconds
-from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+from skilld.types import (
+    Event,
+    How,
+    Ignored,
+    Malformed,
+    RawLine,
+    Reply,
+    SkillUse,
+    Span,
+    ToolCall,
+    ToolEvent,
+    ToolOutcome,
+    ToolResult,
+    Turn,
+)
 
 # Whether someone sat at the terminal of a Pi session. Nothing in the log says so; its times and some entries do.
 #
@@ -99,6 +114,7 @@ INFO = AgentInfo(
     typed_by="messages of the role `user`; the arguments behind an expanded `/skill:`",
     unattended="a session that begins with its prompt; what is continued later cannot be told",
     skill_use="the `<skill>` block, or a call that reads a SKILL.md",
+    tool_calls="`toolCall` parts and `toolResult` messages with `isError`",
     own_runs="`--no-session`, which writes nothing",
 )
 
@@ -106,6 +122,7 @@ _NAME = re.compile(r"\d{4}-\d\d-\d\dT[\d-]+Z_[\w-]+\.jsonl", re.ASCII)
 # badlogic/pi-mono: packages/coding-agent/src/core/agent-session.ts, parseSkillBlock; src/cli/file-processor.ts
 _SKILL = re.compile(r'<skill name="([^"]+)" location="([^"]+)">\n')
 _SKILL_BODY = Wrappers(opens=r'<skill name="[^"\n]+" location="', closes=r"\n</skill>", behind=False)
+_STOPPED = frozenset({"Command aborted", "Operation aborted"})
 _FILES = Wrappers(opens=r'<file name="', closes="</file>", behind=False)
 
 
@@ -117,6 +134,26 @@ def is_transcript(path: PurePath) -> bool:
 def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> PiParser:
     """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
     return PiParser(path, state or {})
+
+
+def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
+    """Yield the tool events of one entry."""
+    message, at = mapping(record.get("message")), utc(record.get("timestamp"))
+    if message.get("role") == "assistant":
+        for part in objects(message.get("content")):
+            if part.get("type") == "toolCall":
+                call_id, name = short(part.get("id")), short(part.get("name"))
+                yield ToolCall(session_id, call_id, name, bounded(part.get("arguments")), at, span)
+    elif message.get("role") == "toolResult":
+        outcome = _outcome(message)
+        yield ToolResult(session_id, short(message.get("toolCallId")), outcome, at, span)
+
+
+def _outcome(message: Mapping[str, Any]) -> ToolOutcome:
+    if message.get("isError") is not True:
+        return ToolOutcome.OK
+    last = _text(message.get("content")).rstrip().rpartition("\n")[2]  # behind what a command put out
+    return ToolOutcome.INTERRUPTED if last in _STOPPED else ToolOutcome.FAILED
 
 
 class PiParser:

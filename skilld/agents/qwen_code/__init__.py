@@ -16,11 +16,27 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, Folder, mapping, named_by, objects, read_object, short, string, utc
+from skilld.agents.gemini_cli import tool_outcome
 from skilld.agents.gemini_cli.prompts import QwenQuestions, typed_text, whole_text
 from skilld.agents.prompt_history import COMMAND
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
+from skilld.agents.tools import bounded
 from skilld.clock import seconds
-from skilld.types import Event, How, Ignored, Malformed, RawLine, Reply, SkillUse, Span, Turn
+from skilld.types import (
+    Event,
+    How,
+    Ignored,
+    Malformed,
+    RawLine,
+    Reply,
+    SkillUse,
+    Span,
+    ToolCall,
+    ToolEvent,
+    ToolOutcome,
+    ToolResult,
+    Turn,
+)
 
 # Which skills' instructions entered a conversation with Qwen Code: the `skill` tool, or a call that reads a
 # SKILL.md.
@@ -85,6 +101,7 @@ INFO = AgentInfo(
     typed_by="`user` records; the arguments in a `slash_command` record",
     unattended="the `prompt_id` of the request that follows; newer: no snapshot of the files behind it",
     skill_use="the result of the `skill` tool, which names the folder, or a call that reads a SKILL.md",
+    tool_calls="`functionCall` parts; the `status` of the result, and the exit code behind a command's output",
     own_runs="nothing is started; `QWEN_HOME` would keep it apart",
 )
 
@@ -109,6 +126,26 @@ def is_transcript(path: PurePath) -> bool:
 def parser(path: PurePath, state: Mapping[str, Any] | None = None) -> QwenParser:
     """Return a parser for one session, fresh or resumed with the state of a checkpoint."""
     return QwenParser(path, state or {})
+
+
+_STATUS = {"success": ToolOutcome.OK, "error": ToolOutcome.FAILED, "cancelled": ToolOutcome.INTERRUPTED}
+
+
+def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
+    """Yield the tool events of one record: the model's calls, or a result."""
+    at = utc(record.get("timestamp"))
+    for part in _parts(record):
+        call, response = mapping(part.get("functionCall")), mapping(part.get("functionResponse"))
+        if call:
+            yield ToolCall(
+                session_id, short(call.get("id")), short(call.get("name")), bounded(call.get("args")), at, span
+            )
+        if response:
+            given = mapping(response.get("response"))
+            told = _STATUS.get(string(mapping(record.get("toolCallResult")).get("status")))
+            told = told or (ToolOutcome.FAILED if "error" in given else ToolOutcome.OK)
+            outcome = tool_outcome(told, short(response.get("name")), [given])
+            yield ToolResult(session_id, short(response.get("id")), outcome, at, span)
 
 
 class QwenParser:

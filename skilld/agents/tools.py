@@ -1,0 +1,233 @@
+"""Tool calls: how adapters build them, bounded in size, and what can be read off them: outcomes, files, commands.
+
+Records in, tool events out; tool events in, names out. Everything in a call is a claim of the log. Nothing here is
+asked for by the daemon, which only wants turns: an adapter's `tool_events` is for readers of whole transcripts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+from skilld.agents.base import Adapter, mapping, read_object, short, string
+from skilld.types import Event, RawLine, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
+
+READ_TOOLS = frozenset({"read", "readfile", "read_file", "view", "view_file", "cat"})
+EDIT_TOOLS = frozenset(
+    {"apply_patch", "create", "create_file", "delete", "delete_file", "edit", "edit_file", "edit_notebook", "insert"}
+    | {"multi_edit", "multiedit", "notebookedit", "patch", "replace", "search_replace", "str_replace", "strreplace"}
+    | {"str_replace_based_edit_tool", "str_replace_editor", "update", "write", "write_file", "write_to_file"}
+)
+SHELL_TOOLS = frozenset(
+    {"bash", "shell", "run_shell_command", "run_terminal_cmd", "run_terminal_command", "exec", "exec_command"}
+    | {"shell_command", "container.exec", "local_shell"}
+)
+_PATCH_TOOLS = frozenset({"apply_patch", "patch"})
+FILE_KEYS = ("path", "file_path", "absolute_path", "filePath", "target_file", "file", "notebook_path")
+COMMAND_KEYS = ("command", "cmd", "script")
+FOLDER_KEYS = ("workdir", "cwd", "working_directory", "dir_path", "directory")
+
+MAX_TEXT = 1 << 16  # characters of all long texts in one call's input together
+_MAX_SHORT = 1024  # characters: a text up to here is kept whatever else there is
+_MAX_VALUES = 256
+_MAX_DEPTH = 6
+_TOLD = (ToolOutcome.FAILED, ToolOutcome.REJECTED, ToolOutcome.INTERRUPTED, ToolOutcome.UNKNOWN)
+_PATCH = "*** Begin Patch"
+# A patch stands as it is or within a string of JSON or of a program.
+_PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\\\n\"'`*]{1,1024})")
+_EXIT_CODE = re.compile(r"Exit Code: (-?\d{1,10})\b")
+
+Records = Callable[[RawLine], Iterable[tuple[Mapping[str, Any], Span]]]
+ToolsOf = Callable[[Mapping[str, Any], str, Span], Iterator[ToolEvent]]
+
+
+def record_reader(adapter: Adapter, path: PurePath) -> Records:
+    """Return how the lines of one file make records, each with its place.
+
+    Where a line of an agent's transcripts is not one JSON object, its adapter has `records_of(path)`, which says how.
+    """
+    make: Callable[[PurePath], Records] | None = getattr(adapter, "records_of", None)
+    return make(path) if make else _one_record
+
+
+def tools_of(adapter: Adapter) -> ToolsOf:
+    """Return how to read the tool events of one record; an adapter without `tool_events` tells of none."""
+    read: ToolsOf | None = getattr(adapter, "tool_events", None)
+    return read or _none
+
+
+def _one_record(line: RawLine) -> Iterator[tuple[Mapping[str, Any], Span]]:
+    record = read_object(line.data)
+    if record is not None:
+        yield record, Span(line.start, line.end)
+
+
+def _none(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
+    del record, session_id, span
+    return iter(())
+
+
+def bounded(arguments: object) -> Mapping[str, Any]:
+    """Return the arguments of a call, cut: long texts to MAX_TEXT in all, the number of values and the depth, too."""
+    return mapping(_Cut().value(mapping(arguments), _MAX_DEPTH))
+
+
+@dataclass(slots=True)
+class _Cut:
+    texts: int = MAX_TEXT
+    values: int = _MAX_VALUES
+
+    def value(self, value: object, depth: int) -> Any:  # noqa: ANN401 - JSON
+        self.values -= 1
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, int | float) or value is None:
+            return value if not isinstance(value, int) or abs(value) < 1 << 64 else None
+        if depth == 0 or self.values <= 0:
+            return None
+        if isinstance(value, dict):
+            return {short(key): self.value(one, depth - 1) for key, one in value.items() if self.values > 0}
+        if isinstance(value, list):
+            return [self.value(one, depth - 1) for one in value if self.values > 0]
+        return None
+
+    def _text(self, text: str) -> str:
+        if len(text) > _MAX_SHORT:
+            text = text[: max(_MAX_SHORT, self.texts)]
+            self.texts -= len(text)
+        return string(text)
+
+
+def outcome_of_shell(output: str) -> ToolOutcome:
+    """Return the outcome of a command by the exit code that Gemini CLI and its kin put behind its output."""
+    at = output.rfind("\nExit Code: ")
+    code = _EXIT_CODE.match(output, at + 1) if at >= 0 else None
+    return ToolOutcome.FAILED if code and int(code[1]) else ToolOutcome.OK
+
+
+# What can be read off tool events.
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A call and how it came out; `turn` is the key of the turn before it, None where there was none."""
+
+    call: ToolCall
+    outcome: ToolOutcome
+    turn: str | None
+
+    @property
+    def may_have_worked(self) -> bool:
+        """Whether nothing says that it did not."""
+        return self.outcome in {ToolOutcome.OK, ToolOutcome.UNKNOWN}
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The files that calls read and edited, each once, as the log names them: absolute, or from its folder."""
+
+    read: tuple[str, ...] = ()
+    edited: tuple[str, ...] = ()
+
+
+def tool_uses(events: Iterable[Event | ToolEvent]) -> list[ToolUse]:
+    """Join calls and results; a call that was written again counts once, with its newest input."""
+    calls: dict[object, tuple[ToolCall, str | None]] = {}
+    outcomes: dict[object, ToolOutcome] = {}
+    turn: str | None = None
+    for event in events:
+        if isinstance(event, Turn):
+            turn = event.key
+        elif isinstance(event, ToolCall):
+            key = (event.session_id, event.call_id) if event.call_id else len(calls)
+            calls[key] = event, calls[key][1] if key in calls else turn
+        elif isinstance(event, ToolResult) and event.outcome is not ToolOutcome.UNKNOWN:
+            outcomes[event.session_id, event.call_id] = event.outcome
+    return [ToolUse(call, outcomes.get(key, ToolOutcome.UNKNOWN), turn) for key, (call, turn) in calls.items()]
+
+
+def tool_counts(events: Iterable[Event | ToolEvent]) -> dict[str, dict[str, int]]:
+    """Return for each tool, by name, the number of its calls and of those that did not go well, by outcome."""
+    counts = Counter((use.call.name, use.outcome) for use in tool_uses(events))
+    calls = Counter(name for name, _ in counts.elements())
+    return {name: {"calls": calls[name]} | {how.value: counts[name, how] for how in _TOLD} for name in sorted(calls)}
+
+
+def files_touched(events: Iterable[Event | ToolEvent]) -> dict[str | None, Touched]:
+    """Return the files that calls read or edited after each turn, those of failed and rejected calls left out."""
+    found: dict[str | None, tuple[dict[str, None], dict[str, None]]] = {}
+    for use in tool_uses(events):
+        if use.may_have_worked:
+            read, edited = found.setdefault(use.turn, ({}, {}))
+            (edited if is_edit(use.call) else read).update(dict.fromkeys(_worked_on(use.call)))
+    return {turn: Touched(tuple(read), tuple(edited)) for turn, (read, edited) in found.items() if read or edited}
+
+
+def commands(events: Iterable[Event | ToolEvent]) -> list[tuple[str, ToolOutcome]]:
+    """Return the commands that were run, in order, and how each came out."""
+    return [(text, use.outcome) for use in tool_uses(events) if (text := command_of(use.call))]
+
+
+def is_edit(call: ToolCall) -> bool:
+    """Whether a call changes files rather than reads them."""
+    is_view = call.input.get("command") == "view"  # an editor that reads, too
+    return (call.name.lower() in EDIT_TOOLS and not is_view) or any(patched_by(call))
+
+
+def _worked_on(call: ToolCall) -> Iterator[str]:
+    yield from patched_by(call)
+    if call.name.lower() in READ_TOOLS | EDIT_TOOLS:
+        yield from files_named(call.input)
+
+
+def command_of(call: ToolCall) -> str:
+    """Return the command that a call runs in a shell, "" for a call of another kind."""
+    for key in COMMAND_KEYS if is_shell(call) else ():
+        command = call.input.get(key)
+        words = [string(word) for word in command] if isinstance(command, list) else [string(command)]
+        if any(words):
+            return " ".join(words)
+    return ""
+
+
+def is_shell(call: ToolCall) -> bool:
+    """Whether a call runs a command."""
+    return call.name.lower() in SHELL_TOOLS
+
+
+def files_named(value: object) -> Iterator[str]:
+    """Yield the files that a call's input names, at whatever depth."""
+    if isinstance(value, dict):
+        for key, one in value.items():
+            if key in FILE_KEYS and isinstance(one, str) and one:
+                yield one
+            else:
+                yield from files_named(one)
+    elif isinstance(value, list):
+        for one in value:
+            yield from files_named(one)
+
+
+def folder_of(call: ToolCall) -> str:
+    """Return the folder that a call names to run in, "" where it names none."""
+    return next((found for key in FOLDER_KEYS if (found := string(call.input.get(key)))), "")
+
+
+def patched_by(call: ToolCall) -> Iterator[str]:
+    """Yield the files that a patch in a call's input changes: of a tool for patches, a command or a program."""
+    if call.name.lower() in _PATCH_TOOLS | SHELL_TOOLS:
+        for text in _texts(call.input):
+            if _PATCH in text:
+                yield from (match[1].strip() for match in _PATCHED.finditer(text))
+
+
+def _texts(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
