@@ -26,6 +26,7 @@ SHELL_TOOLS = frozenset(
     {"bash", "shell", "run_shell_command", "run_terminal_cmd", "run_terminal_command", "exec", "exec_command"}
     | {"shell_command", "container.exec", "local_shell"}
 )
+SEARCH_TOOLS = frozenset({"find", "glob", "grep", "list", "list_directory", "ls", "search_file_content"})
 _PATCH_TOOLS = frozenset({"apply_patch", "patch"})
 FILE_KEYS = ("path", "file_path", "absolute_path", "filePath", "target_file", "file", "notebook_path")
 COMMAND_KEYS = ("command", "cmd", "script")

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
-from skilld.agents.tools import files_named, folder_of, patched_by
+from skilld.agents.tools import SEARCH_TOOLS, files_named, folder_of, patched_by
 from skilld.types import ToolCall, ToolEvent, ToolOutcome
 
 _TEMPORARY = tuple(
@@ -56,6 +56,8 @@ class Work:
 
 
 def _folders_of_files(call: ToolCall) -> Iterator[str]:
+    if call.name.lower() in SEARCH_TOOLS:
+        return  # looking for something is no work yet, and what is named may be a folder
     for name in (*files_named(call.input), *patched_by(call)):
         path = PurePosixPath(name)
         if path.name != _SKILL_FILE:

@@ -23,6 +23,7 @@ def test_the_promised_shape_with_the_words_as_they_were_typed(tmp_path: Path) ->
             {"id": "claude-code:t2", "text": "ok", "at": "2026-03-03T10:00:00.000Z", "how": "typed"},
         ],
         "skills": [],
+        "tools": {},
         "ignored": {},
         "malformed": 1,
     }

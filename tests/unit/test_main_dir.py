@@ -8,32 +8,54 @@ from pathlib import Path
 import pytest
 
 from skilld.agents import ADAPTERS
+from skilld.agents.tools import tools_of
 from skilld.ingest.inspect import inspect
 from skilld.ingest.main_dir import Work, deepest
 from skilld.mining.sessions import Reader, Transcript
+from skilld.types import Span
 from support.opencode_db import OpenCodeDb
 
 
-def work(*records: bytes) -> Work:
+def work(*records: bytes, agent: str = "claude-code") -> Work:
     made = Work()
-    for record in records:
-        made.see(record)
+    for record in b"\n".join(records).splitlines():
+        for event in tools_of(ADAPTERS[agent])(json.loads(record), "s", Span(0, 1)):
+            made.see(event)
     return made
 
 
+PATCH = "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** End Patch"
+READ = {"type": "tool", "tool": "read", "input": json.dumps({"filePath": "/w/api/src/a.py"})}
+
+
 @pytest.mark.parametrize(
-    "call",
+    ("agent", "record"),
     [
-        {"type": "tool_use", "name": "Edit", "input": {"file_path": "/w/api/src/a.py"}},
-        {"name": "read_file", "args": {"absolute_path": "/w/api/src/a.py"}},
-        {"type": "toolCall", "name": "edit", "arguments": {"path": "src/a.py"}},
-        {"type": "function_call", "arguments": json.dumps({"cmd": "make", "workdir": "/w/api/src"})},
-        {"type": "custom_tool_call", "input": "*** Begin Patch\n*** Update File: src/a.py\n@@\n*** End Patch"},
-        {"parts": [{"tool": "read", "input": json.dumps({"filePath": "/w/api/src/a.py"})}]},
+        (
+            "claude-code",
+            {"message": {"content": [{"type": "tool_use", "name": "Edit", "input": {"file_path": "/w/api/src/a.py"}}]}}
+            | {"type": "assistant"},
+        ),
+        (
+            "gemini-cli",
+            {"type": "gemini", "toolCalls": [{"name": "read_file", "args": {"absolute_path": "/w/api/src/a.py"}}]},
+        ),
+        (
+            "pi",
+            {"message": {"role": "assistant", "content": [{"type": "toolCall", "arguments": {"path": "src/a.py"}}]}},
+        ),
+        ("codex", {"type": "function_call", "arguments": json.dumps({"cmd": "make", "workdir": "/w/api/src"})}),
+        ("codex", {"type": "custom_tool_call", "name": "apply_patch", "input": PATCH}),
+        ("codex", {"type": "function_call", "name": "shell", "arguments": json.dumps({"cmd": ["apply_patch", PATCH]})}),
+        ("opencode", {"message": [{"session": "s"}], "parts": [READ]}),
     ],
 )
-def test_every_way_to_name_a_file_is_known(call: dict[str, object]) -> None:
-    assert work(json.dumps(call).encode()).main_dir("/w/api") == "/w/api/src"
+def test_every_way_to_name_a_file_is_known(agent: str, record: dict[str, object]) -> None:
+    assert work(json.dumps(record).encode(), agent=agent).main_dir("/w/api") == "/w/api/src"
+
+
+def test_a_search_is_no_work() -> None:
+    assert work(CALL.replace(b"Read", b"Grep") % (b"toolu_1", b"/w/api/src")).main_dir("/w") == "/w"
 
 
 def test_most_is_more_than_half_and_deeper_is_better() -> None:
@@ -44,14 +66,14 @@ def test_most_is_more_than_half_and_deeper_is_better() -> None:
 
 
 def test_without_a_folder_it_is_where_the_session_was_started() -> None:
-    assert work(b'{"text": "nothing touched"}').main_dir("/w") == "/w"
+    assert work(b'{"type": "assistant"}').main_dir("/w") == "/w"
     assert deepest({"/a": 1, "/b": 1}, "/w") is None
     assert deepest({"a": 1}, None) is None
     assert deepest({"../../../..": 1}, "/w") is None
 
 
 def test_reading_a_skill_is_no_work() -> None:
-    assert work(b'{"file_path": "/w/.agents/skills/x/SKILL.md"}').main_dir("/w") == "/w"
+    assert work(CALL % (b"toolu_1", b"/w/.agents/skills/x/SKILL.md")).main_dir("/w") == "/w"
 
 
 CALL = (
@@ -73,20 +95,31 @@ def test_u7_a_read_that_failed_is_no_work() -> None:
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("agent", "record"),
     [
         (
-            b'{"toolCalls":[{"id":"r1","args":{"file_path":"/x/a"},"status":"error"},'
-            b'{"id":"r2","args":{"file_path":"/w/api/b"},"status":"success"}]}'
+            "gemini-cli",
+            {
+                "type": "gemini",
+                "toolCalls": [
+                    {"id": "r1", "args": {"file_path": "/x/a"}, "status": "error"},
+                    {"id": "r2", "args": {"file_path": "/w/api/b"}, "status": "success"},
+                ],
+            },
         ),
         (
-            b'{"part":{"callID":"c1","state":{"status":"error","input":{"filePath":"/x/a"}}}}\n'
-            b'{"part":{"callID":"c2","state":{"status":"completed","input":{"filePath":"/w/api/b"}}}}'
+            "opencode",
+            {
+                "parts": [
+                    {"type": "tool", "id": "c1", "status": "error", "input": '{"filePath": "/x/a"}'},
+                    {"type": "tool", "id": "c2", "status": "completed", "input": '{"filePath": "/w/api/b"}'},
+                ]
+            },
         ),
     ],
 )
-def test_u7_a_call_that_failed_is_told_from_those_beside_it(call: bytes) -> None:
-    assert work(call).main_dir("/w") == "/w/api"
+def test_u7_a_call_that_failed_is_told_from_those_beside_it(agent: str, record: dict[str, object]) -> None:
+    assert work(json.dumps(record).encode(), agent=agent).main_dir("/w") == "/w/api"
 
 
 def test_u7_temporary_files_are_no_work_unless_it_is_done_among_them() -> None:

@@ -25,6 +25,7 @@ _STILL_RUNS = re.compile(r"^(?:Process|Script) running with ", re.MULTILINE)
 _STOPPED = re.compile(r"^aborted(?: by user)?\b", re.MULTILINE)
 _REFUSED = re.compile(r"(?:exec command|patch|\w+ (?:call )?)\s?rejected by user|[^\n]{0,400}\bRejected\(")
 _BROKEN = re.compile(r"(?:\w+ ){0,3}(?:failed(?: for|:| to)|call failed)|unsupported call|err: |execution error: ")
+_TELLING = ("_call", "_call_output", "_end", "item_completed")
 _STATUS = {
     "completed": ToolOutcome.OK,
     "failed": ToolOutcome.FAILED,
@@ -39,6 +40,8 @@ _IN_PROGRAM = re.compile(
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
     """Yield the tool events of one record."""
+    if not string(mapping(record.get("payload", record)).get("type")).endswith(_TELLING):
+        return
     read = as_record(record, span)
     family, _, kind = read.kind.partition(".")
     if family == "response":
