@@ -144,10 +144,11 @@ def tool_uses(events: Iterable[Event | ToolEvent]) -> list[ToolUse]:
         if isinstance(event, Turn):
             turn = event.key
         elif isinstance(event, ToolCall):
-            key = (event.session_id, event.call_id) if event.call_id else len(calls)
-            calls[key] = event, calls[key][1] if key in calls else turn
+            place: object = (event.session_id, event.call_id) if event.call_id else len(calls)
+            calls[place] = event, calls[place][1] if place in calls else turn
         elif isinstance(event, ToolResult) and event.outcome is not ToolOutcome.UNKNOWN:
-            outcomes[event.session_id, event.call_id] = event.outcome
+            key = event.session_id, event.call_id
+            outcomes[key] = event.outcome if event.outcome is not ToolOutcome.OK else outcomes.get(key, event.outcome)
     return [ToolUse(call, outcomes.get(key, ToolOutcome.UNKNOWN), turn) for key, (call, turn) in calls.items()]
 
 

@@ -136,7 +136,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """How the call `call_id` came out. Of several, the last that is not UNKNOWN holds."""
+    """How the call `call_id` came out. A mirror may tell it again: what is not OK then holds."""
 
     session_id: str
     call_id: str
