@@ -18,8 +18,8 @@ def tables(agents: Iterable[AgentInfo]) -> str:
             [(it.title, _code(_stores(it)), _code(_moved_by(it)), it.kept_as, it.verified) for it in known],
         ),
         _table(
-            ("agent", "words of a person", "nobody at the keyboard", "skill in use", "what skilld starts"),
-            [(it.title, it.typed_by, it.unattended, it.skill_use, it.own_runs) for it in known],
+            ("agent", "a person's words", "nobody at the keyboard", "skill in use", "tool calls", "what skilld starts"),
+            [(it.title, it.typed_by, it.unattended, it.skill_use, it.tool_calls, it.own_runs) for it in known],
         ),
         _table(
             ("agent", "a project's skills", "a person's skills", "standing instructions"),

@@ -1,8 +1,9 @@
 """What an agent adapter is: one data record and one parser. Adapters translate, they never decide.
 
-An adapter is a module in this folder with `INFO: AgentInfo`, `is_transcript(path)` and `parser(path, state)`. It is
-pure: bytes in, events out; no disk, no clock, no environment, no settings. It is registered in the dict of
-`skilld.agents`. docs/adding-an-agent.md walks through one.
+An adapter is a package in this folder with `INFO: AgentInfo`, `is_transcript(path)` and `parser(path, state)`, and with
+`tool_events(record, session_id, span)` where its log has tool calls (skilld/agents/tools.py). It is pure: bytes in,
+events out; no disk, no clock, no environment, no settings. It is registered in the dict of `skilld.agents`.
+docs/adding-an-agent.md walks through one.
 """
 
 from __future__ import annotations
@@ -168,7 +169,10 @@ def skimming(parser: Parser) -> Callable[[Block], list[Event]]:
 
 
 class Adapter(Protocol):
-    """The module of one agent, as the registry sees it. `tools.tool_reader` says what it may have besides."""
+    """The module of one agent, as the registry sees it.
+
+    `tools.tools_of` and `tools.record_reader` name what it may have besides.
+    """
 
     INFO: AgentInfo
 

@@ -377,11 +377,28 @@ def counted(path: Path) -> Counter[str]:
     return Counter(dict(found).values())
 
 
+def marked(path: Path) -> int:
+    """Count the results of a transcript that the client marks as errors, each call once."""
+    lines = path.read_bytes().split(b"\n")[:-1]
+    errors = (line for line in lines if b'rror":true' in line.replace(b": ", b":") and b'"progress"' not in line[:2000])
+    found = (one for line in errors for one in objects_in(json.loads(line)))
+    return len(
+        {
+            one.get("tool_use_id", one.get("toolCallId"))
+            for one in found
+            if True in (one.get("is_error"), one.get("isError"))
+        }
+    )
+
+
 @pytest.mark.skipif(not LIVE, reason="no sessions of the real clients beside the repository")
 def test_the_calls_of_real_sessions_are_all_there() -> None:
     total = 0
     for agent, path in LIVE:
         shown = inspect(path, ADAPTERS[agent]).as_json()["tools"]
         assert {name: counts["calls"] for name, counts in shown.items()} == counted(path), path
+        if agent in {"claude-code", "pi"}:
+            unwell = sum(counts[how] for counts in shown.values() for how in ("failed", "rejected", "interrupted"))
+            assert unwell == marked(path), path
         total += sum(counts["calls"] for counts in shown.values())
     assert total > 100

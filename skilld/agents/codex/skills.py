@@ -262,7 +262,7 @@ def _code_reads(code: str, cwd: str | None) -> Iterator[str]:
     found: list[list[str]] = []
     folder: str | None = None
     for token in reversed(list(_TOKEN.finditer(code[:MAX_CODE]))):  # the folder stands behind the command
-        text = literal(token)
+        text = unescaped(token["double"] or token["single"] or token["template"] or "")
         if token["folder"]:
             folder = resolve(text, cwd)
         elif "SKILL.md" in text and not text.lstrip().startswith("*** Begin Patch"):
@@ -271,9 +271,9 @@ def _code_reads(code: str, cwd: str | None) -> Iterator[str]:
         yield from paths
 
 
-def literal(token: re.Match[str]) -> str:
-    """Return the text of a string that CODE_STRING found, "" where it found none."""
-    return _ESCAPE.sub(_character, token["double"] or token["single"] or token["template"] or "")
+def unescaped(text: str) -> str:
+    """Return what a string of a program stands for."""
+    return _ESCAPE.sub(_character, text)
 
 
 def _character(escape: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from skilld.agents.base import mapping, objects, read_object, short, string
 from skilld.agents.codex.records import Record, as_record
-from skilld.agents.codex.skills import CODE_COMMENT, CODE_STRING, MAX_CODE, literal
+from skilld.agents.codex.skills import CODE_COMMENT, CODE_STRING, MAX_CODE, unescaped
 from skilld.agents.tools import bounded
 from skilld.types import Span, ToolCall, ToolEvent, ToolOutcome, ToolResult
 
@@ -128,14 +128,15 @@ def nested_calls(code: str) -> Iterator[tuple[str, Mapping[str, str]]]:
     calls: list[tuple[str, dict[str, str]]] = []
     key = ""
     for token in _IN_PROGRAM.finditer(code[:MAX_CODE]):
+        text = token["double"] or token["single"] or token["template"] or ""
         if token["tool"]:
             calls.append((token["tool"], {}))
             key = ""
         elif token["key"]:
             key = token["key"]
         elif token["colon"]:
-            key = literal(token)
+            key = unescaped(text)
         elif calls and key and token[0][0] in "\"'`":
-            calls[-1][1].setdefault(key, literal(token))
+            calls[-1][1].setdefault(key, unescaped(text))
             key = ""
     yield from calls[:_MAX_NESTED]
