@@ -40,7 +40,7 @@ _TOLD = (ToolOutcome.FAILED, ToolOutcome.REJECTED, ToolOutcome.INTERRUPTED, Tool
 _PATCH = "*** Begin Patch"
 # A patch stands as it is or within a string of JSON or of a program.
 _PATCHED = re.compile(r"\*\*\* (?:Update|Add|Delete) File: ([^\\\n\"'`*]{1,1024})")
-_EXIT_CODE = re.compile(r"Exit Code: (-?\d{1,10})\b")
+_EXIT_CODE = re.compile(r"Exit Code: (-?\d{1,10})(?:\n(?:Signal|Background PIDs|Process Group PGID): [^\n]*)*\s*\Z")
 
 Records = Callable[[RawLine], Iterable[tuple[Mapping[str, Any], Span]]]
 ToolsOf = Callable[[Mapping[str, Any], str, Span], Iterator[ToolEvent]]
@@ -104,7 +104,10 @@ class _Cut:
 
 
 def outcome_of_shell(output: str) -> ToolOutcome:
-    """Return the outcome of a command by the exit code that Gemini CLI and its kin put behind its output."""
+    """Return the outcome of a command by the exit code that Gemini CLI and its kin put behind its output.
+
+    Behind it stand only lines of their own: one among a program's output is the program's.
+    """
     at = output.rfind("\nExit Code: ")
     code = _EXIT_CODE.match(output, at + 1) if at >= 0 else None
     return ToolOutcome.FAILED if code and int(code[1]) else ToolOutcome.OK

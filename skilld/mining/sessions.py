@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.agents import ADAPTERS
+from skilld.agents.base import objects, string
 from skilld.agents.tools import record_reader, tools_of
 from skilld.classify.backends.completion import Rates
 from skilld.ingest import side_files
@@ -94,7 +95,7 @@ def _claude(log: Log, record: Mapping[str, Any]) -> None:
     if kind not in {"user", "assistant"} or not isinstance(message, dict) or record.get("isSidechain"):
         return
     if kind == "user":
-        interrupted = _INTERRUPTED in json.dumps(message.get("content"))[:200]
+        interrupted = _first_words(message.get("content")).startswith(_INTERRUPTED)
         if interrupted or not record.get("isMeta"):
             log.ending = Ending.INTERRUPTED if interrupted else Ending.UNFINISHED
         return
@@ -106,6 +107,11 @@ def _claude(log: Log, record: Mapping[str, Any]) -> None:
         log.spend(record["costUSD"])
     elif isinstance(usage := message.get("usage"), dict):
         log.use(str(message.get("id")), str(message.get("model")), usage)
+
+
+def _first_words(content: object) -> str:
+    first: Mapping[str, Any] = next(iter(objects(content)), {})
+    return string(content) or string(first.get("text")) or string(first.get("content"))
 
 
 def _codex(log: Log, record: Mapping[str, Any]) -> None:

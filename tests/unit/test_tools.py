@@ -27,8 +27,13 @@ from skilld.agents.tools import (
     tool_uses,
     tools_of,
 )
+from skilld.daemon.engine import Engine
+from skilld.ingest.discover import Host
 from skilld.ingest.inspect import inspect
+from skilld.settings import Settings
+from skilld.store import Store
 from skilld.types import How, RawLine, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
+from support.claude_lines import typed, write
 from support.truth import SHARED
 
 HERE = Span(0, 1)
@@ -136,6 +141,13 @@ CASES: list[tuple[str, list[Record], ToolOutcome]] = [
     ("gemini-cli", gemini("success"), OK),
     ("gemini-cli", gemini("success", "run_shell_command", output="Output: x\nExit Code: 0"), OK),
     ("gemini-cli", gemini("success", "run_shell_command", output="Output: x\nExit Code: 1"), FAILED),
+    ("gemini-cli", gemini("success", "run_shell_command", output="Exit Code: 1\nProcess Group PGID: 7"), OK),
+    (
+        "gemini-cli",
+        gemini("success", "run_shell_command", output="Output: x\nExit Code: 1\nSignal: 0\nProcess Group PGID: 7"),
+        FAILED,
+    ),
+    ("gemini-cli", gemini("success", "run_shell_command", output="Output: \nExit Code: 1\nall well"), OK),
     ("gemini-cli", gemini("error", error="File not found"), FAILED),
     ("gemini-cli", gemini("cancelled", error="[Operation Cancelled] Reason: User did not allow tool call"), REJECTED),
     ("gemini-cli", gemini("cancelled", error="[Operation Cancelled] Reason: User cancelled"), INTERRUPTED),
@@ -183,6 +195,21 @@ def test_every_agent_says_what_its_log_tells_of_tools() -> None:
     without = {name for name, adapter in ADAPTERS.items() if not hasattr(adapter, "tool_events")}
     assert without == {name for name, adapter in ADAPTERS.items() if not adapter.INFO.tool_calls}
     assert {agent for agent, _, _ in CASES} | {"traex"} == ADAPTERS.keys() - without
+
+
+def test_who_follows_makes_no_tool_events(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> Iterator[ToolEvent]:
+        raise AssertionError("the daemon asked for tool events")
+
+    store = Store.open(tmp_path / "skilld.db")
+    engine = Engine(store, Settings(), Host(tmp_path, {}), 1.0)
+    lines = typed("t1") + b"".join(json.dumps(record).encode() + b"\n" for record in claude())
+    path = write(tmp_path / ".claude/projects/-w/s.jsonl", lines)
+    with monkeypatch.context() as patched:
+        patched.setattr(ADAPTERS["claude-code"], "tool_events", never)
+        assert engine.follower.sweep() == 1
+    assert inspect(path, ADAPTERS["claude-code"]).as_json()["tools"]["Bash"]["calls"] == 1
+    store.close()
 
 
 def test_of_a_program_the_calls_it_makes_are_told_and_not_how_they_ended() -> None:
