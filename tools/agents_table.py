@@ -12,13 +12,14 @@ _NONE = "none"
 def tables(agents: Iterable[AgentInfo]) -> str:
     """Return three tables with a row for each agent: where transcripts are, what is read there, where skills are."""
     known = list(agents)
+    said = "agent", "words of a person", "nobody at the keyboard", "skill in use", "tool calls", "what skilld starts"
     parts = [
         _table(
             ("agent", "transcripts", "moved by", "kept as", "checked against"),
             [(it.title, _code(_stores(it)), _code(_moved_by(it)), it.kept_as, it.verified) for it in known],
         ),
         _table(
-            ("agent", "a person's words", "nobody at the keyboard", "skill in use", "tool calls", "what skilld starts"),
+            said,
             [(it.title, it.typed_by, it.unattended, it.skill_use, it.tool_calls, it.own_runs) for it in known],
         ),
         _table(

@@ -170,8 +170,8 @@ def test_the_tables_of_agents_say_what_the_records_say() -> None:
     assert tables([toy]) == (
         "| agent | transcripts | moved by | kept as | checked against |\n| --- | --- | --- | --- | --- |\n"
         "| Toy | `~/.toy/talks`, `~/.toy` | `TOY_HOME`, `TOY_ABOVE` | lines, appended | 1.2 on 2026-01-02 |\n\n"
-        "| agent | words of a person | nobody at the keyboard | skill in use | what skilld starts |\n"
-        "| --- | --- | --- | --- | --- |\n| Toy | a mark | none | none | none |\n\n"
+        "| agent | words of a person | nobody at the keyboard | skill in use | tool calls | what skilld starts |\n"
+        "| --- | --- | --- | --- | --- | --- |\n| Toy | a mark | none | none | none | none |\n\n"
         "| agent | a project's skills | a person's skills | standing instructions |\n| --- | --- | --- | --- |\n"
         "| Toy | `.toy/skills` | `~/.toy/skills`, `~/.config/toy` | none |\n"
     )
