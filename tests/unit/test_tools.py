@@ -118,6 +118,7 @@ CASES: list[tuple[str, list[Record], ToolOutcome]] = [
     ("codex", codex('{"output":"x","metadata":{"exit_code":1,"duration_seconds":0.1}}'), FAILED),
     ("codex", codex('{"output":"x","metadata":{"exit_code":0}}'), OK),
     ("codex", codex("exec command rejected by user"), REJECTED),
+    ("codex", codex("This action was rejected due to unacceptable risk.\nReason: x"), REJECTED),
     ("codex", codex('exec_command failed for `x`: CreateProcess { message: "Rejected(\\"no\\")" }'), REJECTED),
     ("codex", codex("Wall time: 2.1 seconds\naborted by user"), INTERRUPTED),
     ("codex", codex("apply_patch verification failed: no such line", kind="custom_tool_call"), FAILED),

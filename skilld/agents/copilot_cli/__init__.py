@@ -118,7 +118,7 @@ def read_history(data: bytes) -> Sequence[Entry] | None:
 _ERRORS = {"rejected": ToolOutcome.REJECTED, "denied": ToolOutcome.REJECTED} | dict.fromkeys(
     ("aborted", "cancelled", "interrupted"), ToolOutcome.INTERRUPTED
 )
-_EXITED = re.compile(r"<exited with exit code (-?\d{1,10})>\s*")
+_EXITED = re.compile(r"<[^<>]{0,80}with exit code (-?\d{1,10})>")
 
 
 def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Iterator[ToolEvent]:
