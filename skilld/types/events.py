@@ -123,7 +123,8 @@ class ToolOutcome(StrEnum):
 class ToolCall:
     """The agent called a tool. Never a turn and never evidence; `input` is cut to a bounded size.
 
-    `call_id` is the log's own, "" where it has none. A record that is written again repeats the call under its id.
+    `call_id` is the log's own; where it has none it is "", or made of the record's place. A record that is written
+    again repeats the call under its id.
     """
 
     session_id: str

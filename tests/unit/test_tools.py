@@ -138,6 +138,7 @@ CASES: list[tuple[str, list[Record], ToolOutcome]] = [
         REJECTED,
     ),
     ("codex", [{"type": "local_shell_call", "call_id": "c1", "action": {"command": ["ls"]}}], UNKNOWN),
+    ("codex", [{"type": "web_search_call", "status": "completed", "action": {"query": "x"}}], OK),
     ("codex", [{"type": "web_search_call", "id": "w1", "status": "completed", "action": {"query": "x"}}], OK),
     ("gemini-cli", gemini("success"), OK),
     ("gemini-cli", gemini("success", "run_shell_command", output="Output: x\nExit Code: 0"), OK),

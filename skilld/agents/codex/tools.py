@@ -51,7 +51,7 @@ def tool_events(record: Mapping[str, Any], session_id: str, span: Span) -> Itera
 
 
 def _response(read: Record, kind: str, session_id: str) -> Iterator[ToolEvent]:
-    body, call_id = read.body, _call_id(read.body)
+    body, call_id = read.body, _call_id(read.body) or f"@{read.span.start}"
     if kind.endswith("_call_output"):
         yield ToolResult(session_id, call_id, outcome_of(body.get("output")), read.at, read.span)
     elif kind.endswith("_call"):
@@ -66,7 +66,7 @@ def _response(read: Record, kind: str, session_id: str) -> Iterator[ToolEvent]:
 
 
 def _call_id(body: Mapping[str, Any]) -> str:
-    return short(body.get("call_id")) or short(body.get("id"))
+    return short(body.get("call_id")) or short(body.get("id"))  # older searches of the web have neither
 
 
 def _input(body: Mapping[str, Any]) -> Mapping[str, Any]:
