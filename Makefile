@@ -14,7 +14,7 @@ define install
 @$(PYTHON) tools/install.py
 endef
 
-.PHONY: help run demo test test-faults test-live soak check bench docs pictures lock clean
+.PHONY: help run demo test test-quick test-faults test-live soak check bench docs pictures lock clean
 .NOTPARALLEL:
 
 help:
@@ -31,6 +31,10 @@ demo: ## a bundled session in a throw-away home, offline, ending in a proposal
 test: ## all tests but the live and the slow ones (ARGS="tests/unit -k tail")
 	$(install) test
 	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m "not live and not slow" --durations=10 $(ARGS)
+
+test-quick: ## unit tests that start no process, in less than a minute
+	$(install) test
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal -m quick tests/unit $(ARGS)
 
 test-faults: ## faults built for real, the slow ones too: kills, full disks, clocks, a whole day
 	$(install) test

@@ -48,6 +48,7 @@ IDENTITY = {"NAME": "Ada Tester", "EMAIL": "ada@example.org"}
 FILE_EVENTS = {"open", "sqlite3.connect", "shutil.rmtree", "os.listdir", "os.scandir", "os.mkdir", "os.rmdir"}
 FILE_EVENTS |= {"os.remove", "os.rename", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.utime"}
 NETWORK_EVENTS = {"socket.connect", "socket.sendto", "socket.sendmsg"}
+PROCESS_EVENTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.exec"}
 
 # Timing belongs in benchmarks: a slow machine must not fail a property, neither in itself nor in making its examples.
 # The examples are the same every time, so that a change fails by what it changed and not by chance; a long run, with
@@ -70,6 +71,7 @@ class Fence:
 
     def __init__(self) -> None:
         self.reached: list[str] = []
+        self.quick = False  # no child processes either
         homes = {Path.home(), Path(pwd.getpwuid(os.getuid()).pw_dir)}
         self.homes = tuple(f"{home}/" for home in homes if home != Path("/"))
         # Python itself, this repository and the data beside it may lie below the home.
@@ -86,6 +88,8 @@ class Fence:
             connection, address = arguments
             if connection.family in {socket.AF_INET, socket.AF_INET6} and not is_loopback(address[0]):
                 self.refuse(f"{event} {address}")
+        elif event in PROCESS_EVENTS and self.quick:
+            raise FenceError("a quick test starts no process: name its module in NOT_QUICK (tests/unit/conftest.py)")
         elif event == "socket.getaddrinfo" and not is_loopback(arguments[0]):
             self.refuse(f"{event} {arguments[0]}")
 
@@ -160,7 +164,9 @@ def home(
     FENCE.reached.clear()
     # The proposals of unit tests are dated months ago and those of whole programs now; commits decide them afterwards.
     git_clock.restart(GIT_FOLDER, int(time.time()) - (MONTH if "unit" in request.path.parts else 0))
+    FENCE.quick = request.config.option.markexpr == "quick"
     yield place
+    FENCE.quick = False
     assert not FENCE.reached, f"the test touched the real home or the network: {FENCE.reached}"
 
 
