@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from skilld.context.values import Segment
 from skilld.markdown.spans import blank_code
@@ -72,6 +73,7 @@ def without_comments(lines: Sequence[str]) -> list[str]:
     fence = ""
     inside = 0  # how far the text of a list's item is indented
     number = 0
+    last = max((at for at, line in enumerate(left) if "-->" in line), default=-1)
     while number < len(left):
         line = left[number]
         opened = _FENCE.match(line)
@@ -82,12 +84,11 @@ def without_comments(lines: Sequence[str]) -> list[str]:
             fence = opened[1]
         elif opened and fence and opened[1][0] == fence[0] and len(opened[1]) >= len(fence):
             fence = ""
-        elif not fence and not inside and _OPENS.match(line):
-            end = next((at for at in range(number, len(left)) if "-->" in left[at]), None)
-            if end is not None:
-                rest = left[end].partition("-->")[2]
-                left[number : end + 1] = [*[""] * (end - number), rest]
-                number = end
+        elif not fence and not inside and number <= last and _OPENS.match(line):
+            end = next(at for at in range(number, len(left)) if "-->" in left[at])
+            rest = left[end].partition("-->")[2]
+            left[number : end + 1] = [*[""] * (end - number), rest]
+            number = end
         number += 1
     return left
 
@@ -149,11 +150,10 @@ def listed(entry: Entry) -> list[str] | None:
 
 def _commas(text: str) -> list[str]:
     """Return what stands between commas, but not between those in braces."""
-    found, depth = [""], 0
-    for letter in text:
+    cuts, depth = [-1], 0
+    for at, letter in enumerate(text):
         depth += {"{": 1, "}": -1}.get(letter, 0)
         if letter == "," and depth <= 0:
-            found.append("")
-        else:
-            found[-1] += letter
-    return [part.strip() for part in found if part.strip()]
+            cuts.append(at)
+    parts = (text[start + 1 : end].strip() for start, end in pairwise([*cuts, len(text)]))
+    return [part for part in parts if part]

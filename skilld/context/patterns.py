@@ -16,15 +16,11 @@ def matches(patterns: Sequence[str], path: str) -> bool:
     The last one that matches decides, `!` says no; but nothing brings back what lies in a folder that is taken.
     """
     parts = path.split("/")
-    return any(_last(patterns, parts[:end]) for end in range(1, len(parts) + 1))
-
-
-def _last(patterns: Sequence[str], path: Sequence[str]) -> bool:
-    taken = False
+    taken: set[int] = set()  # how many parts the folders that are taken have
     for pattern in patterns:
-        if any(_takes(one, path) for one in spread(pattern.removeprefix("!"))):
-            taken = not pattern.startswith("!")
-    return taken
+        ends = set[int]().union(*(_taken(one, parts) for one in spread(pattern.removeprefix("!"))))
+        taken = taken - ends if pattern.startswith("!") else taken | ends
+    return bool(taken - {0})
 
 
 def is_whole(pattern: str, path: str) -> bool:
@@ -46,10 +42,10 @@ def spread(pattern: str) -> list[str]:
     return [*done, *left]
 
 
-def _takes(pattern: str, path: Sequence[str]) -> bool:
+def _taken(pattern: str, path: Sequence[str]) -> set[int]:
     bare = pattern.removesuffix("/**").removesuffix("/")
     parts = bare.removeprefix("/").split("/")
-    return len(path) in _ends(parts if "/" in pattern.removesuffix("/") else ["**", *parts], path)
+    return _ends(parts if "/" in pattern.removesuffix("/") else ["**", *parts], path)
 
 
 def _ends(parts: Sequence[str], path: Sequence[str]) -> set[int]:
