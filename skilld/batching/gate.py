@@ -146,7 +146,7 @@ _LOG = re.compile(
     r"(?:GET|POST|PUT|DELETE) \S|https?://\S+\s*$|[\w./-]{1,200}:\d+\b|[\]\[{}]\s*(?:$|[\"{}\[\]])|\"[\w.-]+\"\s*:)"
 )
 _ATTACHED = re.compile(
-    r"(?<!\S)(?:@|\$[a-z]|https?://|[a-zA-Z]:\\|\.{0,2}/|~/|\[(?:Image|Request|Pasted)\b[^\]]*\])\S*"
+    r"(?<!\S)(?:@|\$[a-z]|https?://|[a-zA-Z]:\\|\.{0,2}/|~/|\[(?:Image|Request|Pasted)\b[^\]]{0,300}+\])\S*"
 )
 _RULES = re.compile(r"\.mdc\b|\b(?:CLAUDE|AGENTS?|GEMINI|SKILL)\.md\b|rules|skills?\b", re.IGNORECASE)
 _CODE_ENDS = ("{", "}", ";", "},", "],")

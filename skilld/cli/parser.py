@@ -47,7 +47,7 @@ VERBS = (
 )
 # What argparse says, in the words of Python 3.11 to 3.14.
 _NO_COMMAND = re.compile("the following arguments are required: (?:COMMAND|ACTION)")
-_NO_SUCH_COMMAND = re.compile(r"argument (?:COMMAND|ACTION): invalid choice: (.*) \(choose from (.*)\)", re.DOTALL)
+_NO_SUCH_COMMAND = re.compile(r"argument (?:COMMAND|ACTION): invalid choice: (.*) \(choose from ([^()]*+)\)", re.DOTALL)
 _NO_VERBS = frozenset({"decide"})  # only the verbs in it are
 
 

@@ -106,7 +106,7 @@ def _remove_empty(folders: Iterable[Path]) -> None:
             return
 
 
-_LOCK = re.compile(r"Unable to create '(.+\.lock)': File exists")
+_LOCK = re.compile(r"^\w+: Unable to create '(.+\.lock)': File exists", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

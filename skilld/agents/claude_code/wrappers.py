@@ -81,7 +81,7 @@ _UNSIGNED = _openings(
         "injected": (
             r"<(?:channel|channel-message|cross-session-message|scheduled-task\S*|tick|ultraplan)\b",
             # Any other text that is wholly wrapped in one tag with a hyphen, as the client's tags are.
-            r"<(?!user-memory-input)(?P<tag>[a-z]+(?:-[a-z]+)+)\b[^>]*>.*</(?P=tag)>\s*\Z",
+            r"<(?!user-memory-input)(?P<tag>[a-z]++(?:-[a-z]++)++)\b[^>]*+>.*</(?P=tag)>\s*\Z",
             "<<autonomous-loop",
             r"\[SYSTEM NOTIFICATION",
             r"\[Cross-session idle notice\]",
