@@ -1,29 +1,32 @@
 """S2: no regular expression of the program takes time that grows faster than its text. Part of `make check`.
 
 What to feed a pattern is read from its own syntax tree (support/pumps.py): each thing that it repeats, over and over,
-behind what it wants before, and then broken off. Measured as processor time, n beside 2n. Why no library judges the
-patterns instead: docs/decisions/0001-dependencies.md.
+behind what it wants before, and then broken off. All of them at 1 kB and 4 kB, and those that tell most of a pattern at
+16 kB and 64 kB. Cost is processor time. Why no library judges the patterns instead: docs/decisions/0030.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
+import itertools
 import re
 import sys
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from skilld.redact.tokens import find_shapes
 from skilld.text import fold
-from support.growth import TooSlowError, harmless
+from support.growth import TooSlowError, cost
 from support.patterns import COMPILED_ON_USE, HELD, LITERAL, AnyPattern, compiled_in_functions, patterns
 from support.pumps import Pump, pumps
 
-N = 2000  # characters
-CHEAP = 0.003  # seconds that no search of so few characters takes unless it grows
+SHORT, LONG = 1000, 4000  # characters: each pump has both
+MIDDLE, LONGEST = 16_000, 64_000  # the dearest pump of a pattern has both, and each that looked steep
+STEEP = 8  # times the cost for four times the text: four would be linear, sixteen quadratic
+WORTH_A_LOOK, FLOOR = 0.0001, 0.01  # seconds below which nothing is said of short and of long texts
 # What sees only so many characters at a time: one clause, its white space folded (skilld/classify/offline/detector.py),
 # what stands near a number, one added line (skilld/edit/lint.py).
 BOUNDED = {
@@ -34,7 +37,11 @@ BOUNDED = {
 }
 FOLDED = ("skilld.classify.offline",)
 # Only ever matched at the beginning of a text, though they stand in a table.
-AT_THE_START = ("skilld.agents.claude_code.wrappers._ALWAYS", "skilld.agents.claude_code.wrappers._UNSIGNED")
+AT_THE_START = (
+    "skilld.agents.claude_code.wrappers._ALWAYS",
+    "skilld.agents.claude_code.wrappers._UNSIGNED",
+    "skilld.agents.codex.prompts._CANNED",
+)
 DEAREST = 0.25  # seconds for one of them on the worst there is
 SHARDS = 4
 
@@ -82,9 +89,14 @@ def _each(node: ast.GeneratorExp) -> Iterator[tuple[str, set[str]]]:
         yield from ((one.id, methods) for one in loop.iter.elts if isinstance(one, ast.Name))
 
 
-def uses(pattern: AnyPattern, where: str) -> list[Callable[[Any], object]]:
+Use = Callable[[Any], object]
+
+
+def uses(pattern: AnyPattern, where: str) -> list[Use]:
     if anchored(where) or where.startswith(AT_THE_START):
         return [pattern.match, pattern.fullmatch]
+    if where == "skilld.redact.tokens.SHAPES":  # matched where one of its anchors stands, or searched for around it
+        return [lambda text: sum(1 for _ in find_shapes(text, [(0, len(text))]))]
     return [lambda text: sum(1 for _ in pattern.finditer(text))]
 
 
@@ -94,40 +106,59 @@ def pumped(pattern: AnyPattern, pump: Pump, length: int) -> str | bytes:
     return text if isinstance(pattern.pattern, str) else text.encode()
 
 
-def seconds(use: Callable[[Any], object], text: str | bytes, times: int = 1) -> float:
-    """Return the least processor time of some uses; 1 where one takes that long."""
-    best = 1.0
-    for _ in range(times):
-        try:
-            with harmless(1.0):
-                begun = time.thread_time()
-                use(text)
-                best = min(best, time.thread_time() - begun)
-        except TooSlowError:
-            return 1.0
-    return best
+def most(text: str | bytes) -> float:
+    """Return the seconds after which a search of a text is ended: three times what the dearest linear one takes."""
+    return 0.2 + len(text) / 100_000
 
 
-def doubles_again(pattern: AnyPattern, use: Callable[[Any], object], pump: Pump) -> bool:
-    """Whether twice and four times the length show it again, or take a second at least."""
-    two, four = (seconds(use, pumped(pattern, pump, size), 3) for size in (2 * N, 4 * N))
-    return four > 3 * two or four >= 1.0
+def seconds(use: Use, text: str | bytes, times: int = 1) -> float:
+    """Return the least processor time of some uses; `most` where one takes that long."""
+    try:
+        return min(cost(lambda: use(text), most(text)) for _ in range(times))
+    except TooSlowError:
+        return most(text)
 
 
 def growth(pattern: AnyPattern, where: str, limit: int | None) -> str:
     """Return how a pattern grows too fast; nothing where it does not."""
-    for pump in pumps(pattern):
-        for use in uses(pattern, where):
-            if limit:
-                text = str(pumped(pattern, pump, limit))[:limit]
-                text = fold(text) if where.startswith(FOLDED) else text
-                if seconds(use, text) > DEAREST and (spent := seconds(use, text, 5)) > DEAREST:
-                    return f"{spent:.4f} s for {limit} characters of {pump!r}"
-            elif seconds(use, pumped(pattern, pump, N)) > CHEAP:
-                one, two = (seconds(use, pumped(pattern, pump, size), 3) for size in (N, 2 * N))
-                # A busy machine can triple a few milliseconds once; what is quadratic does it at every doubling.
-                if one > CHEAP and (two > 3 * one or one >= 1.0) and doubles_again(pattern, use, pump):
-                    return f"{one:.4f} s for {N} characters of {pump!r}, {two:.4f} s for {2 * N}"
+    if limit:
+        return dear(pattern, where, limit)
+    steep: dict[tuple[Use, Pump], None] = {}
+    highest, dearest = 0.0, None
+    for use, pump in itertools.product(uses(pattern, where), pumps(pattern)):
+        long = seconds(use, pumped(pattern, pump, LONG))
+        if long > FLOOR and (told := steeper(pattern, use, pump, SHORT, LONG)):
+            return told
+        if long > WORTH_A_LOOK and long > STEEP * seconds(use, pumped(pattern, pump, SHORT)):
+            steep[use, pump] = None
+        if long >= highest:
+            highest, dearest = long, (use, pump)
+    for use, pump in dict.fromkeys([dearest, *steep] if dearest else ()):
+        if told := steeper(pattern, use, pump, MIDDLE, LONGEST):
+            return told
+    return ""
+
+
+def steeper(pattern: AnyPattern, use: Use, pump: Pump, few: int, many: int) -> str:
+    """Return how a pattern takes much more than in proportion for the longer of two texts; nothing where it does not."""
+    told = ""
+    shorter, longer = pumped(pattern, pump, few), pumped(pattern, pump, many)
+    for times in (1, 3):  # a busy machine spoils one figure, not three
+        less, more = seconds(use, shorter, times), seconds(use, longer, times)
+        if more < max(FLOOR, min(STEEP * less, most(longer))):
+            return ""
+        told = f"{less:.4f} s for {few} characters of {pump!r}, {more:.4f} s for {many}"
+    return told
+
+
+def dear(pattern: AnyPattern, where: str, limit: int) -> str:
+    """Return how a pattern takes too long with the longest text that it is ever given."""
+    texts = {pumped(pattern, pump, limit)[:limit]: pump for pump in pumps(pattern)}
+    if where.startswith(FOLDED):
+        texts = {fold(str(text)): pump for text, pump in texts.items()}
+    for use, (text, pump) in itertools.product(uses(pattern, where), texts.items()):
+        if seconds(use, text) > DEAREST and (spent := seconds(use, text, 3)) > DEAREST:
+            return f"{spent:.4f} s for {limit} characters of {pump!r}"
     return ""
 
 

@@ -50,6 +50,7 @@ RUNS: dict[str, Callable[[int], str]] = {
     "opening brackets": _run("("),
     "pairs of brackets": _run("[]"),
     "angles": _run("<"),
+    "comments without an end": _run("<!--\n"),
     "quotation marks": _run('"'),
     "opening quotation marks": _run("“"),
     "backticks": _run("`"),

@@ -12,8 +12,14 @@ from support.text_functions import NotMadeError, TextFunction
 SHORTEST = 1000  # characters
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
 # ones), the lines of one edit that is taken back, the items of two skills, the names of files that one question is
-# about. What it costs there is all that counts.
+# about; the folders of one path, our own tables of folders, the person's settings (tomlkit), what is typed into a
+# search. What it costs there is all that counts.
 BOUNDED = {
+    "skilld.cli.config": 1000,
+    "skilld.context.context_of": 4000,
+    "skilld.context.listing": 1000,
+    "skilld.context.patterns": 4000,
+    "skilld.review.generate.generating": 1000,
     "skilld.edit.rules": 4000,
     "skilld.edit.lint": 4000,
     "skilld.edit.insertion_point": 4000,
@@ -54,8 +60,11 @@ def growths(function: TextFunction, runs: Iterable[str], longest: int, seconds: 
     """
 
     def prepare(run: str, length: int) -> Callable[[], object]:
-        with harmless(20):
-            arguments = function.arguments(text_of(run, length))
+        try:
+            with harmless(20):
+                arguments = function.arguments(text_of(run, length))
+        except Exception as error:
+            raise NotMadeError(function.name) from error
         return lambda: function.run(arguments)
 
     bound = next((most for name, most in BOUNDED.items() if function.name.startswith(name)), None)
@@ -63,7 +72,7 @@ def growths(function: TextFunction, runs: Iterable[str], longest: int, seconds: 
     for run in runs:
         try:
             firsts[run] = cost(prepare(run, bound or SHORTEST))
-        except TouchedError:  # with a longer text it comes as far as the world
+        except (TouchedError, NotMadeError):  # with a longer text it comes as far as the world, or is refused
             continue
         except TooSlowError:
             firsts[run] = math.inf
@@ -75,7 +84,7 @@ def growths(function: TextFunction, runs: Iterable[str], longest: int, seconds: 
             most = math.inf if run == dearest else seconds
             try:
                 told = grows_too_fast(partial(prepare, run), SHORTEST, longest, first=first, seconds=most)
-            except TouchedError:
+            except (TouchedError, NotMadeError):
                 continue
         if told:
             yield f"{function.name} with {run}: {told}"

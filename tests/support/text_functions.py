@@ -16,6 +16,7 @@ import types
 import typing
 from collections import Counter, abc
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from types import ModuleType, SimpleNamespace
@@ -26,11 +27,40 @@ from skilld.agents.base import Parser
 from skilld.agents.codex.prompts import WRAPPERS
 from skilld.agents.prompt_history import ClaimingParser
 from skilld.agents.wrapped import Wrappers
+from skilld.context.disk import Files, Found
+from skilld.context.gather import Where
+from skilld.evaluate.secrets import Redacts
 from skilld.redact import Redactor
+from skilld.settings.values import Settings
 from support.patterns import modules
 
 _DEEPEST = 12
 _NOWHERE = Path("/nonexistent/folder/SKILL.md")
+
+
+@dataclass(frozen=True)
+class _Project:
+    """A project in which every file that is asked for says the same; for a resolver of what agents load."""
+
+    text: str
+
+    def read(self, path: str) -> Found:
+        return Found(self.text, path)
+
+    def names(self, folder: str) -> dict[str, bool]:
+        return {"SKILL.md": False, "a.md": False} if folder.endswith("/a") else {}
+
+    def exists(self, path: str) -> bool:
+        return path.endswith(".md")
+
+    def real(self, path: str) -> str:
+        return path
+
+    def below(self, folder: str, wanted: frozenset[str]) -> Iterator[str]:
+        del wanted
+        yield folder
+
+
 # What is no value of its own making, but stands for a text all the same.
 _BY_HAND: dict[Any, Callable[[str], Any]] = {
     re.Pattern: lambda _: re.compile("a"),
@@ -43,6 +73,11 @@ _BY_HAND: dict[Any, Callable[[str], Any]] = {
     ClaimingParser: lambda _: ADAPTERS["codex"].parser(_NOWHERE),
     Wrappers: lambda _: WRAPPERS,  # a text is no pattern
     Redactor: lambda _: Redactor(bytes(32)),
+    Redacts: lambda _: Redactor(bytes(32)),
+    Files: _Project,
+    Where: lambda text: Where(_Project(text), "/home/a/project", "/home/a", "/home/a/.agent", (), {}, (str(_NOWHERE),)),
+    Settings: lambda _: Settings(),
+    AbstractContextManager: lambda _: nullcontext(),
 }
 _SEQUENCES = (list, abc.Sequence, abc.Iterable, abc.Collection, abc.MutableSequence)
 _MAPPINGS = (dict, abc.Mapping, abc.MutableMapping)
@@ -203,8 +238,8 @@ def _first(hints: tuple[Any, ...], text: str, deep: int) -> Any:
 def _several(hint: Any, text: str, deep: int) -> list[Any]:
     """Return the text whole and in its lines: what grows may be one part, or how many there are."""
     if hint in (str, bytes):
-        lines = text.split("\n")
-        return [make(hint, one, deep + 1) for one in ([text] if len(lines) == 1 else lines)]
+        lines: list[Any] = text.split("\n")
+        return lines if hint is str else [one.encode() for one in lines]
     return [make(hint, text, deep + 1)]
 
 
