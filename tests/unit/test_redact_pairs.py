@@ -1,0 +1,41 @@
+"""Passwords beside the name of their user (skilld/redact/pairs.py): told from words that are none, at their places."""
+
+from __future__ import annotations
+
+import pytest
+
+from skilld.redact import pairs
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        ("u: eve / p: sunflower", ["sunflower"]),
+        ("login=eve, p=moonlight7", ["moonlight7"]),
+        ("go in with admin/Tr0ub-lampost!", ["Tr0ub-lampost"]),
+        ("log in with eve:Tr0ub-lampost", ["Tr0ub-lampost"]),
+        ("p: sunflower", []),  # nobody is named
+        ("the path src/Tr0ub-lampost is gone", []),  # `src` is no account
+        ("set admin/tr0ub-lampost up", []),  # a name, by its small letters
+        ("exp: eve / p: sunflower", []),  # `exp` names no user
+    ],
+)
+def test_a_pair_gives_its_password_away(text: str, secrets: list[str]) -> None:
+    found = pairs.find(text, has_digit=any(letter.isdigit() for letter in text))
+    assert [text[one.start : one.end] for one in found] == secrets
+
+
+@pytest.mark.parametrize(
+    ("text", "word", "is_one"),
+    [
+        ("user eve, password sunflower", "sunflower", True),
+        ("user eve, password sunflower for the demo", "sunflower", True),
+        ("user eve, password wrong", "wrong", False),
+        ("user eve, password reset did not work", "reset", False),
+        ("password sunflower", "sunflower", False),
+    ],
+)
+def test_a_plain_word_is_a_password_beside_a_user_at_the_end_of_its_clause(text: str, word: str, is_one: bool) -> None:
+    at = text.index(word)
+    beside = pairs.has_user_before(text, text.index("password"))
+    assert (beside and pairs.is_beside(text, at, at + len(word))) == is_one
