@@ -11,13 +11,14 @@ from __future__ import annotations
 import gc
 import time
 from collections import Counter
+from collections.abc import Callable
 from itertools import chain, islice
 
 import pytest
 
 from support.growth import RUNS
-from support.pumping import growths, reached
-from support.text_functions import text_functions
+from support.pumping import SHORTEST, growths, reached
+from support.text_functions import TextFunction, text_functions
 
 LONGEST = 64_000  # characters; `make soak` goes on from there
 SECONDS = 0.001  # for one call of a linear function; a dearer one is given so much with the dearest run only
@@ -61,3 +62,26 @@ def test_s2_no_function_grows_faster_than_its_text(package: str) -> None:
     slow += chain.from_iterable(islice(growths(function, RUNS, LONGEST, SECONDS), 1) for function in tried)
     print(f"{package}: {len(tried) * len(RUNS)} runs to {LONGEST:,} characters, {time.process_time() - begun:.1f} s")
     assert not slow, "\n".join(slow)
+
+
+def _takes_out_brackets(text: str) -> str:
+    while "()" in text:
+        text = text.replace("()", "")
+    return text
+
+
+def _looks_ahead_each_time(text: str) -> int:
+    return sum(1 for at, letter in enumerate(text) if letter == "(" and any(later == "]" for later in text[at:]))
+
+
+def _puts_in_front(text: str) -> list[str]:
+    found: list[str] = []
+    for letter in text:
+        found.insert(0, letter)
+    return found
+
+
+@pytest.mark.parametrize("call", [_takes_out_brackets, _looks_ahead_each_time, _puts_in_front])
+def test_s2_a_function_that_grows_is_found(call: Callable[[str], object]) -> None:
+    function = TextFunction(call.__name__, call, {"text": str})
+    assert list(islice(growths(function, ["nested brackets", "words"], 16 * SHORTEST, SECONDS), 1))

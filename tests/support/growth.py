@@ -21,6 +21,7 @@ from types import FrameType
 from typing import Any
 
 _MOST = 5.0  # seconds of processor time after which a call is ended
+_TRIFLE = 0.05  # seconds
 _LETTERS = "abcdefghijklmnopqrst"
 
 
@@ -49,6 +50,7 @@ RUNS: dict[str, Callable[[int], str]] = {
     "blanks and newlines": _run(" \n"),
     "opening brackets": _run("("),
     "pairs of brackets": _run("[]"),
+    "nested brackets": lambda length: "(" * (length // 2) + ")" * (length // 2),
     "angles": _run("<"),
     "comments without an end": _run("<!--\n"),
     "quotation marks": _run('"'),
@@ -175,8 +177,10 @@ def grows_too_fast(
     `prepare` makes the call for a length, `first` is what the shortest cost. A call that would take more than about
     `seconds` for the longest text though it is linear is looked at with shorter ones, of four times `shortest` at
     least. Where the longest costs no more than `floor` seconds, or in proportion to the shortest, the lengths between
-    need not be looked at.
+    need not be looked at; nor need the longest where even the square would cost a trifle.
     """
+    if first * (longest / shortest) ** 2 < _TRIFLE:
+        return ""
     try:
         while longest > 4 * shortest and first * longest / shortest > seconds:
             longest //= 2
