@@ -140,7 +140,7 @@ def growth(pattern: AnyPattern, where: str, limit: int | None) -> str:
 
 
 def steeper(pattern: AnyPattern, use: Use, pump: Pump, few: int, many: int) -> str:
-    """Return how a pattern takes much more than in proportion for the longer of two texts; nothing where it does not."""
+    """Return how a pattern takes much more than in proportion for the longer of two texts, or nothing."""
     told = ""
     shorter, longer = pumped(pattern, pump, few), pumped(pattern, pump, many)
     for times in (1, 2):  # a busy machine spoils one figure, not three

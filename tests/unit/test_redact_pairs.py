@@ -35,7 +35,9 @@ def test_a_pair_gives_its_password_away(text: str, secrets: list[str]) -> None:
         ("password sunflower", "sunflower", False),
     ],
 )
-def test_a_plain_word_is_a_password_beside_a_user_at_the_end_of_its_clause(text: str, word: str, is_one: bool) -> None:
+def test_a_plain_word_is_a_password_beside_a_user_at_the_end_of_its_clause(
+    text: str, word: str, *, is_one: bool
+) -> None:
     at = text.index(word)
     beside = pairs.has_user_before(text, text.index("password"))
     assert (beside and pairs.is_beside(text, at, at + len(word))) == is_one
