@@ -42,8 +42,6 @@ WORLD = (
 NOT_CALLED = {
     "skilld.ingest.source.Lines.cursor": "takes back a cursor that the store keeps: numbers",
     "skilld.ingest.source.Rows.cursor": "takes back a cursor that the store keeps: numbers",
-    "skilld.jobs.analyse.Analysis.keep_words": "its class takes a whole job; the stages that it calls are tried",
-    "skilld.jobs.analyse.Analysis.blame": "its class takes a whole job; the stages that it calls are tried",
 }
 
 
