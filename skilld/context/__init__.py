@@ -68,10 +68,12 @@ def context_of(
     *,
     environment: Mapping[str, str] | None = None,
     files: Files = _DISK,
+    untouched: bool = True,
 ) -> Context:
     """Return what `agent` loads when it works in `project_dir` and has touched these files (absolute, or relative).
 
-    With no `version` the rules of the newest known one hold. Never raises: what cannot be read is not loaded.
+    Without `untouched` the folders below are not searched for what would be loaded once a file in them is touched. With
+    no `version` the rules of the newest known one hold. Never raises: what cannot be read is not loaded.
     """
     project, environment = files.real(str(project_dir)), environment or {}
     folders = up(project)
@@ -89,6 +91,7 @@ def context_of(
         environment=environment,
         touched=tuple(normpath(join(project, path)) for path in touched_files),
         root=root,
+        untouched=untouched,
     )
     found = RESOLVERS[agent][0](where) if known else documented.resolve(agent, names, where)
     if agent in LISTINGS:

@@ -24,6 +24,7 @@ class Where:
     """Who works where: the working folder, the home, the agent's own folder, what was touched (absolute paths).
 
     `root` is the folder above (or the working folder itself) that holds `.git`, empty where none does.
+    `untouched` is whether nested folders count in which nothing was touched.
     """
 
     files: Files
@@ -34,6 +35,7 @@ class Where:
     environment: Mapping[str, str]
     touched: tuple[str, ...] = ()
     root: str = ""
+    untouched: bool = True
 
     def up(self, last: str = "/") -> list[str]:
         """Return the working folder and those above it, as far as `last`."""
@@ -41,7 +43,7 @@ class Where:
 
     def nested(self, *names: str) -> list[str]:
         """Return the folders below the working folder that hold one of some names, outer ones first."""
-        found = dict.fromkeys(self.files.below(self.project, frozenset(names)))
+        found = dict.fromkeys(self.files.below(self.project, frozenset(names)) if self.untouched else ())
         for path in self.touched:
             found |= dict.fromkeys(up(dirname(path), self.project)[:-1] if within(path, self.project) else ())
         return sorted(found, key=lambda folder: folder.count("/"))

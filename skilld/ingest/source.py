@@ -89,12 +89,13 @@ class Source(Protocol):
     def session(self, record: RawLine) -> str | None:
         """Return the session that a record belongs to, where that can be told without an adapter."""
 
-    def whole(
-        self, path: Path, *, end: int | None = None, session: str | None = None, own: bool = False
-    ) -> Iterator[RawLine | Span]:
-        """Yield all records up to byte `end`, a Span for each that is too long; where that can be told, one session's.
+    def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
+        """Yield all records up to byte `end`, a Span for each that is too long."""
 
-        `own` refuses links and other users' files as `read` does.
+    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[Block | RawLine | Span]:
+        """Yield all records up to byte `end`, of one session where that can be told; those before `start` in blocks.
+
+        Links and other users' files are refused, as by `look`.
         """
 
 
@@ -129,18 +130,23 @@ class Lines:
     def session(self, record: RawLine) -> None:
         """Return nothing: of lines only their adapter knows."""
 
-    def whole(
-        self, path: Path, *, end: int | None = None, session: str | None = None, own: bool = False
-    ) -> Iterator[RawLine | Span]:
+    def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
         """Yield all complete lines."""
-        del session
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (os.O_NOFOLLOW if own else 0))
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            if own:
-                tail.check_own(path, os.fstat(fd))
             yield from tail.read_lines(fd, end=end)
         finally:
             os.close(fd)
+
+    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[Block | RawLine | Span]:
+        """Yield all complete lines."""
+        del session
+        with tail.opened(path) as fd:
+            reached = 0
+            for part in tail.read_parts(fd, end=start):
+                reached = part.offset + part.size if isinstance(part, Block) else part.end
+                yield part
+            yield from tail.read_lines(fd, reached, end=end)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,11 +191,14 @@ class Rows:
         found = (row["session"] for rows_ in fields.values() for row in rows_ if "session" in row)
         return next((name for name in found if isinstance(name, str)), None)
 
-    def whole(
-        self, path: Path, *, end: int | None = None, session: str | None = None, own: bool = False
-    ) -> Iterator[RawLine | Span]:
-        """Yield all records, or those of one session; only ever of a database of one's own."""
-        del end, own
+    def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
+        """Yield all records."""
+        del end
+        return rows.whole(path, self.queries)
+
+    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[RawLine | Span]:
+        """Yield all records of a session; only ever of a database of one's own."""
+        del start, end
         return rows.whole(path, self.queries, session)
 
 

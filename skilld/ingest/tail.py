@@ -103,21 +103,28 @@ def check_own(path: Path, facts: os.stat_result) -> None:
 
 
 @contextmanager
-def look(path: Path, cursor: Cursor | None) -> Iterator[Look]:
-    """Open a file for a look at what is new behind `cursor` (None: from the start).
+def opened(path: Path) -> Iterator[int]:
+    """Open a file of our own to read it.
 
-    Raises OSError where the file is gone or cannot be read, UnreadableError where it must not be.
+    Raises OSError where it is gone or cannot be read, UnreadableError where it must not be.
     """
     fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
+        check_own(path, os.fstat(fd))
+        yield fd
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def look(path: Path, cursor: Cursor | None) -> Iterator[Look]:
+    """Open a file for a look at what is new behind `cursor` (None: from the start); raises as `opened` does."""
+    with opened(path) as fd:
         facts = os.fstat(fd)
-        check_own(path, facts)
         same = cursor is not None and _is_same(fd, facts, cursor)
         start = cursor.offset if cursor is not None and same else 0
         restarted = cursor is not None and not same
         yield Look(fd, facts.st_size, facts.st_mtime, restarted, (facts.st_dev, facts.st_ino), start)
-    finally:
-        os.close(fd)
 
 
 def _is_same(fd: int, facts: os.stat_result, cursor: Cursor) -> bool:

@@ -62,7 +62,7 @@ def standing_instructions(agent: str, cwd: str | None, home: str, variables: Map
     """Return what `agent` loads when it works in `cwd`, the nearest files first; skills aside."""
     if not _is_plain(cwd) or not _is_plain(home):
         return ""
-    found = context_of(agent, "", cwd, home, environment=variables)
+    found = context_of(agent, "", cwd, home, environment=variables, untouched=False)
     files = [file for file in reversed(found.files) if file.entered and file.scope is not Scope.SKILL]
     return "\n\n".join(file.text[:_MOST] for file in files if _is_own(file, found, home))
 

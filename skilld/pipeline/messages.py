@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
+from skilld.agents.base import skimming
+from skilld.agents.block import Block
 from skilld.errors import RetryError
 from skilld.ingest import side_files
 from skilld.ingest.source import source_of
@@ -31,8 +33,9 @@ class AbsentError(RetryError):
 def read(job: BatchJob, redact: Callable[[str], str]) -> list[Message]:
     """Return the messages since the last batch, in order, up to the batch's last turn.
 
-    Each source is parsed from its start, so that an adapter knows what only the head of a file says. Raises AbsentError
-    where none of the batch's turns can be found again, or a part of them is in a file that cannot be read now.
+    Each source is read from its start, so that an adapter knows what only the head of a file says; before the last
+    batch's end it is only skimmed. Raises AbsentError where none of the batch's turns can be found again, or a part of
+    them is in a file that cannot be read now.
     """
     numbers = {key: number for number, key in enumerate(job.turns, 1)}
     messages: list[Message] = []
@@ -79,6 +82,8 @@ def _of_source(
     turns: dict[str, Turn] = {}
     events: list[Turn | Reply] = []
     for event in _events(agent, session, source):
+        if len(turns) == len(numbers):
+            break  # nothing behind the last turn is used
         if isinstance(event, Turn) and event.key in numbers and event.key not in turns:
             turns[event.key] = event
             events.append(event)
@@ -100,8 +105,11 @@ def _events(agent: str, session: str, source: Source, *, forgotten: bool = False
     parser = ADAPTERS[agent].parser(path)
     if not forgotten:
         side_files.tell(parser, path, info)
-    for item in source_of(info).whole(path, end=source.end, session=session, own=True):
-        if isinstance(item, RawLine):
+    skim = skimming(parser)
+    for item in source_of(info).again(path, session, source.start, source.end):
+        if isinstance(item, Block):
+            yield from skim(item)
+        elif isinstance(item, RawLine):
             yield from parser.feed(item)
     yield from parser.flush()
 

@@ -32,9 +32,13 @@ def write(folder: Path, files: Mapping[str, str]) -> None:
         path.write_text(text)
 
 
-def context(agent: str, repo: Path, *touched: str, version: str = "", cwd: str = "", **variables: str) -> Context:
-    home = repo.parent / "home"
-    return context_of(agent, version, repo / cwd, home, touched, environment=variables, files=Disk())
+def context(
+    agent: str, repo: Path, *touched: str, version: str = "", cwd: str = "", untouched: bool = True, **variables: str
+) -> Context:
+    home, files = repo.parent / "home", Disk()
+    return context_of(
+        agent, version, repo / cwd, home, touched, environment=variables, files=files, untouched=untouched
+    )
 
 
 def start(found: Context, repo: Path) -> list[str]:
@@ -164,6 +168,7 @@ def test_nested_files_come_with_what_is_touched(repo: Path) -> None:
     assert found.nearest is not None
     assert found.nearest.path == str(repo / "a/CLAUDE.md")
     assert not any(file.entered for file in context("claude-code", repo).files if file.loaded is Loaded.ON_USE)
+    assert [file.path for file in context("claude-code", repo, untouched=False).files] == [str(repo / "CLAUDE.md")]
     deep = context("claude-code", repo, "node_modules/x/y.js")
     assert deep.nearest is not None
     assert deep.nearest.path == str(repo / "node_modules/x/CLAUDE.md")

@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 
 from skilld.agents import ADAPTERS
+from skilld.agents.claude_code import Parser
 from skilld.errors import SkilldError
 from skilld.ingest.inspect import inspect
 from skilld.pipeline.messages import read
 from skilld.protocol import BatchJob, Source
 from skilld.redact import KEY_BYTES, Redactor
-from skilld.types import How, Message
+from skilld.types import Event, How, Message, RawLine, Turn
 from support.claude_lines import OLD, enqueued, taken, typed, write
+from support.truth import events_of
+
+SHARED = Path(__file__).parents[3] / "shared/data/transcripts/claude-code"
 
 SECRET = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
 redact = Redactor(b"k" * KEY_BYTES).redact
@@ -25,6 +29,15 @@ def _reply(text: str) -> bytes:
     message = {"role": "assistant", "model": "m", "content": [{"type": "text", "text": text}]}
     record = {"type": "assistant", "uuid": text[:8], "sessionId": "s1", "entrypoint": "cli", "message": message}
     return json.dumps(record).encode() + b"\n"
+
+
+def _plain(text: str) -> bytes:
+    """Return a reply as the client writes it, which need not be parsed to know that it is one."""
+    record = {"parentUuid": "p", "isSidechain": False, "userType": "external", "cwd": "/work", "sessionId": "s1"}
+    record |= {"version": "2.1.197", "gitBranch": "main", "type": "assistant", "uuid": text[:8], "entrypoint": "cli"}
+    said = {"model": "m", "id": "msg", "type": "message", "role": "assistant"}
+    record["message"] = {**said, "content": [{"type": "text", "text": text}]}
+    return json.dumps(record, separators=(",", ":")).encode() + b"\n"
 
 
 def _job(*keys: str, sources: list[tuple[Path, int, int]]) -> BatchJob:
@@ -95,6 +108,42 @@ def test_a_long_run_of_the_agents_messages_is_cut_to_the_newest(tmp_path: Path) 
     path = write(tmp_path / "s.jsonl", *replies, typed("t1", "stop"))
     messages = read(_whole(path, "t1"), redact)
     assert [messages[0].text, messages[-1].text, len(messages)] == ["step 20", "stop", 41]
+
+
+@pytest.mark.parametrize("aside", [0, 1, -1])
+def test_what_was_said_before_the_batch_is_only_skimmed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, aside: int
+) -> None:
+    """The start of a batch is the end of a line; where it is not, the line is read whole."""
+    before = [typed("t0", "old"), *(_plain(f"old answer {number}") for number in range(20))]
+    batch = [typed("t1", "first"), _plain("answer"), typed("t2", "second")]
+    path = write(tmp_path / "s.jsonl", *before, *batch, *(_plain(f"after {number}") for number in range(9)))
+    fed: list[RawLine] = []
+    feed = Parser.feed
+
+    def noted(self: Parser, line: RawLine) -> list[Event]:
+        fed.append(line)
+        return feed(self, line)
+
+    monkeypatch.setattr(Parser, "feed", noted)
+    messages = read(_whole(path, "t1", "t2", start=sum(map(len, before)) + aside), redact)
+    assert _shown(messages) == [(1, "first"), (None, "answer"), (2, "second")]
+    assert len(fed) <= len(batch) + 3  # and the first turn, the line that the start cuts, and one behind the batch
+
+
+def test_a_batch_reads_the_same_whatever_is_skimmed_before_it() -> None:
+    """On the collected transcripts: skimmed before the batch, and parsed from the first line."""
+    files = sorted(SHARED.rglob("*.jsonl"), key=lambda path: path.stat().st_size)[:30]
+    if not files:
+        pytest.skip("no collected transcripts beside the repository")
+    for path in files:
+        turns = {turn.key: turn for turn in events_of(ADAPTERS["claude-code"], path) if isinstance(turn, Turn)}
+        said = list(turns.values())
+        for at in range(3, len(said), 3):
+            job = replace(_whole(path, start=said[at - 1].span.end), session_id=said[at].session_id)
+            job = replace(job, turns=tuple(turn.key for turn in said[at : at + 3]))
+            skimmed, (source,) = read(job, str), job.sources
+            assert skimmed == read(replace(job, sources=(replace(source, start=0),)), str)[-len(skimmed) :]
 
 
 @pytest.mark.parametrize("fate", ["deleted", "rewritten", "a link", "a folder"])
