@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import signal
 import sys
@@ -49,6 +50,7 @@ def _days(text: str) -> float:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    gc.disable()  # until all is imported: what that makes stays, and looking through it took a sixth of it
     from skilld import logs
     from skilld.cli import first_run, guarding
     from skilld.daemon import settings_cache
@@ -94,6 +96,8 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     from skilld.notify.desktop import Desktop
     from skilld.worker.spawn import Worker
 
+    gc.freeze()
+    gc.enable()
     bell = _ring if sys.stdout.isatty() else None
     desktop = Desktop(bell) if engine.settings.notify.enabled else None
     service = Service(engine, _tell, desktop, where.settings_file, Footing(where.lock, where.database).check)
