@@ -298,6 +298,19 @@ class Blame:
 
 
 @dataclass(frozen=True, slots=True)
+class Away:
+    """The agent that was to be asked cannot be, whatever the question: `limit` says that its limit is reached.
+
+    `after` is the number of seconds until it resets, None where the agent does not say.
+    """
+
+    why: str
+    remedy: str = ""
+    limit: bool = False
+    after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class NewLearning:
     """A lasting thing that is not proposed; `for_now`: only until what is in the way is gone."""
 
@@ -345,6 +358,7 @@ class BatchResult(Result):
     if_given_up: tuple[NewLearning, ...] = ()
     supported: tuple[Support, ...] = ()
     changes: Changes = field(default=Changes())
+    away: Away | None = None
 
     @classmethod
     def of(cls, result: Result) -> BatchResult:

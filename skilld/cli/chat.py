@@ -56,7 +56,7 @@ def _model() -> Model:
     choice = choice_of(common.settings(), os.environ, in_job=False)
     if choice.spec.model == OFFLINE or choice.spec.model.startswith(PREFIX):
         remedy = "skilld config set model openai/gpt-5-mini, or any other that litellm knows"
-        raise UsageError("No model to talk with", f"the back-end is {choice.spec.model}: {choice.why}", remedy)
+        raise UsageError("No model to talk with", f"the back-end is {choice.name}: {choice.why}", remedy)
     return Model(choice.spec)
 
 

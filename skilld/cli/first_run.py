@@ -1,42 +1,18 @@
-"""What a new user is told, and the one question: whether the words of a batch may be sent to a model."""
+"""What `skilld run` says when it starts: what was found here, who judges, what that costs."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import terminal
+from skilld.cli.setup import A_DAY
 from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.daemon.engine import Engine
     from skilld.settings import Settings
-
-# A day of 100 human turns in 8 sessions, 5 of them with a skill: at most 20 calls of at most 6,000 tokens each.
-_A_DAY = "about 20 questions and 120,000 tokens on a day of 100 messages: a few cents with a small model"
-
-
-def ask(settings: Settings, path: Path, environment: Mapping[str, str]) -> None:
-    """Ask once, where a provider's key was found and nothing is configured; remember the answer in the settings."""
-    from skilld.classify.backends.choose import PROVIDERS
-    from skilld.cli.config import write_setting
-
-    found = [(variable, model) for variable, model in PROVIDERS.items() if environment.get(variable)]
-    if settings.model != "auto" or not found or not sys.stdin.isatty():
-        return
-    variable, model = found[0]
-    console.line(f"{variable} is set. With a model skilld hears far more than explicit words.")
-    console.line(
-        "  It would send: the skill in use, CLAUDE.md and the like, and the last messages, yours and the agent's,"
-    )
-    console.line("  each cut to 500 characters, secrets removed.")
-    console.line(f"  It would cost: {_A_DAY}.")
-    write_setting(path, "model", model if terminal.says_yes(f"Use {model}? [y/N] ", sys.stdout) else "offline")
-    console.line(f"Remembered in {path}; change it any time: skilld config set model ...")
-    console.line()
 
 
 def _own_skills(engine: Engine) -> set[Path]:
@@ -67,7 +43,10 @@ def _cost(model: str, settings: Settings) -> str:
         return "nothing, and nothing leaves this machine"
     if model.startswith("ollama"):
         return "nothing but this machine's time"
-    return f"{_A_DAY}; at most {settings.budget.calls} questions a day (budget.calls)"
+    what = (
+        "counts towards your plan or credit with each agent" if model == "agent" else "a few cents with a small model"
+    )
+    return f"{A_DAY}: {what}; at most {settings.budget.calls} questions a day (budget.calls)"
 
 
 def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
@@ -81,8 +60,8 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
     choice = choice_of(settings, engine.around.environment)
     _tell_agents(engine)
     console.line(f"{'Skills':12} {_where_they_are(_own_skills(engine))}, beside those of your projects")
-    console.line(f"{'Back-end':12} {choice.spec.model}: {choice.why}")
-    console.line(f"{'Cost':12} {_cost(choice.spec.model, settings)}")
+    console.line(f"{'Back-end':12} {choice.name}: {choice.why}")
+    console.line(f"{'Cost':12} {_cost(choice.name, settings)}")
     for found in choice.found:
         console.line(f"{'':12} {found}")
     if settings.notify.enabled:
@@ -90,7 +69,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
             f"{'Notices':12} at most {settings.notify.per_day} a day; fewer: skilld config set notify.per_day 3"
         )
     if new_here:
-        _tell_of_the_past(choice.spec.model, follows=follows)
+        _tell_of_the_past(choice.name, follows=follows)
     console.line()
     if follows and sys.stdout.isatty():
         console.line(

@@ -95,6 +95,7 @@ _TITLES: Mapping[str, str] = {
     **dict.fromkeys(DECISIONS, "Only you can decide on proposals"),
     "config set": "Only you can change the settings",
     "config unset": "Only you can change the settings",
+    "setup": "Only you can choose who judges",
     "uninstall": "Only you can uninstall skilld",
 }
 

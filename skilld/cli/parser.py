@@ -16,6 +16,7 @@ from skilld.text import safe_text
 # Modules of skilld.cli, in the order of the help.
 VERBS = (
     "run",
+    "setup",
     "demo",
     "status",
     "doctor",

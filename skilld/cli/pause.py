@@ -73,7 +73,11 @@ def _seconds(text: str) -> float:
 
 def retry(arguments: argparse.Namespace) -> int:
     """Put at once on the list what was given up or put off."""
+    from skilld.store.meta import JUDGES_AWAY
+
     del arguments
-    number = common.store().batches.retry()
+    store = common.store()
+    store.meta.delete(JUDGES_AWAY)
+    number = store.batches.retry()
     console.line(f"{counted(number, 'batch', 'batches')} will be tried again.")
     return 0

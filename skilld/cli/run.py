@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     gc.disable()  # until all is imported: what that makes stays, and looking through it took a sixth of it
     from skilld import logs
-    from skilld.cli import first_run, guarding
+    from skilld.cli import setup
     from skilld.daemon import settings_cache
     from skilld.daemon.engine import Engine
     from skilld.daemon.lock import Lock
@@ -74,8 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     logs.set_up(None if _journald_reads() else where.log, terminal=terminal)
     store = open_store(where.database, time.time())
     new_here = store.meta.get(INSTALLED_AT) is None
-    if new_here and terminal and guarding.an_agent() is None:  # which model is asked is a setting
-        first_run.ask(settings, where.settings_file, dict(os.environ))
+    if setup.ask_once(settings, where.settings_file):
         origin, settings = _settings(where)
     settings_cache.keep(store, settings, origin)
     around = Host(common.home(), dict(os.environ), umask)

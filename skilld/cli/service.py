@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
-from skilld.cli import common, terminal
+from skilld.cli import common, setup, terminal
 from skilld.errors import NotRunningError, RefusedError, SkilldError
 from skilld.text import counted
 
@@ -58,6 +58,7 @@ def install(arguments: argparse.Namespace) -> int:
         return 0
     before = manager.state()
     _refuse_a_second(before)
+    setup.ask_once(common.settings(), common.places().settings_file)  # the variables to keep depend on it
     start = _start(manager, arguments.environment)
     written = install(manager, start)
     for path in written:

@@ -38,6 +38,7 @@ def collect() -> dict[str, Any]:
     """Return everything `status --json` shows."""
     from skilld.classify.backends.choose import choose
     from skilld.clock import rfc3339
+    from skilld.daemon import judges
     from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
     from skilld.daemon.stall_alert import why_dead
@@ -54,7 +55,12 @@ def collect() -> dict[str, Any]:
         "running": is_held(common.places().lock),
         "paused": store.meta.paused(now),
         "paused_until": until if until is None or until == FOREVER else rfc3339(float(until)),
-        "backend": {"name": choice.spec.model, "why": choice.why, "found": list(choice.found)},
+        "backend": {
+            "name": choice.name,
+            "why": choice.why,
+            "found": list(choice.found),
+            "agents": [asdict(one) for one in judges.lines(store, settings.model, os.environ, now)],
+        },
         "agents": _agents(store),
         "turns": store.transcripts.turn_counts(),
         "batches": store.batches.counts(),
@@ -110,6 +116,9 @@ def _print(shown: dict[str, Any]) -> None:
     paused = f", paused {'until ' if shown['paused_until'] and ':' in shown['paused_until'] else ''}"
     console.line(f"skilld is {running}" + (f"{paused}{shown['paused_until']}" if shown["paused"] else ""))
     console.line(f"back-end  {shown['backend']['name']}: {shown['backend']['why']}")
+    for one in shown["backend"]["agents"]:
+        remedy = f". {one['remedy']}" if one["remedy"] else ""
+        console.line(console.paint(f"          {one['agent']}: {console.plain(one['why'])}{remedy}", "yellow"))
     for found in shown["backend"]["found"]:
         console.line(f"          {found}")
     _print_agents(shown["agents"], now)

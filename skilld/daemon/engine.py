@@ -15,14 +15,13 @@ import structlog
 from skilld.batching.window import ClosedBatch, Deadlines, close
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
-from skilld.daemon import jobs, recovery, tries
+from skilld.daemon import jobs, judges, recovery, tries
 from skilld.daemon.obstacles import Obstacles
 from skilld.ingest.discover import Host, roots
 from skilld.ingest.follow import Follower
 from skilld.proposals import results
 from skilld.protocol import BatchJob, BatchResult, Job, Plan, Recall, Result
 from skilld.settings import Settings
-from skilld.settings.backend import choice_of
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.store.budget import why_spent
@@ -55,6 +54,7 @@ class Engine:
         self._idle_limit = settings.batch.idle_minutes * 60
         self._deadlines = Deadlines()
         self._closed_at = math.inf
+        self._now = now
         recovery.reread(store, self.follower, now)
         self.obstacles.look(now)
 
@@ -130,21 +130,24 @@ class Engine:
     def next_batch(self, now: float) -> StoredBatch | None:
         """Return the batch a worker should take now; None while paused, while rebuilding, or when there is none.
 
-        A batch that would ask a model when today's budget is spent is put back.
+        A batch that would ask a model when today's budget is spent, or its limit reached, is put back.
         """
+        self._now = now
         if self.store.meta.paused(now) or self.store.rebuild.state is not None:
             return None
         while batch := self.store.batches.next_due(now):
-            why = why_spent(self.store.usage.on(day(now)), self.settings.budget)
-            if (
-                not why
-                or not batch.job.skills
-                or choice_of(self.settings, self.around.environment).spec.model == OFFLINE
-            ):
+            spec = judges.choice(self.store, self.settings, self.around.environment, batch.agent, now).spec
+            if not batch.job.skills or spec.model == OFFLINE:
                 return batch
-            # Not until tomorrow: the person may raise the limit meanwhile.
-            self.store.batches.postpone(batch.id, min(next_day(now), now + _LOOK_AGAIN), f"the budget is spent: {why}")
-            self._budget_is_spent(day(now), why)
+            # The person may raise the limit, or choose another judge, meanwhile.
+            if limited := judges.limited(self.store, spec.model, now):
+                self.store.batches.postpone(batch.id, min(limited.until, now + _LOOK_AGAIN), limited.why)
+            elif why := why_spent(self.store.usage.on(day(now)), self.settings.budget):
+                then = min(next_day(now), now + _LOOK_AGAIN)
+                self.store.batches.postpone(batch.id, then, f"the budget is spent: {why}")
+                self._budget_is_spent(day(now), why)
+            else:
+                return batch
         return None
 
     def _budget_is_spent(self, today: str, why: str) -> None:
@@ -171,7 +174,7 @@ class Engine:
         """Mark a batch as running and return the worker's whole job."""
         self.store.batches.start(batch.id)
         self.obstacles.note(batch)
-        return jobs.complete(self.store, self.settings, self.around, batch)
+        return jobs.complete(self.store, self.settings, self.around, batch, self._now)
 
     def keep_plan(self, batch: StoredBatch, plan: BatchResult, now: float) -> None:
         """Keep what a worker is about to do, with what it cost to find out: a second try does it without asking."""
@@ -185,7 +188,8 @@ class Engine:
         outcome, detail = result.outcome, result.detail
         with self.store.transaction():
             since = now
-            if outcome is Outcome.RETRY:
+            until = judges.took(self.store, result, now)
+            if outcome is Outcome.RETRY and not until:
                 then = tries.again(batch, result, self.settings.worker.attempts, now)
                 since = then.since
                 self.store.batches.count(batch.id, then.tries)
@@ -194,7 +198,7 @@ class Engine:
             new = results.record(self.store, batch, result, now)
             self.obstacles.record(batch, result, since)
             if outcome is Outcome.RETRY:
-                self.store.batches.postpone(batch.id, now + (then.wait or 0.0), detail)
+                self.store.batches.postpone(batch.id, until or now + (then.wait or 0.0), detail)
             elif outcome is Outcome.FAILED and not (result.cause and result.cause.what is Cause.ANSWER):
                 self.store.batches.park(batch.id, result.outcome.value, detail)
             else:

@@ -11,11 +11,11 @@ from typing import Any
 
 from skilld.batching.window import ClosedBatch
 from skilld.context import VARIABLES
+from skilld.daemon import judges
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.lessons import thresholds
 from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastDecision, Remake, Source
 from skilld.settings import Settings
-from skilld.settings.backend import choice_of
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
@@ -44,13 +44,13 @@ def analysis(store: Store, around: Host, agent: str, session_id: str, closing: C
     )
 
 
-def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch) -> Job:
+def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch, now: float) -> Job:
     """Return the whole job: the fixed part, with the back-end, the proposals that are open now and the words kept.
 
     Where it was for want of a skill that nothing could be proposed, those are looked for again.
     """
     cause = batch.obstacle.cause if batch.obstacle else None
-    backend = choice_of(settings, around.environment).spec
+    backend = judges.choice(store, settings, around.environment, batch.agent, now).spec
     limits = around.umask, settings.worker.memory_mb, settings.worker.processor_seconds
     standing, closed = tuple(store.proposals.in_states([State.OPEN])), tuple(store.proposals.closed_ids())
     if batch.job.kind == "remake":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import queue
 import signal
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,8 +15,8 @@ import structlog
 
 from skilld import __version__
 from skilld.clock import rfc3339
+from skilld.daemon import judges, stall_alert, systemd
 from skilld.daemon import schedule as scheduled_mining
-from skilld.daemon import stall_alert, systemd
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
 from skilld.daemon.notices import Notices
@@ -197,8 +198,11 @@ class Service:
                     if new := self._engine.finish(batch, result, now):
                         self._proposed(new)
                     self._notices.judged(new, result.outcome, now)
+                    self._tell_of_judges(now)
             case Noticed(why_not, digest, at):
                 self._notices.noticed(why_not, digest, at)
+                if not why_not:
+                    judges.told(self._engine.store, digest.causes)
             case _:
                 pass
 
@@ -222,11 +226,17 @@ class Service:
                 self._engine.store.words.forget_old(now)
                 if why := stall_alert.news(self._engine.store, now):
                     self._notices.trouble("dead", about_dead(why), now)
+                self._tell_of_judges(now)
                 self._say(now)
             case _:
                 if not (self._working.overdue or self._mining.overdue):
                     self._watchdog.beat("worker")
                 self._say(now)
+
+    def _tell_of_judges(self, now: float) -> None:
+        model, environment = self._engine.settings.model, self._engine.around.environment
+        for cause, text in judges.news(self._engine.store, model, environment, now, unattended=not sys.stdin.isatty()):
+            self._notices.trouble(cause, text, now)
 
     def _sweep(self, now: float, *, full: bool) -> None:
         quick = self._watching is not None and self._watching.reliable and not full

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE
+from skilld.classify.backends.choose import UNANSWERED
 from skilld.clock import ago, seconds
 from skilld.context import Context, duplicates
 from skilld.files import in_shell
@@ -150,6 +151,11 @@ def back_end(model: Model | None) -> Check:
     if isinstance(model.answer, Trouble):
         return Check(name, Verdict.FAIL, f"{model.name}: {model.answer.what}", model.answer.remedy)
     shown = f"{model.name}: {model.why}"
+    if model.agents:
+        detail = "; ".join(f"{agent}: {trouble.what}" for agent, trouble in model.agents)
+        return Check(name, Verdict.WARN, f"{shown}. {detail}", model.agents[0][1].remedy)
+    if model.why == UNANSWERED:
+        return Check(name, Verdict.WARN, shown, "skilld setup")
     if model.name == OFFLINE:
         return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")
     if model.answer is None:

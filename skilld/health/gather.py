@@ -15,6 +15,7 @@ from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.agent_cli.backend import PREFIX, chosen, find
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.clock import day, rfc3339, seconds
+from skilld.daemon.judges import lines
 from skilld.daemon.lock import is_held
 from skilld.errors import SkilldError
 from skilld.files import in_shell
@@ -199,14 +200,17 @@ def model(settings: Settings, environment: Mapping[str, str], store: Store | Non
     """Return the facts. With `ask` one question is asked, by a worker as every other, and booked."""
     key, url = settings.model_api_key, settings.model_base_url
     choice = choice_of(settings, environment)
-    name = choice.spec.model
-    lacks = _lacks(name, environment, has_key=bool(key or url))
+    lacks = _lacks(choice.spec.model, environment, has_key=bool(key or url))
     answer: Trouble | str | None = None
-    if ask and lacks is None and name != OFFLINE:
-        spent = why_spent(store.usage.on(day(now)), settings.budget) if store else ""
-        why = f"it was not asked: the budget is spent: {spent}"
-        answer = Trouble(why, "skilld cost") if spent else _asked(choice.spec, settings, environment, store, now)
-    return Model(name, choice.why, choice.found, lacks, answer)
+    specs = [choice_of(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
+    for spec in specs:
+        if ask and lacks is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
+            spent = why_spent(store.usage.on(day(now)), settings.budget) if store else ""
+            why = f"it was not asked: the budget is spent: {spent}"
+            answer = Trouble(why, "skilld cost") if spent else _asked(spec, settings, environment, store, now)
+    absent = lines(store, settings.model, environment, now) if store else ()
+    agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent)
+    return Model(choice.name, choice.why, choice.found, lacks, answer, agents)
 
 
 def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Trouble | None:

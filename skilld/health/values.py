@@ -143,7 +143,8 @@ class Service:
 class Model:
     """The back-end: its model string, why that one, what else was found, and what it lacks to be asked at all.
 
-    `answer` is None where it was not asked; else what went wrong, empty where nothing did.
+    `answer` is None where it was not asked; else what went wrong, empty where nothing did. `agents` are those that
+    cannot judge their own sessions now, with why and what to do.
     """
 
     name: str
@@ -151,6 +152,7 @@ class Model:
     found: tuple[str, ...] = ()
     lacks: Trouble | None = None
     answer: Trouble | str | None = None
+    agents: tuple[tuple[str, Trouble], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

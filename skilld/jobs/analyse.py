@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from skilld.classify.backends import OFFLINE, Backend, Spec, make
+from skilld.classify.backends import OFFLINE, AwayError, Backend, Spec, make
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict
@@ -29,7 +29,7 @@ UNREAD = "the model's answer could not be used"
 
 
 def analyse(job: Analyse, redact: Redact, keep: Keep) -> BatchResult:
-    """Do the job and return its result. Expected failures are results; only bugs raise.
+    """Do the job and return its result. Expected failures but AwayError are results; only bugs raise.
 
     `keep` is given the proposals that are about to be staged and must have kept them when it returns: a job that has
     such a plan is not judged again.
@@ -41,6 +41,8 @@ def analyse(job: Analyse, redact: Redact, keep: Keep) -> BatchResult:
         analysis.keep_words(GONE, job.batch.turns, unless=Cause.TRANSCRIPT)
         analysis.blame(Cause.TRANSCRIPT, error.place)
         return replace(analysis.result(), outcome=Outcome.RETRY, detail=str(error))
+    except AwayError:
+        raise
     except RetryError as error:
         return replace(analysis.result(), outcome=Outcome.RETRY, detail=str(error), retry_after=error.after)
     except (RefusedError, RedactionError) as error:

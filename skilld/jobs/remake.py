@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from skilld.classify.backends import OFFLINE, make
+from skilld.classify.backends import OFFLINE, AwayError, make
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import why_session_left_alone
@@ -40,6 +40,8 @@ def remake(job: Remake, keep: Callable[[BatchResult], None]) -> BatchResult:
         if unwanted := why_session_left_alone(job.batch.cwd) or why_left_alone(Path(stale.path), stale.skill):
             return BatchResult(outcome=Outcome.NOTHING, detail=unwanted)
         made = made_anew(stale, *texts(stale), backend)
+    except AwayError:
+        raise
     except SkilldError as error:
         return replace(_failed(error), model=backend.name, usage=backend.usage)
     keep(BatchResult(outcome=Outcome.PROPOSED, model=backend.name, usage=backend.usage, proposals=(made,)))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Protocol
 
 from skilld.agents import ADAPTERS
-from skilld.classify.backends.agent_cli.backend import PREFIX, chosen
-from skilld.classify.backends.choose import PROVIDERS
+from skilld.classify.backends.agent_cli.backend import CLIENTS, PREFIX, chosen
+from skilld.classify.backends.choose import AGENT, PROVIDERS
 from skilld.errors import RefusedError, SkilldError, UsageError
 
 
@@ -167,6 +167,8 @@ def _agents() -> list[str]:
 
 
 def _of_model(model: str, *, has_key: bool) -> tuple[str, ...]:
+    if model == AGENT:
+        return tuple(dict.fromkeys(name for client in CLIENTS.values() for name in client.variables))
     if model in {"auto", "offline"}:
         return ("OLLAMA_HOST",) if model == "auto" else ()
     if model.startswith(PREFIX):

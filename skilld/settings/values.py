@@ -16,7 +16,7 @@ from skilld.clock import day_minutes
 from skilld.errors import UsageError
 
 VARIABLES = "SKILLD_"  # what their names begin with
-_BUILT_IN = ("auto", "offline")
+_BUILT_IN = ("auto", "offline", "agent")
 _MODEL = re.compile(r"[\w.-][\w.:/@+-]*", re.ASCII)  # as litellm's list of models writes them
 
 
@@ -131,7 +131,7 @@ class Settings(BaseSettings):
     model: str = Field(
         "auto",
         min_length=1,
-        description="auto, offline, a litellm model string (openai/gpt-5-mini), or cli:claude, ...",
+        description="auto, offline, agent (each judges its own sessions), cli:claude, ..., or a litellm model string",
     )
     model_base_url: str | None = Field(None, description="endpoint of the model, where it is not the provider's own")
     model_api_key: str | None = Field(None, repr=False, description="else the provider's own variable is used")

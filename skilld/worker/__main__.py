@@ -165,9 +165,10 @@ def _do(job: Job, daemon: Daemon) -> Result:
 
             return price(work)
         case Remake() as work:
+            from skilld.jobs.away import judged
             from skilld.jobs.remake import remake
 
-            return remake(work, daemon.keep)
+            return judged(work, lambda job: remake(job, daemon.keep))
         case work:
             return _about_words(work, daemon)
 
@@ -189,8 +190,9 @@ def _about_words(work: Work, daemon: Daemon) -> Result:
             return title(work, redact, daemon.keep)
         case Analyse():
             from skilld.jobs.analyse import analyse
+            from skilld.jobs.away import judged
 
-            return analyse(work, redact, daemon.keep)
+            return judged(work, lambda job: analyse(job, redact, daemon.keep))
         case _:
             raise TypeError(type(work).__name__)
 

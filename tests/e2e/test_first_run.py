@@ -73,35 +73,84 @@ def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     assert "Back-end     offline" in shown
     assert "Cost         nothing, and nothing leaves this machine" in shown
     assert "skilld run --once --backfill 7" in shown
-    assert "[y/N]" not in shown
+    assert ASKED not in shown, "there is nothing to choose from"
 
 
-def test_a_key_that_is_found_is_asked_about_once_and_the_answer_is_kept(home: Path) -> None:
+ASKED = "Type a letter, or Enter for"
+
+
+def _client(home: Path, name: str) -> str:
+    """Put a program of that name on a PATH, and return the PATH."""
+    (home / "bin").mkdir(exist_ok=True)
+    (home / "bin" / name).write_text("#!/bin/sh\nexit 1\n")
+    (home / "bin" / name).chmod(0o755)
+    return f"{home / 'bin'}:{os.environ['PATH']}"
+
+
+def test_who_judges_is_asked_once_and_the_answer_is_kept(home: Path) -> None:
     program = _fresh(home)
-    terminal = Terminal(program, OPENAI_API_KEY="dummy")
-    shown = terminal.read_until("[y/N]")
-    assert "OPENAI_API_KEY is set" in shown
-    assert "cut to 500 characters, secrets removed" in shown
-    assert "tokens" in shown
-    terminal.type("n")
-    terminal.read_until("Following.")
-    assert terminal.stop() == 130
-    assert program.json("status")["backend"]["name"] == "offline"
-    again = Terminal(program, OPENAI_API_KEY="dummy")
-    assert "[y/N]" not in again.read_until("Following.")
-    assert again.stop() == 130
-
-
-def test_yes_is_the_only_way_to_a_model(home: Path) -> None:
-    program = _fresh(home)
-    terminal = Terminal(program, ANTHROPIC_API_KEY="dummy")
-    terminal.read_until("[y/N]")
-    terminal.type("yes")
+    variables = {"OPENAI_API_KEY": "dummy", "PATH": _client(home, "claude")}
+    terminal = Terminal(program, **variables)
+    shown = terminal.read_until(ASKED)
+    assert shown.index("a  agent: ") < shown.index("b  openai/gpt-5-mini: ") < shown.index("c  offline: ")
+    assert "(Claude Code here)" in shown
+    assert "sends: the skill in use, your instruction files and the last messages, without secrets, to openai" in shown
+    assert shown.count("costs: ") == 3
+    terminal.type("x")
+    terminal.read_until("There is no 'x' here.")
+    terminal.type("c")
     terminal.read_until("Following.")
     assert terminal.stop() == 130
     wait_for("the lock to be free", lambda: not program.json("status")["running"])
-    assert program.json("status")["backend"]["name"] == "anthropic/claude-haiku-4-5"
+    assert program.json("status")["backend"]["name"] == "offline"
+    again = Terminal(program, **variables)
+    assert ASKED not in again.read_until("Following.")
+    assert again.stop() == 130
+
+
+def test_enter_takes_what_was_offered_first(home: Path) -> None:
+    program = _fresh(home)
+    terminal = Terminal(program, OPENAI_API_KEY="dummy", PATH=_client(home, "codex"))
+    terminal.read_until(ASKED)
+    terminal.type("")
+    shown = terminal.read_until("Following.")
+    assert "Back-end     agent: each session is judged by the agent it was held with" in shown
+    assert terminal.stop() == 130
+    wait_for("the lock to be free", lambda: not program.json("status")["running"])
+    assert program.json("status")["backend"]["name"] == "agent"
     assert (home / ".config/skilld/config.toml").stat().st_mode & 0o777 == 0o600
+
+
+def test_setup_works_from_a_script_and_asks_nobody_without_a_terminal(home: Path) -> None:
+    program = _fresh(home)
+    program.environment["PATH"] = _client(home, "pi")
+    asked = program.run("setup")
+    assert asked.returncode == 2
+    assert "a  agent: " in asked.stdout
+    assert "Type: skilld setup agent | offline" in asked.stderr
+    found = program.json("setup")
+    assert (found["model"], found["answered"]) == ("auto", False)
+    assert [offer["model"] for offer in found["offers"]] == ["agent", "offline"]
+    assert all(offer["sends"] and offer["costs"] for offer in found["offers"])
+    for model in ("agent", "openai/gpt-5-mini", "offline"):
+        assert program.run("setup", model).returncode == 0
+        assert program.json("setup") | {"offers": []} == {"model": model, "answered": True, "offers": []}
+    assert program.run("setup", "agnet").returncode == 2
+    program.typed_in = ()
+    refused = program.run("setup", "agent")
+    assert (refused.returncode, program.json("status")["backend"]["name"]) == (5, "offline")
+
+
+def test_a_daemon_that_nobody_told_who_judges_says_so_until_it_is(home: Path) -> None:
+    program = _fresh(home)
+    with program.daemon():
+        said = program.json("status")["backend"]
+        assert "hears only explicit words" in said["why"]
+        assert "skilld setup" in said["why"]
+        (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "back-end"]
+        assert (check["verdict"], check["remedy"]) == ("warn", "skilld setup")
+    assert program.run("setup", "offline").returncode == 0
+    assert program.json("status")["backend"]["why"] == "you chose it"
 
 
 def test_without_a_terminal_nothing_is_asked_and_nothing_is_sent(home: Path) -> None:

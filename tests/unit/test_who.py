@@ -239,7 +239,20 @@ def _leaves(parser: argparse.ArgumentParser, path: tuple[str, ...] = ()) -> Iter
 
 # The person's alone: a command that is added must be put here, or be declared in skilld/cli/guarding.py with a reason.
 THE_PERSONS = (
-    ["accept", "chat", "feedback", "pause", "reject", "restore", "resume", "retry", "revert", "review", "snooze"]
+    [
+        "accept",
+        "chat",
+        "feedback",
+        "pause",
+        "reject",
+        "restore",
+        "resume",
+        "retry",
+        "revert",
+        "review",
+        "setup",
+        "snooze",
+    ]
     + [f"config {action}" for action in ("set", "unset")]
     + [f"service {action}" for action in ("start", "stop", "uninstall")]
     + [f"skills {action}" for action in ("archive", "delete", "disable", "enable", "import", "pin", "unpin")]

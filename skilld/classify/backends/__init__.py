@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from skilld.errors import RetryError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
 Unfit = Callable[[list[Operation] | str], str]
@@ -17,12 +18,30 @@ OFFLINE = "offline"  # the model string of the back-end that is rules alone: it 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """Which back-end a job uses: `model` is OFFLINE, `cli:` with an agent's program, or a litellm model string."""
+    """Which back-end a job uses: `model` is OFFLINE, `cli:` with an agent's program, or a litellm model string.
+
+    With `or_offline` an agent that has no working login here raises AwayError.
+    """
 
     model: str
     base_url: str | None = None
     api_key: str | None = None
     seconds: float = 60.0
+    or_offline: bool = False
+
+
+class AwayError(RetryError):
+    """An agent cannot be asked, whatever the question: its `limit` is reached for now, or it has no working login.
+
+    `usage` is what the job had cost by then.
+    """
+
+    def __init__(
+        self, title: str, cause: str, remedy: str = "", after: float | None = None, *, limit: bool = False
+    ) -> None:
+        super().__init__(title, cause, remedy, after)
+        self.limit = limit
+        self.usage = Usage()
 
 
 class Backend(Protocol):

@@ -1,5 +1,7 @@
 """Which back-end works, and why: what is configured; else a local Ollama that answers; else offline.
 
+With `agent` each session is judged by the agent that it was held with, and by no other.
+
 Nothing leaves the machine until the person said so once: a provider's key or an agent's command line that is found is
 named, never used unasked.
 """
@@ -15,7 +17,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.agent_cli.backend import CLIENTS, PREFIX, find
+from skilld.classify.backends.agent_cli.backend import CLIENTS, PREFIX, find, of_agent
+
+AGENT = "agent"  # the model string for: each session by its own agent
 
 # Variables of providers, and a small model of each that fits this work.
 PROVIDERS = {
@@ -25,6 +29,8 @@ PROVIDERS = {
     "OPENROUTER_API_KEY": "openrouter/google/gemini-2.5-flash",
     "MISTRAL_API_KEY": "mistral/mistral-small-latest",
 }
+UNANSWERED = "it hears only explicit words; to choose who judges: skilld setup"
+_EACH = "each session is judged by the agent it was held with; what is of no one session is judged offline"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _OLLAMA_PORT = 11434
 _MODEL_NAME = re.compile(r"[\w.:/-]{1,200}", re.ASCII)
@@ -34,28 +40,68 @@ _ANSWER = 3.0  # seconds: what listens may be busy
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The back-end that works, why, and what else was found on this machine."""
+    """The back-end that works, why, and what else was found on this machine.
+
+    `remedy` is what to do where an agent that should judge cannot; `name` is what people know the choice by.
+    """
 
     spec: Spec
     why: str
     found: tuple[str, ...] = ()
+    remedy: str = ""
+    agent: bool = False  # each session has one of its own
+
+    @property
+    def name(self) -> str:
+        """What people know the choice by."""
+        return AGENT if self.agent else self.spec.model
 
 
 def choose(
-    model: str, base_url: str | None, api_key: str | None, seconds: float, environment: Mapping[str, str]
+    model: str,
+    base_url: str | None,
+    api_key: str | None,
+    seconds: float,
+    environment: Mapping[str, str],
+    *,
+    agent: str = "",
 ) -> Choice:
-    """Return the back-end for the configured `model` (auto, offline, cli:PROGRAM, or a litellm model string)."""
+    """Return the back-end for the configured `model` (auto, agent, offline, cli:PROGRAM, or a litellm model string).
+
+    `agent` is whose session it is about; with `model` "agent" and without one, nobody is asked.
+    """
+    if model == AGENT:
+        return own(agent, seconds, environment) if agent else Choice(Spec(OFFLINE), _EACH, agent=True)
     found = _found(environment)
     if model == OFFLINE:
         return Choice(Spec(OFFLINE), "you chose it", found)
     if model != "auto":
         return Choice(Spec(model, base_url, api_key, seconds), "you chose it")
+    if local := local_ollama(seconds, environment):
+        return Choice(local, "a local Ollama answers", found)
+    return Choice(Spec(OFFLINE), UNANSWERED, found)
+
+
+def own(agent: str, seconds: float, environment: Mapping[str, str]) -> Choice:
+    """Return the back-end for a session of `agent`: its own command line, or offline where there is none here."""
+    client = of_agent(agent)
+    if client is None:
+        remedy = "For a model for all agents: skilld setup"
+        return Choice(Spec(OFFLINE), "it has no command line that skilld can ask", remedy=remedy)
+    if find(client.program, environment) is None:
+        remedy = f"Put {client.program} on the PATH that skilld is started with, or choose another judge: skilld setup"
+        return Choice(Spec(OFFLINE), f"{client.program} is not on PATH", remedy=remedy)
+    return Choice(Spec(PREFIX + client.program, seconds=seconds, or_offline=True), "its own login judges it")
+
+
+def local_ollama(seconds: float, environment: Mapping[str, str]) -> Spec | None:
+    """Return the first model of the Ollama on this machine, None where none answers."""
     ollama = _ollama_address(environment.get("OLLAMA_HOST", ""))
     if ollama and (local := ollama_models(*ollama)):
         name, port = ollama
         url = f"http://{f'[{name}]' if ':' in name else name}:{port}"
-        return Choice(Spec(f"ollama_chat/{local[0]}", url, None, seconds), "a local Ollama answers", found)
-    return Choice(Spec(OFFLINE), "nothing else is configured; it hears only explicit words", found)
+        return Spec(f"ollama_chat/{local[0]}", url, None, seconds)
+    return None
 
 
 def ollama_models(name: str, port: int) -> list[str]:

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
     row = library.the_skill(store, arguments.name)
     session = _session(settings, common.as_text(arguments.session))
     _refuse_unwanted(row, session)
-    backend = make(choice_of(settings, os.environ, in_job=False).spec)
+    backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
     examination = Examination(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
     answers = _answers(examination, session, backend, store, settings)
     covered = all(answer.word is Word.COVERED for answer in answers)

@@ -9,18 +9,20 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from skilld.classify import prompt
-from skilld.classify.backends import Spec
+from skilld.classify.backends import AwayError, Spec
 from skilld.classify.backends.agent_cli.base import Answer, Client, Question, Room, room
 from skilld.classify.backends.agent_cli.child import Ended, Run, run
 from skilld.classify.backends.agent_cli.claude import CLAUDE
 from skilld.classify.backends.agent_cli.codex import CODEX
 from skilld.classify.backends.agent_cli.gemini import GEMINI
+from skilld.classify.backends.agent_cli.limits import resets_in
 from skilld.classify.backends.agent_cli.opencode import OPENCODE
 from skilld.classify.backends.agent_cli.own import new_mark
 from skilld.classify.backends.agent_cli.pi import PI
@@ -54,6 +56,11 @@ def chosen(model: str) -> tuple[Client, str]:
     return client, wanted or client.model
 
 
+def of_agent(agent: str) -> Client | None:
+    """Return the command line of an agent, None where there is none that can be asked."""
+    return next((client for client in CLIENTS.values() if client.agent == agent), None)
+
+
 def find(program: str, environment: Mapping[str, str]) -> str | None:
     """Return the absolute path of a program, None where no absolute folder of PATH holds it."""
     folders = environment.get("PATH", os.defpath).split(os.pathsep)
@@ -68,7 +75,7 @@ def needed(variable: str) -> bool:
 
 # What a client says when it cannot answer, to errors with a cause and a remedy of ours.
 #
-# Its own words are looked at and never shown: they may hold the question, a key or escape sequences. Pure.
+# Its own words are looked at and never shown: they may hold the question, a key or escape sequences.
 
 # A number in a page of JavaScript's stack is no status: it is called one, or begins the text.
 _STATUS = re.compile(r"(?:\A|\b(?:status|code|error|http)\b\W{0,4})([45]\d\d)\b", re.IGNORECASE)
@@ -81,6 +88,10 @@ _BY_WORDS = (
     (400, r"(?:unknown|unexpected|unrecognized|invalid) (?:option|argument|flag)"),
 )
 _PERMANENT = range(400, 429)
+
+
+class SetUpError(SkilldError):
+    """A client that cannot answer any question until somebody changes something: no login, no program, no credit."""
 
 
 def missing(client: Client) -> SkilldError:
@@ -119,14 +130,15 @@ def failed(client: Client, said: str, status: int | None, code: int) -> SkilldEr
         remedy = f"Name another: skilld config set model cli:{client.program}:MODEL"
         return _error(client, "it knows no such model, or may not use it", remedy)
     if what == 413:  # noqa: PLR2004 - HTTP: content too large
-        return _error(client, "the question, or its answer, was too long for its model")
+        return SkilldError(_title(client), "the question, or its answer, was too long for its model")
     if what in _PERMANENT:
         remedy = f"Get a newer {client.program}, or: skilld config set model auto"
         return _error(client, "this version of it does not accept the question", remedy)
     if what is None:
         return RetryError(_title(client), f"it ended without an answer (exit {code}); it may answer later")
-    limited = what == 429  # noqa: PLR2004 - HTTP: too many requests
-    return RetryError(_title(client), "its limit is reached for now" if limited else "its provider is in trouble")
+    if what == 429:  # noqa: PLR2004 - HTTP: too many requests
+        return AwayError(_title(client), "its limit is reached for now", after=resets_in(said, time.time()), limit=True)
+    return RetryError(_title(client), "its provider is in trouble")
 
 
 def _status_in(said: str) -> int | None:
@@ -136,7 +148,7 @@ def _status_in(said: str) -> int | None:
 
 
 def _error(client: Client, cause: str, remedy: str = "") -> SkilldError:
-    return SkilldError(_title(client), cause, remedy)
+    return SetUpError(_title(client), cause, remedy)
 
 
 def _title(client: Client) -> str:
@@ -157,6 +169,19 @@ class AgentCli(Model):
 
     def _ask(self, request: prompt.Prompt, form: Mapping[str, Any]) -> str:
         del form  # their flags for it differ by client and version; the prompt says it
+        try:
+            return self._asked(request)
+        except AwayError as error:
+            error.usage = self.usage
+            raise
+        except SetUpError as error:
+            if not self._spec.or_offline:
+                raise
+            away = AwayError(error.title, error.cause, error.remedy)
+            away.usage = self.usage
+            raise away from error
+
+    def _asked(self, request: prompt.Prompt) -> str:
         client = self._client
         done = self._run(request)
         if done.ended is Ended.OVER_SIZE:

@@ -124,7 +124,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """One agent's command line.
+    """The command line of one agent, called `agent` in `skilld.agents`.
 
     `login` is what a person does to log in, `model` what is asked for where they named none. `variables` are patterns
     of the variables by which the client finds its settings and its login; endpoints are not among them: they come from
@@ -132,6 +132,7 @@ class Client:
     """
 
     program: str
+    agent: str
     title: str
     login: str
     model: str

@@ -69,6 +69,7 @@ def _read(output: bytes) -> Answer:
 
 CLAUDE = Client(
     program="claude",
+    agent="claude-code",
     title="Claude Code",
     login="Run claude and type /login",
     model="haiku",

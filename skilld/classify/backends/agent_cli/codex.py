@@ -105,6 +105,7 @@ def _read(output: bytes) -> Answer:
 
 CODEX = Client(
     program="codex",
+    agent="codex",
     title="Codex",
     login="Run codex login",
     model="",

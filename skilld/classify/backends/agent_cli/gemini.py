@@ -74,6 +74,7 @@ def _read(output: bytes) -> Answer:
 
 GEMINI = Client(
     program="gemini",
+    agent="gemini-cli",
     title="Gemini CLI",
     login="Run gemini and log in",
     model="flash",

@@ -88,6 +88,7 @@ def _read(output: bytes) -> Answer:
 
 OPENCODE = Client(
     program="opencode",
+    agent="opencode",
     title="opencode",
     login="Run opencode auth login",
     model="",

@@ -46,6 +46,7 @@ def _read(output: bytes) -> Answer:
 
 PI = Client(
     program="pi",
+    agent="pi",
     title="Pi",
     login="Run pi and type /login",
     model="",

@@ -1,0 +1,147 @@
+"""`skilld setup [MODEL]`: the one question, who judges what you say to your agents."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import string
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common, terminal
+from skilld.errors import Exit
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from skilld.settings import Settings
+
+# A day of 100 human turns in 8 sessions, 5 of them with a skill: at most 20 calls of at most 6,000 tokens each.
+A_DAY = "about 20 questions and 120,000 tokens on a day of 100 messages"
+_WHAT = "the skill in use, your instruction files and the last messages, without secrets"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """Somebody who could judge: the value of the setting `model`, who that is, what is sent to whom, what it costs."""
+
+    model: str
+    title: str
+    sends: str
+    costs: str
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "setup", run, "choose who judges what you say: your agents, a model, or rules alone")
+    parser.add_argument(
+        "model", metavar="MODEL", nargs="?", help="agent, offline, auto or a model's name: choose it without asking"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON document on standard output; nothing is asked")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Ask who judges and remember the answer; with MODEL, only remember it."""
+    found = offers(os.environ)
+    file = common.places().settings_file
+    if arguments.model is not None:
+        _remember(file, common.as_text(arguments.model), quiet=arguments.json)
+    settings = common.settings()
+    if arguments.json:
+        answered = "model" in settings.model_fields_set
+        return common.write_json(
+            {"model": settings.model, "answered": answered, "offers": [asdict(one) for one in found]}
+        )
+    if arguments.model is not None:
+        _mind_variable(settings, arguments.model)
+        return 0
+    _show(found)
+    if not sys.stdin.isatty():
+        names = " | ".join(one.model for one in found)
+        sys.stderr.write(f"skilld: There is no terminal to ask you on. Type: skilld setup {names}\n")
+        return Exit.USAGE
+    return 0 if _ask(found, file) else Exit.FAILURE
+
+
+def ask_once(settings: Settings, file: Path) -> bool:
+    """Ask in a terminal, where nothing was chosen yet and there is a choice; whether there is an answer now."""
+    from skilld.cli import guarding
+
+    in_terminal = sys.stdin.isatty() and sys.stdout.isatty()
+    # Who judges is a setting, and settings are the person's.
+    if "model" in settings.model_fields_set or not in_terminal or guarding.an_agent() is not None:
+        return False
+    found = offers(os.environ)
+    if len(found) == 1:
+        return False
+    _show(found)
+    answered = _ask(found, file)
+    console.line()
+    return answered
+
+
+def offers(environment: Mapping[str, str]) -> list[Offer]:
+    """Return who could judge here: the agents themselves, a local Ollama, providers whose keys are set, rules alone."""
+    from skilld.classify.backends import OFFLINE
+    from skilld.classify.backends.agent_cli.backend import CLIENTS, find
+    from skilld.classify.backends.choose import AGENT, PROVIDERS, local_ollama
+
+    found = []
+    if here := [client.title for client in CLIENTS.values() if find(client.program, environment)]:
+        title = f"each session is judged by the agent you had it with ({', '.join(here)} here)"
+        sends = f"{_WHAT}, to that agent alone, through its own login"
+        found.append(Offer(AGENT, title, sends, f"counts towards your plan or credit there: {A_DAY}"))
+    if local := local_ollama(0, environment):
+        title = f"your local Ollama, {console.plain(local.model.partition('/')[2])}"
+        found.append(Offer("auto", title, "nothing leaves this machine", "no money; this machine does the work"))
+    for variable, model in PROVIDERS.items():
+        if environment.get(variable):
+            provider = model.partition("/")[0]
+            sends, costs = f"{_WHAT}, to {provider}", f"a few cents a day: {A_DAY}"
+            found.append(Offer(model, f"a small model of {provider}, with your {variable}", sends, costs))
+    title = 'rules alone, which hear only explicit words ("from now on, ...")'
+    return [*found, Offer(OFFLINE, title, "nothing", "nothing")]
+
+
+def _show(found: Sequence[Offer]) -> None:
+    console.line("Who should judge which of the things you tell your agents are worth remembering?")
+    for letter, one in zip(string.ascii_lowercase, found, strict=False):
+        console.line()
+        console.line(f"  {letter}  {one.model}: {one.title}")
+        console.line(f"     sends: {one.sends}")
+        console.line(f"     costs: {one.costs}")
+    console.line()
+
+
+def _ask(found: Sequence[Offer], file: Path) -> bool:
+    """Take a letter, or a name; Enter takes the first. Whether there was an answer."""
+    by_answer = {letter: one.model for letter, one in zip(string.ascii_lowercase, found, strict=False)}
+    by_answer |= {one.model: one.model for one in found} | {"": found[0].model}
+    while (said := terminal.ask(f"Type a letter, or Enter for {found[0].model}: ")) is not None:
+        if model := by_answer.get(said.strip().lower()):
+            _remember(file, model)
+            return True
+        console.line(f"There is no {console.plain(said)!r} here.")
+    console.line()
+    console.line("Nothing was chosen. Whenever you like: skilld setup")
+    return False
+
+
+def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
+    from skilld.cli.config import write_setting
+
+    write_setting(file, "model", model)
+    if common.places().database.exists():  # whoever could not be asked before may be logged in now
+        from skilld.store.meta import JUDGES_AWAY
+
+        common.store().meta.delete(JUDGES_AWAY)
+    if not quiet:
+        console.line(f"{model} is set in {console.plain(str(file))}. Change it any time: skilld setup")
+
+
+def _mind_variable(settings: Settings, model: str) -> None:
+    if settings.model != model:
+        console.line(f"But SKILLD_MODEL says {console.plain(settings.model)}, which counts for what this shell starts.")

@@ -1,0 +1,136 @@
+"""Who judges a session, and which agents cannot at the moment: without a login, or at their limit.
+
+What was found out about an agent is kept, so that neither every batch nor every start asks it in vain, and each such
+thing is told once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from skilld.agents import ADAPTERS
+from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.backends.choose import AGENT, Choice, choose, own
+from skilld.clock import rfc3339
+from skilld.store import Store
+from skilld.store.meta import JUDGES_AWAY, JUDGES_TOLD
+
+if TYPE_CHECKING:
+    from skilld.protocol import BatchResult
+    from skilld.settings import Settings
+
+SETUP = "setup"  # what the notice that asks for an answer is told under
+ASK = "skilld hears only explicit words until you choose who judges. In a terminal, run: skilld setup"
+_LOOK_AGAIN = 3600.0  # seconds after which an agent without a login is asked again
+_BACK_OFF = 60.0  # where an agent at its limit does not say when that resets; doubled each time
+_BACK_OFF_MOST = 3600.0
+_WORTH_TELLING = 600.0  # a limit that resets sooner is nobody's business
+
+
+@dataclass(frozen=True, slots=True)
+class Absence:
+    """Why an agent is not asked until a Unix time. `times` is how often running it said so."""
+
+    why: str
+    remedy: str
+    limit: bool
+    since: float
+    until: float
+    times: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One thing to tell of who judges: an agent whose sessions are judged offline, or wait."""
+
+    agent: str
+    why: str
+    remedy: str
+
+
+def choice(store: Store, settings: Settings, environment: Mapping[str, str], agent: str, now: float) -> Choice:
+    """Return the back-end for a session of `agent`; offline where that agent was found to have no working login."""
+    from skilld.settings.backend import choice_of
+
+    found = choice_of(settings, environment, agent)
+    absent = _absent(store, now).get(found.spec.model)
+    if found.spec.or_offline and absent and not absent.limit:
+        return Choice(Spec(OFFLINE), absent.why, remedy=absent.remedy)
+    return found
+
+
+def limited(store: Store, model: str, now: float) -> Absence | None:
+    """Return the limit that keeps a model from being asked now, if any."""
+    absent = _absent(store, now).get(model)
+    return absent if absent and absent.limit else None
+
+
+def took(store: Store, result: BatchResult, now: float) -> float | None:
+    """Take in whether a batch's agent could be asked. Returns until when the batch waits for its limit to reset."""
+    known = {model: Absence(**fields) for model, fields in store.meta.get(JUDGES_AWAY, {}).items()}
+    if result.away is None:
+        if result.usage.calls and result.model in known:
+            del known[result.model]
+            store.meta.set(JUDGES_AWAY, {model: asdict(absent) for model, absent in known.items()})
+        return None
+    away, before = result.away, known.get(result.model)
+    again = before is not None and before.limit == away.limit
+    times = before.times + 1 if before and again else 1
+    wait = _LOOK_AGAIN
+    if away.limit:
+        wait = max(away.after or 0.0, 1.0) if away.after else min(_BACK_OFF * 2 ** min(times - 1, 10), _BACK_OFF_MOST)
+    why = f"its limit is reached; it is asked again {rfc3339(now + wait)}" if away.limit else away.why
+    since = before.since if before and again else now
+    known[result.model] = Absence(why, away.remedy, away.limit, since, now + wait, times)
+    store.meta.set(JUDGES_AWAY, {model: asdict(absent) for model, absent in known.items()})
+    return now + wait if away.limit else None
+
+
+def _absent(store: Store, now: float) -> dict[str, Absence]:
+    """Return by model string who is not to be asked now. A clock that was set back ends an absence."""
+    found = {model: Absence(**fields) for model, fields in store.meta.get(JUDGES_AWAY, {}).items()}
+    return {model: absent for model, absent in found.items() if absent.since <= now < absent.until}
+
+
+def lines(store: Store, model: str, environment: Mapping[str, str], now: float) -> Iterator[Line]:
+    """Yield the agents of which something was read and whose sessions are judged offline, or wait, and why."""
+    absent = _absent(store, now)
+    if model != AGENT:
+        if one := absent.get(model):
+            yield Line(model, one.why, one.remedy)
+        return
+    for name, facts in store.transcripts.summary().items():
+        if name not in ADAPTERS or not facts["turns"]:
+            continue
+        found = own(name, 0, environment)
+        title = ADAPTERS[name].INFO.title
+        if found.spec.model == OFFLINE:
+            yield Line(title, f"judged offline: {found.why}", found.remedy)
+        elif one := absent.get(found.spec.model):
+            yield Line(title, one.why if one.limit else f"judged offline: {one.why}", one.remedy)
+
+
+def news(
+    store: Store, model: str, environment: Mapping[str, str], now: float, *, unattended: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield (cause, text) of what was not told yet; `unattended` says that nobody could be asked in a terminal."""
+    said = set(store.meta.get(JUDGES_TOLD, ()))
+    unasked = unattended and model == "auto" and SETUP not in said
+    if unasked and choose(model, None, None, 0, environment).spec.model == OFFLINE:
+        yield SETUP, ASK
+    found = {f"judge {line.agent}": line for line in lines(store, model, environment, now)}
+    if back := {cause for cause in said - {SETUP} if cause not in found}:
+        store.meta.set(JUDGES_TOLD, sorted(said - back))  # should it be lost again, that is news
+    waits = {one.why for one in _absent(store, now).values() if one.limit and one.until - one.since < _WORTH_TELLING}
+    for cause, line in found.items():
+        if cause not in said and line.why not in waits:
+            yield cause, ". ".join(part for part in (f"{line.agent} is not asked: {line.why}", line.remedy) if part)
+
+
+def told(store: Store, causes: tuple[str, ...]) -> None:
+    """Take in that a notice told of these causes; those of others are passed over."""
+    ours = {cause for cause in causes if cause == SETUP or cause.startswith("judge ")}
+    if ours:
+        store.meta.set(JUDGES_TOLD, sorted(ours.union(store.meta.get(JUDGES_TOLD, ()))))
