@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,28 +9,9 @@ import pytest
 
 from support.lessons import TICKETS
 from support.live_project import Project
-from support.opencode_db import SECRET, OpenCodeDb
+from support.opencode_db import SECRET, Client
 from support.program import Program
 from support.waiting import wait_for
-
-
-class Client:
-    """opencode in a project, with the skill in use."""
-
-    def __init__(self, home: Path, project: Project) -> None:
-        self._list = home / ".local" / "state" / "opencode" / "prompt-history.jsonl"
-        self._list.parent.mkdir(parents=True)
-        self.path = home / ".local" / "share" / "opencode" / "opencode.db"
-        self.database = OpenCodeDb(self.path, now=int(time.time() * 1000))
-        self.database.session("s1", str(project.root))
-        self.database.skill("s1", project.skill_path.parent)
-
-    def type(self, *texts: str) -> None:
-        for text in texts:
-            with self._list.open("a") as file:
-                file.write(json.dumps({"input": text, "parts": [], "mode": "normal"}) + "\n")
-            self.database.prompt("s1", text)
-            self.database.answer("s1")
 
 
 @pytest.fixture

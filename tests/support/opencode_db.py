@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
+
+from support.live_project import Project
 
 SECRET = "sk-" + "do-not-read-this-0123456789"
 HEADLESS = [{"permission": name, "pattern": "*", "action": "deny"} for name in ("question", "plan_enter", "plan_exit")]
@@ -112,3 +115,22 @@ def skill_call(folder: Path, status: str) -> dict[str, Any]:
 
 def _ended(ended: bool, now: int) -> dict[str, Any]:  # noqa: FBT001 - one private caller
     return {"time": {"created": now, **({"completed": now} if ended else {})}}
+
+
+class Client:
+    """opencode in a project, with the skill in use."""
+
+    def __init__(self, home: Path, project: Project) -> None:
+        self._list = home / ".local" / "state" / "opencode" / "prompt-history.jsonl"
+        self._list.parent.mkdir(parents=True)
+        self.path = home / ".local" / "share" / "opencode" / "opencode.db"
+        self.database = OpenCodeDb(self.path, now=int(time.time() * 1000))
+        self.database.session("s1", str(project.root))
+        self.database.skill("s1", project.skill_path.parent)
+
+    def type(self, *texts: str) -> None:
+        for text in texts:
+            with self._list.open("a") as file:
+                file.write(json.dumps({"input": text, "parts": [], "mode": "normal"}) + "\n")
+            self.database.prompt("s1", text)
+            self.database.answer("s1")

@@ -1,0 +1,180 @@
+"""`model = "agent"`: each session is judged by the command line of its own agent, stood in for by scripts on PATH."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from support.answers import CHANGE, NOTHING, operations, updates
+from support.live_project import SKILL, Project
+from support.opencode_db import Client
+from support.program import Program
+from support.session import CHATTER, LASTING, Session
+
+ELSEWHERE = "In future the internal codename stays out of the entries."
+LOGGED_OUT = "print(json.dumps({'type': 'result', 'is_error': True, 'result': 'Invalid API key. Please run /login'}))"
+AT_ITS_LIMIT = "print(json.dumps({'type': 'result', 'is_error': True, 'result': 'Claude AI usage limit reached|%d'}))"
+SAYS = {
+    "claude": "print(json.dumps({'type': 'result', 'result': answer, 'usage': {'input_tokens': 9}}))",
+    "opencode": "print(json.dumps({'type': 'text', 'part': {'text': answer}}))",
+}
+
+
+class Clients:
+    """Scripts that stand on PATH under the names of clients; what each was asked is kept."""
+
+    def __init__(self, home: Path) -> None:
+        self.folder = home / "clients"
+        self.folder.mkdir()
+
+    def install(self, name: str, says: str = "") -> None:
+        """Install a client that answers as a good model would, or does what `says`."""
+        body = f"""\
+            #!{sys.executable}
+            import json, sys
+            asked = sys.stdin.read()
+            with open({str(self.folder / name)!r} + ".asked", "a") as file:
+                file.write(json.dumps(asked) + "\\n")
+            answer = {updates()!r}
+            if "<improvements>" in asked:
+                answer = {operations()!r}
+            elif {"- " + CHANGE!r} in asked:
+                answer = {NOTHING!r}
+            """
+        (self.folder / name).write_text(textwrap.dedent(body) + (says or SAYS[name]) + "\n")
+        (self.folder / name).chmod(0o755)
+
+    def asked(self, name: str) -> list[str]:
+        """Return the questions that a client got."""
+        log = self.folder / f"{name}.asked"
+        return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+
+
+@pytest.fixture
+def clients(home: Path) -> Clients:
+    return Clients(home)
+
+
+@pytest.fixture
+def program(home: Path, clients: Clients) -> Program:
+    settings = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "agent"}
+    made = Program(home, settings)
+    made.environment["PATH"] = f"{clients.folder}:{os.environ['PATH']}"
+    assert made.run("run", "--once").returncode == 0
+    return made
+
+
+def talk(home: Path, project: Project) -> Session:
+    session = Session(home, project)
+    session.use_skill()
+    session.type("Write the release notes for 2.4.0", LASTING, *CHATTER[:3])
+    return session
+
+
+def test_words_reach_only_the_agent_they_were_said_to(
+    home: Path, project: Project, program: Program, clients: Clients
+) -> None:
+    for name in SAYS:
+        clients.install(name)
+    other = Client(home, project)
+    other.type("Write the release notes for 2.4.1", ELSEWHERE, *CHATTER[:3])
+    other.database.db.close()
+    talk(home, project)
+    assert program.run("run", "--once").returncode == 0
+    assert len(clients.asked("claude")) == 3, "heard, edited, heard again"
+    assert any(LASTING in one for one in clients.asked("claude"))
+    assert any(ELSEWHERE in one for one in clients.asked("opencode"))
+    assert not any(ELSEWHERE in one for one in clients.asked("claude"))
+    assert not any(LASTING in one for one in clients.asked("opencode"))
+    (proposal,) = program.json("proposals")
+    assert proposal["model"] == "cli:claude"
+    status = program.json("status")
+    assert status["backend"]["name"] == "agent"
+    assert status["backend"]["agents"] == []
+    assert status["spend_today"]["calls"] == 3 + len(clients.asked("opencode"))
+    assert {name: facts["turns"] for name, facts in status["agents"].items() if facts["turns"]} == {
+        "claude-code": 5,
+        "opencode": 5,
+    }
+
+
+@pytest.mark.parametrize(("says", "told"), [("", "claude is not on PATH"), (LOGGED_OUT, "it is not logged in")])
+def test_without_a_login_the_session_is_judged_offline_and_that_is_said(
+    home: Path, project: Project, program: Program, clients: Clients, *, says: str, told: str
+) -> None:
+    clients.install("codex", "print('{}')")  # another agent's, which must not be asked
+    if says:
+        clients.install("claude", says)
+    program.environment["PATH"] = f"{clients.folder}:/usr/bin:/bin"
+    for _ in range(2):
+        talk(home, project)
+    assert program.run("run", "--once").returncode == 0
+    assert len(clients.asked("claude")) == bool(says), "it is not asked again for the next batch"
+    assert clients.asked("codex") == []
+    (proposal,) = program.json("proposals")
+    assert (proposal["skill"], proposal["model"]) == (SKILL, "offline")
+    status = program.json("status")
+    assert (status["batches"]["done"], status["batches"]["parked"]) == (2, 0)
+    (line,) = status["backend"]["agents"]
+    assert line["agent"] == "Claude Code"
+    assert line["why"].startswith(f"judged offline: {told}")
+    assert line["remedy"]
+    assert f"Claude Code: judged offline: {told}" in program.run("status").stdout
+    (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "back-end"]
+    assert check["verdict"] == "warn"
+    assert told in check["detail"]
+    if says:
+        clients.install("claude")
+        assert program.run("retry").returncode == 0
+        assert program.json("status")["backend"]["agents"] == []
+
+
+def test_at_its_limit_an_agent_is_not_asked_until_that_resets(
+    home: Path, project: Project, program: Program, clients: Clients
+) -> None:
+    clients.install("claude", AT_ITS_LIMIT % (time.time() + 7200))
+    for _ in range(2):
+        talk(home, project)
+    for _ in range(2):
+        assert program.run("run", "--once").returncode == 0
+    assert len(clients.asked("claude")) == 1
+    status = program.json("status")
+    assert (status["batches"]["pending"], status["batches"]["parked"]) == (2, 0)
+    assert status["proposals"]["open"] == 0
+    (line,) = status["backend"]["agents"]
+    assert line["why"].startswith("its limit is reached; it is asked again ")
+    clients.install("claude")
+    assert program.run("retry").returncode == 0
+    assert program.run("run", "--once").returncode == 0
+    (proposal,) = program.json("proposals")
+    assert proposal["model"] == "cli:claude"
+
+
+def test_the_daily_cap_of_calls_holds_for_agents(
+    home: Path, project: Project, program: Program, clients: Clients
+) -> None:
+    clients.install("claude")
+    program.environment["SKILLD_BUDGET__CALLS"] = "1"
+    for _ in range(2):
+        talk(home, project)
+    assert program.run("run", "--once").returncode == 0
+    assert len(clients.asked("claude")) == 3, "a batch that was begun is ended"
+    assert program.json("status")["batches"]["pending"] == 1
+
+
+def test_what_is_of_no_one_session_is_sent_to_no_agent(
+    home: Path, project: Project, program: Program, clients: Clients
+) -> None:
+    clients.install("claude")
+    talk(home, project)
+    assert program.run("mine", "--yes").returncode == 0
+    assert clients.asked("claude") == []
+    chat = program.run("chat", "hello")
+    assert chat.returncode == 2
+    assert "the back-end is agent" in chat.stderr
