@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 SETUP = "setup"  # what the notice that asks for an answer is told under
 ASK = "skilld hears only explicit words until you choose who judges. In a terminal, run: skilld setup"
+_OFFLINE = "its sessions are judged offline, by explicit words only: "
 _LOOK_AGAIN = 3600.0  # seconds after which an agent without a login is asked again
 _BACK_OFF = 60.0  # where an agent at its limit does not say when that resets; doubled each time
 _BACK_OFF_MOST = 3600.0
@@ -107,9 +108,9 @@ def lines(store: Store, model: str, environment: Mapping[str, str], now: float) 
         found = own(name, 0, environment)
         title = ADAPTERS[name].INFO.title
         if found.spec.model == OFFLINE:
-            yield Line(title, f"judged offline: {found.why}", found.remedy)
+            yield Line(title, _OFFLINE + found.why, found.remedy)
         elif one := absent.get(found.spec.model):
-            yield Line(title, one.why if one.limit else f"judged offline: {one.why}", one.remedy)
+            yield Line(title, one.why if one.limit else _OFFLINE + one.why, one.remedy)
 
 
 def news(
@@ -126,7 +127,7 @@ def news(
     waits = {one.why for one in _absent(store, now).values() if one.limit and one.until - one.since < _WORTH_TELLING}
     for cause, line in found.items():
         if cause not in said and line.why not in waits:
-            yield cause, ". ".join(part for part in (f"{line.agent} is not asked: {line.why}", line.remedy) if part)
+            yield cause, ". ".join(part for part in (f"{line.agent}: {line.why}", line.remedy) if part)
 
 
 def told(store: Store, causes: tuple[str, ...]) -> None:

@@ -1,0 +1,176 @@
+"""Who judges which session: its own agent, until when that one is not asked, and what is told of it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from skilld.agents import ADAPTERS
+from skilld.classify.backends import AwayError, Spec
+from skilld.classify.backends.agent_cli.backend import CLIENTS, failed
+from skilld.classify.backends.agent_cli.limits import resets_in
+from skilld.classify.backends.choose import choose
+from skilld.cli.setup import offers
+from skilld.daemon import judges
+from skilld.jobs.away import judged
+from skilld.protocol import Analyse, Away, BatchJob, BatchResult
+from skilld.settings import Settings
+from skilld.store import Store
+from skilld.types import Outcome, Usage
+
+NOW = datetime(2026, 11, 22, 14, 0, tzinfo=UTC).timestamp()  # a Sunday
+NO_OLLAMA = {"OLLAMA_HOST": "192.0.2.1"}
+HOUR = 3600.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    made = Store.open(tmp_path / "skilld.db")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which every client is installed."""
+    for name in CLIENTS:
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    return {"PATH": str(tmp_path), **NO_OLLAMA}
+
+
+@pytest.mark.parametrize(
+    ("said", "hours"),
+    [
+        (f"Claude AI usage limit reached|{NOW + HOUR:.0f}", 1),
+        ("You've hit your limit \u00b7 resets 6pm (Europe/Berlin)", 3),
+        ("You've hit your session limit \u00b7 resets 10:30am (America/New_York)", 1.5),
+        ("weekly limit reached \u2219 resets Nov 25 at 5pm (UTC)", 75),
+        ("weekly limit reached \u2219 resets Mon 9am (UTC)", 19),
+        ("You've hit your usage limit. Upgrade to Pro, or try again in 3 days 4 hours 12 minutes.", 76.2),
+        ("You've hit your usage limit. Try again at Nov 23rd, 2026 2:00 PM (UTC).", 24),
+        ("Your quota will reset after 5h30m0s.", 5.5),
+        ("Please retry in 36s.", 0.01),
+        ("5-hour limit reached \u2219 resets 2pm (UTC)", None),  # just now
+        ("resets Nov 2, 2026, 5pm (UTC)", None),
+        ("resets Feb 31, 5pm (UTC)", None),
+        ("try again in 400 days", None),
+        ("resets at 25:99pm", None),
+        ("429 Too Many Requests; please try again later", None),
+        ("retry " * 2000, None),
+    ],
+)
+def test_when_a_limit_resets_is_read_off_what_the_client_says(said: str, hours: float | None) -> None:
+    assert resets_in(said, NOW) == (None if hours is None else pytest.approx(hours * HOUR))
+
+
+def test_each_session_goes_to_its_own_agent_and_to_no_other(here: dict[str, str]) -> None:
+    for client in CLIENTS.values():
+        spec = choose("agent", "http://elsewhere", "key", 60, here, agent=client.agent).spec
+        assert spec == Spec(f"cli:{client.program}", seconds=60, or_offline=True)
+    for agent in ("", *(ADAPTERS.keys() - {client.agent for client in CLIENTS.values()})):
+        assert choose("agent", None, None, 60, here, agent=agent).spec == Spec("offline")
+    gone = choose("agent", None, None, 60, {"PATH": "/nowhere", "OPENAI_API_KEY": "k"}, agent="codex")
+    assert (gone.spec, gone.why) == (Spec("offline"), "codex is not on PATH")
+    assert choose("openai/x", None, None, 60, here, agent="codex").spec == Spec("openai/x")
+
+
+def test_a_limit_is_told_apart_with_when_it_resets() -> None:
+    error = failed(CLIENTS["codex"], "You've hit your usage limit. Try again in 2 hours.", None, 1)
+    assert isinstance(error, AwayError)
+    assert (error.limit, error.after) == (True, 2 * HOUR)
+
+
+def test_a_batch_without_its_agent_is_done_offline_and_costs_what_was_asked() -> None:
+    asked: list[str] = []
+
+    def do(job: Analyse) -> BatchResult:
+        asked.append(job.backend.model)
+        if job.backend.model == "offline":
+            return BatchResult(outcome=Outcome.NOTHING, model="offline")
+        error = AwayError("Pi could not be asked", "it is not logged in", "Run pi")
+        error.usage = Usage(calls=1)
+        raise error
+
+    done = judged(Analyse(batch=BatchJob(), closed_at="", backend=Spec("cli:pi", or_offline=True)), do)
+    assert asked == ["cli:pi", "offline"]
+    assert (done.outcome, done.model, done.usage.calls) == (Outcome.NOTHING, "cli:pi", 1)
+    assert done.away == Away("it is not logged in", "Run pi")
+
+
+def _took(store: Store, now: float, *, limit: bool = False, after: float | None = None) -> float | None:
+    away = Away("it is not logged in", "Run claude", limit, after)
+    outcome = Outcome.RETRY if limit else Outcome.NOTHING
+    return judges.took(store, BatchResult(outcome=outcome, model="cli:claude", away=away), now)
+
+
+def test_a_limit_holds_until_it_resets_else_ever_longer_up_to_an_hour(store: Store) -> None:
+    assert _took(store, NOW, limit=True, after=5 * HOUR) == NOW + 5 * HOUR
+    assert judges.limited(store, "cli:claude", NOW + 5 * HOUR - 1)
+    assert not judges.limited(store, "cli:claude", NOW + 5 * HOUR)
+    assert not judges.limited(store, "cli:claude", NOW - 1), "the clock was set back"
+    assert not judges.limited(store, "cli:codex", NOW)
+    judges.took(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
+    assert not judges.limited(store, "cli:claude", NOW)
+    waits = [(_took(store, NOW, limit=True) or 0) - NOW for _ in range(9)]
+    assert waits == [60, 120, 240, 480, 960, 1920, 3600, 3600, 3600]
+
+
+def test_an_agent_without_a_login_is_asked_again_after_an_hour(store: Store, here: dict[str, str]) -> None:
+    settings = Settings(model="agent")
+    assert _took(store, NOW) is None
+    models = [
+        judges.choice(store, settings, here, "claude-code", NOW + later).spec.model for later in (0, HOUR - 1, HOUR)
+    ]
+    assert models == ["offline", "offline", "cli:claude"]
+    assert judges.choice(store, Settings(model="cli:claude"), here, "claude-code", NOW).spec.model == "cli:claude"
+
+
+def _news(store: Store, model: str, environment: dict[str, str], *, unattended: bool = True) -> list[str]:
+    found = list(judges.news(store, model, environment, NOW, unattended=unattended))
+    judges.told(store, tuple(cause for cause, _ in found))
+    return [text for _, text in found]
+
+
+def test_that_nobody_chose_is_told_once_and_not_in_a_terminal(store: Store) -> None:
+    assert _news(store, "offline", NO_OLLAMA) == []
+    assert _news(store, "auto", NO_OLLAMA, unattended=False) == []
+    (text,) = _news(store, "auto", NO_OLLAMA)
+    assert "hears only explicit words" in text
+    assert "skilld setup" in text
+    assert _news(store, "auto", NO_OLLAMA) == []
+
+
+def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
+    store: Store, here: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        store.transcripts, "summary", lambda: {"claude-code": {"turns": 3}, "cursor": {"turns": 0}, "pi": {"turns": 1}}
+    )
+    assert _news(store, "agent", here) == []
+    _took(store, NOW)
+    (text,) = _news(store, "agent", here)
+    assert text == "Claude Code: its sessions are judged offline, by explicit words only: it is not logged in. Run claude"
+    assert _news(store, "agent", here) == []
+    judges.took(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
+    assert _news(store, "agent", here) == []
+    _took(store, NOW)
+    assert len(_news(store, "agent", here)) == 1
+    _took(store, NOW, limit=True, after=30)
+    judges.took(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
+    _news(store, "agent", here)
+    _took(store, NOW, limit=True, after=30)
+    assert _news(store, "agent", here) == [], "it is over before anybody has read that"
+
+
+def test_what_is_offered_is_what_is_here_agents_first(here: dict[str, str]) -> None:
+    assert [offer.model for offer in offers(NO_OLLAMA | {"PATH": "/nowhere"})] == ["offline"]
+    found = offers(here | {"MISTRAL_API_KEY": "k"})
+    assert [offer.model for offer in found] == ["agent", "mistral/mistral-small-latest", "offline"]
+    assert "Claude Code, Codex, Gemini CLI, opencode, Pi here" in found[0].title
+    assert "to that agent alone" in found[0].sends
+    assert "to mistral" in found[1].sends
+    assert (found[2].sends, found[2].costs) == ("nothing", "nothing")
