@@ -14,10 +14,10 @@ from support.live_agent import LiveAgent
 from support.live_bench import Bench
 from support.live_claude_code import ClaudeCode
 from support.live_codex import Codex
-from support.live_project import SKILL
+from support.live_project import SKILL, Project
 from support.session import LASTING
 from support.stub_agents import Call, Rule, Say, Step, StubAgents
-from support.waiting import LIMIT
+from support.waiting import LIMIT, wait_for
 from support.wire import Asked
 from tools.live_clients import CLAUDE_CODE, CODEX, Client
 
@@ -115,6 +115,33 @@ def test_an_agent_judges_its_own_session_and_is_not_observed_doing_it(
         path for path in bench.agent.home.rglob("*") if MARK.encode() in _content(path) or "skilld-ask" in path.name
     ]
     assert kept == []
+
+
+def test_with_agent_words_reach_only_the_client_that_they_were_said_to(
+    make_bench: Callable[[type[LiveAgent], Client], Bench], stub: Judge, tmp_path: Path, home: Path
+) -> None:
+    claude = make_bench(ClaudeCode, CLAUDE_CODE)
+    project = Project(tmp_path / "second", home, Codex.project_skills)
+    with Judge() as other:
+        codex = Bench(Codex(CODEX.path, home, project.root, other), project, claude.skilld, other)
+        point_claude_code(claude)
+        point_codex(codex)
+        path = f"{CLAUDE_CODE.path.parent}:{CODEX.path.parent}:{claude.skilld.environment['PATH']}"
+        claude.skilld.environment |= {"SKILLD_MODEL": "agent", "SKILLD_BATCH__TURNS": "3", "PATH": path}
+        with claude.skilld.daemon():
+            for bench, case, name in ((claude, CASES["claude"], "Ada"), (codex, CASES["codex"], "Bob")):
+                with bench.agent:
+                    for prompt in (f"{case.first_prompt}, {name}", LASTING, "ok, save it"):
+                        bench.agent.say(prompt)
+                    bench.agent.quit()
+                bench.wait_until_seen(3)
+            wait_for("both", lambda: len(claude.proposals("open")) == 2, every=0.5, context=claude.account)
+    assert {one["model"] for one in claude.proposals("open")} == {"cli:claude", "cli:codex"}
+    for judge, own, others in ((stub, "Ada", "Bob"), (other, "Bob", "Ada")):
+        asked = json.dumps([one.body for one in judge.judged])
+        assert f"please, {own}" in asked
+        assert f"please, {others}" not in asked
+    assert [claude.agent_status()["turns"], codex.agent_status()["turns"]] == [3, 3], "no question became a turn"
 
 
 def _content(path: Path) -> bytes:

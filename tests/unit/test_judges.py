@@ -153,7 +153,9 @@ def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
     assert _news(store, "agent", here) == []
     _took(store, NOW)
     (text,) = _news(store, "agent", here)
-    assert text == "Claude Code: its sessions are judged offline, by explicit words only: it is not logged in. Run claude"
+    assert (
+        text == "Claude Code: its sessions are judged offline, by explicit words only: it is not logged in. Run claude"
+    )
     assert _news(store, "agent", here) == []
     judges.took(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
     assert _news(store, "agent", here) == []
