@@ -50,11 +50,13 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
     Where it was for want of a skill that nothing could be proposed, those are looked for again.
     """
     cause = batch.obstacle.cause if batch.obstacle else None
-    backend = judges.choice(store, settings, around.environment, batch.agent, now).spec
+    stale = store.proposals.get(batch.job.proposal) if batch.job.kind == "remake" else None
+    # What was mined, or said again elsewhere, may hold words of several agents' sessions: those are sent to none.
+    mixed = stale is not None and any(said.turn.partition(":")[0] != batch.agent for said in stale.evidence)
+    backend = judges.choice(store, settings, around.environment, "" if mixed else batch.agent, now).spec
     limits = around.umask, settings.worker.memory_mb, settings.worker.processor_seconds
     standing, closed = tuple(store.proposals.in_states([State.OPEN])), tuple(store.proposals.closed_ids())
     if batch.job.kind == "remake":
-        stale = store.proposals.get(batch.job.proposal)
         return Job(Remake(batch=batch.job, backend=backend, stale=stale, open=standing, closed=closed), *limits)
     fixed = skills_now(store, around, batch) if cause in _SKILLS_ANEW and batch.job.plan is None else batch.job
     work = Analyse(

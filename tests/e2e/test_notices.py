@@ -195,3 +195,15 @@ def _told(program: Program, why: str) -> bool:
 
 def _relpath(project: Project) -> str:
     return project.skill_path.relative_to(project.root).as_posix()
+
+
+@needs_bus
+def test_that_nobody_chose_who_judges_is_one_notice(home: Path) -> None:
+    with notification_server() as server:
+        program = Program(home, {"DBUS_SESSION_BUS_ADDRESS": server.address, "OLLAMA_HOST": "192.0.2.1"})
+        del program.environment["SKILLD_MODEL"]
+        with program.daemon():
+            assert _first(home, server)["body"].endswith("In a terminal, run: skilld setup")
+        with program.daemon():  # it has looked once
+            pass
+        assert len(server.shown) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -233,3 +234,20 @@ def test_part9_while_the_person_is_on_the_branch_it_is_open_and_waits(world: Wor
     world.person.git("switch", "--quiet", "main")
     refresh(world.store)
     assert world.on_the_branch() == 1
+
+
+@pytest.mark.parametrize(("also", "asked"), [("claude-code:2", "cli:claude"), ("codex:2", "offline")])
+def test_with_agent_words_of_several_agents_are_sent_to_none(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, also: str, asked: str
+) -> None:
+    client = tmp_path / "claude"
+    client.write_text("#!/bin/sh\n")
+    client.chmod(0o755)
+    world.engine.follow_settings(Settings(model="agent"))
+    world.engine.around = replace(world.engine.around, environment={"PATH": str(tmp_path)})
+    said = tuple(Evidence(turn, SAID.quote) for turn in ("claude-code:1", also))
+    stale = replace(world.p1, evidence=said)
+    monkeypatch.setattr(world.store.proposals, "get", lambda _: stale)
+    batch = world.engine.next_batch(NOW)
+    assert batch is not None
+    assert world.job(batch).backend.model == asked
