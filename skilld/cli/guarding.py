@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
@@ -62,6 +63,7 @@ READ_ONLY: Mapping[str, When] = {
     "service": _always,
     "service install": _dry,
     "service status": _always,
+    "setup": lambda arguments: arguments.model is None and (arguments.json or not sys.stdin.isatty()),
     "show": _always,
     "skills diff": _always,
     "skills export": lambda arguments: arguments.out is None,

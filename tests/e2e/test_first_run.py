@@ -137,6 +137,7 @@ def test_setup_works_from_a_script_and_asks_nobody_without_a_terminal(home: Path
         assert program.json("setup") | {"offers": []} == {"model": model, "answered": True, "offers": []}
     assert program.run("setup", "agnet").returncode == 2
     program.typed_in = ()
+    assert program.run("setup").returncode == 2, "it only prints"
     refused = program.run("setup", "agent")
     assert (refused.returncode, program.json("status")["backend"]["name"]) == (5, "offline")
 

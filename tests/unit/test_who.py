@@ -250,7 +250,6 @@ THE_PERSONS = (
         "retry",
         "revert",
         "review",
-        "setup",
         "snooze",
     ]
     + [f"config {action}" for action in ("set", "unset")]
@@ -287,6 +286,9 @@ def test_every_command_is_the_persons_unless_it_is_declared() -> None:
         ("service install --dry-run", True),
         ("mine --dry-run", True),
         ("config", True),
+        ("setup --json", True),
+        ("setup agent", False),
+        ("setup agent --json", False),
         ("config set model offline", False),
     ],
 )
