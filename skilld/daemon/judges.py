@@ -70,7 +70,7 @@ def limited(store: Store, model: str, now: float) -> Absence | None:
 
 def took(store: Store, result: BatchResult, now: float) -> float | None:
     """Take in whether a batch's agent could be asked. Returns until when the batch waits for its limit to reset."""
-    known = {model: Absence(**fields) for model, fields in store.meta.get(JUDGES_AWAY, {}).items()}
+    known = _known(store)
     if result.away is None:
         if result.usage.calls and result.model in known:
             del known[result.model]
@@ -89,15 +89,24 @@ def took(store: Store, result: BatchResult, now: float) -> float | None:
     return now + wait if away.limit else None
 
 
+def _known(store: Store) -> dict[str, Absence]:
+    """Return by model string who could not be asked and has not answered since."""
+    return {model: Absence(**fields) for model, fields in store.meta.get(JUDGES_AWAY, {}).items()}
+
+
 def _absent(store: Store, now: float) -> dict[str, Absence]:
     """Return by model string who is not to be asked now. A clock that was set back ends an absence."""
-    found = {model: Absence(**fields) for model, fields in store.meta.get(JUDGES_AWAY, {}).items()}
-    return {model: absent for model, absent in found.items() if absent.since <= now < absent.until}
+    return {model: absent for model, absent in _known(store).items() if absent.since <= now < absent.until}
 
 
-def lines(store: Store, model: str, environment: Mapping[str, str], now: float) -> Iterator[Line]:
-    """Yield the agents of which something was read and whose sessions are judged offline, or wait, and why."""
-    absent = _absent(store, now)
+def lines(store: Store, model: str, environment: Mapping[str, str], now: float | None) -> Iterator[Line]:
+    """Yield the agents of which something was read and whose sessions are judged offline, or wait, and why.
+
+    Without `now` also those whose limit should be over and that have not answered since.
+    """
+    absent = {
+        name: one for name, one in _known(store).items() if now is None or not one.limit or one.since <= now < one.until
+    }
     if model != AGENT:
         if one := absent.get(model):
             yield Line(model, one.why, one.remedy)
@@ -121,13 +130,17 @@ def news(
     unasked = unattended and model == "auto" and SETUP not in said
     if unasked and choose(model, None, None, 0, environment).spec.model == OFFLINE:
         yield SETUP, ASK
-    found = {f"judge {line.agent}": line for line in lines(store, model, environment, now)}
-    if back := {cause for cause in said - {SETUP} if cause not in found}:
+    found = {_cause(line): line for line in lines(store, model, environment, now)}
+    if back := said - {SETUP} - set(map(_cause, lines(store, model, environment, None))):
         store.meta.set(JUDGES_TOLD, sorted(said - back))  # should it be lost again, that is news
     waits = {one.why for one in _absent(store, now).values() if one.limit and one.until - one.since < _WORTH_TELLING}
     for cause, line in found.items():
         if cause not in said and line.why not in waits:
             yield cause, ". ".join(part for part in (f"{line.agent}: {line.why}", line.remedy) if part)
+
+
+def _cause(line: Line) -> str:
+    return f"judge {line.agent}"
 
 
 def told(store: Store, causes: tuple[str, ...]) -> None:

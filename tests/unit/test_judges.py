@@ -129,8 +129,10 @@ def test_an_agent_without_a_login_is_asked_again_after_an_hour(store: Store, her
     assert judges.choice(store, Settings(model="cli:claude"), here, "claude-code", NOW).spec.model == "cli:claude"
 
 
-def _news(store: Store, model: str, environment: dict[str, str], *, unattended: bool = True) -> list[str]:
-    found = list(judges.news(store, model, environment, NOW, unattended=unattended))
+def _news(
+    store: Store, model: str, environment: dict[str, str], *, unattended: bool = True, now: float = NOW
+) -> list[str]:
+    found = list(judges.news(store, model, environment, now, unattended=unattended))
     judges.told(store, tuple(cause for cause, _ in found))
     return [text for _, text in found]
 
@@ -156,7 +158,9 @@ def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
     assert (
         text == "Claude Code: its sessions are judged offline, by explicit words only: it is not logged in. Run claude"
     )
-    assert _news(store, "agent", here) == []
+    assert _news(store, "agent", here, now=NOW + 2 * HOUR) == []
+    _took(store, NOW + 2 * HOUR)
+    assert _news(store, "agent", here, now=NOW + 2 * HOUR) == [], "it was asked again, and still has no login"
     judges.took(store, BatchResult(outcome=Outcome.NOTHING, model="cli:claude", usage=Usage(calls=1)), NOW)
     assert _news(store, "agent", here) == []
     _took(store, NOW)
