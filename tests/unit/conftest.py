@@ -12,14 +12,62 @@ from support.repos import Desk, Person, isolate, new_repo
 
 # Left out of `make test-quick`: modules whose tests start processes (it refuses them), or take more than five seconds.
 NOT_QUICK = frozenset(
-    """
-    agent_cli agent_cli_child archive benchmarks claude_fuzz decide_accept decide_auto decide_observe decide_why
-    docs dropped edit_properties eval_cli exchange_share exchange_sources fence git_canaries git_clock git_damage
-    git_private git_refs git_run git_states git_tree imports in_force install limits line_agents lockfile
-    logs_verb new_skills new_skills_own new_skills_staged nightly observing offline_listen once_more press propose_base
-    propose_message propose_staging redact refit_staged remade service spawn store store_journal
-    support_live_project units verbs worker_restage worker_stage
-    """.split()
+    [
+        "agent_cli",
+        "agent_cli_child",
+        "archive",
+        "benchmarks",
+        "claude_fuzz",
+        "decide_accept",
+        "decide_auto",
+        "decide_observe",
+        "decide_why",
+        "docs",
+        "dropped",
+        "edit_properties",
+        "eval_cli",
+        "exchange_share",
+        "exchange_sources",
+        "fence",
+        "git_canaries",
+        "git_clock",
+        "git_damage",
+        "git_private",
+        "git_refs",
+        "git_run",
+        "git_states",
+        "git_tree",
+        "imports",
+        "in_force",
+        "install",
+        "limits",
+        "line_agents",
+        "lockfile",
+        "logs_verb",
+        "new_skills",
+        "new_skills_own",
+        "new_skills_staged",
+        "nightly",
+        "observing",
+        "offline_listen",
+        "once_more",
+        "press",
+        "propose_base",
+        "propose_message",
+        "propose_staging",
+        "redact",
+        "refit_staged",
+        "remade",
+        "service",
+        "spawn",
+        "store",
+        "store_journal",
+        "support_live_project",
+        "units",
+        "verbs",
+        "worker_restage",
+        "worker_stage",
+    ]
 )
 
 
