@@ -136,11 +136,7 @@ class Engine:
             return None
         while batch := self.store.batches.next_due(now):
             why = why_spent(self.store.usage.on(day(now)), self.settings.budget)
-            if (
-                not why
-                or not batch.job.skills
-                or choice_of(self.settings, self.around.environment).spec.model == OFFLINE
-            ):
+            if not why or choice_of(self.settings, self.around.environment).spec.model == OFFLINE:
                 return batch
             # Not until tomorrow: the person may raise the limit meanwhile.
             self.store.batches.postpone(batch.id, min(next_day(now), now + _LOOK_AGAIN), f"the budget is spent: {why}")

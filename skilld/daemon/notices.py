@@ -25,7 +25,7 @@ from skilld.settings import Notify
 from skilld.store import Store
 from skilld.store.connection import StoreError
 from skilld.store.meta import NOTICES, SNOOZED_UNTIL
-from skilld.types import Outcome, Proposal, State
+from skilld.types import Outcome, Proposal, State, TargetKind
 
 log = structlog.get_logger()
 
@@ -151,4 +151,5 @@ class Notices:
 
 
 def _name(proposal: Proposal) -> str:
-    return f"new skill {proposal.skill}" if proposal.creates else proposal.skill
+    what = "new skill" if proposal.target is TargetKind.SKILL else "new file"
+    return f"{what} {proposal.skill}" if proposal.creates else proposal.skill

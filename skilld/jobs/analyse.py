@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from skilld.classify.backends import OFFLINE, Backend, Spec, make
 from skilld.classify.json_answer import BadReplyError
@@ -12,6 +13,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
+from skilld.jobs.placing import JobPlaces, find_places
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, standing_instructions, why_session_left_alone
 from skilld.pipeline.edits import Composed, LintError
@@ -20,11 +22,25 @@ from skilld.proposals import lessons
 from skilld.proposals.staging_result import Staged
 from skilld.protocol import Analyse, BatchResult, Blame, NewLearning, Support
 from skilld.redact import RedactionError
+from skilld.targets.route import Routed, ordered_file
 from skilld.text import sentences
-from skilld.types import Cause, Evidence, Message, Outcome, Proposal, State, Update, Usage
+from skilld.types import (
+    Cause,
+    Evidence,
+    Message,
+    Outcome,
+    Proposal,
+    SkillDoc,
+    SkillRef,
+    State,
+    TargetKind,
+    Update,
+    Usage,
+)
 
 Keep = Callable[[BatchResult], None]
 GONE = "its transcript cannot be read"
+NO_PLACE = "it belongs to none of the files here"
 UNREAD = "the model's answer could not be used"
 
 
@@ -63,13 +79,21 @@ class Analysis:
         self._redact = redact
         self._keep_plan = keep
         self._skills, self._unreadable = load_skills(job.batch.skills)
-        # Without a skill in use no model is asked: what is plainly said is kept for later.
+        self._places: JobPlaces | None = None
+        if not self._skills and not self._waits_for_skill():
+            self._places = find_places(job)
+            self._skills = [*self._places.files, *self._places.overlaid.values()] if self._places.files else []
+        # Without anything to edit no model is asked: what is plainly said is kept for later.
         self._backend: Backend = make(job.backend if self._skills else Spec(OFFLINE))
+        if self._places is not None and self._backend.name == OFFLINE:
+            overlaid = [one.doc for one in self._places.overlaid.values()]
+            self._backend = Routed(self._backend, {one.doc.number: one.ref for one in self._places.files}, overlaid)
         self._standing = list(job.open)
         self._messages: list[Message] = []
         self._staged = Staged(by_code=job.backend.model == OFFLINE)
         self._told = Usage()  # what the daemon has booked with the plan
         self._learnings: list[NewLearning] = []
+        self._notes: list[Proposal] = []
         self._supported: list[Support] = []
         self._if_given_up: list[NewLearning] = []
         self._cause: Blame | None = None
@@ -110,15 +134,15 @@ class Analysis:
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
         self._messages = conversation.read(self._batch, self._redact)
-        batch = self._batch
-        instructions = standing_instructions(batch.agent, batch.cwd, batch.home, batch.variables)
-        judge = Judge(self._backend, self._messages, self._skills, self._redact(instructions), self._redact)
-        verdict = judge.verdict()
+        instructions = self._redact(self._instructions())
+        judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact)
+        verdict = self._as_placed(judge.verdict())
         if judge.unusable and not (verdict.proposed or verdict.learned):
             raise BadReplyError(judge.unusable[0])
         self.refused += judge.unusable
         self.refused += [f"The model's answer was not used: {why}" for why in verdict.faults]
         self._dropped += verdict.dropped
+        self._notes += [note for update in verdict.said if (note := self._note(update)) is not None]
         self._learn(verdict)
         read = {message.turn_key for message in self._messages}
         self.keep_words(GONE, [key for key in self._batch.turns if key not in read])
@@ -128,6 +152,7 @@ class Analysis:
         proposals = []
         for loaded in self._skills:
             mine = self._new([item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded)
+            mine = self._ripe(mine, loaded)
             if mine and (proposal := self._edited(judge, loaded, mine)):
                 proposals.append(proposal)
         if proposals:
@@ -139,13 +164,12 @@ class Analysis:
         unusable = [(item.name, item.why, item.path) for item in self._batch.unusable]
         known = {skill.name: skill.path for skill in self._batch.skills}
         unusable += [(name, why, known[name] if why == UNREADABLE else "") for name, why in self._unreadable]
-        names = {loaded.doc.number: loaded.doc.name for loaded in self._skills}
         for update, why in verdict.learned:
             if not self._skills and unusable:
                 name, reason, path = next((one for one in unusable if one[2]), unusable[0])
-                self._keep(update, f"{name} cannot be edited: {reason}", name, for_now=bool(path))
+                self._keep(update, f"{name} cannot be edited: {reason}", SkillRef(name, path), for_now=bool(path))
             else:
-                self._keep(update, why, names.get(update.skill or 0))
+                self._keep(update, why, self._file(update))
         # A model that was not asked might have heard more.
         if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:
@@ -166,8 +190,7 @@ class Analysis:
         verdict = Judge(make(Spec(OFFLINE)), messages, self._skills, "", self._redact).verdict()
         heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
         for update in (update for update in heard if self._key(update.turn) in turns):
-            skill = next((loaded.doc.name for loaded in self._skills if loaded.doc.number == update.skill), None)
-            self._keep(update, why, skill, for_now=True)
+            self._keep(update, why, self._file(update), for_now=True)
 
     def blame(self, what: Cause, place: str = "", remedy: str = "") -> None:
         """Say what is in the way: what is met first."""
@@ -184,7 +207,8 @@ class Analysis:
             if why:
                 self._dropped.append(why)
             elif item.update.confidence < least:
-                self._keep(item.update, "you said no to such edits of this skill before", loaded.ref.name)
+                what = "skill" if loaded.ref.kind is TargetKind.SKILL else "file"
+                self._keep(item.update, f"you said no to such edits of this {what} before", loaded.ref)
             else:
                 new.append(item)
         return new
@@ -199,10 +223,10 @@ class Analysis:
         except SkilldError as error:
             self.refused.append(str(error))
             for item in checked:
-                self._keep(item.update, str(error), loaded.ref.name)
+                self._keep(item.update, str(error), loaded.ref)
         else:
             for item in composed.left_out:
-                self._keep(item.update, NO_EDIT, loaded.ref.name)
+                self._keep(item.update, NO_EDIT, loaded.ref)
             return self._proposal(loaded, composed)
         return None
 
@@ -244,7 +268,7 @@ class Analysis:
             summary=sentences([update.change for update in updates]),
             reason=sentences([update.reason for update in updates]),
             kind=updates[0].kind,
-            evidence=tuple(map(self._said, updates)),
+            evidence=(*map(self._said, updates), *self._before(updates)),
             confidence=min(update.confidence for update in updates),
             agent=self._batch.agent,
             session_id=self._batch.session_id,
@@ -252,13 +276,66 @@ class Analysis:
             created_at=self._job.closed_at,
             flags=composed.flags,
             updates=tuple(updates),
+            target=loaded.ref.kind,
+            agents=loaded.ref.agents,
         )
 
-    def _keep(self, update: Update, why: str, skill: str | None, *, for_now: bool = False) -> None:
-        said = self._said(update)
-        self._learnings.append(
-            NewLearning(said.turn, said.quote, update.change, update.kind, update.confidence, skill, why, for_now)
+    def _keep(self, update: Update, why: str, place: SkillRef | None, *, for_now: bool = False) -> None:
+        self._learnings.append(_learning(self._said(update), update, why, place, for_now=for_now))
+
+    def _file(self, update: Update) -> SkillRef | None:
+        """Return the file that an update is for, if there is one."""
+        return next((loaded.ref for loaded in self._skills if loaded.doc.number == update.skill), None)
+
+    def _waits_for_skill(self) -> bool:
+        """Whether a skill in use could be edited but for a file that stands in the way, and may not for long."""
+        return any(item.path and Path(item.path).is_file() for item in self._batch.unusable)
+
+    def _instructions(self) -> str:
+        """Return what the agent loads beside the files that are judged."""
+        if self._places is not None:
+            return self._places.instructions
+        return standing_instructions(self._batch.agent, self._batch.cwd, self._batch.home, self._batch.variables)
+
+    def _as_placed(self, verdict: Verdict) -> Verdict:
+        """Return the verdict with what is said of a skill that is never edited as words for another file."""
+        if self._places is None:
+            return verdict
+        texts = {message.turn: message.text for message in self._messages}
+        moved = [self._places.instead(item, texts[item.update.turn]) for item in verdict.proposed]
+        kept = [(item.update, NO_PLACE) for item in moved if item.update.skill is None]
+        return replace(
+            verdict,
+            proposed=tuple(item for item in moved if item.update.skill is not None),
+            learned=(*verdict.learned, *kept),
         )
+
+    def _ripe(self, checked: Sequence[Checked], loaded: Loaded) -> list[Checked]:
+        """Return what may be proposed now: a file is made for what was said in two sessions, or by order."""
+        if not loaded.ref.absent:
+            return list(checked)
+        texts = {message.turn: message.text for message in self._messages}
+        ripe = []
+        for item in checked:
+            if self._before([item.update]) or ordered_file(texts[item.update.turn]):
+                ripe.append(item)
+            else:
+                self._keep(item.update, f"you said it once, and there is no {loaded.ref.name} yet", loaded.ref)
+        return ripe
+
+    def _before(self, updates: Sequence[Update]) -> list[Evidence]:
+        """Return where the same was said in other sessions, and waits for a place."""
+        return [] if self._places is None else self._places.said_before(updates)
+
+    def _note(self, update: Update) -> Proposal | None:
+        """Return a note of what stands already in a file that the agent loads."""
+        if self._places is None or (found := self._places.where_said(update, self._skills)) is None:
+            return None
+        ref, line = found
+        blank = self._proposal(Loaded(ref, b"", SkillDoc(0, ref.name, ref.path, "")), _unedited(update))
+        name = hashlib.sha256(f"{blank.id}\n{update.change}".encode()).hexdigest()[:8]
+        note, at = f"{ref.name}:{line} says it already", self._job.closed_at
+        return replace(blank, id=name, state=State.SAID, note=note, decided_at=at)
 
     def _said(self, update: Update) -> Evidence:
         return Evidence(self._key(update.turn), update.quote)
@@ -280,6 +357,7 @@ class Analysis:
             model=self._backend.name,
             usage=self._backend.usage - self._told,
             proposals=tuple(self._staged.made),
+            notes=tuple(self._notes),
             learnings=tuple(self._learnings),
             if_given_up=tuple(self._if_given_up),
             cause=self._cause,
@@ -290,5 +368,25 @@ class Analysis:
 
 def _of_proposal(proposal: Proposal, why: str, *, for_now: bool) -> list[NewLearning]:
     """Return what a proposal says as learnings."""
-    summary, kind, sure, skill = proposal.summary, proposal.kind, proposal.confidence, proposal.skill
-    return [NewLearning(said.turn, said.quote, summary, kind, sure, skill, why, for_now) for said in proposal.evidence]
+    place = SkillRef(proposal.skill, proposal.path, kind=proposal.target)
+    update = Update(None, "", proposal.summary, "", proposal.kind, 0, "", proposal.confidence)
+    return [_learning(said, update, why, place, for_now=for_now) for said in proposal.evidence]
+
+
+def _learning(said: Evidence, update: Update, why: str, place: SkillRef | None, *, for_now: bool) -> NewLearning:
+    return NewLearning(
+        turn=said.turn,
+        quote=said.quote,
+        change=update.change,
+        kind=update.kind,
+        confidence=update.confidence,
+        skill=place.name if place is not None and place.kind is TargetKind.SKILL else None,
+        why_kept=why,
+        for_now=for_now,
+        place_kind=place.kind if place is not None else None,
+        place=place.path if place is not None else "",
+    )
+
+
+def _unedited(update: Update) -> Composed:
+    return Composed((), b"", (), (Checked(update),))

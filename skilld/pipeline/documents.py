@@ -12,7 +12,7 @@ from skilld.context import Context, LoadedFile, Scope, context_of
 from skilld.context.values import within
 from skilld.errors import SkilldError
 from skilld.skills import read, why_left_alone
-from skilld.types import SkillDoc, SkillRef
+from skilld.types import SkillDoc, SkillRef, TargetKind
 
 UNREADABLE = "its SKILL.md cannot be read"
 _MOST = 64 * 1024
@@ -20,33 +20,45 @@ _MOST = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A skill as it is on disk now, and as a classifier is shown it."""
+    """A file as it is on disk now (nothing, where it would be made), and as a classifier is shown it."""
 
     ref: SkillRef
     data: bytes
     doc: SkillDoc
 
 
-def load_skills(refs: Sequence[SkillRef]) -> tuple[list[Loaded], list[tuple[str, str]]]:
-    """Return the skills that may be edited, numbered from 1, and (name, why) of the others."""
+_WHOSE = {
+    TargetKind.INSTRUCTIONS: "of this project",
+    TargetKind.RULES: "of this project, for the files worked on",
+    TargetKind.PERSONAL: "of the person, for all projects",
+}
+
+
+def _told(ref: SkillRef) -> str:
+    """Return how a classifier is told what a file is."""
+    return f"{ref.name}, {_WHOSE[ref.kind]}" if ref.kind in _WHOSE else ref.name
+
+
+def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Loaded], list[tuple[str, str]]]:
+    """Return the files that may be edited, numbered from `first`, and (name, why) of the others."""
     loaded: list[Loaded] = []
     left_out: list[tuple[str, str]] = []
     for ref in refs:
         try:
-            unwanted = why_left_alone(Path(ref.path), ref.name)
+            unwanted = why_left_alone(Path(ref.path), ref.name, ref.kind)
         except SkilldError as error:
             unwanted = str(error)
         if unwanted:
             left_out.append((ref.name, unwanted))
             continue
         try:
-            data = read(ref)
+            data = b"" if ref.absent else read(ref)
             text = data.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError, SkilldError):
             left_out.append((ref.name, UNREADABLE))
             continue
-        number = len(loaded) + 1
-        loaded.append(Loaded(ref, data, SkillDoc(number, ref.name, ref.path, text, tuple(ref.used))))
+        number = first + len(loaded)
+        loaded.append(Loaded(ref, data, SkillDoc(number, _told(ref), ref.path, text, tuple(ref.used))))
     return loaded, left_out
 
 

@@ -122,6 +122,8 @@ def compose(
     Raises RefusedError where the edit would do what no edit may, SkilldError where none could be made.
     """
     updates = [item.update for item in checked]
+    if loaded.ref.absent:
+        return check([_made(updates, loaded)], checked, loaded, typed, redact)
     if not backend.together:
         return check(_one_by_one(backend, updates, loaded), checked, loaded, typed, redact)
 
@@ -147,7 +149,7 @@ def check(
     redact: Callable[[str], str],
 ) -> Composed:
     """Return what the operations come to, or raise as `compose` does where they may not be proposed."""
-    if any(operation.op not in BODY_OPS for operation in operations):
+    if any(operation.op not in BODY_OPS for operation in operations) and not loaded.ref.absent:
         raise RefusedError("The edit was not made", "it is more than a change of the skill's body")
     after = apply(loaded.data, operations)
     if any(redact(part) != part for operation in operations for part in (operation.anchor, operation.text)):
@@ -187,7 +189,7 @@ def apart(
     why_not = SkilldError("The edit was not made", "nothing is left of it")
     for item in checked:
         try:
-            if adds(item):
+            if adds(item) and not now.ref.absent:
                 one = check(placed([item.update], now.data), [item], now, typed, redact)
             else:
                 one = compose(backend, [item], now, typed, redact, tell=False)
@@ -236,6 +238,12 @@ def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> 
         data = apply(data, steps)
         operations += steps
     return operations
+
+
+def _made(updates: Sequence[Update], loaded: Loaded) -> Operation:
+    """Return the operation that makes a file of nothing but the changes."""
+    lines = [f"- {update.change}" for update in updates]
+    return Operation(Op.CREATE, loaded.ref.kind.value, "\n".join([f"# {DEFAULT_TITLE}", "", *lines, ""]))
 
 
 def adds(item: Checked) -> bool:

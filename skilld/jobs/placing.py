@@ -1,0 +1,121 @@
+"""The files that a batch without an editable skill is judged against, and what was said before and waits for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from skilld.classify.offline.coverage import chosen_part, opposed, says_already
+from skilld.classify.verify import Checked
+from skilld.context import LoadedFile, Scope
+from skilld.library.clusters import same
+from skilld.pipeline.documents import Loaded, load_skills
+from skilld.protocol import Analyse, PastLearning
+from skilld.skills import Unusable, read
+from skilld.targets.places import Places, Session, places
+from skilld.targets.route import choose
+from skilld.targets.session import worked
+from skilld.types import Evidence, SkillDoc, SkillRef, TargetKind, Update
+from skilld.words import content_stems, denies
+
+_KINDS = {
+    Scope.RULE: TargetKind.RULES,
+    Scope.SKILL: TargetKind.SKILL,
+    Scope.PERSONAL: TargetKind.PERSONAL,
+    Scope.MANAGED: TargetKind.PERSONAL,
+    Scope.MEMORY: TargetKind.PERSONAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JobPlaces:
+    """What a batch can go to: `files` as they are, and all that the agent loads; `waiting` are earlier learnings.
+
+    `overlaid` are the skills in use that are never edited, by number: what is said of one goes to a file, and names it.
+    """
+
+    files: list[Loaded]
+    places: Places
+    overlaid: Mapping[int, Loaded] = field(default_factory=dict)
+    session_id: str = ""
+    waiting: Sequence[PastLearning] = ()
+
+    @property
+    def instructions(self) -> str:
+        """What the agent loads beside the files that may be edited."""
+        own = {one.ref.path for one in self.files}
+        return "\n\n".join(file.text for file in self._loaded if file.real not in own)
+
+    @property
+    def _loaded(self) -> list[LoadedFile]:
+        return [file for file in self.places.loaded if file.entered and file.scope is not Scope.SKILL]
+
+    def instead(self, item: Checked, typed: str) -> Checked:
+        """Return an update of a skill that is never edited as one of the file that is to say it."""
+        skill = self.overlaid.get(item.update.skill or 0)
+        if skill is None:
+            return item
+        ref = choose(typed, [one.ref for one in self.files])
+        number = next((one.doc.number for one in self.files if one.ref is ref), None)
+        change = item.update.change
+        if skill.ref.name.casefold() not in change.casefold():
+            change = f"When using {skill.ref.name}: {change[:1].lower()}{change[1:]}"
+        return replace(item, update=replace(item.update, skill=number, section="", change=change))
+
+    def said_before(self, updates: Sequence[Update]) -> list[Evidence]:
+        """Return where other sessions said what these updates say."""
+        return [
+            Evidence(said.turn, said.quote)
+            for said in self.waiting
+            if said.session != self.session_id and any(is_same(update.change, said.change) for update in updates)
+        ]
+
+    def where_said(self, update: Update, files: Sequence[Loaded]) -> tuple[SkillRef, int] | None:
+        """Return the file that says an update already, and its line, from 1."""
+        for one in files:
+            if line := _line(update.change, one.doc.text, 1):
+                return one.ref, line
+        for file in self._loaded:
+            for segment in file.segments:
+                if line := _line(update.change, segment.text, segment.line):
+                    return SkillRef(file.path, file.real, kind=_KINDS.get(file.scope, TargetKind.INSTRUCTIONS)), line
+        return None
+
+
+def find_places(job: Analyse) -> JobPlaces:
+    """Return the places for a job's words; none where its session's folder is not known."""
+    batch = job.batch
+    cwd, home = Path(batch.cwd or ""), Path(batch.home)
+    if not (cwd.is_absolute() and home.is_absolute()) or ".." in cwd.parts:
+        return JobPlaces([], Places((), ()))
+    seen = worked(batch.agent, batch.session_id, [(source.path, source.end) for source in batch.sources])
+    session = Session(batch.agent, cwd, home, batch.variables, seen, job.agents)
+    found = places(session, job.targets)
+    files, _ = load_skills(found.refs)
+    return JobPlaces(files, found, _overlaid(batch.unusable, len(files)), batch.session_id, job.waiting)
+
+
+def _overlaid(unusable: Sequence[Unusable], numbers: int) -> dict[int, Loaded]:
+    found: dict[int, Loaded] = {}
+    for item in unusable:
+        ref, number = SkillRef(item.name, item.text_path), numbers + len(found) + 1
+        try:
+            data = read(ref)
+            found[number] = Loaded(ref, data, SkillDoc(number, ref.name, ref.path, data.decode("utf-8-sig")))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two changes are one ask."""
+    alike = same(content_stems(one), content_stems(other))
+    return alike and denies(chosen_part(one)) == denies(chosen_part(other)) and not opposed(one, other)
+
+
+def _line(change: str, text: str, first: int) -> int:
+    """Return the number of the line that says a change, else the first of a text that says it in several; 0: none."""
+    lines = text.split("\n")
+    whole = first if says_already(change, text) else 0
+    return next((number for number, line in enumerate(lines, first) if says_already(change, line)), whole)
