@@ -34,6 +34,16 @@ class Talk:
             answer = [{"type": "text", "text": f"Done ({len(text)})."}]
             self.add(type="assistant", message={"role": "assistant", "content": answer})
 
+    def uses(self, name: str, folder: Path) -> None:
+        """Have the agent call a skill."""
+        use = {"type": "tool_use", "id": "toolu_2", "name": "Skill", "input": {"skill": name}}
+        self.add(type="assistant", message={"role": "assistant", "content": [use]})
+        done = {"type": "tool_result", "tool_use_id": "toolu_2", "content": f"Launching skill: {name}"}
+        result = {"success": True, "commandName": name}
+        self.add(type="user", message={"role": "user", "content": [done]}, toolUseResult=result)
+        body = [{"type": "text", "text": f"Base directory for this skill: {folder}\n\n"}]
+        self.add(type="user", message={"role": "user", "content": body}, isMeta=True, sourceToolUseID="toolu_2")
+
     def edits(self, path: Path) -> None:
         use = {"type": "tool_use", "id": "toolu_1", "name": "Edit", "input": {"file_path": str(path)}}
         self.add(type="assistant", message={"role": "assistant", "content": [use]})
@@ -153,3 +163,32 @@ def test_words_about_the_person_go_into_their_own_file(home: Path, tmp_path: Pat
     assert "German" in own.read_text()
     assert program.run("revert", one["id"]).returncode == 0
     assert own.read_text() == "# Me\n\n- Be brief.\n"
+
+
+def test_a_plugins_skill_sends_its_lesson_to_the_projects_file(home: Path, tmp_path: Path, program: Program) -> None:
+    """Y11: a skill that is never edited is named where the lesson goes."""
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    skill = home / ".claude/plugins/cache/market/tools/1.0/skills/brainstorming/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("---\nname: brainstorming\ndescription: Finds ideas.\n---\n\n# Brainstorming\n\n- Ask questions.\n")
+    program.run("run", "--once")
+    talk = Talk(home, project.root)
+    talk.uses("tools:brainstorming", skill.parent)
+    talk.type("From now on, always ask one question at a time.", *CHATTER[:4])
+    assert program.run("run", "--once").returncode == 0
+    (one,) = program.json("proposals")
+    assert one["relpath"] == "CLAUDE.md"
+    assert one["summary"] == "When using brainstorming: always ask one question at a time."
+
+
+def test_a_skill_anywhere_in_an_own_repository_is_edited(home: Path, tmp_path: Path, program: Program) -> None:
+    """Y11: people who write skills keep them in folders that no agent looks into by itself."""
+    text = "---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\n- One line per note.\n"
+    project = plain(home, tmp_path, **{"skills/notes/SKILL.md": text, "CLAUDE.md": GUIDE})
+    program.run("run", "--once")
+    talk = Talk(home, project.root)
+    talk.uses("notes", project.root / "skills/notes")
+    talk.type("From now on, always write notes in the past tense.", *CHATTER[:4])
+    assert program.run("run", "--once").returncode == 0
+    (one,) = program.json("proposals")
+    assert (one["relpath"], one["skill"], one["target"]["kind"]) == ("skills/notes/SKILL.md", "notes", "skill")
