@@ -320,8 +320,13 @@ class Analysis:
             if self._before([item.update]) or ordered_file(texts[item.update.turn]):
                 ripe.append(item)
             else:
-                self._keep(item.update, f"you said it once, and there is no {loaded.ref.name} yet", loaded.ref)
+                self._keep(item.update, self._why_unripe(loaded.ref), loaded.ref)
         return ripe
+
+    def _why_unripe(self, ref: SkillRef) -> str:
+        unusable = [f"{name} cannot be edited: {why}" for name, why in self._unreadable]
+        unusable += [f"{item.name} cannot be edited: {item.why}" for item in self._batch.unusable]
+        return "; ".join([*unusable[:1], f"you said it once, and there is no {ref.name} yet"])
 
     def _before(self, updates: Sequence[Update]) -> list[Evidence]:
         """Return where the same was said in other sessions, and waits for a place."""

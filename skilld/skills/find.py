@@ -129,15 +129,16 @@ def _folders(cwd: str | None, places: Places) -> Iterator[Path]:
 
 def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
     base = _skill_folder(claimed, places) or _own_repository(claimed, cwd)
-    if base is None:
+    if base is None and not _is_copy(claimed):
         return Unusable(name, "it lies outside the known skill folders")
     try:
         real = spelled(claimed.resolve(strict=True))
         facts = real.stat()
     except FileNotFoundError:
-        return Unusable(name, "its SKILL.md is gone", str(claimed))
-    if any(_has_run(part, run) for part in (claimed.parts, real.parts) for run in _NOT_OURS):
-        return Unusable(name, "it is a plugin's or the agent's own copy, replaced on update", text_path=str(real))
+        return Unusable(name, "its SKILL.md is gone", str(claimed) if base else "")
+    if base is None or _is_copy(claimed) or _is_copy(real):
+        text = str(real) if _is_copy(real) and real.name == FILE else ""
+        return Unusable(name, "it is a plugin's or the agent's own copy, replaced on update", text_path=text)
     if real.name.casefold() != FILE.casefold():
         return Unusable(name, "its SKILL.md is a link to something else", str(claimed))
     known = replace(places, in_project=(*places.in_project, *places.linked))
@@ -172,6 +173,10 @@ def _own_repository(path: Path, cwd: str | None) -> Path | None:
         return None
     at_work = cwd is not None and ".." not in Path(cwd).parts and Path(cwd).is_relative_to(root)
     return root if at_work or is_plainly_own(root) else None
+
+
+def _is_copy(path: Path) -> bool:
+    return any(_has_run(path.parts, run) for run in _NOT_OURS)
 
 
 def _has_run(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:

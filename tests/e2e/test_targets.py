@@ -170,15 +170,15 @@ def test_a_plugins_skill_sends_its_lesson_to_the_projects_file(home: Path, tmp_p
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     skill = home / ".claude/plugins/cache/market/tools/1.0/skills/brainstorming/SKILL.md"
     skill.parent.mkdir(parents=True)
-    skill.write_text("---\nname: brainstorming\ndescription: Finds ideas.\n---\n\n# Brainstorming\n\n- Ask questions.\n")
+    skill.write_text("---\nname: brainstorming\ndescription: Finds ideas.\n---\n\n# Brainstorming\n\n1. Ask what it is for.\n2. Offer three ideas.\n")
     program.run("run", "--once")
     talk = Talk(home, project.root)
     talk.uses("tools:brainstorming", skill.parent)
-    talk.type("From now on, always ask one question at a time.", *CHATTER[:4])
+    talk.type("From now on, always put the ideas into a table.", *CHATTER[:4])
     assert program.run("run", "--once").returncode == 0
     (one,) = program.json("proposals")
     assert one["relpath"] == "CLAUDE.md"
-    assert one["summary"] == "When using brainstorming: always ask one question at a time."
+    assert one["summary"] == "When using brainstorming: always put the ideas into a table."
 
 
 def test_a_skill_anywhere_in_an_own_repository_is_edited(home: Path, tmp_path: Path, program: Program) -> None:
