@@ -170,7 +170,8 @@ def test_a_plugins_skill_sends_its_lesson_to_the_projects_file(home: Path, tmp_p
     project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
     skill = home / ".claude/plugins/cache/market/tools/1.0/skills/brainstorming/SKILL.md"
     skill.parent.mkdir(parents=True)
-    skill.write_text("---\nname: brainstorming\ndescription: Finds ideas.\n---\n\n# Brainstorming\n\n1. Ask what it is for.\n2. Offer three ideas.\n")
+    front = "---\nname: brainstorming\ndescription: Finds ideas.\n---\n\n"
+    skill.write_text(f"{front}# Brainstorming\n\n1. Ask what it is for.\n2. Offer three ideas.\n")
     program.run("run", "--once")
     talk = Talk(home, project.root)
     talk.uses("tools:brainstorming", skill.parent)
