@@ -125,12 +125,15 @@ class Notices:
     def _notice(self, waiting: Sequence[Proposal], troubles: Sequence[str]) -> Notice:
         parts = []
         if waiting:
-            parts.append(digest.about_proposals([_name(proposal) for proposal in waiting]))
+            skills = all(proposal.target is TargetKind.SKILL for proposal in waiting)
+            parts.append(digest.about_proposals([_name(proposal) for proposal in waiting], skills=skills))
         if self._applied:
             parts.append(digest.about_applied([(item.skill, item.id) for item in self._applied.values()]))
         if self._settings.words:
             told = [*self._applied.values(), *reversed(waiting)][:_IN_WORDS]
             parts += [digest.about_words(proposal) for proposal in told]
+        if homeless := self._store.learnings.homeless():
+            parts.append(digest.about_waiting(homeless))
         return Notice("\n".join([*parts, *troubles]), digest.buttons(waiting))
 
     def _pressed(self, proposals: Sequence[str], action: str) -> None:

@@ -61,6 +61,11 @@ class Learnings:
         (number,) = self._db.execute("SELECT count(*) FROM learnings").fetchone()
         return int(number)
 
+    def homeless(self) -> int:
+        """Return how many wait for a file that is not there yet."""
+        (number,) = self._db.execute("SELECT count(*) FROM learnings WHERE place_kind NOT IN ('', 'skill')").fetchone()
+        return int(number)
+
     def forget(self, learning_id: str) -> bool:
         """Delete one by its id; False where there is none."""
         return self._db.execute("DELETE FROM learnings WHERE id = ?", (learning_id,)).rowcount > 0
