@@ -142,7 +142,9 @@ def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
 
 def about_waiting(number: int) -> str:
     """Return what a notice says about lasting things that have no file to go to yet."""
-    return f"{counted(number, 'thing')} you said {'waits' if number == 1 else 'wait'} for a place. Run: skilld learnings"
+    return (
+        f"{counted(number, 'thing')} you said {'waits' if number == 1 else 'wait'} for a place. Run: skilld learnings"
+    )
 
 
 def about_applied(applied: Sequence[tuple[str, str]]) -> str:

@@ -36,7 +36,9 @@ _WHOSE = {
 
 def _told(ref: SkillRef) -> str:
     """Return how a classifier is told what a file is."""
-    return f"{ref.name}, {_WHOSE[ref.kind]}" if ref.kind in _WHOSE else ref.name
+    if ref.kind not in _WHOSE:
+        return ref.name
+    return f"{ref.name}, {_WHOSE[ref.kind]}{', not there yet' if ref.absent else ''}"
 
 
 def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Loaded], list[tuple[str, str]]]:
@@ -58,7 +60,9 @@ def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Loaded],
             left_out.append((ref.name, UNREADABLE))
             continue
         number = first + len(loaded)
-        loaded.append(Loaded(ref, data, SkillDoc(number, _told(ref), ref.path, text, tuple(ref.used))))
+        excerpt = ref.kind is not TargetKind.SKILL
+        doc = SkillDoc(number, _told(ref), ref.path, text, tuple(ref.used), excerpt)
+        loaded.append(Loaded(ref, data, doc))
     return loaded, left_out
 
 

@@ -74,13 +74,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class SkillDoc:
-    """A skill as it is shown to the classifier: `number` (from 1) is how a model names it; `used` as in SkillRef."""
+    """A file as it is shown to the classifier: `number` (from 1) is how a model names it; `used` as in SkillRef.
+
+    Of one with `excerpt` a model is shown no more than has to do with what was said.
+    """
 
     number: int
     name: str
     path: str
     text: str
     used: tuple[int, ...] = ()
+    excerpt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
