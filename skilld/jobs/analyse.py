@@ -80,14 +80,8 @@ class Analysis:
         self._keep_plan = keep
         self._skills, self._unreadable = load_skills(job.batch.skills)
         self._places: JobPlaces | None = None
-        if not self._skills and not self._waits_for_skill():
-            self._places = find_places(job)
-            self._skills = [*self._places.files, *self._places.overlaid.values()] if self._places.files else []
         # Without anything to edit no model is asked: what is plainly said is kept for later.
         self._backend: Backend = make(job.backend if self._skills else Spec(OFFLINE))
-        if self._places is not None and self._backend.name == OFFLINE:
-            overlaid = [one.doc for one in self._places.overlaid.values()]
-            self._backend = Routed(self._backend, {one.doc.number: one.ref for one in self._places.files}, overlaid)
         self._standing = list(job.open)
         self._messages: list[Message] = []
         self._staged = Staged(by_code=job.backend.model == OFFLINE)
@@ -134,6 +128,8 @@ class Analysis:
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
         self._messages = conversation.read(self._batch, self._redact)
+        if not self._skills and not self._waits_for_skill():
+            self._find_places()
         instructions = self._redact(self._instructions())
         judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact)
         verdict = self._as_placed(judge.verdict())
@@ -282,6 +278,18 @@ class Analysis:
 
     def _keep(self, update: Update, why: str, place: SkillRef | None, *, for_now: bool = False) -> None:
         self._learnings.append(_learning(self._said(update), update, why, place, for_now=for_now))
+
+    def _find_places(self) -> None:
+        """Have the batch judged against the files that its agent loads."""
+        found = self._places = find_places(self._job, self._messages)
+        if not found.files:
+            return
+        self._skills = [*found.files, *found.overlaid.values()]
+        self._backend = make(self._job.backend)
+        if self._backend.name == OFFLINE:
+            overlaid = [one.doc for one in found.overlaid.values()]
+            refs = {one.doc.number: one.ref for one in found.files}
+            self._backend = Routed(self._backend, refs, overlaid, found.subjects)
 
     def _file(self, update: Update) -> SkillRef | None:
         """Return the file that an update is for, if there is one."""

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from posixpath import basename, dirname
 
 from skilld.classify.offline.coverage import chosen_part, opposed, says_already
 from skilld.classify.verify import Checked
 from skilld.context import LoadedFile, Scope
+from skilld.ingest.discover import skill_places
 from skilld.library.clusters import same
 from skilld.pipeline.documents import Loaded, load_skills
 from skilld.protocol import Analyse, PastLearning
-from skilld.skills import Unusable, read
+from skilld.skills import Unusable, find, read
 from skilld.targets.places import Places, Session, places
-from skilld.targets.route import choose
+from skilld.targets.route import choose, is_about
 from skilld.targets.session import worked
-from skilld.types import Evidence, SkillDoc, SkillRef, TargetKind, Update
+from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import content_stems, denies
 
+_SENTENCE = re.compile(r"[.!?;\n。！？]+")
 _KINDS = {
     Scope.RULE: TargetKind.RULES,
     Scope.SKILL: TargetKind.SKILL,
@@ -33,11 +37,13 @@ class JobPlaces:
     """What a batch can go to: `files` as they are, and all that the agent loads; `waiting` are earlier learnings.
 
     `overlaid` are the skills in use that are never edited, by number: what is said of one goes to a file, and names it.
+    `subjects` are what skills that were not used are about, by path.
     """
 
     files: list[Loaded]
     places: Places
     overlaid: Mapping[int, Loaded] = field(default_factory=dict)
+    subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)
     session_id: str = ""
     waiting: Sequence[PastLearning] = ()
 
@@ -56,7 +62,7 @@ class JobPlaces:
         skill = self.overlaid.get(item.update.skill or 0)
         if skill is None:
             return item
-        ref = choose(typed, [one.ref for one in self.files])
+        ref = choose(typed, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
         number = next((one.doc.number for one in self.files if one.ref is ref), None)
         change = item.update.change
         if skill.ref.name.casefold() not in change.casefold():
@@ -83,7 +89,7 @@ class JobPlaces:
         return None
 
 
-def find_places(job: Analyse) -> JobPlaces:
+def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
     """Return the places for a job's words; none where its session's folder is not known."""
     batch = job.batch
     cwd, home = Path(batch.cwd or ""), Path(batch.home)
@@ -92,8 +98,27 @@ def find_places(job: Analyse) -> JobPlaces:
     seen = worked(batch.agent, batch.session_id, [(source.path, source.end) for source in batch.sources])
     session = Session(batch.agent, cwd, home, batch.variables, seen, job.agents)
     found = places(session, job.targets)
-    files, _ = load_skills(found.refs)
-    return JobPlaces(files, found, _overlaid(batch.unusable, len(files)), batch.session_id, job.waiting)
+    said = [text for one in messages if one.by_person for text in _SENTENCE.split(one.text)]
+    subjects = _subjects(session, found, said) if TargetKind.SKILL in job.targets else {}
+    files, _ = load_skills([*subjects, *found.refs])
+    overlaid = _overlaid(batch.unusable, len(files))
+    return JobPlaces(
+        files, found, overlaid, {ref.path: stems for ref, stems in subjects.items()}, batch.session_id, job.waiting
+    )
+
+
+def _subjects(session: Session, found: Places, said: Sequence[str]) -> dict[SkillRef, frozenset[str]]:
+    """Return the skills of the project and the person whose subject was spoken of, and the stems of it."""
+    where = skill_places(session.agent, session.home, session.environment)
+    subjects: dict[SkillRef, frozenset[str]] = {}
+    for file in found.loaded if not found.why_none else ():
+        name = basename(dirname(file.path))
+        stems = content_stems(f"{name.replace('-', ' ')} {file.text}") if file.scope is Scope.SKILL else frozenset()
+        if any(is_about(text, stems) for text in said):
+            skill = find(name, file.path, str(session.cwd), where)
+            if isinstance(skill, SkillRef):
+                subjects[skill] = stems
+    return subjects
 
 
 def _overlaid(unusable: Sequence[Unusable], numbers: int) -> dict[int, Loaded]:

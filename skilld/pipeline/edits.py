@@ -14,7 +14,7 @@ from skilld.edit.insertion_point import DEFAULT_TITLE, insert_bullet
 from skilld.edit.operations import apply, places
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.markdown.skill_file import Line, parse
-from skilld.markdown.structure import Role, list_item, roles, sections
+from skilld.markdown.structure import Role, list_item, managed, roles, sections
 from skilld.pipeline.documents import Loaded
 from skilld.text import cut, fold, safe_text
 from skilld.types import BODY_OPS, Kind, Op, Operation, SkillDoc, Update
@@ -152,6 +152,8 @@ def check(
     if any(operation.op not in BODY_OPS for operation in operations) and not loaded.ref.absent:
         raise RefusedError("The edit was not made", "it is more than a change of the skill's body")
     after = apply(loaded.data, operations)
+    if _managed(loaded.data) != _managed(after):
+        raise SkilldError("The edit was not made", "it would change lines that a program keeps between markers")
     if any(redact(part) != part for operation in operations for part in (operation.anchor, operation.text)):
         raise RefusedError("The edit was not made", "it would store a line that holds a secret")
     ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])
@@ -205,6 +207,11 @@ def apart(
     if not kept:
         raise why_not
     return replace(check(operations, kept, loaded, typed, redact), left_out=tuple(left_out))
+
+
+def _managed(data: bytes) -> list[str]:
+    body = parse(data).body
+    return [line.text for block in managed(body) for line in body[block.start : block.stop]]
 
 
 def _operations(suggestion: list[Operation] | str, data: bytes) -> list[Operation]:

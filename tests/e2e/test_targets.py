@@ -193,3 +193,15 @@ def test_a_skill_anywhere_in_an_own_repository_is_edited(home: Path, tmp_path: P
     assert program.run("run", "--once").returncode == 0
     (one,) = program.json("proposals")
     assert (one["relpath"], one["skill"], one["target"]["kind"]) == ("skills/notes/SKILL.md", "notes", "skill")
+
+
+def test_a_skill_whose_subject_it_is_comes_before_the_projects_file(home: Path, tmp_path: Path, program: Program) -> None:
+    """It was not used in the session; words about anything else go on to the project's file."""
+    front = "---\nname: release-notes\ndescription: Writes the release notes of a version.\n---\n\n"
+    skill = f"{front}# Release notes\n\n- Past tense.\n"
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, ".claude/skills/release-notes/SKILL.md": skill})
+    program.run("run", "--once")
+    both = ("From now on, always write release notes in British spelling.", PNPM)
+    found = {one["relpath"]: one for one in said(home, project, program, *both)}
+    assert found.keys() == {"CLAUDE.md", ".claude/skills/release-notes/SKILL.md"}
+    assert "British" in found[".claude/skills/release-notes/SKILL.md"]["summary"]
