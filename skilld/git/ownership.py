@@ -62,7 +62,7 @@ def _text(path: Path) -> str:
 
 
 def _committed(root: Path) -> bool:
-    from skilld.git.identity import identity  # git takes 0.15 s to load
+    from skilld.git.objects import identity  # git takes 0.15 s to load
     from skilld.git.run import Git
 
     try:

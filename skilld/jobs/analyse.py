@@ -138,7 +138,7 @@ class Analysis:
         self.refused += judge.unusable
         self.refused += [f"The model's answer was not used: {why}" for why in verdict.faults]
         self._dropped += verdict.dropped
-        self._notes += [note for update in verdict.said if (note := self._note(update)) is not None]
+        self._notes += [note for update, line in verdict.said if (note := self._note(update, line)) is not None]
         self._learn(verdict)
         read = {message.turn_key for message in self._messages}
         self.keep_words(GONE, [key for key in self._batch.turns if key not in read])
@@ -340,14 +340,14 @@ class Analysis:
         """Return where the same was said in other sessions, and waits for a place."""
         return [] if self._places is None else self._places.said_before(updates)
 
-    def _note(self, update: Update) -> Proposal | None:
-        """Return a note of what stands already in a file that the agent loads."""
-        if self._places is None or (found := self._places.where_said(update, self._skills)) is None:
+    def _note(self, update: Update, line: str) -> Proposal | None:
+        """Return a note of what a `line` of a file that the agent loads says already."""
+        if self._places is None or (found := self._places.where(line)) is None:
             return None
-        ref, line = found
+        ref, number = found
         blank = self._proposal(Loaded(ref, b"", SkillDoc(0, ref.name, ref.path, "")), _unedited(update))
         name = hashlib.sha256(f"{blank.id}\n{update.change}".encode()).hexdigest()[:8]
-        note, at = f"{ref.name}:{line} says it already", self._job.closed_at
+        note, at = f"{ref.name}:{number} says it already", self._job.closed_at
         return replace(blank, id=name, state=State.SAID, note=note, decided_at=at)
 
     def _said(self, update: Update) -> Evidence:

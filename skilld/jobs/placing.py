@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import basename, dirname
 
-from skilld.classify.offline.coverage import chosen_part, opposed, says_already
+from skilld.classify.offline.coverage import chosen_part, opposed
 from skilld.classify.verify import Checked
 from skilld.context import LoadedFile, Scope
 from skilld.ingest.discover import skill_places
@@ -77,15 +77,19 @@ class JobPlaces:
             if said.session != self.session_id and any(is_same(update.change, said.change) for update in updates)
         ]
 
-    def where_said(self, update: Update, files: Sequence[Loaded]) -> tuple[SkillRef, int] | None:
-        """Return the file that says an update already, and its line, from 1."""
-        for one in files:
-            if line := _line(update.change, one.doc.text, 1):
-                return one.ref, line
+    def where(self, line: str) -> tuple[SkillRef, int] | None:
+        """Return the file in which a line, or the first one of an item, stands, and its number from 1."""
+        first = line.split("\n", maxsplit=1)[0].strip()
+        for one in self.files:
+            for number, text in enumerate(one.doc.text.splitlines(), 1):
+                if first in text:
+                    return one.ref, number
         for file in self._loaded:
             for segment in file.segments:
-                if line := _line(update.change, segment.text, segment.line):
-                    return SkillRef(file.path, file.real, kind=_KINDS.get(file.scope, TargetKind.INSTRUCTIONS)), line
+                for number, text in enumerate(segment.text.splitlines(), segment.line):
+                    if first in text:
+                        kind = _KINDS.get(file.scope, TargetKind.INSTRUCTIONS)
+                        return SkillRef(file.path, file.real, kind=kind), number
         return None
 
 
@@ -137,10 +141,3 @@ def is_same(one: str, other: str) -> bool:
     """Whether two changes are one ask."""
     alike = same(content_stems(one), content_stems(other))
     return alike and denies(chosen_part(one)) == denies(chosen_part(other)) and not opposed(one, other)
-
-
-def _line(change: str, text: str, first: int) -> int:
-    """Return the number of the line that says a change, else the first of a text that says it in several; 0: none."""
-    lines = text.split("\n")
-    whole = first if says_already(change, text) else 0
-    return next((number for number, line in enumerate(lines, first) if says_already(change, line)), whole)

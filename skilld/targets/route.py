@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from skilld.classify.backends import Backend, Unfit
-from skilld.classify.offline.placement import home, replacement
+from skilld.classify.offline.placement import replacement, target_section
 from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
 from skilld.words import content_stems, likeness
 
@@ -146,7 +146,7 @@ class Routed:
         if not doc.text.strip():
             return replace(update, skill=doc.number)
         kind = Kind.CHANGE_STEP if replacement(update.change, doc.text) else update.kind
-        return replace(update, skill=doc.number, section=home(update.change, doc.text).heading, kind=kind)
+        return replace(update, skill=doc.number, section=target_section(update.change, doc.text).heading, kind=kind)
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         """Return nothing: the person's own words are used."""

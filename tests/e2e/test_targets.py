@@ -195,7 +195,7 @@ def test_a_skill_anywhere_in_an_own_repository_is_edited(home: Path, tmp_path: P
     assert (one["relpath"], one["skill"], one["target"]["kind"]) == ("skills/notes/SKILL.md", "notes", "skill")
 
 
-def test_a_skill_whose_subject_it_is_comes_before_the_projects_file(home: Path, tmp_path: Path, program: Program) -> None:
+def test_a_skill_whose_subject_it_is_comes_first(home: Path, tmp_path: Path, program: Program) -> None:
     """It was not used in the session; words about anything else go on to the project's file."""
     front = "---\nname: release-notes\ndescription: Writes the release notes of a version.\n---\n\n"
     skill = f"{front}# Release notes\n\n- Past tense.\n"
