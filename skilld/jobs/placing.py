@@ -10,10 +10,10 @@ from posixpath import basename, dirname
 
 from skilld.classify.offline.coverage import chosen_part, opposed
 from skilld.classify.verify import Checked
-from skilld.context import LoadedFile, Scope
+from skilld.context import Context, LoadedFile, Scope
 from skilld.ingest.discover import skill_places
 from skilld.library.clusters import same
-from skilld.pipeline.documents import Loaded, load_skills
+from skilld.pipeline.documents import Loaded, is_own, load_skills
 from skilld.protocol import Analyse, PastLearning
 from skilld.skills import Unusable, find, read
 from skilld.targets.places import Places, Session, places
@@ -42,6 +42,7 @@ class JobPlaces:
 
     files: list[Loaded]
     places: Places
+    home: str
     overlaid: Mapping[int, Loaded] = field(default_factory=dict)
     subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)
     session_id: str = ""
@@ -55,7 +56,9 @@ class JobPlaces:
 
     @property
     def _loaded(self) -> list[LoadedFile]:
-        return [file for file in self.places.loaded if file.entered and file.scope is not Scope.SKILL]
+        context = self.places.context
+        entered = [file for file in context.files if file.entered and file.scope is not Scope.SKILL]
+        return [file for file in entered if is_own(file, context, self.home)]
 
     def instead(self, item: Checked, typed: str) -> Checked:
         """Return an update of a skill that is never edited as one of the file that is to say it."""
@@ -98,7 +101,7 @@ def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
     batch = job.batch
     cwd, home = Path(batch.cwd or ""), Path(batch.home)
     if not (cwd.is_absolute() and home.is_absolute()) or ".." in cwd.parts:
-        return JobPlaces([], Places((), ()))
+        return JobPlaces([], Places((), Context(batch.agent, "", "not known", "")), batch.home)
     seen = worked(batch.agent, batch.session_id, [(source.path, source.end) for source in batch.sources])
     session = Session(batch.agent, cwd, home, batch.variables, seen, job.agents)
     found = places(session, job.targets)
@@ -107,7 +110,13 @@ def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
     files, _ = load_skills([*subjects, *found.refs])
     overlaid = _overlaid(batch.unusable, len(files))
     return JobPlaces(
-        files, found, overlaid, {ref.path: stems for ref, stems in subjects.items()}, batch.session_id, job.waiting
+        files,
+        found,
+        batch.home,
+        overlaid,
+        {ref.path: stems for ref, stems in subjects.items()},
+        batch.session_id,
+        job.waiting,
     )
 
 
@@ -115,7 +124,7 @@ def _subjects(session: Session, found: Places, said: Sequence[str]) -> dict[Skil
     """Return the skills of the project and the person whose subject was spoken of, and the stems of it."""
     where = skill_places(session.agent, session.home, session.environment)
     subjects: dict[SkillRef, frozenset[str]] = {}
-    for file in found.loaded if not found.why_none else ():
+    for file in found.context.files if not found.why_none else ():
         name = basename(dirname(file.path))
         stems = content_stems(f"{name.replace('-', ' ')} {file.text}") if file.scope is Scope.SKILL else frozenset()
         if any(is_about(text, stems) for text in said):

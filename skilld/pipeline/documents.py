@@ -80,14 +80,14 @@ def standing_instructions(agent: str, cwd: str | None, home: str, variables: Map
         return ""
     found = context_of(agent, "", cwd, home, environment=variables)
     files = [file for file in reversed(found.files) if file.entered and file.scope is not Scope.SKILL]
-    return "\n\n".join(file.text[:_MOST] for file in files if _is_own(file, found, home))
+    return "\n\n".join(file.text[:_MOST] for file in files if is_own(file, found, home))
 
 
 def _is_plain(cwd: str | None) -> TypeGuard[str]:
     return cwd is not None and Path(cwd).is_absolute() and ".." not in Path(cwd).parts
 
 
-def _is_own(file: LoadedFile, found: Context, home: str) -> bool:
+def is_own(file: LoadedFile, found: Context, home: str) -> bool:
     """Whether a file is ours and no link out of the project or of the home: a repository may hold any link."""
     ours = found.is_inside(file) if within(file.path, found.root) else within(file.real, home)
     try:

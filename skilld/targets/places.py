@@ -61,10 +61,10 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The files that words may go to, the best first, what is loaded in all, and why a project has none of its own."""
+    """The files that words may go to, the best first, all that is loaded, and why a project has none of its own."""
 
     refs: tuple[SkillRef, ...]
-    loaded: tuple[LoadedFile, ...]
+    context: Context
     why_none: str = ""
 
 
@@ -85,7 +85,7 @@ def places(session: Session, allowed: Collection[TargetKind]) -> Places:
             refs += _instructions(context, session, root, others)
     if TargetKind.PERSONAL in allowed:
         refs += _personal(session, context)
-    return Places(tuple(refs), context.files, why)
+    return Places(tuple(refs), context, why)
 
 
 def _rules(context: Context, touched: Sequence[str]) -> list[LoadedFile]:
