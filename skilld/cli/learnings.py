@@ -108,12 +108,14 @@ def _ask(store: Store, name: str) -> list[Learning]:
 
 
 def _propose(store: Store, arguments: argparse.Namespace) -> int:
+    from skilld.git.environment import scrub_environment
     from skilld.ingest.discover import Host
     from skilld.jobs.waiting import place_for, propose
 
     if not arguments.id:
         raise UsageError("Which one?", "propose needs the ID of a learning", "List them: skilld learnings")
     ask = _ask(store, common.as_text(arguments.id))
+    scrub_environment()
     host = Host(common.home(), os.environ)
     ref = place_for(store, ask, host, common.settings().targets, arguments.to)
     made = propose(store, ask, ref, common.redactor())
