@@ -6,6 +6,7 @@ import json
 import uuid
 from pathlib import Path
 
+from faults.clock import Clock
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER
@@ -205,3 +206,60 @@ def test_a_skill_whose_subject_it_is_comes_first(home: Path, tmp_path: Path, pro
     found = {one["relpath"]: one for one in said(home, project, program, *both)}
     assert found.keys() == {"CLAUDE.md", ".claude/skills/release-notes/SKILL.md"}
     assert "British" in found[".claude/skills/release-notes/SKILL.md"]["summary"]
+
+
+def test_a_learning_is_given_a_place_by_hand(home: Path, tmp_path: Path, program: Program) -> None:
+    project = plain(home, tmp_path, **{"docs/guide.md": GUIDE})
+    program.run("run", "--once")
+    assert said(home, project, program, PNPM) == []
+    (waits,) = program.json("learnings")
+    outside = program.run("learnings", "propose", waits["id"], "--to", str(home / ".gitconfig"))
+    assert (outside.returncode, "lies outside" in outside.stderr) == (1, True)
+    done = program.run("learnings", "propose", waits["id"], "--to", str(project.root / "docs/guide.md"))
+    assert done.returncode == 0, done.stderr
+    (one,) = program.json("proposals")
+    assert (one["relpath"], one["target"]["kind"]) == ("docs/guide.md", "instructions")
+    assert program.json("learnings") == []
+
+
+def test_a_worker_that_is_killed_on_the_way_proposes_once(home: Path, tmp_path: Path, program: Program) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    clock = Clock(program)
+    program.run("run", "--once")
+    talk = Talk(home, project.root)
+    talk.type(PNPM, *CHATTER[:4])
+    killed = 0
+    for step in (4, 12, 20):
+        (clock.folder / "kill").write_text(f"worker {step}")
+        (clock.folder / "steps").unlink(missing_ok=True)
+        program.run("run", "--once")
+        killed += any(line.startswith(f"worker {step} ") for line in (clock.folder / "steps").read_text().splitlines())
+        (clock.folder / "kill").unlink()
+        clock.pass_by(7200)
+    program.run("run", "--once")
+    assert killed > 1
+    (one,) = program.json("proposals", "--state", "all")
+    assert one["relpath"] == "CLAUDE.md"
+    assert project.git("rev-list", "--count", f"{one['base']}..skilld/staging") == "1"
+
+
+def test_codex_is_given_the_file_that_it_loads(home: Path, tmp_path: Path, program: Program) -> None:
+    """A CLAUDE.md that Codex does not read is no place for what was said to it."""
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, "AGENTS.md": "# Agents\n\n- Be brief.\n"})
+    program.run("run", "--once")
+    name = "0c000000-0000-7000-8000-0000000000c0"
+    rows: list[tuple[str, dict[str, object]]] = [
+        ("session_meta", {"id": name, "cwd": str(project.root), "cli_version": "0.169.0", "originator": "codex-tui"}),
+    ]
+    for text in (PNPM, *CHATTER[:4]):
+        rows.append(("event_msg", {"type": "user_message", "message": text, "images": []}))
+        rows.append(("event_msg", {"type": "agent_message", "message": "Done."}))
+    path = home / f".codex/sessions/2026/11/22/rollout-2026-11-22T10-00-00-{name}.jsonl"
+    path.parent.mkdir(parents=True)
+    stamp = "2026-11-22T10:00:00.000Z"
+    path.write_text(
+        "".join(json.dumps({"timestamp": stamp, "type": kind, "payload": row}) + "\n" for kind, row in rows)
+    )
+    program.run("run", "--once")
+    (one,) = program.json("proposals")
+    assert (one["relpath"], one["target"]["agents"]) == ("AGENTS.md", ["codex"])
