@@ -129,7 +129,7 @@ class Analyse(Tagged):
     closed: tuple[str, ...] = ()
     thresholds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     decided: tuple[PastDecision, ...] = ()
-    targets: tuple[TargetKind, ...] = ()
+    targets: tuple[TargetKind, ...] = tuple(TargetKind)
     agents: tuple[str, ...] = ()  # all that worked in its folder
     waiting: tuple[PastLearning, ...] = ()
 

@@ -13,7 +13,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
-from skilld.jobs.placing import JobPlaces, find_places
+from skilld.jobs.placing import JobPlaces, find_places, seen
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, standing_instructions, why_session_left_alone
 from skilld.pipeline.edits import Composed, LintError
@@ -78,7 +78,7 @@ class Analysis:
         self._batch = job.batch
         self._redact = redact
         self._keep_plan = keep
-        self._skills, self._unreadable = load_skills(job.batch.skills)
+        self._skills, self._unreadable = load_skills(job.batch.skills if TargetKind.SKILL in job.targets else ())
         self._places: JobPlaces | None = None
         # Without anything to edit no model is asked: what is plainly said is kept for later.
         self._backend: Backend = make(job.backend if self._skills else Spec(OFFLINE))
@@ -342,7 +342,8 @@ class Analysis:
 
     def _note(self, update: Update, line: str) -> Proposal | None:
         """Return a note of what a `line` of a file that the agent loads says already."""
-        if self._places is None or (found := self._places.where(line)) is None:
+        places = self._places or seen(self._job, self._skills)
+        if (found := places.where(line)) is None:
             return None
         ref, number = found
         blank = self._proposal(Loaded(ref, b"", SkillDoc(0, ref.name, ref.path, "")), _unedited(update))

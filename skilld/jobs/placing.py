@@ -14,7 +14,7 @@ from skilld.context import Context, LoadedFile, Scope
 from skilld.ingest.discover import skill_places
 from skilld.library.clusters import same
 from skilld.pipeline.documents import Loaded, is_own, load_skills
-from skilld.protocol import Analyse, PastLearning
+from skilld.protocol import Analyse, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
 from skilld.targets.places import Places, Session, places
 from skilld.targets.route import choose, is_about
@@ -96,14 +96,27 @@ class JobPlaces:
         return None
 
 
+def seen(job: Analyse, skills: Sequence[Loaded]) -> JobPlaces:
+    """Return what the agent of a session with skills in use loads: none of it is a place."""
+    batch = job.batch
+    context = Context(batch.agent, "", "not known", "")
+    if _is_plain(batch):
+        context = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables).context()
+    return JobPlaces(list(skills), Places((), context), batch.home)
+
+
+def _is_plain(batch: BatchJob) -> bool:
+    cwd = Path(batch.cwd or "")
+    return cwd.is_absolute() and ".." not in cwd.parts and Path(batch.home).is_absolute()
+
+
 def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
     """Return the places for a job's words; none where its session's folder is not known."""
     batch = job.batch
-    cwd, home = Path(batch.cwd or ""), Path(batch.home)
-    if not (cwd.is_absolute() and home.is_absolute()) or ".." in cwd.parts:
-        return JobPlaces([], Places((), Context(batch.agent, "", "not known", "")), batch.home)
-    seen = worked(batch.agent, batch.session_id, [(source.path, source.end) for source in batch.sources])
-    session = Session(batch.agent, cwd, home, batch.variables, seen, job.agents)
+    if not _is_plain(batch):
+        return seen(job, [])
+    work = worked(batch.agent, batch.session_id, [(source.path, source.end) for source in batch.sources])
+    session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables, work, job.agents)
     found = places(session, job.targets)
     said = [text for one in messages if one.by_person for text in _SENTENCE.split(one.text)]
     subjects = _subjects(session, found, said) if TargetKind.SKILL in job.targets else {}
