@@ -1,26 +1,20 @@
 """What a transcript shows of the work besides words: the client's version, and the files that were touched.
 
-Both are hints from a log: they choose among files that are there, and are never opened or joined into a path.
+Both are hints from a log: they choose among files that are there, and are never opened.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
+from skilld.agents.base import short
+from skilld.agents.tools import SEARCH_TOOLS, files_named, patched_by, record_reader, tools_of
 from skilld.ingest.source import source_of
-from skilld.types import RawLine
+from skilld.types import RawLine, ToolCall
 
-_VERSION = re.compile(rb'"version":\s*"\d')
-# Keys under which clients log the file of a tool call. Within a text the quotation marks would be escaped.
-_PATH = re.compile(
-    rb'(?<!\\)"(?:file_?[pP]ath|absolute_path|notebook_path|path|filename)"\s*:\s*("(?:[^"\\]|\\.){1,1000}")'
-)
-_PATCHED = re.compile(rb"\*\*\* (?:Add|Update|Delete) File: ([^\\\n\"]{1,1000})")
 _MAX_TOUCHED = 200
 
 
@@ -34,38 +28,26 @@ class Worked:
 
 def worked(agent: str, session: str, sources: Iterable[tuple[str, int]]) -> Worked:
     """Return what the transcripts of a session show, each as far as an offset; what cannot be read shows nothing."""
-    info = ADAPTERS[agent].INFO
+    adapter = ADAPTERS[agent]
+    tools = tools_of(adapter)
     version, touched = "", dict[str, None]()
-    for path, end in sources:
+    for name, end in sources:
+        path = Path(name)
+        records = record_reader(adapter, path)
         try:
-            for item in source_of(info).whole(Path(path), end=end, session=session, own=True):
-                if isinstance(item, RawLine):
-                    version = _version(item.data) or version
-                    for one in _paths(item.data):
-                        touched.pop(one, None)
-                        touched[one] = None
+            for item in source_of(adapter.INFO).whole(path, end=end, session=session, own=True):
+                for record, span in records(item) if isinstance(item, RawLine) else ():
+                    version = short(record.get("version")) or version
+                    for call in tools(record, session, span):
+                        for file in _files(call) if isinstance(call, ToolCall) else ():
+                            touched.pop(file, None)
+                            touched[file] = None
         except OSError:
             continue
     return Worked(version, tuple(touched)[-_MAX_TOUCHED:])
 
 
-def _version(line: bytes) -> str:
-    if not _VERSION.search(line):
-        return ""
-    try:
-        record = json.loads(line)
-    except (ValueError, RecursionError):
-        return ""
-    found = record.get("version") if isinstance(record, dict) else ""
-    return found if isinstance(found, str) else ""
-
-
-def _paths(line: bytes) -> Iterable[str]:
-    for found in _PATH.findall(line):
-        try:
-            path = json.loads(found)
-        except ValueError:
-            continue
-        if "\0" not in path and path.isprintable():
-            yield path
-    yield from (found.decode("utf-8", "replace") for found in _PATCHED.findall(line))
+def _files(call: ToolCall) -> list[str]:
+    """Return the files that a call names; looking for something touches none."""
+    named = [] if call.name.lower() in SEARCH_TOOLS else [*files_named(call.input), *patched_by(call)]
+    return [name for name in named if "\0" not in name]

@@ -211,14 +211,17 @@ def test_words_about_the_project_are_not_about_the_person(text: str) -> None:
 
 
 def test_what_was_touched_is_read_off_tool_calls_and_not_off_words(tmp_path: Path) -> None:
-    lines = [
+    use = {"type": "tool_use", "id": "t1", "name": "Edit", "input": {"file_path": "/p/src/a.ts"}}
+    search = {"type": "tool_use", "id": "t2", "name": "Grep", "input": {"path": "/p/lib"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": '"file_path": "/etc/shadow"'}
+    lines: list[dict[str, object]] = [
         {"type": "user", "version": "2.1.330", "message": {"role": "user", "content": '"file_path": "/etc/passwd"'}},
-        {"type": "assistant", "message": {"content": [{"type": "tool_use", "input": {"file_path": "/p/src/a.ts"}}]}},
-        {"type": "user", "toolUseResult": {"filePath": "/p/src/b.ts", "version": "9.9"}},
+        {"type": "assistant", "message": {"role": "assistant", "content": [use, search]}},
+        {"type": "user", "message": {"role": "user", "content": [result]}, "toolUseResult": {"version": "9.9"}},
     ]
     path = _put(tmp_path / "s.jsonl", "".join(json.dumps(line) + "\n" for line in lines))
     seen = worked("claude-code", "s", [(str(path), path.stat().st_size), (str(tmp_path / "gone.jsonl"), 5)])
-    assert seen == Worked("2.1.330", ("/p/src/a.ts", "/p/src/b.ts"))
+    assert seen == Worked("2.1.330", ("/p/src/a.ts",))
 
 
 def test_a_project_narrows_the_kinds(root: Path) -> None:
