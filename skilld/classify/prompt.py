@@ -45,7 +45,8 @@ class Prompt:
 
 def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructions: str = "") -> Prompt:
     """Ask what, if anything, the skills should remember. Messages come redacted; each is cut to MESSAGE_LIMIT."""
-    said = stems(" ".join(message.text for message in messages if message.by_person))
+    texts = [message.text for message in messages if message.by_person] if any(doc.excerpt for doc in skills) else []
+    said = stems(" ".join(texts))
     parts = [_skill(skill, excerpt(skill.text, said) if skill.excerpt else skill.text) for skill in skills]
     if instructions.strip():
         parts.append(_block("standing_instructions", cut(instructions, 4000)))

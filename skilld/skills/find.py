@@ -16,7 +16,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from skilld.git.ownership import is_plainly_own
 from skilld.types import SkillRef
 
 FILE = "SKILL.md"
@@ -171,8 +170,11 @@ def _own_repository(path: Path, cwd: str | None) -> Path | None:
     root = next((folder for folder in path.parents[:-1] if os.path.lexists(folder / ".git")), None)
     if root is None or not _is_ours(root):
         return None
-    at_work = cwd is not None and ".." not in Path(cwd).parts and Path(cwd).is_relative_to(root)
-    return root if at_work or is_plainly_own(root) else None
+    if cwd is not None and ".." not in Path(cwd).parts and Path(cwd).is_relative_to(root):
+        return root
+    from skilld.git.ownership import is_plainly_own  # seldom needed
+
+    return root if is_plainly_own(root) else None
 
 
 def _is_copy(path: Path) -> bool:
