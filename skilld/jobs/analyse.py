@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from skilld.proposals import lessons
 from skilld.proposals.staging_result import Staged
 from skilld.protocol import Analyse, BatchResult, Blame, NewLearning, Support
 from skilld.redact import RedactionError
+from skilld.skills.find import FILE
 from skilld.targets.route import Routed, ordered_file
 from skilld.text import sentences
 from skilld.types import (
@@ -296,8 +298,9 @@ class Analysis:
         return next((loaded.ref for loaded in self._skills if loaded.doc.number == update.skill), None)
 
     def _waits_for_skill(self) -> bool:
-        """Whether a skill in use could be edited but for a file that stands in the way, and may not for long."""
-        return any(item.path and Path(item.path).is_file() for item in self._batch.unusable)
+        """Whether a skill in use cannot be edited for now: its file is unfit, or not checked out."""
+        files = [Path(item.path) for item in self._batch.unusable if Path(item.path).name == FILE]
+        return any(_is_there(file) or any(_is_there(folder / ".git") for folder in file.parents) for file in files)
 
     def _instructions(self) -> str:
         """Return what the agent loads beside the files that are judged."""
@@ -400,6 +403,10 @@ def _learning(said: Evidence, update: Update, why: str, place: SkillRef | None, 
         place_kind=place.kind if place is not None else None,
         place=place.path if place is not None else "",
     )
+
+
+def _is_there(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no system takes
 
 
 def _unedited(update: Update) -> Composed:
