@@ -40,7 +40,7 @@ def _shown(root: Path) -> bool | None:
         if not _REMOTE.search(_text(common / "config")):
             return True
         return True if _WORKED.search(_text(git_dir / "logs/HEAD") + _text(common / "logs/HEAD")) else None
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a path that no system takes
         return False
 
 

@@ -31,7 +31,7 @@ _NOT_OURS = (("plugins", "cache"), ("plugins", "marketplaces"), ("skills", ".sys
 _OTHERS = frozenset(("node_modules", "site-packages", "vendor", ".venv", "venv"))
 
 # No project stands in these; links there lead to wherever some process is (/proc/self/cwd).
-_NO_PROJECT = ("proc", "sys", "dev")
+NO_PROJECT = ("proc", "sys", "dev")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _has_run(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
 
 
 def _is_ours(folder: Path) -> bool:
-    if folder.parts[1:2] and folder.parts[1] in _NO_PROJECT:
+    if folder.parts[1:2] and folder.parts[1] in NO_PROJECT:
         return False
     try:
         facts = folder.stat()

@@ -19,7 +19,7 @@ from skilld.context import Context, LoadedFile, Scope, context_of
 from skilld.context.patterns import matches
 from skilld.context.values import within
 from skilld.git.ownership import is_own
-from skilld.skills.find import unfit
+from skilld.skills.find import NO_PROJECT, unfit
 from skilld.targets.session import Worked
 from skilld.types import SkillRef, TargetKind
 
@@ -73,7 +73,8 @@ def places(session: Session, allowed: Collection[TargetKind]) -> Places:
     context = session.context()
     others = {name: session.context(name) for name in session.others if name != session.agent}
     root = Path(context.root)
-    is_project = root != root.parent and not session.home.is_relative_to(root)
+    named = session.cwd.parts[1:2]
+    is_project = root != root.parent and not session.home.is_relative_to(root) and not set(named) & set(NO_PROJECT)
     why = "" if is_project else "the session worked in no project"
     if is_project and not is_own(root):
         why = "the project is a clone that you never committed to"

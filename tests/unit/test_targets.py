@@ -119,7 +119,7 @@ def test_who_loads_a_file_is_told(root: Path) -> None:
 
 def test_no_project_is_made_of_the_home_or_the_disk(root: Path) -> None:
     home = root.parent / "home"
-    for folder in (home, Path("/")):
+    for folder in (home, Path("/"), Path("/proc/self/cwd"), Path("/dev/fd")):
         found = _places(root, cwd=folder)
         assert {ref.kind for ref in found.refs} == {TargetKind.PERSONAL}
         assert found.why_none
