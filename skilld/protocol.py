@@ -25,6 +25,7 @@ from skilld.types import (
     SkillDoc,
     SkillRef,
     State,
+    TargetKind,
     Update,
     Usage,
 )
@@ -94,10 +95,21 @@ class PastDecision:
 
 @dataclass(frozen=True, slots=True)
 class AutoRules:
-    """Which skills' proposals may be applied unasked (None: all), and how sure they must be."""
+    """Which skills' proposals may be applied unasked (None: all), how sure they must be, and of which kinds."""
 
     skills: tuple[str, ...] | None
     confidence: float
+    targets: tuple[TargetKind, ...] = (TargetKind.SKILL,)
+
+
+@dataclass(frozen=True, slots=True)
+class PastLearning:
+    """What was said before, and waits for a place."""
+
+    turn: str
+    quote: str
+    change: str
+    session: str
 
 
 # Jobs.
@@ -117,6 +129,9 @@ class Analyse(Tagged):
     closed: tuple[str, ...] = ()
     thresholds: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     decided: tuple[PastDecision, ...] = ()
+    targets: tuple[TargetKind, ...] = tuple(TargetKind)
+    agents: tuple[str, ...] = ()  # all that worked in its folder
+    waiting: tuple[PastLearning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -312,7 +327,10 @@ class Away:
 
 @dataclass(frozen=True, slots=True)
 class NewLearning:
-    """A lasting thing that is not proposed; `for_now`: only until what is in the way is gone."""
+    """A lasting thing that is not proposed; `for_now`: only until what is in the way is gone.
+
+    `place` is the path of the file that it would go to, empty where there is none.
+    """
 
     turn: str
     quote: str
@@ -322,6 +340,8 @@ class NewLearning:
     skill: str | None
     why_kept: str
     for_now: bool = False
+    place_kind: TargetKind | None = None
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,9 +371,13 @@ class Result(Tagged):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchResult(Result):
-    """Of a batch, or what is about to be staged of it. `if_given_up` are learnings where that cannot be at last."""
+    """Of a batch, or what is about to be staged of it. `if_given_up` are learnings where that cannot be at last.
+
+    `notes` are what was not proposed because it stands already in what the agent loads.
+    """
 
     proposals: tuple[Proposal, ...] = ()
+    notes: tuple[Proposal, ...] = ()
     learnings: tuple[NewLearning, ...] = ()
     if_given_up: tuple[NewLearning, ...] = ()
     supported: tuple[Support, ...] = ()

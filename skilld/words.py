@@ -5,6 +5,7 @@ Text in, sets of words out. No dictionary: endings are cut by rule, which is coa
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from dataclasses import dataclass
@@ -297,3 +298,9 @@ def measures(text: str) -> dict[str, str]:
 def denies(text: str) -> bool:
     """Whether `text` says no to something: "not", "never", "without" and their counterparts."""
     return bool(_DENIES.search(text))
+
+
+def likeness(wanted: frozenset[str], other: frozenset[str]) -> float:
+    """Return how much two texts have to do with each other by their stems: the cosine, 0 to 1."""
+    shared = len(wanted & other)
+    return shared / math.sqrt(len(wanted) * len(other)) if shared else 0.0

@@ -18,10 +18,13 @@ from importlib import resources
 from skilld.classify.offline.provenance import own_words
 from skilld.text import cut
 from skilld.types import Message, SkillDoc, Update
+from skilld.words import stems
 
 VERSION = "3"
 MESSAGE_LIMIT = 500  # characters of each message that are sent
 
+EXCERPT_LIMIT = 4000  # characters of a file that is no skill
+_HEADING = re.compile(r"^(?=#{1,6} )", re.MULTILINE)
 _MARK = 6  # bytes; nobody guesses it while the request is on its way
 _BRACKETS = {ord(char): f"\\u{ord(char):04x}" for char in "<>\uff1c\uff1e\u2039\u203a\u3008\u3009"}
 # Opening, closing and nearly right: a model is not strict about blanks, case or the width of a bracket.
@@ -42,7 +45,9 @@ class Prompt:
 
 def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructions: str = "") -> Prompt:
     """Ask what, if anything, the skills should remember. Messages come redacted; each is cut to MESSAGE_LIMIT."""
-    parts = [_skill(skill) for skill in skills]
+    texts = [message.text for message in messages if message.by_person] if any(doc.excerpt for doc in skills) else []
+    said = stems(" ".join(texts))
+    parts = [_skill(skill, excerpt(skill.text, said) if skill.excerpt else skill.text) for skill in skills]
     if instructions.strip():
         parts.append(_block("standing_instructions", cut(instructions, 4000)))
     lines = [_message(message) for message in messages]
@@ -90,9 +95,24 @@ def titles(texts: Sequence[str]) -> Prompt:
     return Prompt(_rules("title_system"), "\n\n".join([*skills, _rules("title_question")]))
 
 
-def _skill(skill: SkillDoc) -> str:
-    return (
-        f'<skill_definition number="{skill.number}" name={_json(skill.name)}>\n{_raw(skill.text)}\n</skill_definition>'
+def _skill(skill: SkillDoc, text: str) -> str:
+    return f'<skill_definition number="{skill.number}" name={_json(skill.name)}>\n{_raw(text)}\n</skill_definition>'
+
+
+def excerpt(text: str, said: frozenset[str]) -> str:
+    """Return a text's headings, and of what stands below them what shares most words with what was `said`."""
+    if len(text) <= EXCERPT_LIMIT:
+        return text
+    parts = _HEADING.split(text)
+    order = sorted(range(len(parts)), key=lambda number: -len(said & stems(parts[number])))
+    left, whole = EXCERPT_LIMIT, set[int]()
+    for number in order:
+        if len(parts[number]) <= left:
+            whole.add(number)
+            left -= len(parts[number])
+    heads = (part.partition("\n")[0] + "\n[...]\n" for part in parts)
+    return "".join(
+        part if number in whole else head for number, (part, head) in enumerate(zip(parts, heads, strict=True))
     )
 
 

@@ -298,7 +298,7 @@ def verify(
             if support.foreign:
                 foreign.append(tidy)
         elif skill is None:
-            learned.append((tidy, "no skill was in use"))
+            learned.append((tidy, "it belongs to none of the files here" if skills else "no skill was in use"))
         elif (line := _said_in(tidy, skill.text)) is not None:
             dropped.append("the skill says it already")
             stands.append((tidy, line))

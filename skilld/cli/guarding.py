@@ -53,7 +53,7 @@ READ_ONLY: Mapping[str, When] = {
     "eval": _always,
     "git": _git_reads,
     "inspect": _always,
-    "learnings": lambda arguments: not arguments.forget,
+    "learnings": lambda arguments: not (arguments.forget or arguments.action),
     "logs": _always,
     "mcp": _always,
     "mine": _dry,

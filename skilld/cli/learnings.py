@@ -1,16 +1,19 @@
-"""`skilld learnings`: lasting things you said that have no skill to go to yet."""
+"""`skilld learnings`: lasting things you said that wait for a place, each ask once; and a place for one."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import SkilldError
+from skilld.errors import SkilldError, UsageError
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.store import Store
@@ -20,11 +23,18 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(
-        verbs, "learnings", run, "list the lasting things you said that have no skill to go to yet", listing=True
+        verbs,
+        "learnings",
+        run,
+        "list the lasting things you said that wait for a place, or give one a place",
+        listing=True,
     )
+    parser.add_argument("action", nargs="?", choices=["propose"], help="propose: propose the learning ID as an edit")
+    parser.add_argument("id", nargs="?", metavar="ID")
+    parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file that it goes to")
     parser.add_argument("--search", metavar="TEXT", help="only those that have to do with it, best first")
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only those said there")
-    parser.add_argument("--forget", metavar="ID", help="delete one")
+    parser.add_argument("--forget", metavar="ID", help="delete one, however often it was said")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -32,25 +42,89 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.library.clusters import category
 
     store = common.store()
+    if arguments.action:
+        return _propose(store, arguments)
     if arguments.forget:
-        if not store.learnings.forget(common.as_text(arguments.forget)):
-            raise SkilldError("No such learning", arguments.forget, "List them: skilld learnings")
+        for one in _ask(store, common.as_text(arguments.forget)):
+            store.learnings.forget(one.id)
         console.line("Forgotten.")
         return 0
-    found = _found(store, arguments)
+    asks = grouped(_found(store, arguments))
     sure = _confidence(store)
     if arguments.json:
         return common.write_json(
-            [asdict(one) | {"category": category(one.change), "relied_on": sure[one.id]} for one in found]
+            [as_json(ask) | {"category": category(ask[0].change), "relied_on": sure[ask[0].id]} for ask in asks]
         )
-    for learning in found:
-        console.line(f"{console.paint(learning.id, 'bold')}  {learning.created_at}  {console.plain(learning.change)}")
-        console.line(f"    you: \u201c{console.plain(learning.quote)}\u201d")
-        sort = category(learning.change).replace("_", " ")
-        remarks = f"{sure[learning.id]:.0%} sure; {sort}; kept because {learning.why_kept}"
+    for ask in asks:
+        newest = ask[0]
+        console.line(f"{console.paint(newest.id, 'bold')}  {newest.created_at}  {console.plain(newest.change)}")
+        console.line(f"    you: \u201c{console.plain(newest.quote)}\u201d")
+        sort = category(newest.change).replace("_", " ")
+        often = counted(len({one.session_id for one in ask}), "session")
+        remarks = f"{sure[newest.id]:.0%} sure; {sort}; said in {often}; kept because {newest.why_kept}"
         console.line(console.paint(f"    {console.plain(remarks)}", "dim"))
-    if not found:
+    if asks:
+        console.line("skilld learnings propose ID [--to PATH]")
+    else:
         console.line("None fits." if arguments.search or arguments.project else "Nothing yet.")
+    return 0
+
+
+def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
+    """Return one ask, by its newest wording."""
+    newest = ask[0]
+    placed = next((one for one in ask if one.place), None)
+    return asdict(newest) | {
+        "text": newest.change,
+        "sessions": len({one.session_id for one in ask}),
+        "said": [one.id for one in ask],
+        "place": {"kind": placed.place_kind, "path": placed.place} if placed else None,
+        "why_not": newest.why_kept,
+    }
+
+
+def grouped(found: Iterable[Learning]) -> list[list[Learning]]:
+    """Return learnings as asks, each with all the times it was said in one project, the newest first."""
+    from skilld.jobs.placing import is_same
+
+    asks: list[list[Learning]] = []
+    for one in found:
+        key = one.project, one.skill
+        known = next(
+            (ask for ask in asks if (ask[0].project, ask[0].skill) == key and is_same(one.change, ask[0].change)), None
+        )
+        if known is None:
+            asks.append([one])
+        else:
+            known.append(one)
+    return asks
+
+
+def _ask(store: Store, name: str) -> list[Learning]:
+    found = next((ask for ask in grouped(store.learnings.all()) for one in ask if one.id == name), None)
+    if found is None:
+        raise SkilldError("No such learning", name, "List them: skilld learnings")
+    return found
+
+
+def _propose(store: Store, arguments: argparse.Namespace) -> int:
+    from skilld.git.environment import scrub_environment
+    from skilld.ingest.discover import Host
+    from skilld.jobs.waiting import place_for, propose
+
+    if not arguments.id:
+        raise UsageError("Which one?", "propose needs the ID of a learning", "List them: skilld learnings")
+    ask = _ask(store, common.as_text(arguments.id))
+    scrub_environment()
+    host = Host(common.home(), os.environ)
+    ref = place_for(store, ask, host, common.settings().targets, arguments.to)
+    made = propose(store, ask, ref, common.redactor())
+    if arguments.json:
+        from skilld.cli.proposals import as_json as told
+
+        return common.write_json(told(store, made))
+    console.line(f"{console.paint(made.id, 'bold')}  {console.plain(made.skill)}  {console.plain(made.summary)}")
+    console.line(f"skilld show {made.id}, accept {made.id}, reject {made.id}")
     return 0
 
 

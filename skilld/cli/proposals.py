@@ -93,9 +93,17 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     """Return the shape that `skilld proposals --json` promises; only what is open stands on a branch."""
     from skilld.proposals.remarks import rests_on
+    from skilld.types import TargetKind
 
     branch = proposal.branch if proposal.state.value == "open" else ""
-    return asdict(proposal) | {
+    shown = asdict(proposal)
+    agents = shown.pop("agents") or [proposal.agent]
+    turns = [said.turn for said in proposal.evidence]
+    return shown | {
+        "skill": proposal.skill if proposal.target is TargetKind.SKILL else "",
+        "target": {"kind": proposal.target.value, "agents": agents},
+        "sessions": len({proposal.session_id, *store.transcripts.sessions_of(turns)}),
+        "conflicts": [],
         "branch": branch,
         "rests_on": rests_on(store, proposal),
         "decided_by": store.proposals.decided_by(proposal.id),

@@ -137,7 +137,7 @@ class Engine:
             return None
         while batch := self.store.batches.next_due(now):
             spec = judges.choice(self.store, self.settings, self.around.environment, batch.agent, now).spec
-            if not batch.job.skills or spec.model == OFFLINE:
+            if spec.model == OFFLINE:
                 return batch
             # The person may raise the limit, or choose another judge, meanwhile.
             if limited := judges.limited(self.store, spec.model, now):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from skilld.batching.window import ClosedBatch
@@ -14,16 +15,17 @@ from skilld.context import VARIABLES
 from skilld.daemon import judges
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.lessons import thresholds
-from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastDecision, Remake, Source
+from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastDecision, PastLearning, Remake, Source
 from skilld.settings import Settings
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.text import folded
-from skilld.types import Cause, SkillRef, State
+from skilld.types import Cause, SkillRef, State, TargetKind
 
 # A batch of which nothing could be proposed for want of a skill may have had its worker killed since.
 _SKILLS_ANEW = (Cause.SKILL, Cause.PROCESS)
+_WAITING = 500  # the newest learnings that are compared with what is said
 _SKILLS = 3  # the newest skills in use that a batch is judged against; each costs its whole text in tokens
 
 
@@ -79,8 +81,26 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
             )
             for proposal in store.proposals.in_states([State.REJECTED, State.REVERTED, State.DROPPED])
         ),
+        targets=tuple(settings.targets),
+        agents=tuple(store.transcripts.agents_in(batch.job.cwd or "")),
+        waiting=waiting(store, batch.job.cwd or ""),
     )
     return Job(work, *limits)
+
+
+def waiting(store: Store, cwd: str) -> tuple[PastLearning, ...]:
+    """Return what was said before in a project, and about the person anywhere, and waits for a place."""
+    kept = [one for one in store.learnings.all() if one.project and one.skill is None][:_WAITING]
+    return tuple(
+        PastLearning(one.turn_key, one.quote, one.change, one.session_id)
+        for one in kept
+        if one.place_kind == TargetKind.PERSONAL or _together(one.project or "", cwd)
+    )
+
+
+def _together(one: str, other: str) -> bool:
+    """Whether two folders are one, or one lies in the other."""
+    return Path(one).is_relative_to(other) or Path(other).is_relative_to(one)
 
 
 def skills_now(store: Store, around: Host, batch: StoredBatch) -> BatchJob:
@@ -92,7 +112,7 @@ def skills_now(store: Store, around: Host, batch: StoredBatch) -> BatchJob:
 def auto(settings: Settings) -> AutoRules:
     """Return which skills' proposals may be applied unasked, and how sure they must be."""
     skills = None if settings.apply == "auto" else tuple(settings.auto.skills)
-    return AutoRules(skills, settings.auto.confidence)
+    return AutoRules(skills, settings.auto.confidence, tuple(settings.auto.targets))
 
 
 def skills(

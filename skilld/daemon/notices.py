@@ -25,7 +25,7 @@ from skilld.settings import Notify
 from skilld.store import Store
 from skilld.store.connection import StoreError
 from skilld.store.meta import NOTICES, SNOOZED_UNTIL
-from skilld.types import Outcome, Proposal, State
+from skilld.types import Outcome, Proposal, State, TargetKind
 
 log = structlog.get_logger()
 
@@ -125,12 +125,15 @@ class Notices:
     def _notice(self, waiting: Sequence[Proposal], troubles: Sequence[str]) -> Notice:
         parts = []
         if waiting:
-            parts.append(digest.about_proposals([_name(proposal) for proposal in waiting]))
+            skills = all(proposal.target is TargetKind.SKILL for proposal in waiting)
+            parts.append(digest.about_proposals([_name(proposal) for proposal in waiting], skills=skills))
         if self._applied:
             parts.append(digest.about_applied([(item.skill, item.id) for item in self._applied.values()]))
         if self._settings.words:
             told = [*self._applied.values(), *reversed(waiting)][:_IN_WORDS]
             parts += [digest.about_words(proposal) for proposal in told]
+        if homeless := self._store.learnings.homeless():
+            parts.append(digest.about_waiting(homeless))
         return Notice("\n".join([*parts, *troubles]), digest.buttons(waiting))
 
     def _pressed(self, proposals: Sequence[str], action: str) -> None:
@@ -151,4 +154,5 @@ class Notices:
 
 
 def _name(proposal: Proposal) -> str:
-    return f"new skill {proposal.skill}" if proposal.creates else proposal.skill
+    what = "new skill" if proposal.target is TargetKind.SKILL else "new file"
+    return f"{what} {proposal.skill}" if proposal.creates else proposal.skill

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
@@ -85,7 +85,7 @@ def _assistant(block: Mapping[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "model": "demo", "content": [block], "stop_reason": "end_turn"}
 
 
-_PAUSE = 0.35  # seconds between the steps, so that a person can follow
+_PAUSE = 0.25  # seconds between two steps
 _LIMIT = 60.0  # seconds that a step may take, on a busy machine
 _FOLDER = "skilld.demo"
 
@@ -96,13 +96,20 @@ def play(*, keep: bool) -> int:
     environment = _environment(root)
     daemon = None
     try:
-        project = _project(root, environment)
+        project = _project(root / "project", ".claude/skills/release-notes/SKILL.md", environment)
+        plain = _project(root / "plain", "CLAUDE.md", environment)
         daemon = _daemon(root, environment)
         console.line(f"A throw-away home and repository: {root}")
         console.line("The daemon runs, offline. A person works with Claude Code and the skill release-notes:\n")
-        _type_session(root, project)
+        _type_session(root, project, "session.json")
         console.line()
-        _show_proposal(environment)
+        _show_proposal(environment, set())
+        console.line("\nIn another repository no skill is in use. What Claude Code loads there is its CLAUDE.md:\n")
+        known = {one["id"] for one in _skilld(environment, "proposals", "--json") or []}
+        _type_session(root, plain, "plain.json")
+        console.line()
+        _show_proposal(environment, known)
+        _show_commands()
         console.line()
         if keep:
             there = f"cd {shlex.quote(str(project))} && export HOME={shlex.quote(str(root / 'home'))}"
@@ -142,11 +149,19 @@ def _end(daemon: subprocess.Popen[str]) -> None:
         daemon.communicate(timeout=_LIMIT)
 
 
-def _show_proposal(environment: Mapping[str, str]) -> None:
-    found = _wait(lambda: _skilld(environment, "proposals", "--json"), "no proposal was made")
+def _show_proposal(environment: Mapping[str, str], known: Collection[str]) -> None:
+    """Show the proposal that is made and not `known` yet."""
+
+    def new() -> list[dict[str, Any]]:
+        return [one for one in _skilld(environment, "proposals", "--json") or [] if one["id"] not in known]
+
+    found = _wait(new, "no proposal was made")
     console.line(console.paint(f"{len(found)} proposal, {_what(found[0])}", "bold") + "\n")
     sys.stdout.flush()
     subprocess.run(_command("show", found[0]["id"]), env=_coloured(environment), check=True)
+
+
+def _show_commands() -> None:
     console.line("\nThe three commands you need in your own repository:")
     console.table(
         [
@@ -158,11 +173,11 @@ def _show_proposal(environment: Mapping[str, str]) -> None:
     )
 
 
-def _type_session(root: Path, project: Path) -> None:
+def _type_session(root: Path, project: Path, name: str) -> None:
     folder = root / "home/.claude/projects/demo"
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     transcript = Transcript(folder / f"{uuid.uuid4()}.jsonl", project, project / ".claude/skills")
-    steps = json.loads(resources.files(_FOLDER).joinpath("session.json").read_text("utf-8"))
+    steps = json.loads(resources.files(_FOLDER).joinpath(name).read_text("utf-8"))
     turns = 0
     for step in steps:
         transcript.add(step)
@@ -179,18 +194,18 @@ def _environment(root: Path) -> dict[str, str]:
     return kept | settings | {"HOME": str(root / "home"), "NO_COLOR": "1"}
 
 
-def _project(root: Path, environment: Mapping[str, str]) -> Path:
-    project = root / "project"
-    skill = project / ".claude/skills/release-notes/SKILL.md"
-    skill.parent.mkdir(parents=True)
-    (root / "home").mkdir()
-    skill.write_text(resources.files(_FOLDER).joinpath("project/SKILL.md").read_text("utf-8"), encoding="utf-8")
+def _project(project: Path, relpath: str, environment: Mapping[str, str]) -> Path:
+    """Make a repository that holds one of the demo's files."""
+    path = project / relpath
+    path.parent.mkdir(parents=True)
+    Path(environment["HOME"]).mkdir(exist_ok=True)
+    path.write_text(resources.files(_FOLDER).joinpath("project", path.name).read_text("utf-8"), encoding="utf-8")
     for arguments in (
         ("init", "-q", "-b", "main"),
         ("config", "user.name", "Demo"),
         ("config", "user.email", "demo@localhost"),
         ("add", "-A"),
-        ("commit", "-q", "-m", "Add the skill"),
+        ("commit", "-q", "-m", f"Add {path.name}"),
     ):
         try:
             subprocess.run(["git", *arguments], cwd=project, env=dict(environment), check=True, capture_output=True)

@@ -17,21 +17,22 @@ from skilld.text import safe_text
 from skilld.types import Op, Operation
 
 
-def created(data: bytes, text: str) -> bytes:
-    """Return the bytes of a new skill; where `data` is the same text, that.
+def created(data: bytes, text: str, *, skill: bool = True) -> bytes:
+    """Return the bytes of a new file; where `data` is the same text, that.
 
-    Raises SkilldError where there is another skill by now, RefusedError where the text is none by the specification
-    (its name is not compared with any folder's here).
+    Raises SkilldError where there is another one by now, RefusedError where the text of a skill is none by the
+    specification (its name is not compared with any folder's here).
     """
+    what = "skill" if skill else "file"
     try:
         new = text.encode("utf-8")
     except UnicodeEncodeError:
-        raise RefusedError("The skill was not made", "it holds a character that no file can hold") from None
+        raise RefusedError(f"The {what} was not made", "it holds a character that no file can hold") from None
     if data and data == new:
         return data
     if data:
-        raise SkilldError("The skill was not made", "there is a skill of that name by now")
-    wrong = faults(text, front(text).name)
+        raise SkilldError(f"The {what} was not made", f"there is a {what} of that name by now")
+    wrong = faults(text, front(text).name) if skill else ()
     if wrong:
         raise RefusedError("The skill was not made", "; ".join(wrong))
     return new

@@ -16,7 +16,7 @@ from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, is_blank, parse
 from skilld.markdown.spans import blank_code
-from skilld.markdown.structure import Item, Role, Section, list_item, roles, sections
+from skilld.markdown.structure import Item, Role, Section, list_item, managed, roles, sections
 from skilld.text import ended_like, fold
 from skilld.types import Operation
 from skilld.words import stems
@@ -216,7 +216,9 @@ def _list_words(body: Sequence[Line], part: BulletList) -> frozenset[str]:
 
 
 def _is_read(body: Sequence[Line], at: int, lines: list[str]) -> bool:
-    """Whether the first new line that says something would be plain text there, not part of code or a comment."""
+    """Whether the first new line that says something would be plain text there: no code, comment or managed block."""
+    if any(block.start < at < block.stop for block in managed(body)):
+        return False
     first = next(i for i, line in enumerate(lines) if line.strip())
     new = [*body[:at], *(Line(line, "\n") for line in lines), *body[at:]]
     return roles(new)[at + first] is Role.TEXT

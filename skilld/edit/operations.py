@@ -128,8 +128,8 @@ def apply(data: bytes, operations: Sequence[Operation], *, limited: bool = True)
     """
     if any(operation.op is Op.CREATE for operation in operations):
         if len(operations) > 1:
-            raise _refused("it makes the skill and changes it at once")
-        return created(data, operations[0].text)
+            raise _refused("it makes the file and changes it at once")
+        return created(data, operations[0].text, skill=not operations[0].anchor)
     old = skill = parse(data)
     body = list(skill.body)
     size = characters = 0
@@ -180,10 +180,10 @@ def _anchor(skill: SkillFile, body: list[Line], anchor: list[str]) -> int:
     if len(found) == 1:
         return found[0]
     if found:
-        raise SkilldError("The edit does not fit this SKILL.md", f"its anchor stands {len(found)} times in the file")
+        raise SkilldError("The edit does not fit this file", f"its anchor stands {len(found)} times in the file")
     if any(True for _ in places(split_lines(skill.front), anchor)):
         raise _refused("it touches the front matter, which is never edited")
-    raise SkilldError("The edit does not fit this SKILL.md", "the lines it is anchored on are not in the file")
+    raise SkilldError("The edit does not fit this file", "the lines it is anchored on are not in the file")
 
 
 def _stands_below(body: list[Line], start: int, text: list[str]) -> bool:

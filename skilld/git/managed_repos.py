@@ -130,7 +130,12 @@ _ATTRIBUTES = "* -text -ident !eol !filter !diff !merge !working-tree-encoding\n
 
 
 def root_of(path: Path) -> Path:
-    """Return the skills root of a SKILL.md: the nearest folder named `skills` above its own, else the one above it."""
+    """Return the root of a file that git does not track: its own folder.
+
+    That of a SKILL.md is the nearest folder named `skills` above its own, else the one above it.
+    """
+    if path.name.casefold() != "skill.md":
+        return path.parent
     above = path.parents[1:]
     return next((folder for folder in above if folder.name == "skills"), above[0])
 

@@ -284,8 +284,8 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
         return [f"0 turns seen since skilld first ran; {before}{_LOOK_BACK}"]
     seen = f"{counted(counts.turns, 'turn')} seen, {counts.with_skill} with a skill in use"
     reasons = [f"{seen}; {counts.learnings} kept as learnings"]
-    if not counts.with_skill:
-        reasons.append("an edit needs a skill that the session used; what was lasting is kept: skilld learnings")
+    reasons += ["what was lasting and has no place yet is kept: skilld learnings"] * bool(counts.learnings)
+    reasons += [f"what you said stands already: {note}" for note in dict.fromkeys(counts.said[:_MAX_REASONS])]
     if counts.chatter:
         reasons.append(f"{counted(counts.chatter, 'turn')} held nothing that might last, by cheap rules")
     if counts.waiting:

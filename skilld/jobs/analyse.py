@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from skilld.classify.backends import OFFLINE, AwayError, Backend, Spec, make
 from skilld.classify.json_answer import BadReplyError
@@ -12,6 +14,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
+from skilld.jobs.placing import JobPlaces, find_places, seen
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, standing_instructions, why_session_left_alone
 from skilld.pipeline.edits import Composed, LintError
@@ -20,11 +23,26 @@ from skilld.proposals import lessons
 from skilld.proposals.staging_result import Staged
 from skilld.protocol import Analyse, BatchResult, Blame, NewLearning, Support
 from skilld.redact import RedactionError
+from skilld.skills.find import FILE
+from skilld.targets.route import Routed, ordered_file
 from skilld.text import sentences
-from skilld.types import Cause, Evidence, Message, Outcome, Proposal, State, Update, Usage
+from skilld.types import (
+    Cause,
+    Evidence,
+    Message,
+    Outcome,
+    Proposal,
+    SkillDoc,
+    SkillRef,
+    State,
+    TargetKind,
+    Update,
+    Usage,
+)
 
 Keep = Callable[[BatchResult], None]
 GONE = "its transcript cannot be read"
+NO_PLACE = "it belongs to none of the files here"
 UNREAD = "the model's answer could not be used"
 
 
@@ -64,14 +82,16 @@ class Analysis:
         self._batch = job.batch
         self._redact = redact
         self._keep_plan = keep
-        self._skills, self._unreadable = load_skills(job.batch.skills)
-        # Without a skill in use no model is asked: what is plainly said is kept for later.
+        self._skills, self._unreadable = load_skills(job.batch.skills if TargetKind.SKILL in job.targets else ())
+        self._places: JobPlaces | None = None
+        # Without anything to edit no model is asked: what is plainly said is kept for later.
         self._backend: Backend = make(job.backend if self._skills else Spec(OFFLINE))
         self._standing = list(job.open)
         self._messages: list[Message] = []
         self._staged = Staged(by_code=job.backend.model == OFFLINE)
         self._told = Usage()  # what the daemon has booked with the plan
         self._learnings: list[NewLearning] = []
+        self._notes: list[Proposal] = []
         self._supported: list[Support] = []
         self._if_given_up: list[NewLearning] = []
         self._cause: Blame | None = None
@@ -112,15 +132,17 @@ class Analysis:
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
         self._messages = conversation.read(self._batch, self._redact)
-        batch = self._batch
-        instructions = standing_instructions(batch.agent, batch.cwd, batch.home, batch.variables)
-        judge = Judge(self._backend, self._messages, self._skills, self._redact(instructions), self._redact)
-        verdict = judge.verdict()
+        if not self._skills and not self._waits_for_skill():
+            self._find_places()
+        instructions = self._redact(self._instructions())
+        judge = Judge(self._backend, self._messages, self._skills, instructions, self._redact)
+        verdict = self._as_placed(judge.verdict())
         if judge.unusable and not (verdict.proposed or verdict.learned):
             raise BadReplyError(judge.unusable[0])
         self.refused += judge.unusable
         self.refused += [f"The model's answer was not used: {why}" for why in verdict.faults]
         self._dropped += verdict.dropped
+        self._notes += [note for update, line in verdict.said if (note := self._note(update, line)) is not None]
         self._learn(verdict)
         read = {message.turn_key for message in self._messages}
         self.keep_words(GONE, [key for key in self._batch.turns if key not in read])
@@ -130,6 +152,7 @@ class Analysis:
         proposals = []
         for loaded in self._skills:
             mine = self._new([item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded)
+            mine = self._ripe(mine, loaded)
             if mine and (proposal := self._edited(judge, loaded, mine)):
                 proposals.append(proposal)
         if proposals:
@@ -141,13 +164,12 @@ class Analysis:
         unusable = [(item.name, item.why, item.path) for item in self._batch.unusable]
         known = {skill.name: skill.path for skill in self._batch.skills}
         unusable += [(name, why, known[name] if why == UNREADABLE else "") for name, why in self._unreadable]
-        names = {loaded.doc.number: loaded.doc.name for loaded in self._skills}
         for update, why in verdict.learned:
             if not self._skills and unusable:
                 name, reason, path = next((one for one in unusable if one[2]), unusable[0])
-                self._keep(update, f"{name} cannot be edited: {reason}", name, for_now=bool(path))
+                self._keep(update, f"{name} cannot be edited: {reason}", SkillRef(name, path), for_now=bool(path))
             else:
-                self._keep(update, why, names.get(update.skill or 0))
+                self._keep(update, why, self._file(update))
         # A model that was not asked might have heard more.
         if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:
@@ -168,8 +190,7 @@ class Analysis:
         verdict = Judge(make(Spec(OFFLINE)), messages, self._skills, "", self._redact).verdict()
         heard = [*(item.update for item in verdict.proposed), *(update for update, _ in verdict.learned)]
         for update in (update for update in heard if self._key(update.turn) in turns):
-            skill = next((loaded.doc.name for loaded in self._skills if loaded.doc.number == update.skill), None)
-            self._keep(update, why, skill, for_now=True)
+            self._keep(update, why, self._file(update), for_now=True)
 
     def blame(self, what: Cause, place: str = "", remedy: str = "") -> None:
         """Say what is in the way: what is met first."""
@@ -186,7 +207,8 @@ class Analysis:
             if why:
                 self._dropped.append(why)
             elif item.update.confidence < least:
-                self._keep(item.update, "you said no to such edits of this skill before", loaded.ref.name)
+                what = "skill" if loaded.ref.kind is TargetKind.SKILL else "file"
+                self._keep(item.update, f"you said no to such edits of this {what} before", loaded.ref)
             else:
                 new.append(item)
         return new
@@ -201,10 +223,10 @@ class Analysis:
         except SkilldError as error:
             self.refused.append(str(error))
             for item in checked:
-                self._keep(item.update, str(error), loaded.ref.name)
+                self._keep(item.update, str(error), loaded.ref)
         else:
             for item in composed.left_out:
-                self._keep(item.update, NO_EDIT, loaded.ref.name)
+                self._keep(item.update, NO_EDIT, loaded.ref)
             return self._proposal(loaded, composed)
         return None
 
@@ -246,7 +268,7 @@ class Analysis:
             summary=sentences([update.change for update in updates]),
             reason=sentences([update.reason for update in updates]),
             kind=updates[0].kind,
-            evidence=tuple(map(self._said, updates)),
+            evidence=(*map(self._said, updates), *self._before(updates)),
             confidence=min(update.confidence for update in updates),
             agent=self._batch.agent,
             session_id=self._batch.session_id,
@@ -254,13 +276,85 @@ class Analysis:
             created_at=self._job.closed_at,
             flags=composed.flags,
             updates=tuple(updates),
+            target=loaded.ref.kind,
+            agents=loaded.ref.agents,
         )
 
-    def _keep(self, update: Update, why: str, skill: str | None, *, for_now: bool = False) -> None:
-        said = self._said(update)
-        self._learnings.append(
-            NewLearning(said.turn, said.quote, update.change, update.kind, update.confidence, skill, why, for_now)
+    def _keep(self, update: Update, why: str, place: SkillRef | None, *, for_now: bool = False) -> None:
+        self._learnings.append(_learning(self._said(update), update, why, place, for_now=for_now))
+
+    def _find_places(self) -> None:
+        """Have the batch judged against the files that its agent loads."""
+        found = self._places = find_places(self._job, self._messages)
+        if not found.files:
+            return
+        self._skills = [*found.files, *found.overlaid.values()]
+        self._backend = make(self._job.backend)
+        if self._backend.name == OFFLINE:
+            overlaid = [one.doc for one in found.overlaid.values()]
+            refs = {one.doc.number: one.ref for one in found.files}
+            self._backend = Routed(self._backend, refs, overlaid, found.subjects)
+
+    def _file(self, update: Update) -> SkillRef | None:
+        """Return the file that an update is for, if there is one."""
+        return next((loaded.ref for loaded in self._skills if loaded.doc.number == update.skill), None)
+
+    def _waits_for_skill(self) -> bool:
+        """Whether a skill in use cannot be edited for now: its file is unfit, or not checked out."""
+        files = [Path(item.path) for item in self._batch.unusable if Path(item.path).name == FILE]
+        return any(_is_there(file) or any(_is_there(folder / ".git") for folder in file.parents) for file in files)
+
+    def _instructions(self) -> str:
+        """Return what the agent loads beside the files that are judged."""
+        if self._places is not None:
+            return self._places.instructions
+        return standing_instructions(self._batch.agent, self._batch.cwd, self._batch.home, self._batch.variables)
+
+    def _as_placed(self, verdict: Verdict) -> Verdict:
+        """Return the verdict with what is said of a skill that is never edited as words for another file."""
+        if self._places is None:
+            return verdict
+        texts = {message.turn: message.text for message in self._messages}
+        moved = [self._places.instead(item, texts[item.update.turn]) for item in verdict.proposed]
+        kept = [(item.update, NO_PLACE) for item in moved if item.update.skill is None]
+        return replace(
+            verdict,
+            proposed=tuple(item for item in moved if item.update.skill is not None),
+            learned=(*verdict.learned, *kept),
         )
+
+    def _ripe(self, checked: Sequence[Checked], loaded: Loaded) -> list[Checked]:
+        """Return what may be proposed now: a file is made for what was said in two sessions, or by order."""
+        if not loaded.ref.absent:
+            return list(checked)
+        texts = {message.turn: message.text for message in self._messages}
+        ripe = []
+        for item in checked:
+            if self._before([item.update]) or ordered_file(texts[item.update.turn]):
+                ripe.append(item)
+            else:
+                self._keep(item.update, self._why_unripe(loaded.ref), loaded.ref)
+        return ripe
+
+    def _why_unripe(self, ref: SkillRef) -> str:
+        unusable = [f"{name} cannot be edited: {why}" for name, why in self._unreadable]
+        unusable += [f"{item.name} cannot be edited: {item.why}" for item in self._batch.unusable]
+        return "; ".join([*unusable[:1], f"you said it once, and there is no {ref.name} yet"])
+
+    def _before(self, updates: Sequence[Update]) -> list[Evidence]:
+        """Return where the same was said in other sessions, and waits for a place."""
+        return [] if self._places is None else self._places.said_before(updates)
+
+    def _note(self, update: Update, line: str) -> Proposal | None:
+        """Return a note of what a `line` of a file that the agent loads says already."""
+        places = self._places or seen(self._job, self._skills)
+        if (found := places.where(line)) is None:
+            return None
+        ref, number = found
+        blank = self._proposal(Loaded(ref, b"", SkillDoc(0, ref.name, ref.path, "")), _unedited(update))
+        name = hashlib.sha256(f"{blank.id}\n{update.change}".encode()).hexdigest()[:8]
+        note, at = f"{ref.name}:{number} says it already", self._job.closed_at
+        return replace(blank, id=name, state=State.SAID, note=note, decided_at=at)
 
     def _said(self, update: Update) -> Evidence:
         return Evidence(self._key(update.turn), update.quote)
@@ -282,6 +376,7 @@ class Analysis:
             model=self._backend.name,
             usage=self._backend.usage - self._told,
             proposals=tuple(self._staged.made),
+            notes=tuple(self._notes),
             learnings=tuple(self._learnings),
             if_given_up=tuple(self._if_given_up),
             cause=self._cause,
@@ -292,5 +387,29 @@ class Analysis:
 
 def _of_proposal(proposal: Proposal, why: str, *, for_now: bool) -> list[NewLearning]:
     """Return what a proposal says as learnings."""
-    summary, kind, sure, skill = proposal.summary, proposal.kind, proposal.confidence, proposal.skill
-    return [NewLearning(said.turn, said.quote, summary, kind, sure, skill, why, for_now) for said in proposal.evidence]
+    place = SkillRef(proposal.skill, proposal.path, kind=proposal.target)
+    update = Update(None, "", proposal.summary, "", proposal.kind, 0, "", proposal.confidence)
+    return [_learning(said, update, why, place, for_now=for_now) for said in proposal.evidence]
+
+
+def _learning(said: Evidence, update: Update, why: str, place: SkillRef | None, *, for_now: bool) -> NewLearning:
+    return NewLearning(
+        turn=said.turn,
+        quote=said.quote,
+        change=update.change,
+        kind=update.kind,
+        confidence=update.confidence,
+        skill=place.name if place is not None and place.kind is TargetKind.SKILL else None,
+        why_kept=why,
+        for_now=for_now,
+        place_kind=place.kind if place is not None else None,
+        place=place.path if place is not None else "",
+    )
+
+
+def _is_there(path: Path) -> bool:
+    return os.path.exists(path)  # noqa: PTH110 - Path.exists raises for a name that no system takes
+
+
+def _unedited(update: Update) -> Composed:
+    return Composed((), b"", (), (Checked(update),))

@@ -37,7 +37,8 @@ def remake(job: Remake, keep: Callable[[BatchResult], None]) -> BatchResult:
             pass  # the skill was edited again since
     backend = make(job.backend)
     try:
-        if unwanted := why_session_left_alone(job.batch.cwd) or why_left_alone(Path(stale.path), stale.skill):
+        of_file = why_left_alone(Path(stale.path), stale.skill, stale.target)
+        if unwanted := why_session_left_alone(job.batch.cwd) or of_file:
             return BatchResult(outcome=Outcome.NOTHING, detail=unwanted)
         made = made_anew(stale, *texts(stale), backend)
     except AwayError:

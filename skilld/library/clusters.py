@@ -11,7 +11,7 @@ from enum import StrEnum
 from skilld.clock import seconds
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.types import Proposal, State
+from skilld.types import Proposal, State, TargetKind
 from skilld.words import content_stems
 
 # How much a thing that was said is to be relied on, from its evidence, what became of it, and its age. Pure.
@@ -167,7 +167,7 @@ def of_proposal(proposal: Proposal) -> Mention:
         id=proposal.id,
         text=proposal.summary,
         quote=" ".join(piece.quote for piece in proposal.evidence),
-        skill=proposal.skill,
+        skill=proposal.skill if proposal.target is TargetKind.SKILL else "",
         path=proposal.path,
         project=proposal.repo,
         piece=Piece(proposal.session_id, seconds(proposal.created_at) or 0.0, proposal.confidence),

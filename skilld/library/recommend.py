@@ -6,14 +6,13 @@ it, its description by how much it has to do with the work. Reasons add up, none
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from skilld.library.clusters import Ask, Mention, acceptance, asks, confidence
 from skilld.skills import Skill
-from skilld.words import content_stems
+from skilld.words import content_stems, likeness
 
 TOP = 10
 _ELSEWHERE = 0.6  # weight of what was said in another project, where one is named
@@ -98,12 +97,6 @@ class _Scores:
             said = tuple(reason for _, reason in reasons)
             found.append(Recommendation(skill, path if skill else "", round(1 - doubt, 3), said))
         return found
-
-
-def likeness(wanted: frozenset[str], other: frozenset[str]) -> float:
-    """Return how much two texts have to do with each other by their stems: the cosine, 0 to 1."""
-    shared = len(wanted & other)
-    return shared / math.sqrt(len(wanted) * len(other)) if shared else 0.0
 
 
 def told_of(feedback: Feedback, skill: str, path: str) -> tuple[int, int]:

@@ -14,7 +14,6 @@ from skilld.clock import seconds
 from skilld.ingest.discover import skill_places
 from skilld.library.merge import MERGED_FROM
 from skilld.library.patterns import COMPLETED
-from skilld.library.recommend import likeness
 from skilld.library.visibility import disabled, pinned
 from skilld.skills import Skill, Source, find
 from skilld.store import Store
@@ -22,7 +21,7 @@ from skilld.store.meta import INSTALLED_AT
 from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
 from skilld.types import Proposal, SkillRef, State
-from skilld.words import content_stems
+from skilld.words import content_stems, likeness
 
 # In which sessions each skill was used, and how that went. Pure but for `find`, which looks for a claimed path.
 #

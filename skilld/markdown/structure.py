@@ -163,3 +163,22 @@ def _headings(body: Sequence[Line]) -> list[tuple[int, int, int, str]]:
         if not _NO_PARAGRAPH.match(above) and not (out and out[-1][1] == index):
             out.append((index - 1, index + 1, 1 if under[1] else 2, above.strip()))
     return out
+
+
+# Lines of a file that a program keeps between markers of its own.
+
+_STARTS = re.compile(r"\s*<!--[^>]{0,200}\b(?:start|begin)\b[^>]{0,200}-->\s*", re.IGNORECASE)
+_STOPS = re.compile(r"\s*<!--[^>]{0,200}\b(?:end|stop)\b[^>]{0,200}-->\s*", re.IGNORECASE)
+
+
+def managed(body: Sequence[Line]) -> list[range]:
+    """Return the line numbers of each block that some program writes, from its first marker to its last."""
+    found: list[range] = []
+    start: int | None = None
+    for number, line in enumerate(body):
+        if start is None and "<!--" in line.text and _STARTS.fullmatch(line.text):
+            start = number
+        elif start is not None and "<!--" in line.text and _STOPS.fullmatch(line.text):
+            found.append(range(start, number + 1))
+            start = None
+    return found

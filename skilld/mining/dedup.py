@@ -25,6 +25,7 @@ _SAYS = {
     State.REVERTED: "new words: you took it out again as {id}",
     State.STALE: "new words: it was proposed as {id}",
     State.SUPERSEDED: "new words: it was proposed as {id}",
+    State.SAID: "new words: it stood already where it was said, as {id} tells",
 }
 _DECIDED_AGAINST = frozenset({State.REJECTED, State.REVERTED, State.DROPPED})
 

@@ -11,13 +11,12 @@ from skilld.classify.offline.detector import still_standing
 from skilld.classify.verify import as_typed
 from skilld.clock import seconds
 from skilld.library.clusters import Ask, Mention, Piece, asks, confidence
-from skilld.library.recommend import likeness
 from skilld.mining.session_summary import Row, as_task, typed
 from skilld.mining.sessions import Reader, Session, Transcript
 from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Part, Proof, Rejected, Sort
 from skilld.skills import Skill, Source
 from skilld.types import Kind, Message, Update
-from skilld.words import content_stems
+from skilld.words import content_stems, likeness
 
 SEVERAL = 2
 _SURE = 0.5  # least confidence in an ask

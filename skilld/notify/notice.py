@@ -127,14 +127,24 @@ def escaped(text: str) -> str:
     return cut(safe_text(fold(text)), _MAX_LENGTH).translate(_ESCAPED)
 
 
-def about_proposals(skills: Sequence[str]) -> str:
-    """Return what a notice says about proposals to these skills: counts and names, never a word of a transcript."""
-    counts = Counter(_name(name) for name in skills)
+def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
+    """Return what a notice says about proposals to files with these names: counts, never a word of a transcript.
+
+    `skills` says that all of them are skills.
+    """
+    counts = Counter(_name(name) for name in names)
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
-    rest = f" and {len(parts) - _NAMES} other skills" if len(parts) > _NAMES else ""
+    rest = f" and {len(parts) - _NAMES} other {'skills' if skills else 'files'}" if len(parts) > _NAMES else ""
     number = sum(counts.values())
-    to_look_at = f"{counted(number, 'skill update')} to look at"
+    to_look_at = f"{counted(number, 'skill update' if skills else 'update')} to look at"
     return f"{to_look_at}: {', '.join(parts[:_NAMES])}{rest}. Run: skilld review"
+
+
+def about_waiting(number: int) -> str:
+    """Return what a notice says about lasting things that have no file to go to yet."""
+    return (
+        f"{counted(number, 'thing')} you said {'waits' if number == 1 else 'wait'} for a place. Run: skilld learnings"
+    )
 
 
 def about_applied(applied: Sequence[tuple[str, str]]) -> str:

@@ -12,7 +12,7 @@ from skilld.context import Context, LoadedFile, Scope, context_of
 from skilld.context.values import within
 from skilld.errors import SkilldError
 from skilld.skills import read, why_left_alone
-from skilld.types import SkillDoc, SkillRef
+from skilld.types import SkillDoc, SkillRef, TargetKind
 
 UNREADABLE = "its SKILL.md cannot be read"
 _MOST = 64 * 1024
@@ -20,33 +20,49 @@ _MOST = 64 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A skill as it is on disk now, and as a classifier is shown it."""
+    """A file as it is on disk now (nothing, where it would be made), and as a classifier is shown it."""
 
     ref: SkillRef
     data: bytes
     doc: SkillDoc
 
 
-def load_skills(refs: Sequence[SkillRef]) -> tuple[list[Loaded], list[tuple[str, str]]]:
-    """Return the skills that may be edited, numbered from 1, and (name, why) of the others."""
+_WHOSE = {
+    TargetKind.INSTRUCTIONS: "of this project",
+    TargetKind.RULES: "of this project, for the files worked on",
+    TargetKind.PERSONAL: "of the person, for all projects",
+}
+
+
+def _told(ref: SkillRef) -> str:
+    """Return how a classifier is told what a file is."""
+    if ref.kind not in _WHOSE:
+        return ref.name
+    return f"{ref.name}, {_WHOSE[ref.kind]}{', not there yet' if ref.absent else ''}"
+
+
+def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Loaded], list[tuple[str, str]]]:
+    """Return the files that may be edited, numbered from `first`, and (name, why) of the others."""
     loaded: list[Loaded] = []
     left_out: list[tuple[str, str]] = []
     for ref in refs:
         try:
-            unwanted = why_left_alone(Path(ref.path), ref.name)
+            unwanted = why_left_alone(Path(ref.path), ref.name, ref.kind)
         except SkilldError as error:
             unwanted = str(error)
         if unwanted:
             left_out.append((ref.name, unwanted))
             continue
         try:
-            data = read(ref)
+            data = b"" if ref.absent else read(ref)
             text = data.decode("utf-8-sig")
         except (OSError, UnicodeDecodeError, SkilldError):
             left_out.append((ref.name, UNREADABLE))
             continue
-        number = len(loaded) + 1
-        loaded.append(Loaded(ref, data, SkillDoc(number, ref.name, ref.path, text, tuple(ref.used))))
+        number = first + len(loaded)
+        excerpt = ref.kind is not TargetKind.SKILL
+        doc = SkillDoc(number, _told(ref), ref.path, text, tuple(ref.used), excerpt)
+        loaded.append(Loaded(ref, data, doc))
     return loaded, left_out
 
 
@@ -64,14 +80,14 @@ def standing_instructions(agent: str, cwd: str | None, home: str, variables: Map
         return ""
     found = context_of(agent, "", cwd, home, environment=variables, untouched=False)
     files = [file for file in reversed(found.files) if file.entered and file.scope is not Scope.SKILL]
-    return "\n\n".join(file.text[:_MOST] for file in files if _is_own(file, found, home))
+    return "\n\n".join(file.text[:_MOST] for file in files if is_own(file, found, home))
 
 
 def _is_plain(cwd: str | None) -> TypeGuard[str]:
     return cwd is not None and Path(cwd).is_absolute() and ".." not in Path(cwd).parts
 
 
-def _is_own(file: LoadedFile, found: Context, home: str) -> bool:
+def is_own(file: LoadedFile, found: Context, home: str) -> bool:
     """Whether a file is ours and no link out of the project or of the home: a repository may hold any link."""
     ours = found.is_inside(file) if within(file.path, found.root) else within(file.real, home)
     try:

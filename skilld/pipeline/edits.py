@@ -14,7 +14,7 @@ from skilld.edit.insertion_point import DEFAULT_TITLE, insert_bullet
 from skilld.edit.operations import apply, places
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.markdown.skill_file import Line, parse
-from skilld.markdown.structure import Role, list_item, roles, sections
+from skilld.markdown.structure import Role, list_item, managed, roles, sections
 from skilld.pipeline.documents import Loaded
 from skilld.text import cut, fold, safe_text
 from skilld.types import BODY_OPS, Kind, Op, Operation, SkillDoc, Update
@@ -122,6 +122,8 @@ def compose(
     Raises RefusedError where the edit would do what no edit may, SkilldError where none could be made.
     """
     updates = [item.update for item in checked]
+    if loaded.ref.absent:
+        return check([_made(updates, loaded)], checked, loaded, typed, redact)
     if not backend.together:
         return check(_one_by_one(backend, updates, loaded), checked, loaded, typed, redact)
 
@@ -147,9 +149,11 @@ def check(
     redact: Callable[[str], str],
 ) -> Composed:
     """Return what the operations come to, or raise as `compose` does where they may not be proposed."""
-    if any(operation.op not in BODY_OPS for operation in operations):
+    if any(operation.op not in BODY_OPS for operation in operations) and not loaded.ref.absent:
         raise RefusedError("The edit was not made", "it is more than a change of the skill's body")
     after = apply(loaded.data, operations)
+    if _managed(loaded.data) != _managed(after):
+        raise SkilldError("The edit was not made", "it would change lines that a program keeps between markers")
     if any(redact(part) != part for operation in operations for part in (operation.anchor, operation.text)):
         raise RefusedError("The edit was not made", "it would store a line that holds a secret")
     ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])
@@ -187,7 +191,7 @@ def apart(
     why_not = SkilldError("The edit was not made", "nothing is left of it")
     for item in checked:
         try:
-            if adds(item):
+            if adds(item) and not now.ref.absent:
                 one = check(placed([item.update], now.data), [item], now, typed, redact)
             else:
                 one = compose(backend, [item], now, typed, redact, tell=False)
@@ -203,6 +207,11 @@ def apart(
     if not kept:
         raise why_not
     return replace(check(operations, kept, loaded, typed, redact), left_out=tuple(left_out))
+
+
+def _managed(data: bytes) -> list[str]:
+    body = parse(data).body
+    return [line.text for block in managed(body) for line in body[block.start : block.stop]]
 
 
 def _operations(suggestion: list[Operation] | str, data: bytes) -> list[Operation]:
@@ -236,6 +245,12 @@ def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> 
         data = apply(data, steps)
         operations += steps
     return operations
+
+
+def _made(updates: Sequence[Update], loaded: Loaded) -> Operation:
+    """Return the operation that makes a file of nothing but the changes."""
+    lines = [f"- {update.change}" for update in updates]
+    return Operation(Op.CREATE, loaded.ref.kind.value, "\n".join([f"# {DEFAULT_TITLE}", "", *lines, ""]))
 
 
 def adds(item: Checked) -> bool:

@@ -23,8 +23,9 @@ from skilld.git.repo import Repo
 from skilld.git.run import one_command
 from skilld.proposals.submit import private_repositories
 from skilld.protocol import Recall, RecoveryResult
+from skilld.skills.find import FILE
 from skilld.text import fold
-from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, State
+from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, State, TargetKind
 
 FLAG = "found again in git after the database was damaged"
 _HISTORY = 500  # commits of a skill that are looked through for accepted proposals
@@ -101,12 +102,13 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
     except (SkilldError, ValueError):
         return
     said = _paragraphs(commit)
+    is_skill = Path(changed[0]).name.casefold() == FILE.casefold()
     at = rfc3339(commit.author.seconds)
     yield Proposal(
         id=commit.proposals[0],
         batch_id=commit.trailers.get("Skilld-Batch", ""),
         state=state,
-        skill=Path(changed[0]).parent.name,
+        skill=Path(changed[0]).parent.name if is_skill else changed[0],
         path=str(repo.toplevel / changed[0]),
         repo=str(repo.address),
         relpath=changed[0],
@@ -126,6 +128,7 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         flags=(FLAG,),
         landed=commit.oid if state is State.ACCEPTED else "",
         decided_at=at if state is State.ACCEPTED else "",
+        target=TargetKind.SKILL if is_skill else TargetKind.INSTRUCTIONS,
     )
 
 

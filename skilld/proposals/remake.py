@@ -125,4 +125,4 @@ def _edit(
 
 def _loaded(proposal: Proposal, text: bytes) -> Loaded:
     doc = SkillDoc(1, proposal.skill, proposal.path, text.decode("utf-8-sig"))
-    return Loaded(SkillRef(proposal.skill, proposal.path), text, doc)
+    return Loaded(SkillRef(proposal.skill, proposal.path, kind=proposal.target, agents=proposal.agents), text, doc)

@@ -36,12 +36,16 @@ def record(store: Store, batch: StoredBatch, result: BatchResult, now: float) ->
                 why_kept=item.why_kept,
                 confidence=item.confidence,
                 created_at=rfc3339(now),
+                place_kind=item.place_kind or "",
+                place=item.place,
             )
         )
     if result.model:
         store.usage.add(day(now), result.model, batch.job.skills[0].name if batch.job.skills else "", result.usage)
     for said in result.supported:
         store.proposals.support(said.proposal, said.evidence)
+    for note in result.notes:
+        store.proposals.add(note)
     new = [proposal.id for proposal in result.proposals if store.proposals.add(proposal)]
     for made in result.proposals:  # what was only kept until it could be proposed
         for evidence in made.evidence:

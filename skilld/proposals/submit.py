@@ -23,7 +23,7 @@ from skilld.proposals.staging_result import Staged
 from skilld.skills import why_left_alone
 from skilld.skills.find import FILE
 from skilld.skills.spec import faults
-from skilld.types import Proposal, State
+from skilld.types import Proposal, State, TargetKind
 
 # An edit that is on no branch, placed anew where the lines that it is anchored on are not in the skill.
 #
@@ -189,16 +189,24 @@ def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
     if not proposal.creates:
         maker = next((other for other in others if other.creates and other.path == proposal.path), None)
         if maker is not None:
-            raise RefusedError(_TITLE, f"{maker.id}, which is open, makes that skill: decide on it first")
+            raise RefusedError(_TITLE, f"{maker.id}, which is open, makes that {_what(proposal)}: decide on it first")
         return proposal
     path = Path(proposal.path)
+    if proposal.target is not TargetKind.SKILL:
+        if why := why_left_alone(path, proposal.skill, proposal.target):
+            raise RefusedError(_TITLE, why)
+        return proposal
     wrong = [fault for operation in proposal.operations for fault in faults(operation.text, path.parent.name)]
     if path.name != FILE or wrong:
         raise RefusedError(_TITLE, "; ".join(wrong) or f"a skill's file is called {FILE}")
-    if why := why_left_alone(path, proposal.skill):
+    if why := why_left_alone(path, proposal.skill, proposal.target):
         raise RefusedError(_TITLE, why)
     said = proposal.summary if proposal.summary.startswith(NEW) else NEW + proposal.summary
     return replace(proposal, summary=said)
+
+
+def _what(proposal: Proposal) -> str:
+    return "skill" if proposal.target is TargetKind.SKILL else "file"
 
 
 @one_command()

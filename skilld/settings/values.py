@@ -14,6 +14,7 @@ from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, Pydanti
 from skilld.agents import ADAPTERS
 from skilld.clock import day_minutes
 from skilld.errors import UsageError
+from skilld.types import TargetKind
 
 VARIABLES = "SKILLD_"  # what their names begin with
 _BUILT_IN = ("auto", "offline", "agent")
@@ -86,6 +87,9 @@ def _names(value: object) -> object:
     return [part.strip() for part in value.split(",") if part.strip()] if isinstance(value, str) else value
 
 
+Targets = Annotated[list[TargetKind], NoDecode, BeforeValidator(_names)]
+
+
 class Auto(_Section):
     """What is applied without being asked for, as a commit of its own: sure additions of plain words only."""
 
@@ -93,6 +97,9 @@ class Auto(_Section):
         default_factory=list, description="names of skills that apply = auto holds for, where it is stage for the rest"
     )
     confidence: float = Field(0.8, ge=0, le=1, description="how sure a proposal must be to be applied")
+    targets: Targets = Field(
+        default_factory=lambda: [TargetKind.SKILL], description="kinds of files that are edited unasked, as in targets"
+    )
 
 
 class Mine(_Section):
@@ -137,6 +144,9 @@ class Settings(BaseSettings):
     model_api_key: str | None = Field(None, repr=False, description="else the provider's own variable is used")
     apply: Literal["stage", "auto"] = Field(
         "stage", description="stage: every edit waits for you on the staging branch; auto: plain, sure ones do not"
+    )
+    targets: Targets = Field(
+        default_factory=lambda: list(TargetKind), description="kinds of files that edits are proposed for"
     )
     batch: Batch = Batch()
     notify: Notify = Notify()

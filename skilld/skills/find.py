@@ -1,7 +1,7 @@
 """Find the SKILL.md that a session used, and say whether it may be edited.
 
-What comes from a log is a claim: a path counts only below a known skill folder, links are resolved first, and the file
-must be a regular one of our own. Knows nothing of git.
+What comes from a log is a claim: a path counts only below a known skill folder, or in a repository that is the
+person's; links are resolved first, and the file must be a regular one of our own. Runs no git.
 """
 
 from __future__ import annotations
@@ -27,8 +27,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 # Copies that are thrown away on update, or belong to the agent itself.
 _NOT_OURS = (("plugins", "cache"), ("plugins", "marketplaces"), ("skills", ".system"), ("bundled-skills",))
 
+# Folders of a repository in which other people's things are installed.
+_OTHERS = frozenset(("node_modules", "site-packages", "vendor", ".venv", "venv"))
+
 # No project stands in these; links there lead to wherever some process is (/proc/self/cwd).
-_NO_PROJECT = ("proc", "sys", "dev")
+NO_PROJECT = ("proc", "sys", "dev")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +50,14 @@ class Places:
 class Unusable:
     """A skill that was used and cannot be edited; `why` is a clause for the person.
 
-    `path` is its file, where that is known and it is the file that stands in the way, which may change.
+    `path` is its file, where that is known and it is the file that stands in the way, which may change. `text_path` is
+    the file of one that is never edited, and may be read to tell what is said of it.
     """
 
     name: str
     why: str
     path: str = field(default="", compare=False)
+    text_path: str = field(default="", compare=False)
 
 
 def find(name: str, path: str | None, cwd: str | None, places: Places) -> SkillRef | Unusable:
@@ -61,17 +66,17 @@ def find(name: str, path: str | None, cwd: str | None, places: Places) -> SkillR
     With a `path` only that is looked at; else `name` is looked for from `cwd` upwards and in the absolute folders.
     """
     try:
-        return _by_path(name, Path(path), places) if path is not None else _by_name(name, cwd, places)
+        return _by_path(name, Path(path), cwd, places) if path is not None else _by_name(name, cwd, places)
     except (OSError, ValueError, RuntimeError):  # a folder we may not enter, a path no system takes, a loop of links
         return Unusable(name, "its SKILL.md cannot be reached", path or cwd or "")
 
 
-def _by_path(name: str, claimed: Path, places: Places) -> SkillRef | Unusable:
+def _by_path(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
     if not claimed.is_absolute() or claimed.name != FILE or ".." in claimed.parts:
         return Unusable(name, "the log names no SKILL.md for it")
     short = name.rsplit(":", 1)[-1]
     # What the log calls it is free text; the folder's name is what agents call it.
-    return _check(short if _NAME.fullmatch(short) else claimed.parent.name, claimed, places)
+    return _check(short if _NAME.fullmatch(short) else claimed.parent.name, claimed, cwd, places)
 
 
 def _by_name(name: str, cwd: str | None, places: Places) -> SkillRef | Unusable:
@@ -82,7 +87,7 @@ def _by_name(name: str, cwd: str | None, places: Places) -> SkillRef | Unusable:
     for folder in _folders(cwd, places):
         candidate = folder / name / FILE
         if candidate.is_file():
-            return _check(name, candidate, places)
+            return _check(name, candidate, cwd, places)
     return Unusable(name, "its SKILL.md was not found", cwd or "")
 
 
@@ -121,17 +126,18 @@ def _folders(cwd: str | None, places: Places) -> Iterator[Path]:
     yield from places.absolute
 
 
-def _check(name: str, claimed: Path, places: Places) -> SkillRef | Unusable:
-    base = _skill_folder(claimed, places)
-    if base is None:
+def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:
+    base = _skill_folder(claimed, places) or _own_repository(claimed, cwd)
+    if base is None and not _is_copy(claimed):
         return Unusable(name, "it lies outside the known skill folders")
     try:
         real = spelled(claimed.resolve(strict=True))
         facts = real.stat()
     except FileNotFoundError:
-        return Unusable(name, "its SKILL.md is gone", str(claimed))
-    if any(_has_run(part, run) for part in (claimed.parts, real.parts) for run in _NOT_OURS):
-        return Unusable(name, "it is a plugin's or the agent's own copy, replaced on update")
+        return Unusable(name, "its SKILL.md is gone", str(claimed) if base else "")
+    if base is None or _is_copy(claimed) or _is_copy(real):
+        text = str(real) if _is_copy(real) and real.name == FILE else ""
+        return Unusable(name, "it is a plugin's or the agent's own copy, replaced on update", text_path=text)
     if real.name.casefold() != FILE.casefold():
         return Unusable(name, "its SKILL.md is a link to something else", str(claimed))
     known = replace(places, in_project=(*places.in_project, *places.linked))
@@ -157,12 +163,30 @@ def _skill_folder(path: Path, places: Places) -> Path | None:
     return None
 
 
+def _own_repository(path: Path, cwd: str | None) -> Path | None:
+    """Return the repository that a skill lies in, where it is the person's: they commit to it, or work in it now."""
+    if not _OTHERS.isdisjoint(path.parts):
+        return None
+    root = next((folder for folder in path.parents[:-1] if os.path.lexists(folder / ".git")), None)
+    if root is None or not _is_ours(root):
+        return None
+    if cwd is not None and ".." not in Path(cwd).parts and Path(cwd).is_relative_to(root):
+        return root
+    from skilld.git.ownership import is_plainly_own  # seldom needed
+
+    return root if is_plainly_own(root) else None
+
+
+def _is_copy(path: Path) -> bool:
+    return any(_has_run(path.parts, run) for run in _NOT_OURS)
+
+
 def _has_run(parts: tuple[str, ...], run: tuple[str, ...]) -> bool:
     return any(parts[i : i + len(run)] == run for i in range(len(parts)))
 
 
 def _is_ours(folder: Path) -> bool:
-    if folder.parts[1:2] and folder.parts[1] in _NO_PROJECT:
+    if folder.parts[1:2] and folder.parts[1] in NO_PROJECT:
         return False
     try:
         facts = folder.stat()
@@ -196,12 +220,12 @@ def _alike(name: str) -> str:
     return unicodedata.normalize("NFD", name).casefold()
 
 
-def unfit(facts: os.stat_result) -> str:
-    """Return why a file with these facts is not read as a skill: a clause for the person, empty where it is fit."""
+def unfit(facts: os.stat_result, what: str = "its SKILL.md") -> str:
+    """Return why a file with these facts is not read: a clause for the person, empty where it is fit."""
     if not stat.S_ISREG(facts.st_mode):
-        return "its SKILL.md is not a regular file"
+        return f"{what} is not a regular file"
     if facts.st_uid != os.geteuid():
-        return "its SKILL.md belongs to another user"
+        return f"{what} belongs to another user"
     if facts.st_nlink != 1:
-        return "its SKILL.md has several hard links"
-    return "its SKILL.md is over 1 MiB" if facts.st_size > MAX_BYTES else ""
+        return f"{what} has several hard links"
+    return f"{what} is over 1 MiB" if facts.st_size > MAX_BYTES else ""

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from skilld.errors import SkilldError
 from skilld.files import read_plain
+from skilld.types import TargetKind
 
 FILE = ".skilld.toml"
 _MAX_BYTES = 64 * 1024
@@ -24,30 +25,32 @@ _MAX_DEPTH = 256  # folders above a skill; each is looked into by its whole path
 
 @dataclass(frozen=True, slots=True)
 class ProjectConfig:
-    """What the file in `folder` asks: nothing below it (not `enabled`), no skill with such a name, no such path."""
+    """What the file in `folder` asks: nothing below it (not `enabled`), no file with such a name, path or kind."""
 
     folder: Path
     enabled: bool = True
     never: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    targets: tuple[str, ...] = tuple(TargetKind)
 
-    def why_not(self, path: Path, name: str = "") -> str:
-        """Return why skilld leaves `path` (the skill `name` there, or a session's folder) alone; empty if not."""
+    def why_not(self, path: Path, name: str = "", kind: TargetKind | None = None) -> str:
+        """Return why skilld leaves `path` (the file called `name` there, or a session's folder) alone; empty if not."""
         inside = path.relative_to(self.folder)
         parts = [part.as_posix() for part in (inside, *inside.parents)]
         ignored = any(fnmatchcase(part, glob.rstrip("/")) for glob in self.ignore for part in parts)
-        if self.enabled and name not in self.never and not ignored:
+        wanted = kind is None or kind in self.targets
+        if self.enabled and wanted and name not in self.never and not ignored:
             return ""
         return f"{self.folder / FILE} asks to leave it alone"
 
 
-def why_left_alone(path: Path, name: str = "") -> str:
+def why_left_alone(path: Path, name: str = "", kind: TargetKind | None = None) -> str:
     """Return why the projects around `path` want it left alone: a clause for the person, empty where none does.
 
-    `path` is an absolute one: the SKILL.md of the skill `name`, or the folder of a session. Raises SkilldError where a
-    file on the way is not understood.
+    `path` is an absolute one: of the file called `name`, which is of this `kind`, or a session's folder. Raises
+    SkilldError where a file on the way is not understood.
     """
-    reasons = (narrowing.why_not(path, name) for narrowing in _around(path))
+    reasons = (narrowing.why_not(path, name, kind) for narrowing in _around(path))
     return next((reason for reason in reasons if reason), "")
 
 
@@ -74,12 +77,15 @@ def _read(folder: Path) -> ProjectConfig:
 
 
 def _parsed(folder: Path, values: dict[str, object]) -> ProjectConfig:
-    if set(values) - {"enabled", "never", "ignore"}:
-        raise ValueError("it has keys that are none of enabled, never and ignore")
+    if set(values) - {"enabled", "never", "ignore", "targets"}:
+        raise ValueError("it has keys that are none of enabled, never, ignore and targets")
     enabled = values.get("enabled", True)
     if enabled not in (True, False):
         raise ValueError("enabled is neither true nor false")
-    return ProjectConfig(folder, bool(enabled), _texts(values, "never"), _texts(values, "ignore"))
+    targets = _texts(values, "targets") if "targets" in values else tuple(TargetKind)
+    if unknown := set(targets) - set(TargetKind):
+        raise ValueError(f"targets has {min(unknown)!r}, and there are {', '.join(TargetKind)}")
+    return ProjectConfig(folder, bool(enabled), _texts(values, "never"), _texts(values, "ignore"), targets)
 
 
 def _texts(values: dict[str, object], key: str) -> tuple[str, ...]:

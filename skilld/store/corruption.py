@@ -26,7 +26,19 @@ _TABLES = (
 )
 _GENERATIONS = 3  # of copies, each at least a day older than the one before
 _JSON = {
-    *("value", "cursor", "parser", "job", "kept", "operations", "evidence", "flags", "updates", "proposal_ids"),
+    *(
+        "value",
+        "cursor",
+        "parser",
+        "job",
+        "kept",
+        "operations",
+        "evidence",
+        "flags",
+        "agents",
+        "updates",
+        "proposal_ids",
+    ),
     *("tools", "skills"),
 }
 

@@ -1,4 +1,4 @@
-"""Lasting things said that had no skill to go to: redacted quotes, with where and when."""
+"""Lasting things said that wait for a place: redacted quotes, with where and when."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from dataclasses import astuple, dataclass
 
 @dataclass(frozen=True, slots=True)
 class Learning:
-    """One lasting thing said, kept for later. `why_kept` says why it is not a proposal."""
+    """One lasting thing said, kept for later. `why_kept` says why it is not a proposal.
+
+    `place` is the path of the file it would go to and `place_kind` its kind (TargetKind); empty where there is none.
+    """
 
     id: str
     turn_key: str
@@ -23,6 +26,8 @@ class Learning:
     why_kept: str
     confidence: float
     created_at: str
+    place_kind: str = ""
+    place: str = ""
 
 
 class Learnings:
@@ -34,7 +39,7 @@ class Learnings:
     def add(self, learning: Learning) -> None:
         """Keep a learning; the same id a second time changes nothing."""
         self._db.execute(
-            "INSERT OR IGNORE INTO learnings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(learning)
+            "INSERT OR IGNORE INTO learnings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(learning)
         )
 
     def among(self, ids: Iterable[str]) -> list[str]:
@@ -54,6 +59,11 @@ class Learnings:
     def count(self) -> int:
         """Return how many there are."""
         (number,) = self._db.execute("SELECT count(*) FROM learnings").fetchone()
+        return int(number)
+
+    def homeless(self) -> int:
+        """Return how many wait for a file that is not there yet."""
+        (number,) = self._db.execute("SELECT count(*) FROM learnings WHERE place_kind NOT IN ('', 'skill')").fetchone()
         return int(number)
 
     def forget(self, learning_id: str) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import astuple, fields, replace
 from typing import Any
 
 from skilld.store.batches import REMAKE
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update
+from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
 
 MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
 
@@ -66,7 +66,8 @@ class Proposals:
         One that is being made anew may be back on its branch before that is written down.
         """
         rows = self._db.execute(
-            """SELECT id FROM proposals WHERE state NOT IN ('open', 'dropped') AND NOT (state = 'stale' AND EXISTS (
+            """SELECT id FROM proposals WHERE state NOT IN ('open', 'dropped', 'said')
+               AND NOT (state = 'stale' AND EXISTS (
                SELECT 1 FROM batches WHERE batches.id = ? || proposals.id AND batches.state IN ('pending', 'running')))
                ORDER BY decided_at DESC LIMIT 500""",
             (REMAKE,),
@@ -201,9 +202,9 @@ def _to_row(name: str, value: object) -> object:
             return json.dumps([[e.turn, e.quote] for e in value])
         case "updates", tuple():
             return json.dumps([astuple(update) for update in value])
-        case "flags", tuple():
+        case "flags" | "agents", tuple():
             return json.dumps(list(value))
-        case _, State() | Kind():
+        case _, State() | Kind() | TargetKind():
             return value.value
     return value
 
@@ -213,6 +214,8 @@ def _from_row(row: sqlite3.Row) -> Proposal:
     values["operations"] = tuple(Operation(Op(op), anchor, text) for op, anchor, text in json.loads(row["operations"]))
     values["evidence"] = tuple(Evidence(turn, quote) for turn, quote in json.loads(row["evidence"]))
     values["flags"] = tuple(json.loads(row["flags"]))
+    values["agents"] = tuple(json.loads(row["agents"]))
+    values["target"] = TargetKind(row["target"])
     values["updates"] = tuple(_update(item) for item in json.loads(row["updates"]))
     values["state"] = State(row["state"])
     values["kind"] = Kind(row["kind"])

@@ -263,6 +263,13 @@ def _m0012_updates(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE proposals ADD COLUMN updates TEXT NOT NULL DEFAULT '[]'")
 
 
+def _m0013_targets(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE proposals ADD COLUMN target TEXT NOT NULL DEFAULT 'skill'")
+    db.execute("ALTER TABLE proposals ADD COLUMN agents TEXT NOT NULL DEFAULT '[]'")  # JSON: those that load the file
+    db.execute("ALTER TABLE learnings ADD COLUMN place_kind TEXT NOT NULL DEFAULT ''")
+    db.execute("ALTER TABLE learnings ADD COLUMN place TEXT NOT NULL DEFAULT ''")  # the path of the file it would go to
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
@@ -274,6 +281,7 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0010_judged", _m0010_judged),
     ("0011_dropped", _m0011_dropped),
     ("0012_updates", _m0012_updates),
+    ("0013_targets", _m0013_targets),
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -195,6 +195,20 @@ class Transcripts(Files):
         return None if row is None else row["cwd"]
 
     # summaries ------------------------------------------------------------------------------------------------------
+
+    def agents_in(self, folder: str) -> list[str]:
+        """Return the agents that worked in a folder or below it."""
+        rows = self._db.execute(
+            "SELECT DISTINCT agent FROM sessions WHERE cwd = ? OR substr(cwd, 1, ?) = ? ORDER BY agent",
+            (folder, len(folder) + 1, f"{folder}/"),
+        )
+        return [row["agent"] for row in rows]
+
+    def sessions_of(self, keys: Sequence[str]) -> set[str]:
+        """Return the sessions in which turns were said, as far as they are known."""
+        marks = ", ".join("?" * len(keys))
+        rows = self._db.execute(f"SELECT DISTINCT session_id FROM turns WHERE key IN ({marks})", keys)  # noqa: S608 - marks
+        return {row["session_id"] for row in rows}
 
     def summary(self) -> dict[str, dict[str, Any]]:
         """Return per agent: files, turns that count, malformed lines, time of the newest growth (Unix seconds)."""

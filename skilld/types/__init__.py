@@ -23,7 +23,7 @@ from skilld.types.events import (
     ToolResult,
     Turn,
 )
-from skilld.types.judging import Cause, ClosedBy, Kind, Message, Outcome, SkillDoc, SkillRef, Update, Usage
+from skilld.types.judging import Cause, ClosedBy, Kind, Message, Outcome, SkillDoc, SkillRef, TargetKind, Update, Usage
 from skilld.types.proposals import BODY_OPS, Evidence, Op, Operation, Proposal, State
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "SkillUse",
     "Span",
     "State",
+    "TargetKind",
     "ToolCall",
     "ToolEvent",
     "ToolOutcome",

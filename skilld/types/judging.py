@@ -17,13 +17,29 @@ class ClosedBy(StrEnum):
     EDITED = "edited"  # no turns: the person edited the lines that a proposal was made for, and it is made anew
 
 
+class TargetKind(StrEnum):
+    """What sort of file an edit goes to."""
+
+    SKILL = "skill"
+    INSTRUCTIONS = "instructions"  # CLAUDE.md, AGENTS.md and the like in a project
+    RULES = "rules"  # a file of rules, which patterns of paths may bring in
+    PERSONAL = "personal"  # the person's own instructions, for all projects
+
+
 @dataclass(frozen=True, slots=True)
 class SkillRef:
-    """A skill in use, its file checked: `path` is the real one. `used` says after how many turns of a batch it was."""
+    """A file that an edit may go to, checked: a skill in use, or another one that agents load.
+
+    `path` is the real one, `name` what people call it. `used` says after how many turns of a batch a skill was.
+    `agents` are those that load a file that is no skill. One that is `absent` would be made.
+    """
 
     name: str
     path: str
     used: tuple[int, ...] = ()
+    kind: TargetKind = TargetKind.SKILL
+    agents: tuple[str, ...] = ()
+    absent: bool = False
 
 
 class Kind(StrEnum):
@@ -58,13 +74,17 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class SkillDoc:
-    """A skill as it is shown to the classifier: `number` (from 1) is how a model names it; `used` as in SkillRef."""
+    """A file as it is shown to the classifier: `number` (from 1) is how a model names it; `used` as in SkillRef.
+
+    Of one with `excerpt` a model is shown no more than has to do with what was said.
+    """
 
     number: int
     name: str
     path: str
     text: str
     used: tuple[int, ...] = ()
+    excerpt: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.answers import CHANGE, NOTHING, operations, updates
-from support.live_project import Project
+from support.live_project import SKILL_TEXT, Project
 from support.program import Program
 from support.session import CHATTER, LASTING, Session
 from support.stub_model import GARBAGE, Reply, StubModel, said
@@ -214,13 +214,24 @@ def test_chatter_asks_no_model(home: Path, project: Project) -> None:
     assert program.json("status")["batches"]["done"] == 1
 
 
-def test_without_a_skill_no_model_is_asked(home: Path, project: Project) -> None:
+def test_without_a_skill_a_model_chooses_among_the_files_that_the_agent_loads(home: Path, project: Project) -> None:
+    """Y1, Y6: the places are numbered as skills are, one that is not there yet too."""
+    (project.root / "CLAUDE.md").write_text(SKILL_TEXT.partition("## Steps")[2])
+    project.git("add", "CLAUDE.md")
+    project.git("commit", "--quiet", "--message", "Add CLAUDE.md")
     with StubModel() as model:
+        model.queue(updates(), operations(), NOTHING)
         program = _program(home, model)
         Session(home, project).type("hello", LASTING, "ok", "thanks", "go on")
         program.run("run", "--once")
-        assert model.bodies == []
-    assert len(program.json("learnings")) == 1
+        asked = said(model.bodies[0])
+    assert '<skill_definition number="1" name="CLAUDE.md, of this project">' in asked
+    assert (
+        '<skill_definition number="2" name="~/.claude/CLAUDE.md, of the person, for all projects, not there yet">'
+        in asked
+    )
+    (proposal,) = program.json("proposals")
+    assert (proposal["relpath"], proposal["model"]) == ("CLAUDE.md", "openai/stub")
 
 
 @pytest.mark.parametrize("reply", [Reply(status=429, retry_after=30), Reply(status=500), GARBAGE])

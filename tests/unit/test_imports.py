@@ -25,7 +25,7 @@ LAYERS = (
     ("settings", "paths", "logs", "console", "context", "protocol"),
     ("store", "crash", "service", "demo"),
     ("ingest",),
-    ("pipeline",),
+    ("pipeline", "targets"),
     ("proposals", "evaluate", "library"),
     ("jobs", "exchange"),
     ("worker",),

@@ -76,7 +76,7 @@ def test_a_file_further_in_narrows_further_and_never_widens(project: Path) -> No
         ("enabled = 'no'", "enabled is neither true nor false"),
         ("enabled = ", "it is no TOML"),
         ("x = " + "[" * 5000, "recursion"),
-        ("model = 'openai/gpt'", "it has keys that are none of enabled, never and ignore"),
+        ("model = 'openai/gpt'", "it has keys that are none of enabled, never, ignore and targets"),
         ("never = 'deploy'", "never is no list of texts"),
         ("ignore = [1]", "ignore is no list of texts"),
         ("#" * 70_000, "it has 70000 bytes, more than 65536"),

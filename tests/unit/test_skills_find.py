@@ -108,15 +108,24 @@ def test_a_claim_that_is_no_absolute_path_of_a_skill_is_refused(project: Path, p
 @pytest.mark.parametrize(
     "claim",
     [
-        "{project}/docs/SKILL.md",
+        "{project}/node_modules/notes/SKILL.md",
         "/etc/SKILL.md",
-        "{project}/.claude/skillsets/notes/SKILL.md",
         "/SKILL.md",
         "/.claude/skills/x/SKILL.md",
     ],
 )
 def test_a_claim_outside_the_known_skill_folders_is_refused(project: Path, places: Places, claim: str) -> None:
     assert _why(find("notes", claim.format(project=project), None, places)) == "it lies outside the known skill folders"
+
+
+@pytest.mark.parametrize("folder", ["skills/notes", "plugin/skills/notes", ".claude/skillsets/notes", "notes"])
+def test_a_skill_anywhere_in_ones_own_repository_is_found(project: Path, places: Places, folder: str) -> None:
+    """Y11; the repository of a clone that is only looked at is not one's own, unless the session works in it."""
+    path = _skill(project / folder)
+    assert find("notes", str(path), None, places) == SkillRef("notes", str(path))
+    (project / ".git/config").write_text('[remote "origin"]\n')
+    assert _why(find("notes", str(path), None, places)) == "it lies outside the known skill folders"
+    assert find("notes", str(path), str(project), places) == SkillRef("notes", str(path))
 
 
 @pytest.mark.parametrize("part", ["a\0b", "x" * 5000, "\ud800"])

@@ -134,21 +134,26 @@ def test_what_was_dropped_in_an_old_database_is_dropped_since_then(
     new.close()
 
 
-@pytest.mark.parametrize("until", ["0009_causes", "0010_judged", "0011_dropped", "0012_updates"])
+@pytest.mark.parametrize("until", ["0009_causes", "0010_judged", "0011_dropped", "0012_updates", "0013_targets"])
 def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_being_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: str
 ) -> None:
     """Parts 6 and 7: killed before the migration `until`, then brought up, lost, and rebuilt from its journal."""
     path = tmp_path / "skilld.db"
     known = [name for name, _ in MIGRATIONS]
-    # Proposals are written by today's code, which knows the column of 0012: it is taken away again below.
-    updates = MIGRATIONS[known.index("0012_updates")]
-    monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS[: known.index("0009_causes")], updates))
+    # Rows are written by today's code, which knows the columns of 0012 and 0013: they are taken away again below.
+    later = MIGRATIONS[known.index("0012_updates") :]
+    monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS[: known.index("0009_causes")], *later))
     old = Store.open(path)
     for name in ("p1", "p2"):
         old.proposals.add(a_proposal(id=name))
-    old._db.execute("ALTER TABLE proposals DROP COLUMN updates")
-    old._db.execute("DELETE FROM migrations WHERE name = '0012_updates'")
+    old.learnings.add(Learning("l1", "t1", "Be brief.", "Be brief.", "fact", "codex", "s1", None, None, "", 0.5, ""))
+    for table, column in (
+        *(("proposals", name) for name in ("updates", "target", "agents")),
+        *(("learnings", name) for name in ("place_kind", "place")),
+    ):
+        old._db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    old._db.execute("DELETE FROM migrations WHERE name >= '0012'")
     old.proposals.set_missing("p1", "2026-03-02T11:00:00Z")
     for name, state in (("b1", "pending"), ("b2", "parked")):
         old._db.execute(
@@ -156,7 +161,6 @@ def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_bein
                VALUES (?, 'claude-code', 's1', 'idle', ?, '{}', 2, '2026-03-02T10:00:00Z')""",
             (name, state),
         )
-    old.learnings.add(Learning("l1", "t1", "Be brief.", "Be brief.", "fact", "codex", "s1", None, None, "", 0.5, ""))
     old.close()
     monkeypatch.setattr(schema, "MIGRATIONS", MIGRATIONS[: known.index(until)])
     Store.open(path, journaled=False).close()

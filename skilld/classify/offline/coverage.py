@@ -124,7 +124,7 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
             and (len(wanted) > 1 or choices(asked) or len(own) <= _FEWEST)
             and _directions(asked) <= _directions(line)
             and numbers(asked) <= numbers(line)
-            and denies(asked) == denies(line)
+            and denies(asked) == denies(chosen_part(line) if asked == chosen_part(change) else line)
             and same_choice(asked, line)
         ):
             return line

@@ -77,8 +77,7 @@ def _chosen(rows: Sequence[LibraryRow], arguments: argparse.Namespace) -> list[L
 
 
 def _ordered(rows: list[LibraryRow], arguments: argparse.Namespace) -> list[LibraryRow]:
-    from skilld.library.recommend import likeness
-    from skilld.words import content_stems
+    from skilld.words import content_stems, likeness
 
     wanted = content_stems(common.as_text(arguments.search))
     orders: dict[str, Callable[[LibraryRow], float]] = {

@@ -1,0 +1,165 @@
+"""The files that a batch without an editable skill is judged against, and what was said before and waits for one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from posixpath import basename, dirname
+
+from skilld.classify.offline.coverage import chosen_part, opposed
+from skilld.classify.verify import Checked
+from skilld.context import Context, LoadedFile, Scope
+from skilld.ingest.discover import skill_places
+from skilld.library.clusters import same
+from skilld.pipeline.documents import Loaded, is_own, load_skills
+from skilld.protocol import Analyse, BatchJob, PastLearning
+from skilld.skills import Unusable, find, read
+from skilld.targets.places import Places, Session, places
+from skilld.targets.route import choose, is_about
+from skilld.targets.session import worked
+from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
+from skilld.words import content_stems, denies
+
+_SENTENCE = re.compile(r"[.!?;\n。！？]+")
+_KINDS = {
+    Scope.RULE: TargetKind.RULES,
+    Scope.SKILL: TargetKind.SKILL,
+    Scope.PERSONAL: TargetKind.PERSONAL,
+    Scope.MANAGED: TargetKind.PERSONAL,
+    Scope.MEMORY: TargetKind.PERSONAL,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class JobPlaces:
+    """What a batch can go to: `files` as they are, and all that the agent loads; `waiting` are earlier learnings.
+
+    `overlaid` are the skills in use that are never edited, by number: what is said of one goes to a file, and names it.
+    `subjects` are what skills that were not used are about, by path.
+    """
+
+    files: list[Loaded]
+    places: Places
+    home: str
+    overlaid: Mapping[int, Loaded] = field(default_factory=dict)
+    subjects: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    session_id: str = ""
+    waiting: Sequence[PastLearning] = ()
+
+    @property
+    def instructions(self) -> str:
+        """What the agent loads beside the files that may be edited."""
+        own = {one.ref.path for one in self.files}
+        return "\n\n".join(file.text for file in self._loaded if file.real not in own)
+
+    @property
+    def _loaded(self) -> list[LoadedFile]:
+        context = self.places.context
+        entered = [file for file in context.files if file.entered and file.scope is not Scope.SKILL]
+        return [file for file in entered if is_own(file, context, self.home)]
+
+    def instead(self, item: Checked, typed: str) -> Checked:
+        """Return an update of a skill that is never edited as one of the file that is to say it."""
+        skill = self.overlaid.get(item.update.skill or 0)
+        if skill is None:
+            return item
+        ref = choose(typed, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
+        number = next((one.doc.number for one in self.files if one.ref is ref), None)
+        change = item.update.change
+        if skill.ref.name.casefold() not in change.casefold():
+            change = f"When using {skill.ref.name}: {change[:1].lower()}{change[1:]}"
+        return replace(item, update=replace(item.update, skill=number, section="", change=change))
+
+    def said_before(self, updates: Sequence[Update]) -> list[Evidence]:
+        """Return where other sessions said what these updates say."""
+        return [
+            Evidence(said.turn, said.quote)
+            for said in self.waiting
+            if said.session != self.session_id and any(is_same(update.change, said.change) for update in updates)
+        ]
+
+    def where(self, line: str) -> tuple[SkillRef, int] | None:
+        """Return the file in which a line, or the first one of an item, stands, and its number from 1."""
+        first = line.split("\n", maxsplit=1)[0].strip()
+        for one in self.files:
+            for number, text in enumerate(one.doc.text.splitlines(), 1):
+                if first in text:
+                    return one.ref, number
+        for file in self._loaded:
+            for segment in file.segments:
+                for number, text in enumerate(segment.text.splitlines(), segment.line):
+                    if first in text:
+                        kind = _KINDS.get(file.scope, TargetKind.INSTRUCTIONS)
+                        return SkillRef(file.path, file.real, kind=kind), number
+        return None
+
+
+def seen(job: Analyse, skills: Sequence[Loaded]) -> JobPlaces:
+    """Return what the agent of a session with skills in use loads: none of it is a place."""
+    batch = job.batch
+    context = Context(batch.agent, "", "not known", "")
+    if _is_plain(batch):
+        context = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables).context()
+    return JobPlaces(list(skills), Places((), context), batch.home)
+
+
+def _is_plain(batch: BatchJob) -> bool:
+    cwd = Path(batch.cwd or "")
+    return cwd.is_absolute() and ".." not in cwd.parts and Path(batch.home).is_absolute()
+
+
+def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
+    """Return the places for a job's words; none where its session's folder is not known."""
+    batch = job.batch
+    if not _is_plain(batch):
+        return seen(job, [])
+    work = worked(batch.agent, batch.session_id, [(source.path, source.end) for source in batch.sources])
+    session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables, work, job.agents)
+    found = places(session, job.targets)
+    said = [text for one in messages if one.by_person for text in _SENTENCE.split(one.text)]
+    subjects = _subjects(session, found, said) if TargetKind.SKILL in job.targets else {}
+    files, _ = load_skills([*subjects, *found.refs])
+    overlaid = _overlaid(batch.unusable, len(files))
+    return JobPlaces(
+        files,
+        found,
+        batch.home,
+        overlaid,
+        {ref.path: stems for ref, stems in subjects.items()},
+        batch.session_id,
+        job.waiting,
+    )
+
+
+def _subjects(session: Session, found: Places, said: Sequence[str]) -> dict[SkillRef, frozenset[str]]:
+    """Return the skills of the project and the person whose subject was spoken of, and the stems of it."""
+    where = skill_places(session.agent, session.home, session.environment)
+    subjects: dict[SkillRef, frozenset[str]] = {}
+    for file in found.context.files if not found.why_none else ():
+        name = basename(dirname(file.path))
+        stems = content_stems(f"{name.replace('-', ' ')} {file.text}") if file.scope is Scope.SKILL else frozenset()
+        if any(is_about(text, stems) for text in said):
+            skill = find(name, file.path, str(session.cwd), where)
+            if isinstance(skill, SkillRef):
+                subjects[skill] = stems
+    return subjects
+
+
+def _overlaid(unusable: Sequence[Unusable], numbers: int) -> dict[int, Loaded]:
+    found: dict[int, Loaded] = {}
+    for item in unusable:
+        ref, number = SkillRef(item.name, item.text_path), numbers + len(found) + 1
+        try:
+            data = read(ref)
+            found[number] = Loaded(ref, data, SkillDoc(number, ref.name, ref.path, data.decode("utf-8-sig")))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+def is_same(one: str, other: str) -> bool:
+    """Whether two changes are one ask."""
+    alike = same(content_stems(one), content_stems(other))
+    return alike and denies(chosen_part(one)) == denies(chosen_part(other)) and not opposed(one, other)

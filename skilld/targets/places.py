@@ -1,0 +1,190 @@
+"""The closed list of files that a lasting word of one session may go to, from what its agent really loads there.
+
+An agent and a folder enter, checked references leave, in the order in which they are preferred: rules for what was
+worked on, the project's instructions, the person's own file. A project's are named only where it is the person's own.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from posixpath import basename, join, normpath
+
+from skilld.agents import ADAPTERS
+from skilld.agents.homes import agent_homes
+from skilld.context import Context, LoadedFile, Scope, context_of
+from skilld.context.patterns import matches
+from skilld.context.values import within
+from skilld.git.ownership import is_own
+from skilld.skills.find import NO_PROJECT, unfit
+from skilld.targets.session import Worked
+from skilld.types import SkillRef, TargetKind
+
+_GENERATED = re.compile(
+    r"(?:auto-?|automatically )generated|generated (?:by|from|file)|@generated|do not edit|don['’]t edit", re.IGNORECASE
+)
+_HEAD = 600  # characters in which a generated file says that it is one
+_SHARED = "AGENTS.md"  # the name that most agents read
+_NATIVE: Mapping[str, str] = {
+    "claude-code": "CLAUDE.md",
+    "gemini-cli": "GEMINI.md",
+    "qwen-code": "QWEN.md",
+}
+_MOST = 0.5  # share of the touched files from which a folder or a pattern is what the work is about
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """Who works where: what a context is asked for. `others` are further agents that worked in the same project."""
+
+    agent: str
+    cwd: Path
+    home: Path
+    environment: Mapping[str, str]
+    worked: Worked = field(default_factory=Worked)
+    others: tuple[str, ...] = ()
+
+    @property
+    def touched(self) -> list[str]:
+        """The absolute paths of what was touched in the project or elsewhere."""
+        return [normpath(join(str(self.cwd), path)) for path in self.worked.touched]
+
+    def context(self, agent: str = "") -> Context:
+        """Return what an agent loads here: this session's, unless another one is named."""
+        version = self.worked.version if agent in {"", self.agent} else ""
+        touched = self.worked.touched
+        return context_of(agent or self.agent, version, self.cwd, self.home, touched, environment=self.environment)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The files that words may go to, the best first, all that is loaded, and why a project has none of its own."""
+
+    refs: tuple[SkillRef, ...]
+    context: Context
+    why_none: str = ""
+
+
+def places(session: Session, allowed: Collection[TargetKind]) -> Places:
+    """Return the places of a session among the `allowed` kinds."""
+    context = session.context()
+    others = {name: session.context(name) for name in session.others if name != session.agent}
+    root = Path(context.root)
+    named = session.cwd.parts[1:2]
+    is_project = root != root.parent and not session.home.is_relative_to(root) and not set(named) & set(NO_PROJECT)
+    why = "" if is_project else "the session worked in no project"
+    if is_project and not is_own(root):
+        why = "the project is a clone that you never committed to"
+    refs: list[SkillRef] = []
+    if not why:
+        if TargetKind.RULES in allowed:
+            refs += _refs(_rules(context, session.touched), TargetKind.RULES, root, session.agent, others)
+        if TargetKind.INSTRUCTIONS in allowed:
+            refs += _instructions(context, session, root, others)
+    if TargetKind.PERSONAL in allowed:
+        refs += _personal(session, context)
+    return Places(tuple(refs), context, why)
+
+
+def _rules(context: Context, touched: Sequence[str]) -> list[LoadedFile]:
+    """Return the project's rules that hold for the work at hand, those for some paths before those for all."""
+    found = [one for one in context.files if one.scope is Scope.RULE and one.entered and not one.via]
+    inside = [one for one in found if context.is_inside(one) and (not one.paths or _covers(one, touched))]
+    return sorted(inside, key=lambda one: not one.paths)
+
+
+def _covers(file: LoadedFile, touched: Sequence[str]) -> bool:
+    """Whether most of what was touched is what a file is loaded for: one look elsewhere changes nothing."""
+    below = [path[len(file.base) + 1 :] for path in touched if within(path, file.base)]
+    own = [path for path in below if not file.paths or matches(file.paths, path)]
+    return len(own) > _MOST * len(touched)
+
+
+def _instructions(context: Context, session: Session, root: Path, others: Mapping[str, Context]) -> list[SkillRef]:
+    """Return the project's instruction file, that of a folder only where most of the work was there."""
+    agent = session.agent
+    fitting = [
+        one
+        for one in context.files
+        if one.scope in {Scope.PROJECT, Scope.NESTED} and one.entered and not one.via and context.is_inside(one)
+    ]
+    nested = [one for one in fitting if one.scope is Scope.NESTED and _covers(one, session.touched)]
+    nearest = max(nested or [one for one in fitting if one.scope is Scope.PROJECT], key=_depth, default=None)
+    if nearest is None:
+        name = _native(agent, others)
+        readers = (agent, *(other for other in others if name in ADAPTERS[other].INFO.instructions))
+        absent = SkillRef(name, str(root / name), kind=TargetKind.INSTRUCTIONS, agents=readers, absent=True)
+        return [] if os.path.lexists(absent.path) else [absent]
+    imported = [one for one in context.files if one.via == nearest.path and basename(one.path) == _SHARED]
+    chain = [*(one for one in imported if context.is_inside(one)), nearest]
+    refs = _refs(chain, TargetKind.INSTRUCTIONS, root, agent, others)
+    return refs[:1]
+
+
+def _depth(file: LoadedFile) -> int:
+    return file.base.removesuffix("/.claude").removesuffix("/.github").count("/")
+
+
+def _native(agent: str, others: Mapping[str, Context]) -> str:
+    """Return the name of the instruction file to make: the one that every agent at work in the project reads."""
+    native = _NATIVE.get(agent, _SHARED)
+    return native if all(_NATIVE.get(other, _SHARED) == native for other in others) else _SHARED
+
+
+def _personal(session: Session, context: Context) -> list[SkillRef]:
+    found = [one for one in context.files if one.scope is Scope.PERSONAL and not one.via]
+    named = [one for one in found if basename(one.path) in {*_NATIVE.values(), _SHARED}]
+    refs = _refs(named, TargetKind.PERSONAL, session.home, session.agent, {})
+    if refs:
+        return refs[:1]
+    if found or session.agent not in ADAPTERS:
+        return []
+    own = agent_homes(ADAPTERS[session.agent].INFO, session.home, session.environment)[0]
+    if session.agent == "opencode":  # its folder in ADAPTERS is that of its data
+        own = Path(session.environment.get("XDG_CONFIG_HOME") or session.home / ".config") / "opencode"
+    path = own / _NATIVE.get(session.agent, _SHARED)
+    if not own.is_dir() or os.path.lexists(path):
+        return []
+    name, real = _shown(str(path), session.home, "~/"), str(own.resolve() / path.name)
+    return [SkillRef(name, real, kind=TargetKind.PERSONAL, agents=(session.agent,), absent=True)]
+
+
+def _refs(
+    files: Iterable[LoadedFile], kind: TargetKind, top: Path, agent: str, others: Mapping[str, Context]
+) -> list[SkillRef]:
+    """Return references to those of the files that may be edited."""
+    refs = []
+    for one in files:
+        if why_unfit(one):
+            continue
+        agents = (
+            agent,
+            *(name for name, loads in others.items() if any(file.real == one.real for file in loads.files)),
+        )
+        name = _shown(one.path, top, "~/" if kind is TargetKind.PERSONAL else "")
+        refs.append(SkillRef(name, one.real, kind=kind, agents=agents))
+    return refs
+
+
+def why_unfit(file: LoadedFile) -> str:
+    """Return why a file that an agent loads is not edited; empty where it may be."""
+    name = basename(file.path)
+    try:
+        facts = os.stat(file.real)  # noqa: PTH116 - a text of the context's
+    except OSError:
+        return f"{name} cannot be reached"
+    if why := unfit(facts, name):
+        return why
+    if not os.access(file.real, os.W_OK):
+        return f"{name} is read-only"
+    with open(file.real, "rb") as opened:  # noqa: PTH123 - as above; its text in the context has no comments
+        head = opened.read(_HEAD).decode("utf-8", "replace")
+    return f"{name} says that it is generated" if _GENERATED.search(head) else ""
+
+
+def _shown(path: str, top: Path, before: str = "") -> str:
+    """Return the name of a file for people: its way from the project, or from the home."""
+    return before + path[len(str(top)) + 1 :] if within(path, str(top)) else path

@@ -1,0 +1,272 @@
+"""A lasting word gets a place where no skill is in use: the file that the agent of that session really loads."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from pathlib import Path
+from typing import Any
+
+from faults.clock import Clock
+from support.live_project import Project
+from support.program import Program
+from support.session import CHATTER
+
+PNPM = "From now on, always use pnpm, never npm, in this repository."
+GUIDE = "# Probe\n\nA small program.\n\n## Conventions\n\n* Keep functions short.\n* Write tests first.\n"
+
+
+class Talk:
+    """A session without any skill."""
+
+    def __init__(self, home: Path, root: Path, version: str = "2.1.330") -> None:
+        folder = home / ".claude/projects/-x-project"
+        folder.mkdir(parents=True, exist_ok=True)
+        self.path = folder / f"{uuid.uuid4()}.jsonl"
+        self._shared: dict[str, Any] = {
+            "sessionId": self.path.stem,
+            "cwd": str(root),
+            "version": version,
+            "userType": "external",
+        }
+        self._shared |= {"isSidechain": False, "timestamp": "2026-11-22T10:00:00.000Z"}
+
+    def add(self, **record: object) -> None:
+        with self.path.open("a") as file:
+            file.write(json.dumps(self._shared | {"uuid": str(uuid.uuid4())} | record) + "\n")
+
+    def type(self, *texts: str) -> None:
+        for text in texts:
+            self.add(type="user", message={"role": "user", "content": text}, promptSource="typed")
+            answer = [{"type": "text", "text": f"Done ({len(text)})."}]
+            self.add(type="assistant", message={"role": "assistant", "content": answer})
+
+    def uses(self, name: str, folder: Path) -> None:
+        """Have the agent call a skill."""
+        use = {"type": "tool_use", "id": "toolu_2", "name": "Skill", "input": {"skill": name}}
+        self.add(type="assistant", message={"role": "assistant", "content": [use]})
+        done = {"type": "tool_result", "tool_use_id": "toolu_2", "content": f"Launching skill: {name}"}
+        result = {"success": True, "commandName": name}
+        self.add(type="user", message={"role": "user", "content": [done]}, toolUseResult=result)
+        body = [{"type": "text", "text": f"Base directory for this skill: {folder}\n\n"}]
+        self.add(type="user", message={"role": "user", "content": body}, isMeta=True, sourceToolUseID="toolu_2")
+
+    def edits(self, path: Path) -> None:
+        use = {"type": "tool_use", "id": "toolu_1", "name": "Edit", "input": {"file_path": str(path)}}
+        self.add(type="assistant", message={"role": "assistant", "content": [use]})
+
+
+def plain(home: Path, tmp_path: Path, **files: str) -> Project:
+    project = Project(tmp_path / "plain", home, ".elsewhere")
+    for name, text in files.items():
+        path = project.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    project.git("add", "--all")
+    if files:
+        project.git("commit", "--quiet", "--message", "Write down how we work")
+    return project
+
+
+def said(home: Path, project: Project, program: Program, *texts: str, version: str = "2.1.330") -> list[dict[str, Any]]:
+    talk = Talk(home, project.root, version)
+    talk.type(*texts, *CHATTER[: 5 - len(texts)])
+    done = program.run("run", "--once")
+    assert done.returncode == 0, done.stderr
+    found: list[dict[str, Any]] = program.json("proposals")
+    return found
+
+
+def test_a_word_goes_into_claude_md_and_has_all_that_a_skills_has(home: Path, tmp_path: Path, program: Program) -> None:
+    """(a), and Y6: one quoted proposal; accepted, explained, not proposed again, reverted."""
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    before = project.fingerprint()
+    program.run("run", "--once")
+    (one,) = said(home, project, program, PNPM)
+    assert (one["skill"], one["target"]) == ("", {"kind": "instructions", "agents": ["claude-code"]})
+    assert [item["quote"] for item in one["evidence"]] == [PNPM]
+    assert project.fingerprint() == before
+    assert program.json("learnings") == []
+    assert program.run("accept", one["id"]).returncode == 0
+    text = (project.root / "CLAUDE.md").read_text()
+    assert text == f"{GUIDE}* Always use pnpm, never npm, in this repository.\n"
+    why = program.run("why", f"{project.root}/CLAUDE.md:9")
+    assert PNPM in why.stdout, why.stdout + why.stderr
+
+    assert said(home, project, program, "Use pnpm in this repository, always!", PNPM) == []
+    note = program.json("proposals", "--state", "said")[0]
+    assert (note["note"], note["commit"]) == ("CLAUDE.md:9 says it already", "")
+
+    assert program.run("revert", one["id"]).returncode == 0
+    assert (project.root / "CLAUDE.md").read_text() == GUIDE
+
+
+def test_agents_md_alone_is_the_place_where_the_client_reads_it(home: Path, tmp_path: Path, program: Program) -> None:
+    """(b): Claude Code reads AGENTS.md since 2.1.277; an older one is given no file that it would not load."""
+    project = plain(home, tmp_path, **{"AGENTS.md": GUIDE})
+    program.run("run", "--once")
+    assert said(home, project, program, PNPM, version="2.1.197") == []
+    (learning,) = program.json("learnings")
+    assert (learning["place"]["path"], learning["sessions"]) == (str(project.root / "CLAUDE.md"), 1)
+    (one,) = said(home, project, program, "From now on, always write the commit subject in English.")
+    assert one["path"] == str(project.root / "AGENTS.md")
+
+
+def test_a_file_is_made_for_what_was_said_in_two_sessions(home: Path, tmp_path: Path, program: Program) -> None:
+    """(c): said once it waits; said in a second session it is proposed with both quotes, and the file is made."""
+    project = plain(home, tmp_path)
+    program.run("run", "--once")
+    assert said(home, project, program, PNPM, PNPM) == []
+    (waits,) = program.json("learnings")
+    assert (waits["sessions"], waits["why_not"]) == (1, "you said it once, and there is no CLAUDE.md yet")
+    (one,) = said(home, project, program, "Always use pnpm in this repository, never npm!")
+    assert (one["relpath"], one["sessions"], len(one["evidence"])) == ("CLAUDE.md", 2, 2)
+    assert program.json("learnings") == []
+    assert program.run("accept", one["id"]).returncode == 0
+    assert "pnpm" in (project.root / "CLAUDE.md").read_text()
+    assert program.run("revert", one["id"]).returncode == 0
+    assert not (project.root / "CLAUDE.md").exists()
+
+
+def test_an_order_names_the_file_to_make(home: Path, tmp_path: Path, program: Program) -> None:
+    project = plain(home, tmp_path)
+    program.run("run", "--once")
+    (one,) = said(home, project, program, "Put it into CLAUDE.md: always use pnpm, never npm.")
+    assert one["relpath"] == "CLAUDE.md"
+
+
+def test_the_imported_file_is_the_place_that_all_agents_load(home: Path, tmp_path: Path, program: Program) -> None:
+    """(d)"""
+    project = plain(home, tmp_path, **{"CLAUDE.md": "@AGENTS.md\n", "AGENTS.md": GUIDE})
+    program.run("run", "--once")
+    (one,) = said(home, project, program, PNPM)
+    assert one["path"] == str(project.root / "AGENTS.md")
+
+
+def test_a_rule_file_for_the_files_worked_on_is_the_place(home: Path, tmp_path: Path, program: Program) -> None:
+    """(e)"""
+    rule = '---\npaths: ["src/**/*.ts"]\n---\n\n# TypeScript\n\n- Use strict mode.\n'
+    project = plain(home, tmp_path, **{".claude/rules/ts.md": rule, "src/a.ts": "export {}\n"})
+    program.run("run", "--once")
+    talk = Talk(home, project.root)
+    talk.edits(project.root / "src/a.ts")
+    talk.type(PNPM, *CHATTER[:4])
+    program.run("run", "--once")
+    (one,) = program.json("proposals")
+    assert (one["relpath"], one["target"]["kind"]) == (".claude/rules/ts.md", "rules")
+    assert program.run("accept", one["id"]).returncode == 0
+    assert (project.root / ".claude/rules/ts.md").read_text().startswith(rule)
+
+
+def test_words_about_the_person_go_into_their_own_file(home: Path, tmp_path: Path, program: Program) -> None:
+    """It lies outside git: skilld's own repository holds it, and nothing is written into its folder."""
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    own = home / ".claude/CLAUDE.md"
+    own.parent.mkdir(exist_ok=True)
+    own.write_text("# Me\n\n- Be brief.\n")
+    program.run("run", "--once")
+    (one,) = said(home, project, program, "From now on, in all my projects, always answer me in German.")
+    assert (one["path"], one["target"]["kind"]) == (str(own), "personal")
+    assert program.run("accept", one["id"]).returncode == 0
+    assert "German" in own.read_text()
+    assert program.run("revert", one["id"]).returncode == 0
+    assert own.read_text() == "# Me\n\n- Be brief.\n"
+
+
+def test_a_plugins_skill_sends_its_lesson_to_the_projects_file(home: Path, tmp_path: Path, program: Program) -> None:
+    """Y11: a skill that is never edited is named where the lesson goes."""
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    skill = home / ".claude/plugins/cache/market/tools/1.0/skills/brainstorming/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    front = "---\nname: brainstorming\ndescription: Finds ideas.\n---\n\n"
+    skill.write_text(f"{front}# Brainstorming\n\n1. Ask what it is for.\n2. Offer three ideas.\n")
+    program.run("run", "--once")
+    talk = Talk(home, project.root)
+    talk.uses("tools:brainstorming", skill.parent)
+    talk.type("From now on, always put the ideas into a table.", *CHATTER[:4])
+    assert program.run("run", "--once").returncode == 0
+    (one,) = program.json("proposals")
+    assert one["relpath"] == "CLAUDE.md"
+    assert one["summary"] == "When using brainstorming: always put the ideas into a table."
+
+
+def test_a_skill_anywhere_in_an_own_repository_is_edited(home: Path, tmp_path: Path, program: Program) -> None:
+    """Y11: people who write skills keep them in folders that no agent looks into by itself."""
+    text = "---\nname: notes\ndescription: Writes notes.\n---\n\n# Notes\n\n- One line per note.\n"
+    project = plain(home, tmp_path, **{"skills/notes/SKILL.md": text, "CLAUDE.md": GUIDE})
+    program.run("run", "--once")
+    talk = Talk(home, project.root)
+    talk.uses("notes", project.root / "skills/notes")
+    talk.type("From now on, always write notes in the past tense.", *CHATTER[:4])
+    assert program.run("run", "--once").returncode == 0
+    (one,) = program.json("proposals")
+    assert (one["relpath"], one["skill"], one["target"]["kind"]) == ("skills/notes/SKILL.md", "notes", "skill")
+
+
+def test_a_skill_whose_subject_it_is_comes_first(home: Path, tmp_path: Path, program: Program) -> None:
+    """It was not used in the session; words about anything else go on to the project's file."""
+    front = "---\nname: release-notes\ndescription: Writes the release notes of a version.\n---\n\n"
+    skill = f"{front}# Release notes\n\n- Past tense.\n"
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, ".claude/skills/release-notes/SKILL.md": skill})
+    program.run("run", "--once")
+    both = ("From now on, always write release notes in British spelling.", PNPM)
+    found = {one["relpath"]: one for one in said(home, project, program, *both)}
+    assert found.keys() == {"CLAUDE.md", ".claude/skills/release-notes/SKILL.md"}
+    assert "British" in found[".claude/skills/release-notes/SKILL.md"]["summary"]
+
+
+def test_a_learning_is_given_a_place_by_hand(home: Path, tmp_path: Path, program: Program) -> None:
+    project = plain(home, tmp_path, **{"docs/guide.md": GUIDE})
+    program.run("run", "--once")
+    assert said(home, project, program, PNPM) == []
+    (waits,) = program.json("learnings")
+    outside = program.run("learnings", "propose", waits["id"], "--to", str(home / ".gitconfig"))
+    assert (outside.returncode, "lies outside" in outside.stderr) == (1, True)
+    done = program.run("learnings", "propose", waits["id"], "--to", str(project.root / "docs/guide.md"))
+    assert done.returncode == 0, done.stderr
+    (one,) = program.json("proposals")
+    assert (one["relpath"], one["target"]["kind"]) == ("docs/guide.md", "instructions")
+    assert program.json("learnings") == []
+
+
+def test_a_worker_that_is_killed_on_the_way_proposes_once(home: Path, tmp_path: Path, program: Program) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    clock = Clock(program)
+    program.run("run", "--once")
+    talk = Talk(home, project.root)
+    talk.type(PNPM, *CHATTER[:4])
+    killed = 0
+    for step in (4, 12, 20):
+        (clock.folder / "kill").write_text(f"worker {step}")
+        (clock.folder / "steps").unlink(missing_ok=True)
+        program.run("run", "--once")
+        killed += any(line.startswith(f"worker {step} ") for line in (clock.folder / "steps").read_text().splitlines())
+        (clock.folder / "kill").unlink()
+        clock.pass_by(7200)
+    program.run("run", "--once")
+    assert killed > 1
+    (one,) = program.json("proposals", "--state", "all")
+    assert one["relpath"] == "CLAUDE.md"
+    assert project.git("rev-list", "--count", f"{one['base']}..skilld/staging") == "1"
+
+
+def test_codex_is_given_the_file_that_it_loads(home: Path, tmp_path: Path, program: Program) -> None:
+    """A CLAUDE.md that Codex does not read is no place for what was said to it."""
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, "AGENTS.md": "# Agents\n\n- Be brief.\n"})
+    program.run("run", "--once")
+    name = "0c000000-0000-7000-8000-0000000000c0"
+    rows: list[tuple[str, dict[str, object]]] = [
+        ("session_meta", {"id": name, "cwd": str(project.root), "cli_version": "0.169.0", "originator": "codex-tui"}),
+    ]
+    for text in (PNPM, *CHATTER[:4]):
+        rows.append(("event_msg", {"type": "user_message", "message": text, "images": []}))
+        rows.append(("event_msg", {"type": "agent_message", "message": "Done."}))
+    path = home / f".codex/sessions/2026/11/22/rollout-2026-11-22T10-00-00-{name}.jsonl"
+    path.parent.mkdir(parents=True)
+    stamp = "2026-11-22T10:00:00.000Z"
+    path.write_text(
+        "".join(json.dumps({"timestamp": stamp, "type": kind, "payload": row}) + "\n" for kind, row in rows)
+    )
+    program.run("run", "--once")
+    (one,) = program.json("proposals")
+    assert (one["relpath"], one["target"]["agents"]) == ("AGENTS.md", ["codex"])
