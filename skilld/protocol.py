@@ -29,6 +29,7 @@ from skilld.types import (
     Update,
     Usage,
 )
+from skilld.types.changes import AddressChange, Changes
 
 MEMORY_MB = 2048
 PROCESSOR_SECONDS = 120.0
@@ -244,62 +245,6 @@ class Job:
     processor_seconds: float = PROCESSOR_SECONDS
 
 
-# What became of proposals.
-
-
-@dataclass(frozen=True, slots=True)
-class CommitChange:
-    """A proposal is another commit now."""
-
-    proposal: str
-    commit: str
-    base: str
-
-
-@dataclass(frozen=True, slots=True)
-class EditChange:
-    """A proposal's edit is made by other operations now."""
-
-    proposal: str
-    operations: tuple[Operation, ...]
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class StateChange:
-    """A proposal came to another state from `before`; this holds only where it is still in that one."""
-
-    proposal: str
-    before: State
-    after: State
-    commit: str = ""
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class AutoApply:
-    """A proposal was applied unasked."""
-
-    proposal: str
-    commit: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Changes:
-    """What became of proposals that were there, `remade` with another edit for the same words.
-
-    `rests` has the warning about each repository's base by its address, empty where there is nothing to warn of.
-    """
-
-    moved: tuple[CommitChange, ...] = ()
-    refitted: tuple[EditChange, ...] = ()
-    decisions: tuple[StateChange, ...] = ()
-    applied: tuple[AutoApply, ...] = ()
-    remade: tuple[Proposal, ...] = ()
-    rests: Mapping[str, str] = field(default_factory=dict)
-    homes: Mapping[str, str] = field(default_factory=dict)
-
-
 # Results.
 
 
@@ -391,15 +336,6 @@ class BatchResult(Result):
 
 
 _HEADER = [one.name for one in fields(Result)]
-
-
-@dataclass(frozen=True, slots=True)
-class AddressChange:
-    """A proposal's repository, and its skill there, have another address now."""
-
-    proposal: str
-    repo: str
-    path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

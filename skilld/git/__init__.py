@@ -18,8 +18,3 @@ removed, which the person's own commands (accept, revert) need again.
 
 No module here knows proposals, skills or the store. Modules that run git import GitPython, so the daemon must not.
 """
-
-import os
-
-# GitPython cannot be imported where there is no git unless it is told to stay quiet: `run` says it in words of ours.
-os.environ["GIT_PYTHON_REFRESH"] = "quiet"

@@ -26,7 +26,9 @@ from skilld.git.pack import SHA1, Written, object_id, pack
 from skilld.text import safe_text
 
 # At its import GitPython asks git for its version, twice. What cannot be run answers at once: 2 processes less.
+# It cannot be imported so unless it is told to stay quiet: where there is no git, this module says it in our words.
 os.environ["GIT_PYTHON_GIT_EXECUTABLE"] = os.devnull
+os.environ["GIT_PYTHON_REFRESH"] = "quiet"
 from git.cmd import Git as Runner
 
 del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]

@@ -18,9 +18,10 @@ from skilld.pipeline.documents import why_session_left_alone
 from skilld.proposals.remake import made_anew
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import stage, texts
-from skilld.protocol import BatchResult, Blame, Remake, StateChange
+from skilld.protocol import BatchResult, Blame, Remake
 from skilld.skills import why_left_alone
 from skilld.types import Cause, Outcome, Proposal, State
+from skilld.types.changes import StateChange
 
 
 def remake(job: Remake, keep: Callable[[BatchResult], None]) -> BatchResult:

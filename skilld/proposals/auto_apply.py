@@ -23,8 +23,9 @@ from skilld.proposals.model import Apply
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import applier, private_repositories, restage
 from skilld.proposals.worktree import own_commit, tracked_by
-from skilld.protocol import AutoApply, AutoRules
+from skilld.protocol import AutoRules
 from skilld.types import Op, Proposal
+from skilld.types.changes import AutoApply
 from skilld.words import denies
 
 # Applying a proposal unasked, in auto mode: a commit of its own on the branch that is checked out, touching one

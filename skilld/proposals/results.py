@@ -9,12 +9,13 @@ from skilld.classify.backends import OFFLINE
 from skilld.clock import day, rfc3339
 from skilld.proposals.model import AWAY
 from skilld.proposals.remarks import who_decided
-from skilld.protocol import BatchJob, BatchResult, Changes, NewLearning
+from skilld.protocol import BatchJob, BatchResult, NewLearning
 from skilld.store import Store
 from skilld.store.batches import REMAKE, StoredBatch
 from skilld.store.learnings import Learning
 from skilld.store.meta import HOMES, IN_FORCE, RESTS_ON
 from skilld.types import ClosedBy, Proposal, SkillRef, State
+from skilld.types.changes import Changes
 
 _DECIDED = frozenset({State.ACCEPTED, State.REJECTED, State.REVERTED})
 

@@ -127,6 +127,8 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["chat", IN_A_NAME],
             ["demo", IN_A_NAME],
             ["logs"],
+            ["context", "--project", str(hostile.root)],
+            ["setup", IN_A_NAME],
             ["suggest", "--project", str(hostile.root)],
             ["suggest", "--hook", IN_A_NAME],
             ["recommend", HOSTILE, "--project", str(hostile.root)],
@@ -229,4 +231,4 @@ def test_t25_one_module_starts_programs_for_buttons_and_one_for_macos() -> None:
     found = subprocess.run(
         ["grep", "-rlE", words, str(root), "--include=*.py"], capture_output=True, text=True, check=False
     )
-    assert sorted(Path(line).name for line in found.stdout.splitlines()) == ["actions.py", "desktop.py"]
+    assert sorted(Path(line).name for line in found.stdout.splitlines()) == ["desktop.py", "on_press.py"]

@@ -14,8 +14,6 @@ from skilld.protocol import (
     Analyse,
     BatchJob,
     BatchResult,
-    Changes,
-    CommitChange,
     FromWorker,
     GitResult,
     Job,
@@ -25,12 +23,12 @@ from skilld.protocol import (
     Plan,
     PriceResult,
     Source,
-    StateChange,
     StoredWords,
     WindowResult,
     WindowUpdate,
 )
 from skilld.types import Evidence, How, Kind, Op, Operation, Outcome, Proposal, SkillRef, State, Update, Usage
+from skilld.types.changes import Changes, CommitChange, StateChange
 from support.proposals import COMMITTED, a_proposal
 
 PROPOSAL = a_proposal(

@@ -21,10 +21,11 @@ from skilld.proposals.reconcile import observe
 from skilld.proposals.refresh import refresh
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import restage, stage
-from skilld.protocol import AutoApply, AutoRules, GitResult, Observe, StateChange
+from skilld.protocol import AutoRules, GitResult, Observe
 from skilld.skills.write import compose
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
+from skilld.types.changes import AutoApply, StateChange
 from support.proposals import a_proposal
 from support.repos import AT, SKILL, TEXT, Person, new_repo
 
