@@ -105,7 +105,7 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
         del target[last]
     else:
         target[last] = from_text(key, common.as_text(value))
-    checked(values, f"Nothing was changed in {file}.")
+    checked(values, f"Nothing was changed in {file}.", variables=False)
     text = file.read_bytes().decode("utf-8-sig") if file.exists() else ""
     ending = "\r\n" if "\r\n" in text else "\n"
     text = text.replace("\r\n", "\n")

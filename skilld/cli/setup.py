@@ -139,7 +139,7 @@ def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
 
         common.store().meta.delete(JUDGES_AWAY)
     if not quiet:
-        console.line(f"{model} is set in {console.plain(str(file))}. Change it any time: skilld setup")
+        console.line(f"{console.plain(model)} is set in {console.plain(str(file))}. Change it any time: skilld setup")
 
 
 def _mind_variable(settings: Settings, model: str) -> None:

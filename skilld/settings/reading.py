@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_settings import SettingsError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsError
 
 from skilld.agents import ADAPTERS
 from skilld.errors import UsageError
@@ -28,14 +28,33 @@ def load(path: Path) -> Settings:
     return checked(read_file(path), f"Edit {path}, or the variable.")
 
 
-def checked(values: Mapping[str, Any], remedy: str) -> Settings:
-    """Return the settings of `values` with the environment over them, or raise UsageError with `remedy`."""
+class _OfFile(Settings):
+    """What a file says, whatever the variables say over it."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        del settings_cls, env_settings, dotenv_settings, file_secret_settings
+        return (init_settings,)
+
+
+def checked(values: Mapping[str, Any], remedy: str, *, variables: bool = True) -> Settings:
+    """Return the settings of `values`, with `variables` the environment over them, or raise UsageError with `remedy`.
+
+    A variable hides the file's value of its name, and so would hide that this is none.
+    """
     title = "A setting is not understood"
     # The library would take names like _env_file for arguments of its own.
     if unknown := sorted(key for key in values if key not in Settings.model_fields):
         raise UsageError(title, f"{unknown[0]} is no setting{nearest(unknown[0], keys())}", remedy)
     try:
-        return Settings(**values)
+        return Settings(**values) if variables else _OfFile(**values)
     except ValidationError as error:
         raise UsageError(title, _explain(error), remedy) from error
     except SettingsError as error:

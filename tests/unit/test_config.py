@@ -27,6 +27,12 @@ def test_one_setting_changes_and_the_others_stay(file: Path) -> None:
     assert file.read_text() == 'model = "offline"\n\n[batch]\nturns = 7\n\n[roots]\nclaude-code = ["/a", "/b"]\n'
 
 
+def test_a_variable_does_not_hide_that_a_value_is_none(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SKILLD_MODEL", "offline")
+    assert _set("model", "no model at all") == 2
+    assert not file.exists()
+
+
 WRITTEN = """\
 # my own settings
 model = "offline"  # no cloud, ever
