@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.lessons import LINES, LINKS, TICKETS, Lessons
+from support.lessons import LINES, TICKETS, Lessons
 from support.live_project import Project
 from support.notifications import notification_server
 from support.program import Program
@@ -67,7 +67,10 @@ def test_it_is_for_those_who_asked_for_it(home: Path, project: Project, settings
     assert (project.git("rev-parse", "HEAD") == head) == (state == "open")
 
 
-@pytest.mark.parametrize("text", [LINKS, "From now on, always run `make lint` before you write the notes."])
+@pytest.mark.parametrize(
+    "text",
+    ["Please keep entries under 80 characters.", "From now on, always run `make lint` before you write the notes."],
+)
 def test_what_is_less_sure_or_names_a_command_waits(home: Path, project: Project, text: str) -> None:
     before = project.fingerprint()
     assert taught(home, project, AUTO, text)[2] == "open"

@@ -30,7 +30,7 @@ def _answer(world: Taught, *answers: str, **variables: str) -> str:
 def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None:
     said = _answer(world, "what", "r", "not here", "a")
     (head,) = (line for line in said.splitlines() if line.startswith(f"{world.one}, "))
-    assert re.fullmatch(r"\w+, skill release-notes, (just now|\d+ minutes? ago), confidence 0\.70", head)
+    assert re.fullmatch(r"\w+, skill release-notes, (just now|\d+ minutes? ago), confidence 0\.80", head)
     assert f"\n  {world.project.skill_path.parent}\n" in said
     assert "  you: [[Remember to link every entry to its pull request.]]" in said
     assert f"  add:    {ONE}" in said

@@ -31,6 +31,7 @@ WORTH_A_LOOK, FLOOR = 0.0001, 0.01  # seconds below which nothing is said of sho
 # what stands near a number, one added line (skilld/edit/lint.py).
 BOUNDED = {
     "skilld.classify.offline.grammar": 500,
+    "skilld.classify.offline.detector.languages": 500,
     "skilld.classify.offline.phrasing": 1000,
     "skilld.words._UNIT_BEFORE": 60,
     "skilld.edit.rules": 4000,

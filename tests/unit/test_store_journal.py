@@ -167,14 +167,14 @@ def test_a_spoilt_line_is_passed_over_and_told(path: Path) -> None:
 _KILLED = """
 import os, sys
 from pathlib import Path
-from skilld.store import Store, journaling
+from skilld.store import Store, journal_triggers
 from skilld.store.connection import Connection
 store = Store.open(Path(sys.argv[1]))
-write = journaling.Recorder.write
+write = journal_triggers.Recorder.write
 def killed(recorder):
     write(recorder)
     os.kill(os.getpid(), 9)
-journaling.Recorder.write = killed
+journal_triggers.Recorder.write = killed
 store.meta.set("x", "written down")
 """
 
