@@ -115,7 +115,7 @@ def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
     batch = job.batch
     if not _is_plain(batch):
         return seen(job, [])
-    work = worked(batch.agent, batch.session_id, [(source.path, source.end) for source in batch.sources])
+    work = worked(batch.agent, batch.session_id, batch.sources)
     session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables, work, job.agents)
     found = places(session, job.targets)
     said = [text for one in messages if one.by_person for text in _SENTENCE.split(one.text)]

@@ -53,10 +53,16 @@ class Session:
         return [normpath(join(str(self.cwd), path)) for path in self.worked.touched]
 
     def context(self, agent: str = "") -> Context:
-        """Return what an agent loads here: this session's, unless another one is named."""
-        version = self.worked.version if agent in {"", self.agent} else ""
-        touched = self.worked.touched
-        return context_of(agent or self.agent, version, self.cwd, self.home, touched, environment=self.environment)
+        """Return what an agent loads here, what was touched included: this session's, unless another is named."""
+        return context_of(
+            agent or self.agent,
+            self.worked.version if agent in {"", self.agent} else "",
+            self.cwd,
+            self.home,
+            self.worked.touched,
+            environment=self.environment,
+            untouched=False,
+        )
 
 
 @dataclass(frozen=True, slots=True)

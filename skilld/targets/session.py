@@ -13,6 +13,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.base import short
 from skilld.agents.tools import SEARCH_TOOLS, files_named, patched_by, record_reader, tools_of
 from skilld.ingest.source import source_of
+from skilld.protocol import Source
 from skilld.types import RawLine, ToolCall
 
 _MAX_TOUCHED = 200
@@ -26,16 +27,19 @@ class Worked:
     touched: tuple[str, ...] = ()
 
 
-def worked(agent: str, session: str, sources: Iterable[tuple[str, int]]) -> Worked:
-    """Return what the transcripts of a session show, each as far as an offset; what cannot be read shows nothing."""
+def worked(agent: str, session: str, sources: Iterable[Source]) -> Worked:
+    """Return what a batch's part of its session's transcripts shows; what cannot be read shows nothing.
+
+    What was touched before is older work than the words are about, and parsing all of it took as long as judging.
+    """
     adapter = ADAPTERS[agent]
     tools = tools_of(adapter)
     version, touched = "", dict[str, None]()
-    for name, end in sources:
-        path = Path(name)
+    for source in sources:
+        path = Path(source.path)
         records = record_reader(adapter, path)
         try:
-            for item in source_of(adapter.INFO).again(path, session, 0, end):
+            for item in source_of(adapter.INFO).again(path, session, source.start, source.end):
                 for record, span in records(item) if isinstance(item, RawLine) else ():
                     version = short(record.get("version")) or version
                     for call in tools(record, session, span):
