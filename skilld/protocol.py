@@ -14,7 +14,9 @@ from skilld.classify.backends.completion import Rates
 from skilld.codec import Tagged
 from skilld.skills import Unusable
 from skilld.types import (
+    AddressChange,
     Cause,
+    Changes,
     Evidence,
     How,
     Kind,
@@ -29,7 +31,6 @@ from skilld.types import (
     Update,
     Usage,
 )
-from skilld.types.changes import AddressChange, Changes
 
 MEMORY_MB = 2048
 PROCESSOR_SECONDS = 120.0

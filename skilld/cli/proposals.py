@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import UsageError
-from skilld.git.ref_names import STAGING_BRANCH
+from skilld.git import STAGING_BRANCH
 
 if TYPE_CHECKING:
     from skilld.proposals.explain import Here

@@ -16,7 +16,7 @@ import structlog
 
 from skilld.clock import seconds
 from skilld.daemon import jobs
-from skilld.git.ref_names import PROPOSALS, STAGING
+from skilld.git import PROPOSALS, STAGING
 from skilld.ingest.discover import Host
 from skilld.proposals import results
 from skilld.protocol import BatchResult

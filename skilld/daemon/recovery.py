@@ -23,9 +23,9 @@ from skilld.ingest.follow import Follower
 from skilld.protocol import Recall, RecoveryResult, Result
 from skilld.store import Store, corruption, rebuild
 from skilld.store.connection import DamagedError, StoreError, damaged, is_unreadable
+from skilld.store.database import RebuildState
 from skilld.store.journal import journal_of, tail
 from skilld.store.meta import INSTALLED_AT, LAST_ERROR, REBUILT
-from skilld.store.rebuild_state import RebuildState
 from skilld.text import counted
 from skilld.types import State
 

@@ -14,9 +14,8 @@ from typing import Any
 
 from skilld.edit.create import marked
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import objects, refs, state, tree
+from skilld.git import SHARES, STAGING, objects, refs, state, tree
 from skilld.git.objects import person_at
-from skilld.git.ref_names import SHARES, STAGING
 from skilld.git.remote import base_on
 from skilld.git.repo import Repo
 from skilld.git.state import in_turn

@@ -10,11 +10,19 @@ removed, which the person's own commands (accept, revert) need again.
 - `managed_repos.track(path, folder)`: the same, or skilld's own repository for what git does not track, brought up to
   date.
 - `attributes`: whether a .gitattributes file puts a filter on a path.
-- `state`: operations in progress, who holds the staging branch, and our own processes one after the other.
-- `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth; `pack`: their ids (pure).
+- `state`: what files tell without git: whether a repository is absent or cannot be read now, what is in progress in it,
+  whether it is the person's own; and our own processes one after the other.
+- `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth.
 - `refs`: compare-and-swap on skilld's own refs, all or nothing.
 - `line_diff`: what a commit adds and takes away, whether a text holds it, and taking it out again (pure).
-- `readable`: whether a repository is absent or cannot be read now; `remote`: clone and push.
+- `remote`: clone and push.
 
 No module here knows proposals, skills or the store. Modules that run git import GitPython, so the daemon must not.
 """
+
+# The staging branch, the refs of open proposals, the branches of shared skills. They stand here, since the daemon needs
+# them and imports no GitPython.
+STAGING_BRANCH = "skilld/staging"
+STAGING = f"refs/heads/{STAGING_BRANCH}"
+PROPOSALS = "refs/skilld/proposals/"
+SHARES = "refs/heads/skilld/share/"

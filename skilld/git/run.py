@@ -7,11 +7,14 @@ knows no repository but the folder it got.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
+import struct
 import tempfile
 import threading
 import time
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,16 +23,53 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import Any, NoReturn, TypeVar
 
+from git.cmd import Git as Runner
+
 from skilld.git.environment import QUIET, git_program, person_variables, pointers, terminal_variables, unscrubbed
 from skilld.git.errors import GitFailedError, GitTimeoutError
-from skilld.git.pack import SHA1, Written, object_id, pack
 from skilld.text import safe_text
+
+# Objects as git names and carries them: the id of one, and a pack of several. Pure.
+#
+# A pack is the only form in which git takes blobs, trees and commits from one process together (`git unpack-
+# objects`). Its format: gitformat-pack(5).
+
+SHA1, SHA256 = "sha1", "sha256"
+_NUMBERS = {"commit": 1, "tree": 2, "blob": 3}
+
+Written = tuple[str, bytes]
+"""An object to be written: its kind and its content."""
+
+
+def object_id(kind: str, data: bytes, algorithm: str = SHA1) -> str:
+    """Return the name of an object in a repository of this object format."""
+    return hashlib.new(algorithm, f"{kind} {len(data)}\0".encode() + data, usedforsecurity=False).hexdigest()
+
+
+def pack(objects: Sequence[Written], algorithm: str = SHA1) -> bytes:
+    """Return a pack of these objects, in their order, none as a difference from another."""
+    out = [b"PACK", struct.pack(">II", 2, len(objects))]
+    for kind, data in objects:
+        out += [_header(_NUMBERS[kind], len(data)), zlib.compress(data)]
+    body = b"".join(out)
+    return body + hashlib.new(algorithm, body, usedforsecurity=False).digest()
+
+
+def _header(number: int, size: int) -> bytes:
+    """Return kind and size: 4 bits of the size in the first byte, 7 in each of the others, the lowest first."""
+    first, rest = number << 4 | size & 15, size >> 4
+    out = bytearray([first])
+    while rest:
+        out[-1] |= 128
+        out.append(rest & 127)
+        rest >>= 7
+    return bytes(out)
+
 
 # At its import GitPython asks git for its version, twice. What cannot be run answers at once: 2 processes less.
 # It cannot be imported so unless it is told to stay quiet: where there is no git, this module says it in our words.
 os.environ["GIT_PYTHON_GIT_EXECUTABLE"] = os.devnull
 os.environ["GIT_PYTHON_REFRESH"] = "quiet"
-from git.cmd import Git as Runner
 
 del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
 

@@ -1,20 +1,162 @@
-"""What a person is in the middle of: operations in progress, and work trees that hold the staging branch.
-
-Read from the files of the git directory, since `git worktree list` does not show a branch under rebase or bisect.
-Takes paths, gives words for a sentence; runs nothing.
-"""
+"""What the files of a repository tell without git: readable at all, in the middle of an operation, the person's own."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import re
+import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from skilld.git.errors import RepoRefusedError
-from skilld.git.ref_names import STAGING
+from skilld.errors import SkilldError
+from skilld.git import STAGING
+from skilld.git.errors import RepoRefusedError, RepoUnreadableError
+
+# Whether a repository is really absent, or only cannot be read at the moment.
+#
+# Git says "not a git repository" of one whose `.git` may not be entered or fails to be read, as it does where there
+# is none, and takes a branch whose ref it cannot read for one without a commit (measured, 2.39). Paths enter;
+# nothing leaves where it is absent, else a typed refusal. Runs nothing.
+
+_ABSENT = (FileNotFoundError, NotADirectoryError)
+_FILES = ("HEAD", "config")
+_FOLDERS = ("objects", "refs")
+_PASSING = (errno.EACCES, errno.EPERM, errno.EIO, errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EHOSTDOWN)
+_BROKEN = "see what git says: git status"
+_LIMIT = 16 << 20  # bytes of a file of git's that are read
+
+
+def require_absent(folder: Path) -> None:
+    """Raise where a repository stands around `folder` all the same.
+
+    RepoUnreadableError where that cannot be told now, RepoRefusedError where it is there and broken.
+    """
+    device = None
+    for above in (folder, *folder.parents):
+        try:
+            facts = above.stat()
+            if device not in {None, facts.st_dev}:  # git looks no higher than the mount point
+                return
+            device = facts.st_dev
+            (above / ".git").lstat()
+        except _ABSENT:
+            continue
+        except OSError as error:
+            raise _unreadable(above / ".git", error) from error
+        _require_none(above / ".git")
+
+
+def _require_none(dot_git: Path) -> None:
+    try:
+        if not dot_git.is_dir():
+            dot_git.read_bytes()
+            raise RepoRefusedError("The repository is refused", f"{dot_git} leads to no repository", _BROKEN)
+        if not set(os.listdir(dot_git)) & {*_FILES, *_FOLDERS}:  # noqa: PTH208 - names, not paths
+            return  # a folder that only has the name
+        for name in _FILES:
+            with suppress(FileNotFoundError):
+                (dot_git / name).read_bytes()
+        for name in _FOLDERS:
+            with suppress(FileNotFoundError):
+                os.scandir(dot_git / name).close()
+                if not os.access(dot_git / name, os.X_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(dot_git / name))
+    except OSError as error:
+        raise _unreadable(dot_git, error) from error
+    raise RepoRefusedError("The repository is refused", f"git finds no repository in {dot_git}", _BROKEN)
+
+
+def require_unborn(git_dir: Path, common_dir: Path, branch: str | None) -> None:
+    """Raise RepoUnreadableError unless HEAD is on a branch that has no commit yet."""
+    if branch is None:
+        raise RepoUnreadableError(str(git_dir / "HEAD"), "the commit that it names cannot be read")
+    if (common_dir / "reftable").is_dir():
+        return  # git alone can tell
+    try:
+        (common_dir / branch).lstat()
+    except _ABSENT:
+        pass
+    except OSError as error:
+        raise _unreadable(common_dir / branch, error) from error
+    else:
+        raise RepoUnreadableError(str(common_dir / branch), "the commit that it names cannot be read")
+    try:
+        with (common_dir / "packed-refs").open("rb") as file:
+            packed = file.read(_LIMIT)
+    except _ABSENT:
+        return
+    except OSError as error:
+        raise _unreadable(common_dir / "packed-refs", error) from error
+    if os.fsencode(branch) in (line.split(b" ", 1)[-1] for line in packed.splitlines()):
+        raise RepoUnreadableError(str(common_dir / "packed-refs"), f"the commit of {branch} cannot be read")
+
+
+def is_passing(sentence: str) -> bool:
+    """Whether a sentence of git's ends with an error of the system's that may be gone the next moment."""
+    return sentence.endswith(tuple(f": {os.strerror(number)}" for number in _PASSING))
+
+
+def _unreadable(path: Path, error: OSError) -> RepoUnreadableError:
+    return RepoUnreadableError(str(error.filename or path), error.strerror or type(error).__name__)
+
+
+# Objects that a git which was killed, or found no room, began to write: `tmp_obj_*` files that nothing ever reads.
+#
+# Git itself leaves them for two weeks. A folder of objects enters, the files that were removed leave.
+
+_FOLDER = re.compile(r"[0-9a-f]{2}")
+_BEGUN = "tmp_obj_"
+_PROCESSES = Path("/proc")
+_SURELY = 3600.0  # seconds: older than what any process still writes, where it cannot be seen who does
+
+
+def remove_begun_objects(objects: Path, older_than: float) -> list[Path]:
+    """Remove our own files of that kind that nobody wrote to for so many seconds and no process has open."""
+    found = {path: facts for path in _begun(objects) if (facts := _facts(path)) is not None}
+    seen = _PROCESSES.is_dir()
+    before = time.time() - (older_than if seen else max(older_than, _SURELY))
+    old = [path for path, facts in found.items() if facts.st_mtime <= before]
+    held = _open_files() if old and seen else set()
+    removed = [path for path in old if (found[path].st_dev, found[path].st_ino) not in held]
+    for path in removed:
+        with suppress(OSError):
+            path.unlink()
+    return removed
+
+
+def _begun(objects: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        for entry in os.scandir(objects):
+            if entry.name.startswith(_BEGUN):
+                yield Path(entry.path)
+            elif _FOLDER.fullmatch(entry.name) and entry.is_dir(follow_symlinks=False):
+                with suppress(OSError):
+                    yield from (Path(one.path) for one in os.scandir(entry.path) if one.name.startswith(_BEGUN))
+
+
+def _facts(path: Path) -> os.stat_result | None:
+    try:
+        facts = path.lstat()
+    except OSError:
+        return None
+    return facts if stat.S_ISREG(facts.st_mode) and facts.st_uid == os.geteuid() else None
+
+
+def _open_files() -> set[tuple[int, int]]:
+    """Return device and inode of what processes have open, as far as we may see."""
+    found = set()
+    for process in _PROCESSES.glob("[0-9]*/fd"):
+        with suppress(OSError):
+            for name in os.listdir(process):  # noqa: PTH208 - names, not paths
+                with suppress(OSError):
+                    facts = os.stat(process / name)  # noqa: PTH116 - the open file, not the link
+                    found.add((facts.st_dev, facts.st_ino))
+    return found
+
 
 _OPERATIONS = (
     ("rebase-merge", "a rebase"),
@@ -33,7 +175,7 @@ _HOLDERS = (
     ("BISECT_START", "being bisected"),
 )
 _HEADS = "refs/heads/"
-_LIMIT = 1 << 20  # bytes of a file of git's that are read
+_STATE_LIMIT = 1 << 20  # bytes of a file of git's that are read
 
 
 def in_progress(git_dir: Path) -> str | None:
@@ -94,7 +236,7 @@ def _work_trees(common_dir: Path) -> Iterator[tuple[Path, Path]]:
 def _read(path: Path) -> str:
     try:
         with path.open("rb") as file:
-            return file.read(_LIMIT).decode("utf-8", "surrogateescape")
+            return file.read(_STATE_LIMIT).decode("utf-8", "surrogateescape")
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return ""
     except OSError as error:
@@ -134,3 +276,71 @@ def _locked(descriptor: int) -> bool:
     except OSError:
         return True
     return True
+
+
+# Whether a project is the person's own: what is merely cloned to be looked at is never edited.
+#
+# Told by files of git's alone, but where only the history can say it.
+
+_MAX_BYTES = 1 << 20
+_REMOTE = re.compile(r'^[ \t]*\[remote "', re.MULTILINE)
+# Lines of HEAD's log that only work of one's own leaves behind: `clone`, `checkout` and `pull` are none.
+_WORKED = re.compile(r"\t(?:commit|cherry-pick|revert|am)\b")
+_SECONDS = 2.0
+
+
+def is_own(root: Path) -> bool:
+    """Whether the project at `root` is the person's: their files, and no clone that they never committed to."""
+    shows = _shown(root)
+    return _committed(root) if shows is None else shows
+
+
+def is_plainly_own(root: Path) -> bool:
+    """Whether the files of git's say so, where the history is not asked: no git is run."""
+    return bool(_shown(root))
+
+
+def _shown(root: Path) -> bool | None:
+    try:
+        if root.stat().st_uid != os.geteuid():
+            return False
+        dot_git = root / ".git"
+        if not os.path.lexists(dot_git):
+            return True
+        git_dir, common = _dirs(dot_git)
+        if not _REMOTE.search(_text(common / "config")):
+            return True
+        return True if _WORKED.search(_text(git_dir / "logs/HEAD") + _text(common / "logs/HEAD")) else None
+    except (OSError, ValueError):  # ValueError: a path that no system takes
+        return False
+
+
+def _dirs(dot_git: Path) -> tuple[Path, Path]:
+    """Return the git directory, and the one that it shares with other work trees."""
+    if dot_git.is_dir():
+        return dot_git, dot_git
+    git_dir = dot_git.parent / _text(dot_git).removeprefix("gitdir:").strip()
+    shared = git_dir / "commondir"
+    return git_dir, (git_dir / _text(shared).strip()).resolve() if shared.is_file() else git_dir
+
+
+def _text(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _MAX_BYTES))
+        return file.read(_MAX_BYTES).decode("utf-8", "replace")
+
+
+def _committed(root: Path) -> bool:
+    from skilld.git.objects import identity  # git takes 0.15 s to load
+    from skilld.git.run import Git
+
+    try:
+        git = Git(root)
+        email = identity(git)["EMAIL"]
+        asked = "--max-count=1", "--fixed-strings", f"--author=<{email}>", "HEAD"
+        found = git.call("rev-list", *asked, seconds=_SECONDS)
+    except SkilldError:
+        return False
+    return found.status == 0 and bool(found.out.strip())

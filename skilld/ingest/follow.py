@@ -20,8 +20,8 @@ from skilld.ingest.record import FileReading, OpenFile, OpenFiles, ParsingError,
 from skilld.ingest.scan import FileStates, Folders, is_text
 from skilld.ingest.source import Cursor, Look, Source, source_of
 from skilld.store import Store
-from skilld.store.files import StoredFile
 from skilld.store.meta import INSTALLED_AT
+from skilld.store.transcripts import StoredFile
 from skilld.types import Event, Turn
 
 log = structlog.get_logger()

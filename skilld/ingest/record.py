@@ -20,8 +20,7 @@ from skilld.errors import SkilldError
 from skilld.ingest.source import Cursor
 from skilld.protocol import StoredWords
 from skilld.skills import why_left_alone
-from skilld.store.files import StoredFile
-from skilld.store.transcripts import Transcripts
+from skilld.store.transcripts import StoredFile, Transcripts
 from skilld.store.words import MAX_TEXT, Words
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Turn
 

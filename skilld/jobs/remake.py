@@ -20,8 +20,7 @@ from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import stage, texts
 from skilld.protocol import BatchResult, Blame, Remake
 from skilld.skills import why_left_alone
-from skilld.types import Cause, Outcome, Proposal, State
-from skilld.types.changes import StateChange
+from skilld.types import Cause, Outcome, Proposal, State, StateChange
 
 
 def remake(job: Remake, keep: Callable[[BatchResult], None]) -> BatchResult:

@@ -13,9 +13,8 @@ from skilld.classify.polarity import turns
 from skilld.edit.insertion_point import DEFAULT_TITLE
 from skilld.edit.lint import is_low_risk
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import objects, refs, state, tree
+from skilld.git import STAGING, STAGING_BRANCH, objects, refs, state, tree
 from skilld.git.objects import Ident
-from skilld.git.ref_names import STAGING, STAGING_BRANCH
 from skilld.git.repo import Repo, Tracked
 from skilld.git.run import one_command
 from skilld.proposals import worktree
@@ -24,8 +23,7 @@ from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import applier, private_repositories, restage
 from skilld.proposals.worktree import own_commit, tracked_by
 from skilld.protocol import AutoRules
-from skilld.types import Op, Proposal
-from skilld.types.changes import AutoApply
+from skilld.types import AutoApply, Op, Proposal
 from skilld.words import denies
 
 # Applying a proposal unasked, in auto mode: a commit of its own on the branch that is checked out, touching one

@@ -10,10 +10,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from skilld.errors import SkilldError
-from skilld.git import line_diff, objects, refs, tree
+from skilld.git import PROPOSALS, STAGING, STAGING_BRANCH, line_diff, objects, refs, tree
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
 from skilld.git.objects import EMAIL, Commit, Ident
-from skilld.git.ref_names import PROPOSALS, STAGING, STAGING_BRANCH
 from skilld.git.repo import Repo
 from skilld.proposals.model import Rest, Standing
 

@@ -8,11 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import line_diff, objects, refs, state, tree
+from skilld.git import STAGING, line_diff, objects, refs, state, tree
 from skilld.git.errors import GitTimeoutError
 from skilld.git.line_diff import transplant, undo
 from skilld.git.objects import Commit, Ident
-from skilld.git.ref_names import STAGING
 from skilld.git.run import PersonGit, one_command
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply, Landed, Refit, Way

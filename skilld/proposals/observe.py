@@ -14,11 +14,10 @@ from pathlib import Path
 
 from skilld.clock import seconds
 from skilld.errors import SkilldError
-from skilld.git import line_diff, objects, refs, state
+from skilld.git import PROPOSALS, STAGING, STAGING_BRANCH, line_diff, objects, refs, state
 from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit
-from skilld.git.ref_names import PROPOSALS, STAGING, STAGING_BRANCH
 from skilld.git.repo import Repo
 from skilld.git.run import one_command
 from skilld.proposals.fitted import Edit

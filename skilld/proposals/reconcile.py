@@ -18,8 +18,7 @@ from skilld.proposals.observe import observe as look
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import private_repositories, restage, stage, unlock
 from skilld.protocol import GitResult, Observe
-from skilld.types import Outcome, Proposal, State
-from skilld.types.changes import AddressChange, StateChange
+from skilld.types import AddressChange, Outcome, Proposal, State, StateChange
 
 # Proposals of a linked work tree that was removed: its repository is still there, and so are they.
 #

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from skilld.clock import seconds
-from skilld.git.ref_names import STAGING_BRANCH
+from skilld.git import STAGING_BRANCH
 from skilld.proposals.model import PATIENCE
 from skilld.store import Store
 from skilld.store.batches import REMAKE

@@ -14,8 +14,7 @@ from skilld.store import Store
 from skilld.store.batches import REMAKE, StoredBatch
 from skilld.store.learnings import Learning
 from skilld.store.meta import HOMES, IN_FORCE, RESTS_ON
-from skilld.types import ClosedBy, Proposal, SkillRef, State
-from skilld.types.changes import Changes
+from skilld.types import Changes, ClosedBy, Proposal, SkillRef, State
 
 _DECIDED = frozenset({State.ACCEPTED, State.REJECTED, State.REVERTED})
 

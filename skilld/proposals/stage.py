@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import SkilldError
-from skilld.git import objects, refs, state, tree
+from skilld.git import PROPOSALS, SHARES, STAGING, STAGING_BRANCH, objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
 from skilld.git.objects import EMAIL, Commit
-from skilld.git.ref_names import PROPOSALS, SHARES, STAGING, STAGING_BRANCH
 from skilld.git.repo import Repo, Tracked, open_repo
 from skilld.git.run import one_command
 from skilld.git.state import in_turn

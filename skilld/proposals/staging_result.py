@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from skilld.types import Proposal, State
-from skilld.types.changes import AutoApply, Changes, CommitChange, EditChange, StateChange
+from skilld.types import AutoApply, Changes, CommitChange, EditChange, Proposal, State, StateChange
 
 if TYPE_CHECKING:
     from skilld.proposals.fitted import Edit

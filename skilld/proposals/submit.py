@@ -8,11 +8,10 @@ from pathlib import Path
 
 from skilld.edit.from_file import operations_between
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import line_diff, objects, refs
+from skilld.git import STAGING, line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.line_diff import transplant
 from skilld.git.managed_repos import open_any, track
-from skilld.git.ref_names import STAGING
 from skilld.git.repo import Tracked
 from skilld.git.run import one_command
 from skilld.paths import places

@@ -11,8 +11,17 @@ from collections.abc import Iterator
 from enum import Enum, IntEnum, auto
 from typing import NamedTuple
 
-from skilld.redact.findings import Finding
-from skilld.redact.values import is_call, is_code, is_mixed, is_nominal, is_opaque, is_path, is_stand_in, is_template
+from skilld.redact.findings import (
+    Finding,
+    is_call,
+    is_code,
+    is_mixed,
+    is_nominal,
+    is_opaque,
+    is_path,
+    is_stand_in,
+    is_template,
+)
 
 # Judge the name that a value is given: does it promise a password, a secret, perhaps one, or nothing? Pure.
 #

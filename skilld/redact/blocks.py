@@ -8,8 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import chain
 
-from skilld.redact.findings import Detector, Finding, Span
-from skilld.redact.values import is_stand_in
+from skilld.redact.findings import Detector, Finding, Span, is_stand_in
 
 _LONGEST = 16384  # a 16,384 bit RSA key takes 12,700 characters
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")

@@ -12,7 +12,10 @@ import re
 from collections.abc import Iterator
 
 from skilld.errors import SkilldError
-from skilld.redact import assignments, bare, blocks, broken, commands, credentials, numbers, spoken, tokens
+from skilld.redact import assignments, bare, blocks, credentials, spoken, tokens
+from skilld.redact import bare as numbers
+from skilld.redact import credentials as commands
+from skilld.redact import tokens as broken
 from skilld.redact.findings import Finding, Span, blank_placeholders, long_runs, lower, merge, outside_placeholders
 
 KEY_BYTES = 32

@@ -13,11 +13,10 @@ from enum import IntEnum
 from itertools import chain
 from typing import NamedTuple
 
-from skilld.redact import pairs
-from skilld.redact.findings import Finding
+from skilld.redact import passwords
+from skilld.redact.findings import Finding, is_stand_in
 from skilld.redact.naming import COPULAS, LINKS, Name, Role, may_name_a_user, names, names_a_user
 from skilld.redact.passwords import Shape, is_plain_password, phrase_at, promises_words, shape_of
-from skilld.redact.values import is_stand_in
 
 _AFTER, _BEFORE = 90, 48  # characters of a clause around a name
 _NEAR, _NEAR_BEFORE, _NEXT = 6, 5, 2  # words between a name and a value that says more or less of itself
@@ -85,7 +84,7 @@ def find(text: str, lowered: str, *, has_digit: bool) -> Iterator[Finding]:
     """Yield every value near the name of a secret in the prose of `text`."""
     if has_digit:
         yield from _sent(text)
-    yield from pairs.find(text, has_digit=has_digit)
+    yield from passwords.find(text, has_digit=has_digit)
     if not (has_digit or _QUOTE.search(text) or may_name_a_user(lowered)):
         return
     found = sorted(names(text, lowered), key=lambda name: name.start)
@@ -103,7 +102,7 @@ def _near(text: str, name: Name, stop: int) -> Iterator[Finding]:
     end = min(stop, name.end + _AFTER)
     if not (
         _PERHAPS.search(text, max(0, name.start - _BEFORE), min(len(text), end + 1))
-        or (name.role is Role.PASSWORD and pairs.has_user_before(text, name.start))
+        or (name.role is Role.PASSWORD and passwords.has_user_before(text, name.start))
     ):
         return
     paragraph = _PARAGRAPH.search(text, name.end, end)
@@ -145,7 +144,7 @@ def _told(text: str, at: int, name: Name) -> Finding | None:
         return _finding(token) if _CODE.fullmatch(token.text) else None
     if token.text.isdigit():
         return _finding(token) if len(token.text) >= 6 else None  # noqa: PLR2004 - as for a name in code
-    if shape_of(token.text) or (has_user and is_plain_password(token.text) and pairs.ends_clause(text, token.end)):
+    if shape_of(token.text) or (has_user and is_plain_password(token.text) and passwords.ends_clause(text, token.end)):
         return _finding(token)
     return None
 
@@ -178,9 +177,9 @@ def _before(text: str, name: Name) -> Iterator[Finding]:
 def _after(text: str, name: Name, at: int, end: int, *, signed: bool) -> Iterator[Finding]:
     """Yield what stands behind a name; `signed` tells that a sign leads to the first word."""
     tokens = _tokens(text, at, end)
-    if name.role is Role.PASSWORD and tokens and pairs.has_user_before(text, name.start):
+    if name.role is Role.PASSWORD and tokens and passwords.has_user_before(text, name.start):
         token = tokens[0] if tokens[0].text.lower() not in LINKS or len(tokens) == 1 else tokens[1]
-        if pairs.is_beside(text, token.start, token.end):
+        if passwords.is_beside(text, token.start, token.end):
             yield _finding(token)
     lead = Lead.SIGN if signed else _lead_of_name(text, name)
     for distance, token in enumerate(tokens):

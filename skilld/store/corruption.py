@@ -15,7 +15,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.store import journal_triggers
+from skilld.store import journal as journal_triggers
 from skilld.store.connection import damaged
 from skilld.store.journal import Journal, Place, journal_of, tail
 

@@ -2,32 +2,86 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld.files import in_shell
-from skilld.store import connection, corruption, journal_triggers
+from skilld.store import connection, corruption, journal
 from skilld.store.batches import Batches
 from skilld.store.budget import UsageLog
 from skilld.store.connection import Connection, StoreError, damaged, transaction
 from skilld.store.journal import Place, Tail, journal_of, read, tail, write
 from skilld.store.learnings import Learnings
-from skilld.store.meta import Meta
-from skilld.store.mining import Mining
-from skilld.store.notices import Notices
+from skilld.store.meta import Meta, Mining, Notices
 from skilld.store.overview import Overview
 from skilld.store.proposals import Proposals
-from skilld.store.rebuild_state import Rebuild
 from skilld.store.schema import back_up, migrate
 from skilld.store.tasks import Records
 from skilld.store.transcripts import Transcripts
 from skilld.store.words import Words
 from skilld.types import State
+
+# What the store keeps while it is put together again after damage, and the questions only that asks.
+
+_KEY = "rebuilding"
+_MAX_IDS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildState:
+    """How far it has come.
+
+    What was said at `since` (Unix seconds) or later is to be read again; `tries` counts the looks into git. What
+    was not `damaged` only lacked a proposal that git holds; one that is `consistent` reads on where it stopped.
+    """
+
+    since: float
+    reread: bool = False
+    tries: int = 0
+    damaged: bool = True
+    consistent: bool = False
+
+
+class Rebuild:
+    """The one row that says so, absent where all is well."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    @property
+    def state(self) -> RebuildState | None:
+        """How far it has come; None where nothing is being rebuilt."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (_KEY,)).fetchone()
+        return None if row is None else RebuildState(**json.loads(row["value"]))
+
+    def note(self, state: RebuildState) -> None:
+        """Keep how far it has come."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_KEY, json.dumps(asdict(state))))
+
+    def end(self) -> None:
+        """Note that it is done."""
+        self._db.execute("DELETE FROM meta WHERE key = ?", (_KEY,))
+
+    def sessions_with_skills(self) -> list[tuple[str, str]]:
+        """Return (agent, session id) of the newest sessions that used a skill."""
+        rows = self._db.execute(
+            "SELECT agent, session_id FROM skill_uses GROUP BY agent, session_id ORDER BY max(rowid) DESC LIMIT ?",
+            (_MAX_IDS,),
+        )
+        return [(row["agent"], row["session_id"]) for row in rows]
+
+    def agent_of(self, session_id: str) -> str:
+        """Return the agent of a session; empty where it is not known."""
+        row = self._db.execute("SELECT agent FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
+        return "" if row is None else str(row["agent"])
+
 
 if TYPE_CHECKING:
     from skilld.store.search import Search
@@ -87,8 +141,8 @@ class Store:
             db.execute("PRAGMA foreign_keys = ON")
             db.execute("PRAGMA cache_size = -1024")  # KiB: the system's own cache holds the rest
             migrate(db, path)
-            if journaled and journal_triggers.is_ready(db):
-                db.journal = recorder = journal_triggers.Recorder(db, journal_of(path))
+            if journaled and journal.is_ready(db):
+                db.journal = recorder = journal.Recorder(db, journal_of(path))
                 _redo(db, recorder, path, known)
         except BaseException:
             db.close()
@@ -134,7 +188,7 @@ class Store:
     @property
     def place(self) -> Place | None:
         """How far it has come; None where it does not say."""
-        return journal_triggers.place(self._db)
+        return journal.place(self._db)
 
     def keep_copy(self, *, rotate: bool = True) -> None:
         """Put a copy beside it, and have the journal begin anew: what a damaged one is replaced by.
@@ -151,8 +205,8 @@ class Store:
         known = journal_of(self.path)
         with transaction(self._db):  # whoever writes a line has this lock
             there, here = tail(known), self.place
-            if here is not None and (there is None or not journal_triggers.why_lost(here, there.place)):
-                write(known, here, journal_triggers.everything(self._db))
+            if here is not None and (there is None or not journal.why_lost(here, there.place)):
+                write(known, here, journal.everything(self._db))
 
     def close(self) -> None:
         """Close the database."""
@@ -162,23 +216,23 @@ class Store:
 
 def _compare(db: Connection, known: Tail | None) -> None:
     """Raise DamagedError where a database cannot be the one that its journal tells of."""
-    if known is not None and (why := journal_triggers.why_lost(journal_triggers.place(db), known.place)):
+    if known is not None and (why := journal.why_lost(journal.place(db), known.place)):
         raise damaged(why)
 
 
-def _redo(db: Connection, recorder: journal_triggers.Recorder, path: Path, known: Tail | None) -> None:
+def _redo(db: Connection, recorder: journal.Recorder, path: Path, known: Tail | None) -> None:
     """Carry out the one transaction that a killed process wrote down and could not commit."""
-    here = journal_triggers.place(db)
+    here = journal.place(db)
     if known is None or here is None or known.place.number <= here.number:
         return
     with transaction(db):  # nobody else is between the two now
-        there, here = read(journal_of(path)), journal_triggers.place(db)
+        there, here = read(journal_of(path)), journal.place(db)
         if there is None or here is None or there.tail.place.number <= here.number:
             return
-        if why := journal_triggers.why_lost(here, there.tail.place):
+        if why := journal.why_lost(here, there.tail.place):
             raise damaged(why)
-        journal_triggers.replay(db, there.last)
-        journal_triggers.set_place(db, there.tail.place)
+        journal.replay(db, there.last)
+        journal.set_place(db, there.tail.place)
         recorder.done()  # what it noted of this is in the journal
 
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
+
+from skilld.clock import rfc3339, seconds
 
 INSTALLED_AT = "installed_at"  # Unix time of the first start
 PAUSED_UNTIL = "paused_until"  # Unix time or FOREVER; absent: not paused
@@ -52,3 +55,54 @@ class Meta:
     def delete(self, key: str) -> None:
         """Forget `key`."""
         self._db.execute("DELETE FROM meta WHERE key = ?", (key,))
+
+
+# What was found out about windows of past sessions: so that nobody asks a model twice about the same words.
+#
+# Only what the answers came to is kept, in redacted quotes; the sessions' own words stay where they are.
+
+
+class Mining:
+    """The table of windows."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def keep(self, window: str, session_id: str, updates: Sequence[Mapping[str, Any]], at: str) -> None:
+        """Keep what was found in a window, be it nothing."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO mined VALUES (?, ?, ?, ?)", (window, session_id, json.dumps(list(updates)), at)
+        )
+
+    def found(self, window: str) -> list[dict[str, Any]] | None:
+        """Return what was found in a window, None where it was never asked about."""
+        row = self._db.execute("SELECT updates FROM mined WHERE id = ?", (window,)).fetchone()
+        return None if row is None else list(json.loads(row["updates"]))
+
+
+# Notices that were shown: when, and of what they told. What the digest policy goes by, also after a restart.
+
+_KEPT = 30 * 86400.0
+
+
+class Notices:
+    """The table of notices."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def add(self, at: float, proposals: Collection[str], causes: Collection[str]) -> None:
+        """Keep that a notice was shown at a Unix time, and forget those of more than a month ago."""
+        self._db.execute(
+            "INSERT INTO notices (proposal_ids, causes, created_at, delivered_at) VALUES (?, ?, ?, ?)",
+            (json.dumps(sorted(proposals)), json.dumps(sorted(causes)), rfc3339(at), rfc3339(at)),
+        )
+        self._db.execute("DELETE FROM notices WHERE created_at < ?", (rfc3339(at - _KEPT),))
+
+    def all(self) -> list[tuple[float, list[str], list[str]]]:
+        """Return (Unix time, ids of proposals, causes of trouble) of every notice, oldest first."""
+        rows = self._db.execute("SELECT created_at, proposal_ids, causes FROM notices ORDER BY id")
+        return [
+            (seconds(row["created_at"]) or 0.0, json.loads(row["proposal_ids"]), json.loads(row["causes"]))
+            for row in rows
+        ]

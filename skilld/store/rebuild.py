@@ -9,7 +9,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.store import corruption, journal_triggers
+from skilld.store import corruption
+from skilld.store import journal as journal_triggers
 from skilld.store.connection import DamagedError, damaged
 from skilld.store.corruption import Summary
 from skilld.store.database import Store

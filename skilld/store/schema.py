@@ -246,7 +246,7 @@ def _m0009_causes(db: sqlite3.Connection) -> None:
 def _m0010_judged(db: sqlite3.Connection) -> None:
     # Turns that the journal says were judged, of transcripts that a rebuilt database has not read again yet.
     db.execute("CREATE TABLE judged (key TEXT PRIMARY KEY, batch_id TEXT NOT NULL) STRICT")
-    # The identity of this database, and the number of its last transaction (skilld.store.journal_triggers).
+    # The identity of this database, and the number of its last transaction (skilld.store.journal).
     db.execute("INSERT INTO meta VALUES ('journal', json_array(lower(hex(randomblob(8))), 0))")
 
 

@@ -18,7 +18,7 @@ from skilld.agents.homes import agent_homes
 from skilld.context import Context, LoadedFile, Scope, context_of
 from skilld.context.patterns import matches
 from skilld.context.values import within
-from skilld.git.ownership import is_own
+from skilld.git.state import is_own
 from skilld.skills.find import NO_PROJECT, unfit
 from skilld.targets.session import Worked
 from skilld.types import SkillRef, TargetKind

@@ -27,8 +27,22 @@ from skilld.protocol import (
     WindowResult,
     WindowUpdate,
 )
-from skilld.types import Evidence, How, Kind, Op, Operation, Outcome, Proposal, SkillRef, State, Update, Usage
-from skilld.types.changes import Changes, CommitChange, StateChange
+from skilld.types import (
+    Changes,
+    CommitChange,
+    Evidence,
+    How,
+    Kind,
+    Op,
+    Operation,
+    Outcome,
+    Proposal,
+    SkillRef,
+    State,
+    StateChange,
+    Update,
+    Usage,
+)
 from support.proposals import COMMITTED, a_proposal
 
 PROPOSAL = a_proposal(

@@ -10,9 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from skilld.git import refs
+from skilld.git import STAGING, refs
 from skilld.git.errors import LostRaceError, RefLockedError, RepoRefusedError
-from skilld.git.ref_names import STAGING
 from skilld.git.refs import Change
 from skilld.git.repo import Repo, open_repo
 from support.processes import processes_of

@@ -134,7 +134,7 @@ def test_imports_point_one_way() -> None:
         ("skilld.edit.lint", "def f():\n    from skilld import settings"),  # also late, also by its parent
         ("skilld.edit.create", "from skilld.store import Store"),
         ("skilld.errors", "from skilld.text import fold"),
-        ("skilld.redact.values", "from skilld.git.run import run"),
+        ("skilld.redact.findings", "from skilld.git.run import run"),
         ("skilld.jobs.analyse", "from skilld.daemon.jobs import Job"),
         ("skilld.daemon.engine", "from skilld.cli.common import places"),
         ("skilld.daemon.engine", "from skilld.novelty import x"),

@@ -9,8 +9,7 @@ from skilld.proposals.poll import Observing, record
 from skilld.protocol import GitResult
 from skilld.store import Store
 from skilld.store.meta import PAUSED_UNTIL
-from skilld.types import Op, Operation, Outcome, State
-from skilld.types.changes import Changes, CommitChange, StateChange
+from skilld.types import Changes, CommitChange, Op, Operation, Outcome, State, StateChange
 from support.proposals import COMMITTED, a_proposal
 from support.repos import new_repo
 

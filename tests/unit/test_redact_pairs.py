@@ -1,10 +1,10 @@
-"""Passwords beside the name of their user (skilld/redact/pairs.py): told from words that are none, at their places."""
+"""Passwords beside the name of their user (skilld/redact/passwords.py), told from other words."""
 
 from __future__ import annotations
 
 import pytest
 
-from skilld.redact import pairs
+from skilld.redact import passwords
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from skilld.redact import pairs
     ],
 )
 def test_a_pair_gives_its_password_away(text: str, secrets: list[str]) -> None:
-    found = pairs.find(text, has_digit=any(letter.isdigit() for letter in text))
+    found = passwords.find(text, has_digit=any(letter.isdigit() for letter in text))
     assert [text[one.start : one.end] for one in found] == secrets
 
 
@@ -39,5 +39,5 @@ def test_a_plain_word_is_a_password_beside_a_user_at_the_end_of_its_clause(
     text: str, word: str, *, is_one: bool
 ) -> None:
     at = text.index(word)
-    beside = pairs.has_user_before(text, text.index("password"))
-    assert (beside and pairs.is_beside(text, at, at + len(word))) == is_one
+    beside = passwords.has_user_before(text, text.index("password"))
+    assert (beside and passwords.is_beside(text, at, at + len(word))) == is_one

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.redact import Redactor
-from skilld.redact.languages import LANGUAGES
+from skilld.redact.naming import LANGUAGES
 
 REDACTOR = Redactor(bytes(32))
 # Language, and sentences with {} in the place of the password.

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from skilld.protocol import BatchJob
-from skilld.store import Store, corruption, journal, journal_triggers, rebuild
+from skilld.store import Store, corruption, journal, rebuild
+from skilld.store import journal as journal_triggers
 from skilld.store.batches import Obstacle, StoredBatch
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.journal import journal_of

@@ -13,7 +13,7 @@ from skilld.classify.prompt import EXCERPT_LIMIT, excerpt
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.operations import apply
 from skilld.git.environment import unscrubbed
-from skilld.git.ownership import is_own, is_plainly_own
+from skilld.git.state import is_own, is_plainly_own
 from skilld.jobs.placing import is_same
 from skilld.protocol import Source
 from skilld.skills.project_config import why_left_alone

@@ -24,8 +24,7 @@ from skilld.proposals.submit import restage, stage
 from skilld.protocol import AutoRules, GitResult, Observe
 from skilld.skills.write import compose
 from skilld.store import Store
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
-from skilld.types.changes import AutoApply, StateChange
+from skilld.types import AutoApply, Evidence, Kind, Op, Operation, Proposal, State, StateChange
 from support.proposals import a_proposal
 from support.repos import AT, SKILL, TEXT, Person, new_repo
 
