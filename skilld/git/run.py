@@ -23,11 +23,19 @@ from pathlib import Path
 from subprocess import PIPE
 from typing import Any, NoReturn, TypeVar
 
-from git.cmd import Git as Runner
-
 from skilld.git.environment import QUIET, git_program, person_variables, pointers, terminal_variables, unscrubbed
 from skilld.git.errors import GitFailedError, GitTimeoutError
 from skilld.text import safe_text
+
+# At its import GitPython asks git for its version, twice. What cannot be run answers at once: 2 processes less.
+# It cannot be imported so unless it is told to stay quiet: where there is no git, this module says it in our words.
+os.environ["GIT_PYTHON_GIT_EXECUTABLE"] = os.devnull
+os.environ["GIT_PYTHON_REFRESH"] = "quiet"
+from git.cmd import Git as Runner
+
+del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
+
+T = TypeVar("T")
 
 # Objects as git names and carries them: the id of one, and a pack of several. Pure.
 #
@@ -65,15 +73,6 @@ def _header(number: int, size: int) -> bytes:
         rest >>= 7
     return bytes(out)
 
-
-# At its import GitPython asks git for its version, twice. What cannot be run answers at once: 2 processes less.
-# It cannot be imported so unless it is told to stay quiet: where there is no git, this module says it in our words.
-os.environ["GIT_PYTHON_GIT_EXECUTABLE"] = os.devnull
-os.environ["GIT_PYTHON_REFRESH"] = "quiet"
-
-del os.environ["GIT_PYTHON_GIT_EXECUTABLE"]
-
-T = TypeVar("T")
 
 # How long one call may take, ours and one of the person's: hooks, and a prompt for a passphrase.
 SECONDS = 20.0
