@@ -14,10 +14,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.library import similarity
+from skilld.library import consolidate
 
 ROOT = Path(__file__).parents[1] / "tests" / "fixtures" / "alike"
-CURVE = (0.15, 0.2, 0.25, similarity.SAME, 0.3, 0.4, 0.5)
+CURVE = (0.15, 0.2, 0.25, consolidate.SAME, 0.3, 0.4, 0.5)
 UNRELATED = "unrelated"
 
 
@@ -56,10 +56,10 @@ class Score:
         return self.right / (self.right + self.missed) if self.right + self.missed else 1.0
 
 
-def skills() -> list[similarity.Described]:
+def skills() -> list[consolidate.Described]:
     """Return the thirty skills."""
     return [
-        similarity.described(
+        consolidate.described(
             file.parent.relative_to(ROOT).as_posix(), file.parent.name, file.read_text(encoding="utf-8")
         )
         for file in sorted(ROOT.glob("*/*/*/SKILL.md"))
@@ -74,12 +74,12 @@ def measured() -> list[Pair]:
     by_key = {skill.key: skill for skill in found}
     return [
         Pair(names, *known.get(frozenset(names), (False, UNRELATED)), score, _alone(names, by_key))
-        for names, score in similarity.scores(found).items()
+        for names, score in consolidate.scores(found).items()
     ]
 
 
-def _alone(names: tuple[str, str], by_key: Mapping[str, similarity.Described]) -> float:
-    return similarity.scores([by_key[name] for name in names])[names]
+def _alone(names: tuple[str, str], by_key: Mapping[str, consolidate.Described]) -> float:
+    return consolidate.scores([by_key[name] for name in names])[names]
 
 
 def counted(pairs: Collection[Pair], floor: float, *, alone: bool = False) -> Score:
@@ -95,7 +95,7 @@ def drafts(part: str) -> Score:
     same = {names for pair in measured() if pair.same for names in (pair.skills, pair.skills[::-1])}
     right = wrong = missed = 0
     for draft in (skill for skill in every if skill.key.startswith(part)):
-        found = similarity.best(draft, every)
+        found = consolidate.best(draft, every)
         if found is None:
             missed += any(names[0] == draft.key for names in same)
         elif (draft.key, found.other.key) in same:
@@ -112,8 +112,8 @@ def report() -> Iterator[str]:
     yield "| pairs | n | same | found | right | precision | recall |"
     yield "| --- | --- | --- | --- | --- | --- | --- |"
     for name, pairs in parts.items():
-        yield _row(name, pairs, similarity.SAME, alone=False)
-    yield _row("all, each pair alone", every, similarity.SAME_AMONG_FEW, alone=True)
+        yield _row(name, pairs, consolidate.SAME, alone=False)
+    yield _row("all, each pair alone", every, consolidate.SAME_AMONG_FEW, alone=True)
     yield ""
     yield "| kind of pair | n | taken for the same | highest score | lowest score |"
     yield "| --- | --- | --- | --- | --- |"
@@ -134,7 +134,7 @@ def report() -> Iterator[str]:
     yield f"Each skill as a draft, matched with the others: {'; '.join(said)}. Confusions among the pairs:"
     yield ""
     for pair in sorted(every, key=lambda one: -one.score):
-        if pair.same != (pair.score >= similarity.SAME):
+        if pair.same != (pair.score >= consolidate.SAME):
             verdict = "missed" if pair.same else "wrongly taken for the same"
             yield f"- {verdict}: `{pair.skills[0]}` and `{pair.skills[1]}` ({pair.kind}, {pair.score:.2f})"
 
@@ -148,7 +148,7 @@ def _row(name: str, pairs: Sequence[Pair], floor: float, *, alone: bool) -> str:
 
 def _kind(kind: str, pairs: Sequence[Pair]) -> str:
     scores = [pair.score for pair in pairs]
-    taken = sum(score >= similarity.SAME for score in scores)
+    taken = sum(score >= consolidate.SAME for score in scores)
     name = f"{kind} (same)" if pairs[0].same else kind
     return f"| {name} | {len(pairs)} | {taken} | {max(scores):.2f} | {min(scores):.2f} |"
 

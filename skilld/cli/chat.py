@@ -51,7 +51,7 @@ def _model() -> Model:
     from skilld.classify.backends import OFFLINE
     from skilld.classify.backends.agent_cli.backend import PREFIX
     from skilld.classify.backends.model import Model
-    from skilld.settings.backend import choice_of
+    from skilld.settings import choice_of
 
     choice = choice_of(common.settings(), os.environ, in_job=False)
     if choice.spec.model == OFFLINE or choice.spec.model.startswith(PREFIX):

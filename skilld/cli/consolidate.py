@@ -66,9 +66,8 @@ def run(arguments: argparse.Namespace) -> int:
 def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[MergeOffer]:
     """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
     from skilld.cli.skills import library
-    from skilld.library.consolidate import Fate, compared, pair_of, plan
-    from skilld.library.similarity import pairs
-    from skilld.library.visibility import pinned
+    from skilld.library.consolidate import Fate, compared, pair_of, pairs, plan
+    from skilld.library.rows import pinned
     from skilld.types import State
 
     meant = [library.the_skill(store, name) for name in names]

@@ -15,6 +15,6 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
-    from skilld.demo.play import play
+    from skilld.demo import play
 
     return play(keep=arguments.keep)

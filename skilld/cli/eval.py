@@ -17,8 +17,8 @@ from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
+    from skilld.evaluate.batches import Pipeline
     from skilld.evaluate.loader import BatchCase, LabelledTurn
-    from skilld.evaluate.pipeline import Pipeline
     from skilld.evaluate.turns import JudgedTurn
     from skilld.redact import Redactor
 
@@ -106,7 +106,7 @@ def _turns(asked: argparse.Namespace) -> Scored:
 
 
 def _decisions(asked: argparse.Namespace) -> Scored:
-    from skilld.evaluate import decisions
+    from skilld.evaluate import turns as decisions
 
     _not_gold(asked.backend)
     store = common.store()
@@ -115,7 +115,7 @@ def _decisions(asked: argparse.Namespace) -> Scored:
     finally:
         store.close()
     judged, spent = _judged_turns(decisions.cases(decided), asked.backend)
-    return decisions.figures(decided, judged) | spent, decisions.rows_out(decided, judged)
+    return decisions.decision_figures(decided, judged) | spent, decisions.decision_rows(decided, judged)
 
 
 def _judged_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[JudgedTurn], dict[str, int]]:
@@ -222,7 +222,7 @@ def _maker(name: str) -> Callable[[], Backend]:
 
     if name == "offline":
         return lambda: make(Spec("offline"))
-    from skilld.settings.backend import choice_of
+    from skilld.settings import choice_of
 
     settings = common.settings()
     if name == "litellm" and settings.model in {"auto", "offline"}:
@@ -233,7 +233,7 @@ def _maker(name: str) -> Callable[[], Backend]:
 
 
 def _pipeline(jobs: int = 1) -> Pipeline:
-    from skilld.evaluate.pipeline import Pipeline
+    from skilld.evaluate.batches import Pipeline
 
     return Pipeline(_redactor().redact, time.sleep, jobs=jobs)
 

@@ -54,7 +54,7 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
 
     `follows` says whether the program goes on until it is stopped.
     """
-    from skilld.settings.backend import choice_of
+    from skilld.settings import choice_of
 
     settings = engine.settings
     choice = choice_of(settings, engine.around.environment)

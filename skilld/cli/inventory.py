@@ -28,7 +28,7 @@ def project_skills(project: Path) -> list[Skill]:
 def all_skills(projects: Sequence[Path]) -> list[Skill]:
     """Return the skills of the person, of these projects and of plugins."""
     from skilld.agents import ADAPTERS
-    from skilld.agents.homes import agent_homes
+    from skilld.agents.base import agent_homes
     from skilld.skills import inventory
 
     plugins = {
@@ -49,7 +49,7 @@ def skill_places() -> dict[str, SkillPlaces]:
 
 def served(skills: Sequence[Skill]) -> list[Skill]:
     """Return those skills that the person left enabled: what skilld offers to agents."""
-    from skilld.library.visibility import served
+    from skilld.library.rows import served
 
     with closing(common.store()) as opened:
         return served(opened, skills)
@@ -57,8 +57,7 @@ def served(skills: Sequence[Skill]) -> list[Skill]:
 
 def offered(skills: Sequence[Skill], project: Path) -> list[Skill]:
     """Return the served ones, but of those that skilld wrote itself only as many as the settings say."""
-    from skilld.library.rows import by_recency, by_relevance
-    from skilld.library.visibility import offered
+    from skilld.library.rows import by_recency, by_relevance, offered
 
     rules = common.settings().lifecycle
     with closing(common.store()) as opened:

@@ -22,10 +22,10 @@ from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 if TYPE_CHECKING:
     from skilld.ingest.discover import Root
     from skilld.mining.candidates import Report
-    from skilld.mining.options import Hooks, Options, World
     from skilld.mining.questions import Estimate
     from skilld.mining.sessions import Transcript
-    from skilld.review.generate.generating import Generation
+    from skilld.mining.values import Hooks, Options, World
+    from skilld.review.generating import Generation
 
 _DAY = 86400.0
 _LOOK = 0.5  # seconds between looks at whether who started us is still there
@@ -157,7 +157,7 @@ def _unasked(arguments: argparse.Namespace) -> int:
 
 
 def _mined(arguments: argparse.Namespace) -> Report:
-    from skilld.mining.run import mine
+    from skilld.mining.candidates import mine
 
     progress = _Shown()
     try:
@@ -171,8 +171,8 @@ def _mined(arguments: argparse.Namespace) -> Report:
 
 
 def _options(arguments: argparse.Namespace) -> Options:
-    from skilld.mining.options import Options
-    from skilld.mining.reading import SessionFilter
+    from skilld.mining.sessions import SessionFilter
+    from skilld.mining.values import Options
     from skilld.skills.draft import SHORT_NAMES
 
     wanted = SessionFilter(
@@ -199,9 +199,9 @@ def _options(arguments: argparse.Namespace) -> Options:
 
 def _world() -> World:
     from skilld.ingest.discover import Host
-    from skilld.mining.options import World
     from skilld.mining.questions import Terms
-    from skilld.settings.backend import choice_of
+    from skilld.mining.values import World
+    from skilld.settings import choice_of
 
     settings = common.settings()
     umask = os.umask(0o077)
@@ -218,7 +218,7 @@ def _world() -> World:
 
 def _hooks(arguments: argparse.Namespace, progress: _Shown) -> Hooks:
     from skilld.cli.terminal import edit
-    from skilld.mining.options import Hooks
+    from skilld.mining.values import Hooks
 
     def agree(expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         progress.clear()
@@ -306,11 +306,11 @@ def run_interactive(options: Options, world: World) -> int:
 
     steps = generating(options, world)
     if not has_screen():
-        from skilld.review.generate.plain import PlainGenerate
+        from skilld.review.plain import PlainGenerate
 
         brief(PlainGenerate(steps, console.line, ask, edit).run())
         return Exit.OK
-    from skilld.review.generate.sessions import GenerateApp
+    from skilld.review.generate_screen import GenerateApp
 
     app = GenerateApp(steps)
     brief(app.run() or [])
@@ -319,7 +319,7 @@ def run_interactive(options: Options, world: World) -> int:
 
 def generating(options: Options, world: World) -> Generation:
     """Return the steps without a screen. They open the store for each call: the one in `world` is closed."""
-    from skilld.review.generate.generating import Generation
+    from skilld.review.generating import Generation
 
     world.store.close()
     return Generation(options, world, common.store)

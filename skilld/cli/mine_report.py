@@ -10,7 +10,7 @@ from skilld import console
 from skilld.mining.candidates import Report
 from skilld.mining.domains import DomainResult
 from skilld.mining.proposing import CandidateResult
-from skilld.mining.reading import SessionSet
+from skilld.mining.sessions import SessionSet
 from skilld.mining.values import REPEATABLE, Proof
 from skilld.text import counted
 

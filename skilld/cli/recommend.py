@@ -48,7 +48,7 @@ def fitting(text: str, project: Path) -> list[Recommendation]:
     """Return what is recommended for a piece of work in a project."""
     from skilld.library.clusters import about
     from skilld.library.recommend import recommend
-    from skilld.library.visibility import disabled, served
+    from skilld.library.rows import disabled, served
 
     store = common.store()
     off = {str(path) for path in disabled(store)}

@@ -15,7 +15,7 @@ from skilld.errors import Exit
 
 if TYPE_CHECKING:
     from skilld.review.controller import ReviewSession
-    from skilld.review.generate.generating import Generation
+    from skilld.review.generating import Generation
     from skilld.store import Store
 
 

@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new_here: bool) -> int:
     """Say what was found here, and follow: once, or until a signal. Returns the exit code."""
     from skilld.cli import first_run
-    from skilld.daemon.file_identity import Footing
+    from skilld.daemon.lock import Footing
     from skilld.daemon.service import Service
     from skilld.notify.desktop import Desktop
     from skilld.worker.spawn import Worker

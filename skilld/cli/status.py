@@ -39,9 +39,9 @@ def collect() -> dict[str, Any]:
     from skilld.classify.backends.choose import choose
     from skilld.clock import rfc3339
     from skilld.daemon import judges
+    from skilld.daemon.judges import why_dead
     from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
-    from skilld.daemon.stall_alert import why_dead
     from skilld.proposals.remarks import hours_left
     from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT, RESTS_ON, SNOOZED_UNTIL
     from skilld.types import State

@@ -11,7 +11,7 @@ from pathlib import Path
 from posixpath import join, normpath
 
 from skilld.agents import ADAPTERS
-from skilld.agents.homes import agent_homes, skill_folder
+from skilld.agents.base import agent_homes, skill_folder
 from skilld.context import claude_code, codex, copilot_cli, documented, gemini_cli, opencode, pi
 from skilld.context.disk import Disk, Files
 from skilld.context.duplicates import Duplicate, duplicates

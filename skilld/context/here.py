@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
-from skilld.agents.homes import agent_homes
+from skilld.agents.base import agent_homes
 from skilld.context import Context, context_of
 from skilld.context.installed import installed_version, program
 

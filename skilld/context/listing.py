@@ -10,7 +10,7 @@ from skilld.context import markup
 from skilld.context.disk import Found
 from skilld.context.gather import Gathered, files_below
 from skilld.context.values import Kind, Loaded, LoadedFile, Scope, plain
-from skilld.skills.frontmatter import front, scalar
+from skilld.skills.spec import front, scalar
 
 FILE = "SKILL.md"
 

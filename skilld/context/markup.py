@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from skilld.context.values import Segment
-from skilld.markdown.spans import blank_code
-from skilld.skills.frontmatter import Entry, entries, scalar
+from skilld.markdown.structure import blank_code
+from skilld.skills.spec import Entry, entries, scalar
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _OPENS = re.compile(r" {0,3}<!--")

@@ -15,7 +15,7 @@ import structlog
 from skilld.batching.window import ClosedBatch, Deadlines, close
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
-from skilld.daemon import jobs, judges, recovery, tries
+from skilld.daemon import jobs, judges, obstacles, recovery
 from skilld.daemon.obstacles import Obstacles
 from skilld.ingest.discover import Host, roots
 from skilld.ingest.follow import Follower
@@ -190,7 +190,7 @@ class Engine:
             since = now
             until = judges.took(self.store, result, now)
             if outcome is Outcome.RETRY and not until:
-                then = tries.again(batch, result, self.settings.worker.attempts, now)
+                then = obstacles.again(batch, result, self.settings.worker.attempts, now)
                 since = then.since
                 self.store.batches.count(batch.id, then.tries)
                 if then.wait is None:

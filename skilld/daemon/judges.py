@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.choose import AGENT, Choice, choose, own
-from skilld.clock import rfc3339
+from skilld.clock import rfc3339, seconds
 from skilld.store import Store
-from skilld.store.meta import JUDGES_AWAY, JUDGES_TOLD
+from skilld.store.meta import JUDGES_AWAY, JUDGES_TOLD, LEARNING_DEAD
 
 if TYPE_CHECKING:
     from skilld.protocol import BatchResult
@@ -53,7 +53,7 @@ class Line:
 
 def choice(store: Store, settings: Settings, environment: Mapping[str, str], agent: str, now: float) -> Choice:
     """Return the back-end for a session of `agent`; offline where that agent was found to have no working login."""
-    from skilld.settings.backend import choice_of
+    from skilld.settings import choice_of
 
     found = choice_of(settings, environment, agent)
     absent = _absent(store, now).get(found.spec.model)
@@ -148,3 +148,26 @@ def told(store: Store, causes: tuple[str, ...]) -> None:
     ours = {cause for cause in causes if cause == SETUP or cause.startswith("judge ")}
     if ours:
         store.meta.set(JUDGES_TOLD, sorted(ours.union(store.meta.get(JUDGES_TOLD, ()))))
+
+
+# Learning is dead: people talk, batches are closed, and for a day none could be judged. Says so, once.
+
+_DAY = 86400.0
+
+
+def why_dead(store: Store, now: float) -> str:
+    """Return why nothing was judged for a day although something waits to be; empty where all is well, or paused."""
+    oldest, why = store.batches.unjudged()
+    since = max(seconds(oldest) or now, seconds(store.batches.judged_at()) or 0.0)
+    if oldest is None or now - since < _DAY or store.meta.paused(now):
+        return ""
+    return why or "no batch has come to its end"
+
+
+def stall_news(store: Store, now: float) -> str:
+    """Return the same, once until something is judged again."""
+    why = why_dead(store, now)
+    if bool(why) == bool(store.meta.get(LEARNING_DEAD)):
+        return ""
+    store.meta.set(LEARNING_DEAD, bool(why))
+    return why

@@ -17,8 +17,8 @@ import structlog
 from skilld.agents.programs import MARKS
 from skilld.clock import day
 from skilld.daemon.messages import Noticed
+from skilld.notify import desktop as on_press
 from skilld.notify import notice as digest
-from skilld.notify import on_press
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Digest, Notice, PastNotice, Rules, due
 from skilld.settings import Notify

@@ -1,1 +1,249 @@
-"""The demo: a session written for it, played into a throw-away home and repository through the real daemon."""
+"""Plays the demo from start to proposal. Everything happens below one temporary folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from skilld import console
+from skilld.errors import SkilldError
+from skilld.git import STAGING_BRANCH
+
+# Writes the demo's session as Claude Code would: one record per line, appended. Pure but for the append.
+
+_VERSION = "2.1.197"
+
+
+class Transcript:
+    """One session file that grows."""
+
+    def __init__(self, path: Path, project: Path, skills: Path) -> None:
+        self._path = path
+        self._project = project
+        self._skills = skills
+        self._parent: str | None = None
+        self.session_id = path.stem
+
+    def add(self, step: Mapping[str, str]) -> None:
+        """Append one step of the session: what the person typed, what the agent wrote, or a skill it called."""
+        if "person" in step:
+            self._append("user", {"role": "user", "content": step["person"]}, _HUMAN)
+        elif "agent" in step:
+            self._append("assistant", _assistant({"type": "text", "text": step["agent"]}), {})
+        else:
+            self._call(step["skill"])
+
+    def _call(self, skill: str) -> None:
+        call = f"toolu_{uuid.uuid4().hex[:24]}"
+        use = {"type": "tool_use", "id": call, "name": "Skill", "input": {"skill": skill}}
+        self._append("assistant", _assistant(use), {})
+        result = {"type": "tool_result", "tool_use_id": call, "content": f"Launching skill: {skill}"}
+        done = {"toolUseResult": {"success": True, "commandName": skill}}
+        self._append("user", {"role": "user", "content": [result]}, done)
+        body = f"Base directory for this skill: {self._skills / skill}\n\n"
+        meta = {"isMeta": True, "sourceToolUseID": call}
+        self._append("user", {"role": "user", "content": [{"type": "text", "text": body}]}, meta)
+
+    def _append(self, kind: str, message: Mapping[str, Any], extra: Mapping[str, Any]) -> None:
+        own = str(uuid.uuid4())
+        record = {
+            "parentUuid": self._parent,
+            "isSidechain": False,
+            "type": kind,
+            "message": message,
+            "uuid": own,
+            "timestamp": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            "userType": "external",
+            "entrypoint": "cli",
+            "cwd": str(self._project),
+            "sessionId": self.session_id,
+            "version": _VERSION,
+            "gitBranch": "main",
+            **extra,
+        }
+        self._parent = own
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+
+
+_HUMAN = {"origin": {"kind": "human"}, "promptSource": "typed", "permissionMode": "default"}
+
+
+def _assistant(block: Mapping[str, Any]) -> dict[str, Any]:
+    return {"role": "assistant", "model": "demo", "content": [block], "stop_reason": "end_turn"}
+
+
+_PAUSE = 0.25  # seconds between two steps
+_LIMIT = 60.0  # seconds that a step may take, on a busy machine
+_FOLDER = "skilld.demo"
+
+
+def play(*, keep: bool) -> int:
+    """Play the demo; returns the exit code. With `keep` its folder stays."""
+    root = Path(tempfile.mkdtemp(prefix="skilld-demo-")).resolve()
+    environment = _environment(root)
+    daemon = None
+    try:
+        project = _project(root / "project", ".claude/skills/release-notes/SKILL.md", environment)
+        plain = _project(root / "plain", "CLAUDE.md", environment)
+        daemon = _daemon(root, environment)
+        console.line(f"A throw-away home and repository: {root}")
+        console.line("The daemon runs, offline. A person works with Claude Code and the skill release-notes:\n")
+        _type_session(root, project, "session.json")
+        console.line()
+        _show_proposal(environment, set())
+        console.line("\nIn another repository no skill is in use. What Claude Code loads there is its CLAUDE.md:\n")
+        known = {one["id"] for one in _skilld(environment, "proposals", "--json") or []}
+        _type_session(root, plain, "plain.json")
+        console.line()
+        _show_proposal(environment, known)
+        _show_commands()
+        console.line()
+        if keep:
+            there = f"cd {shlex.quote(str(project))} && export HOME={shlex.quote(str(root / 'home'))}"
+            console.line(f"Kept. To try them there: {there}")
+        else:
+            console.line("The demo's home and repository are gone now. To keep them and try it: skilld demo --keep")
+    finally:
+        if daemon is not None:
+            _end(daemon)
+        if not keep:
+            shutil.rmtree(root, ignore_errors=True)
+    return 0
+
+
+def _daemon(root: Path, environment: Mapping[str, str]) -> subprocess.Popen[str]:
+    """Start the daemon, and return it once it follows."""
+    daemon = subprocess.Popen(
+        _command("run"),
+        env=dict(environment),
+        cwd=root,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        _wait(lambda: _started(daemon, environment), "the daemon did not start")
+    except BaseException:
+        _end(daemon)
+        raise
+    return daemon
+
+
+def _end(daemon: subprocess.Popen[str]) -> None:
+    if daemon.poll() is None:
+        daemon.terminate()
+        daemon.communicate(timeout=_LIMIT)
+
+
+def _show_proposal(environment: Mapping[str, str], known: Collection[str]) -> None:
+    """Show the proposal that is made and not `known` yet."""
+
+    def new() -> list[dict[str, Any]]:
+        return [one for one in _skilld(environment, "proposals", "--json") or [] if one["id"] not in known]
+
+    found = _wait(new, "no proposal was made")
+    console.line(console.paint(f"{len(found)} proposal, {_what(found[0])}", "bold") + "\n")
+    sys.stdout.flush()
+    subprocess.run(_command("show", found[0]["id"]), env=_coloured(environment), check=True)
+
+
+def _show_commands() -> None:
+    console.line("\nThe three commands you need in your own repository:")
+    console.table(
+        [
+            (f"git diff ...{STAGING_BRANCH}", "see what is proposed"),
+            (f"git merge {STAGING_BRANCH}", "take it"),
+            ("git revert COMMIT", "take it back"),
+        ],
+        indent="  ",
+    )
+
+
+def _type_session(root: Path, project: Path, name: str) -> None:
+    folder = root / "home/.claude/projects/demo"
+    folder.mkdir(parents=True, exist_ok=True)
+    transcript = Transcript(folder / f"{uuid.uuid4()}.jsonl", project, project / ".claude/skills")
+    steps = json.loads(resources.files(_FOLDER).joinpath(name).read_text("utf-8"))
+    turns = 0
+    for step in steps:
+        transcript.add(step)
+        if "person" in step:
+            turns += 1
+            console.line(f"  {console.paint(f'turn {turns}', 'dim')}  {console.paint('> ' + step['person'], 'cyan')}")
+        sys.stdout.flush()
+        time.sleep(_PAUSE)
+
+
+def _environment(root: Path) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "TERM", "PYTHONPATH") if name in os.environ}
+    settings = {"SKILLD_NOTIFY__ENABLED": "false", "SKILLD_MODEL": "offline"}
+    return kept | settings | {"HOME": str(root / "home"), "NO_COLOR": "1"}
+
+
+def _project(project: Path, relpath: str, environment: Mapping[str, str]) -> Path:
+    """Make a repository that holds one of the demo's files."""
+    path = project / relpath
+    path.parent.mkdir(parents=True)
+    Path(environment["HOME"]).mkdir(exist_ok=True)
+    path.write_text(resources.files(_FOLDER).joinpath("project", path.name).read_text("utf-8"), encoding="utf-8")
+    for arguments in (
+        ("init", "-q", "-b", "main"),
+        ("config", "user.name", "Demo"),
+        ("config", "user.email", "demo@localhost"),
+        ("add", "-A"),
+        ("commit", "-q", "-m", f"Add {path.name}"),
+    ):
+        try:
+            subprocess.run(["git", *arguments], cwd=project, env=dict(environment), check=True, capture_output=True)
+        except FileNotFoundError:
+            raise SkilldError("The demo needs git", "it is not installed", "Install git and try again.") from None
+    return project
+
+
+def _wait(probe: Callable[[], Any], failure: str) -> Any:  # noqa: ANN401 - whatever the probe finds
+    deadline = time.monotonic() + _LIMIT
+    while time.monotonic() < deadline:
+        if found := probe():
+            return found
+        time.sleep(0.1)
+    raise SkilldError("The demo did not work", failure, "Run it again; if it stays so, tell us.")
+
+
+def _started(daemon: subprocess.Popen[str], environment: Mapping[str, str]) -> bool:
+    if daemon.poll() is not None:
+        raise SkilldError("The demo did not work", f"the daemon ended at once: {daemon.communicate()[0].strip()}")
+    status = _skilld(environment, "status", "--json") or {}
+    return status.get("daemon") is not None
+
+
+def _skilld(environment: Mapping[str, str], *arguments: str) -> Any:  # noqa: ANN401 - JSON is Any
+    done = subprocess.run(_command(*arguments), env=dict(environment), capture_output=True, text=True, check=False)
+    return json.loads(done.stdout) if done.returncode == 0 else None
+
+
+def _command(*arguments: str) -> list[str]:
+    return [sys.executable, "-P", "-m", "skilld", *arguments]
+
+
+def _coloured(environment: Mapping[str, str]) -> dict[str, str]:
+    if not console.coloured():
+        return dict(environment)
+    return {name: value for name, value in environment.items() if name != "NO_COLOR"} | {"CLICOLOR_FORCE": "1"}
+
+
+def _what(found: Mapping[str, Any]) -> str:
+    return f"made from {len(found['evidence'])} of the five turns, on the branch {STAGING_BRANCH}:"

@@ -15,8 +15,7 @@ from functools import cached_property
 
 from skilld.edit.from_file import compare
 from skilld.markdown.skill_file import Line, SkillFile, join_lines, parse
-from skilld.markdown.spans import blank_code, code_spans
-from skilld.markdown.structure import Role, list_item, roles
+from skilld.markdown.structure import Role, blank_code, code_spans, list_item, roles
 from skilld.text import folded
 
 

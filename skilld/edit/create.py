@@ -10,8 +10,7 @@ from collections.abc import Sequence
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, split_lines
-from skilld.skills.frontmatter import front
-from skilld.skills.spec import faults
+from skilld.skills.spec import faults, front
 from skilld.skills.write import quoted
 from skilld.text import safe_text
 from skilld.types import Op, Operation

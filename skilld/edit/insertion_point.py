@@ -15,8 +15,7 @@ from skilld.edit.operations import anchored
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, is_blank, parse
-from skilld.markdown.spans import blank_code
-from skilld.markdown.structure import Item, Role, Section, list_item, managed, roles, sections
+from skilld.markdown.structure import Item, Role, Section, blank_code, list_item, managed, roles, sections
 from skilld.text import ended_like, fold
 from skilld.types import Operation
 from skilld.words import stems

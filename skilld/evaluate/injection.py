@@ -15,10 +15,10 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
+from skilld.evaluate.batches import Pipeline, PipelineResult
 from skilld.evaluate.injection_fixtures import HARMLESS, Carrier, Scene
 from skilld.evaluate.loader import GuardCase, Typed
 from skilld.evaluate.models import Quoting, longest_line, obedient
-from skilld.evaluate.pipeline import Pipeline, PipelineResult
 from skilld.ingest.inspect import inspect
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import Loaded, load_skills

@@ -1,8 +1,4 @@
-"""Figures of a detector on labelled turns.
-
-Judged turns in, figures out. A turn counts as found when anything would be kept of it, as a learning or as a proposal.
-Knows nothing of back-ends.
-"""
+"""Figures of a detector on labelled turns, and on a person's own decisions."""
 
 from __future__ import annotations
 
@@ -11,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilld.evaluate.loader import LabelledTurn
+from skilld.types import Proposal, State
 
 CERTAIN = 0.7  # labels and predictions at least this sure are also scored on their own
 PROPOSED = 0.5  # updates below this are kept as learnings and not proposed
@@ -125,3 +122,87 @@ def share(part: int, whole: int) -> float | None:
 
 def _mean(values: Sequence[float]) -> float | None:
     return round(sum(values) / len(values), 4) if values else None
+
+
+# Figures on a person's own decisions: what was accepted was right, what was rejected or reverted was not.
+#
+# Decided proposals and a predictor in, figures out. Two things are told apart: how often what was proposed was
+# right, whoever detected it then; and what a detector makes of the same words now. What nobody decided is no label,
+# and a merge of skills, which rests on nobody's words, tells nothing of hearing.
+
+DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
+_CARRIED_OVER = ("precision", "recall", "f1", "by_tag")
+
+
+def cases(proposals: Sequence[Proposal]) -> list[LabelledTurn]:
+    """Return the quoted words of each decided proposal as one labelled turn: the store keeps no more of them."""
+    return [
+        LabelledTurn(
+            id=proposal.id,
+            repo=proposal.repo,
+            lang="",
+            text="\n".join(evidence.quote for evidence in proposal.evidence),
+            prev_assistant="",
+            label="durable" if proposal.state is State.ACCEPTED else "one_off",
+            sample="",
+            stratum=None,
+            kind=proposal.kind.value,
+            certainty=1.0,
+        )
+        for proposal in proposals
+        if proposal.state in DECIDED and proposal.evidence
+    ]
+
+
+def decision_figures(proposals: Sequence[Proposal], judged: Sequence[JudgedTurn]) -> dict[str, Any]:
+    """Return the figures under the keys of `skilld eval decisions --json`.
+
+    `accepted_share` is the precision of what was proposed; `precision`, `recall`, `f1` and `by_tag` are those of the
+    detector that was asked now. A share of nothing is None.
+    """
+    decided = [proposal for proposal in proposals if proposal.state in DECIDED and proposal.evidence]
+    now = figures(judged)
+    return {
+        "kind": "decisions",
+        "n": len(decided),
+        **_counts(decided),
+        **{key: now[key] for key in _CARRIED_OVER},
+        "by_kind": _share_by(decided, lambda proposal: proposal.kind.value),
+        "by_skill": _share_by(decided, lambda proposal: proposal.skill),
+        "by_model": _share_by(decided, lambda proposal: proposal.model),
+        "by_agent": _share_by(decided, lambda proposal: proposal.agent),
+        "calls": 0,
+        "tokens": 0,
+    }
+
+
+def decision_rows(proposals: Sequence[Proposal], judged: Sequence[JudgedTurn]) -> list[dict[str, Any]]:
+    """Return the outcome of each decided proposal, without its words."""
+    found = {one.turn.id: one for one in judged}
+    return [
+        {
+            "id": proposal.id,
+            "state": proposal.state.value,
+            "skill": proposal.skill,
+            "kind": proposal.kind.value,
+            "model": proposal.model,
+            "proposed_at": proposal.confidence,
+            "found": found[proposal.id].found,
+            "confidence": round(found[proposal.id].confidence, 4),
+        }
+        for proposal in proposals
+        if proposal.id in found
+    ]
+
+
+def _counts(decided: Sequence[Proposal]) -> dict[str, Any]:
+    counts = {state.value: sum(proposal.state is state for proposal in decided) for state in DECIDED}
+    return {**counts, "accepted_share": share(counts[State.ACCEPTED.value], len(decided))}
+
+
+def _share_by(decided: Sequence[Proposal], name: Callable[[Proposal], str]) -> Mapping[str, Any]:
+    return {
+        group: {"n": len(members), **_counts(members)}
+        for group in sorted({name(proposal) for proposal in decided})
+        if (members := [proposal for proposal in decided if name(proposal) == group])
+    }

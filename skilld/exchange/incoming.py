@@ -24,12 +24,12 @@ from skilld.git import objects
 from skilld.git.remote import clone
 from skilld.git.run import Git
 from skilld.git.tree import FILE_MODES
-from skilld.library.similarity import best, described
+from skilld.library.consolidate import best, described
 from skilld.redact import Finding as Secret
 from skilld.skills import Places, Skill
 from skilld.skills.draft import Draft, SkillKind, faults, of_kind, read, write
 from skilld.skills.find import FILE, MAX_BYTES
-from skilld.skills.frontmatter import entries, front_lines
+from skilld.skills.spec import entries, front_lines
 from skilld.skills.write import landing
 from skilld.text import cut
 from skilld.types import Kind, Op, Operation, Proposal, State

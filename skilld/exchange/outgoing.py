@@ -22,7 +22,7 @@ from skilld.git.state import in_turn
 from skilld.markdown.skill_file import SkillFile, join_lines, parse
 from skilld.redact import Finding as Secret
 from skilld.skills.draft import EXAMPLE, SCHEMA, VARIABLES, Body, Item, lay, lift, trimmed
-from skilld.skills.frontmatter import front
+from skilld.skills.spec import front
 from skilld.text import fold
 from skilld.types import Op, Operation
 

@@ -26,8 +26,7 @@ from skilld.paths import Places, check_private
 from skilld.proposals.remarks import being_made_anew
 from skilld.protocol import Ask, Job
 from skilld.service.values import ServiceManager, needed, only_here
-from skilld.settings import Settings, load
-from skilld.settings.backend import choice_of
+from skilld.settings import Settings, choice_of, load
 from skilld.store import Store
 from skilld.store.batches import REMAKE, Obstacle, StoredBatch
 from skilld.store.budget import why_spent

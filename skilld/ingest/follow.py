@@ -15,9 +15,8 @@ from skilld.agents.block import Block
 from skilld.clock import rfc3339, seconds
 from skilld.files import FileFacts
 from skilld.ingest import side_files
-from skilld.ingest.discover import Root, transcripts
+from skilld.ingest.discover import FileStates, Folders, Root, is_text, transcripts
 from skilld.ingest.record import FileReading, OpenFile, OpenFiles, ParsingError, TurnWriter
-from skilld.ingest.scan import FileStates, Folders, is_text
 from skilld.ingest.source import Cursor, Look, Source, source_of
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT

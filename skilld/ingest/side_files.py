@@ -11,8 +11,6 @@ from skilld.agents.base import AgentInfo, Listener, Parser, mapping, string
 from skilld.agents.wrapped import Expanding, Lookup
 from skilld.files import read_plain
 
-# What lies beside a transcript: lists of the prompts a person typed, and prompt templates of the project.
-
 # The prompt templates that a session could call: of a transcript and a folder the texts of the template files.
 #
 # Some clients put a template into the log as if it had been typed; only its file tells. Files are read as they are

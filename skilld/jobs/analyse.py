@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from skilld.classify.backends import OFFLINE, AwayError, Backend, Spec, make
 from skilld.classify.json_answer import BadReplyError
@@ -21,7 +22,7 @@ from skilld.pipeline.edits import Composed, LintError
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.proposals import lessons
 from skilld.proposals.staging_result import Staged
-from skilld.protocol import Analyse, BatchResult, Blame, NewLearning, Support
+from skilld.protocol import Analyse, Away, BatchResult, Blame, NewLearning, Remake, Support
 from skilld.redact import RedactionError
 from skilld.skills.find import FILE
 from skilld.targets.route import Routed, ordered_file
@@ -413,3 +414,21 @@ def _is_there(path: Path) -> bool:
 
 def _unedited(update: Update) -> Composed:
     return Composed((), b"", (), (Checked(update),))
+
+
+# A batch whose agent cannot be asked is judged offline at once; at its limit, it waits.
+
+Judged = TypeVar("Judged", Analyse, Remake)
+
+
+def judged(job: Judged, do: Callable[[Judged], BatchResult]) -> BatchResult:
+    """Return what `do` makes of the job; the result says where its agent could not be asked."""
+    try:
+        return do(job)
+    except AwayError as error:
+        away = Away(error.cause, error.remedy, error.limit, error.after)
+        model, usage, said = job.backend.model, error.usage, str(error)
+    if away.limit:
+        return BatchResult(outcome=Outcome.RETRY, detail=said, model=model, usage=usage, away=away)
+    done = do(replace(job, backend=Spec(OFFLINE)))
+    return replace(done, model=model, usage=usage + done.usage, away=away)

@@ -20,7 +20,7 @@ from skilld.edit.operations import anchored, apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown import structure
 from skilld.markdown.skill_file import parse
-from skilld.skills.frontmatter import entries, front, front_lines, scalar
+from skilld.skills.spec import entries, front, front_lines, scalar
 from skilld.text import fold, folded
 from skilld.types import Op, Operation
 

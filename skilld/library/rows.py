@@ -14,14 +14,71 @@ from skilld.clock import seconds
 from skilld.ingest.discover import skill_places
 from skilld.library.merge import MERGED_FROM
 from skilld.library.patterns import COMPLETED
-from skilld.library.visibility import disabled, pinned
 from skilld.skills import Skill, Source, find
-from skilld.store import Store
-from skilld.store.meta import INSTALLED_AT
+from skilld.store import Store, meta
 from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
 from skilld.types import Proposal, SkillRef, State
 from skilld.words import content_stems, likeness
+
+# Which skills skilld itself offers to agents (mcp, sync, suggest, chat, recommend): all that the person left
+# enabled.
+#
+# The choice is kept in the store, by the real path of the SKILL.md; no file of the person's says it, and what agents
+# load by themselves is theirs.
+
+
+def disabled(store: Store) -> frozenset[Path]:
+    """Return the skills that are not offered."""
+    return frozenset(map(Path, store.meta.get(meta.DISABLED, [])))
+
+
+def served(store: Store, skills: Iterable[Skill]) -> list[Skill]:
+    """Return those of `skills` that are offered."""
+    off = disabled(store)
+    return [skill for skill in skills if skill.path not in off]
+
+
+def switch(store: Store, paths: Iterable[Path], *, on: bool) -> int:
+    """Enable or disable skills; return for how many that changed something."""
+    with store.transaction():
+        before = disabled(store)
+        after = before - set(paths) if on else before | set(paths)
+        store.meta.set(meta.DISABLED, sorted(map(str, after)))
+    return len(before ^ after)
+
+
+# How many of the skills that skilld wrote itself are offered to agents, and which. Pure.
+#
+# Skills that write themselves pile up, and each one offered costs every session some attention; those that a person
+# wrote are all offered.
+
+
+def offered(skills: Iterable[Skill], most: int, rank: Callable[[Skill], float]) -> list[Skill]:
+    """Return the person's own skills in their order, then at most `most` evolving ones, the highest rank first."""
+    found = list(skills)
+    evolving = sorted((one for one in found if one.evolving), key=lambda one: (-rank(one), one.name))
+    return [one for one in found if not one.evolving] + evolving[:most]
+
+
+# Skills that the person pinned: never archived, never called stale, the ones that stay in a merge.
+#
+# Kept in the store, by the real path of the SKILL.md; no file of the person's says it.
+
+
+def pinned(store: Store) -> frozenset[Path]:
+    """Return the paths of the pinned skills."""
+    return frozenset(map(Path, store.meta.get(meta.PINNED, [])))
+
+
+def pin(store: Store, path: Path, *, on: bool) -> bool:
+    """Pin a skill or take that back; whether that changed something."""
+    with store.transaction():
+        before = pinned(store)
+        after = before | {path} if on else before - {path}
+        store.meta.set(meta.PINNED, sorted(map(str, after)))
+    return before != after
+
 
 # In which sessions each skill was used, and how that went. Pure but for `find`, which looks for a claimed path.
 #
@@ -251,7 +308,7 @@ def marks(store: Store, skills: Iterable[Skill], uses: Mapping[Path, Uses], now:
     """Return the marks of each skill by its path; `now` is a Unix time."""
     found = list(skills)
     off, kept = disabled(store), pinned(store)
-    watched = min(store.meta.get(INSTALLED_AT, now), store.overview.first_activity() or now)
+    watched = min(store.meta.get(meta.INSTALLED_AT, now), store.overview.first_activity() or now)
     merged = merged_away(found)
 
     def of(skill: Skill) -> tuple[str, ...]:

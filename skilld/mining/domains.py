@@ -25,8 +25,7 @@ from skilld.errors import SkilldError
 from skilld.ingest.discover import Host, skill_places
 from skilld.library.clusters import Ask, Category, asks, category, of_learnings
 from skilld.mining.dedup import ProposalHistory
-from skilld.mining.destination import why_not_editable
-from skilld.mining.new_skill import unfit
+from skilld.mining.new_skill import unfit, why_not_editable
 from skilld.mining.values import Part, Sort
 from skilld.proposals.amend import put
 from skilld.skills import why_left_alone

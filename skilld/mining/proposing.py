@@ -18,12 +18,10 @@ from skilld.edit.lint import lint
 from skilld.errors import RetryError, SkilldError
 from skilld.exchange.outgoing import SessionWords, carried
 from skilld.ingest.discover import Host
-from skilld.mining.destination import place, why_not_editable
 from skilld.mining.evidence import Transcripts
-from skilld.mining.new_skill import NewSkill, new_skill
-from skilld.mining.options import Edit
+from skilld.mining.new_skill import NewSkill, new_skill, place, why_not_editable
 from skilld.mining.questions import BOOKED_UNDER, Terms
-from skilld.mining.values import Candidate, Part
+from skilld.mining.values import Candidate, Edit, Part
 from skilld.proposals.amend import put
 from skilld.protocol import Extend, ExtensionResult, Job
 from skilld.skills.draft import SkillKind

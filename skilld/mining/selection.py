@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 
 from skilld.library.clusters import Ask, Mention, asks
-from skilld.library.similarity import best, described
+from skilld.library.consolidate import best, described
 from skilld.mining.evidence import SEVERAL, Known, Lead, Refuted, leads, piece, proofs, rows_of, skill_for
 from skilld.mining.new_skill import name_of, new_skill, others_of, project_name, telling_words, template, unfit
 from skilld.mining.session_summary import Row

@@ -83,9 +83,8 @@ def merge(findings: Iterable[Finding], gap: int = 0) -> list[Finding]:
 
 # Judge one value by its text alone: does it stand in for a secret, or is it code, a path, plain words? Pure.
 #
-# The detectors know where a value stands and what it is called; whether it looks random is `opacity`'s question.
-
-# Tell strings made by a machine from those made by people, without a word list or a model. Pure.
+# The detectors know where a value stands and what it is called. Strings made by a machine are told from those made by
+# people without a word list or a model.
 
 _UUID = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _RUN = re.compile(r"[A-Za-z0-9]+")

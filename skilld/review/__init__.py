@@ -1,8 +1,9 @@
 """The review: looking at proposals and deciding on them, in a terminal.
 
-- `sitting`: what a review does, without a screen; `marks`, `context`: what it shows, as values.
-- `app`: the screens (Textual). `plain`: the same by questions and answers, for screen readers and dumb terminals.
-- `generate`: the steps of `skilld mine --interactive`, in the same two ways.
+- `controller`: what a review does and what it shows, as values, without a screen; `generating`: the same of the steps
+  of `skilld mine --interactive`.
+- `app`, `proposals_pane`, `skills_pane`, `generate_screen`: both on screens (Textual), with `dialogs` and `draw`.
+- `plain`: both by questions and answers, for screen readers and dumb terminals.
 
 Decisions go through `skilld.proposals`, as those of the command line do. Only verbs import this, late.
 """

@@ -19,7 +19,7 @@ from skilld.review import draw
 from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import Pane, Rows
-from skilld.review.generate.generating import Generation
+from skilld.review.generating import Generation
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.skills_pane import SkillsPane
 from skilld.store.overview import LiveSession

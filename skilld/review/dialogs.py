@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import DataTable, Footer, Input, Label, OptionList, TextArea
 
 from skilld.proposals.explain import Part
-from skilld.review.marks import Row
+from skilld.review.controller import Row
 from skilld.text import safe_text
 
 _CANCEL = Binding("escape", "cancel", "Cancel", priority=True)

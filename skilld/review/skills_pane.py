@@ -17,7 +17,7 @@ from skilld.proposals import worktree
 from skilld.review import draw
 from skilld.review.controller import ReviewSession
 from skilld.review.dialogs import ConfirmDialog, Pane, Rows
-from skilld.review.generate.sessions import SessionsStep
+from skilld.review.generate_screen import SessionsStep
 from skilld.review.proposals_pane import ProposalsPane
 
 if TYPE_CHECKING:

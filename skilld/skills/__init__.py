@@ -6,8 +6,6 @@ goes.
 
 from __future__ import annotations
 
-from skilld.skills.find import Places, Unusable, find, read
-from skilld.skills.inventory import Skill, Source, inventory, text
-from skilld.skills.project_config import why_left_alone
+from skilld.skills.find import Places, Skill, Source, Unusable, find, inventory, read, text, why_left_alone
 
 __all__ = ["Places", "Skill", "Source", "Unusable", "find", "inventory", "read", "text", "why_left_alone"]

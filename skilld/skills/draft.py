@@ -10,8 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from skilld.markdown.skill_file import join_lines, parse
-from skilld.skills.frontmatter import front
-from skilld.skills.spec import MAX_DESCRIPTION
+from skilld.skills.spec import MAX_DESCRIPTION, front
 from skilld.skills.write import compose, holes
 from skilld.text import cut, fold, one_line
 

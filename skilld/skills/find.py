@@ -10,13 +10,19 @@ import os
 import re
 import stat
 import sys
+import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from fnmatch import fnmatchcase
 from pathlib import Path
 
-from skilld.types import SkillRef
+from skilld.errors import SkilldError
+from skilld.files import read_plain
+from skilld.skills.spec import Front, front
+from skilld.types import SkillRef, TargetKind
 
 FILE = "SKILL.md"
 # O_PATH: a folder on the way may be closed to reading.
@@ -229,3 +235,200 @@ def unfit(facts: os.stat_result, what: str = "its SKILL.md") -> str:
     if facts.st_nlink != 1:
         return f"{what} has several hard links"
     return f"{what} is over 1 MiB" if facts.st_size > MAX_BYTES else ""
+
+
+# What a project asks to be left alone: the `.skilld.toml` files of a repository.
+#
+# A folder enters, the sum of the files from it up to the repository's root leaves. They come with a repository, so
+# they are not trusted: they can only narrow. One that is not understood is an error, and nothing there is touched:
+# whoever wrote it wanted less, not more.
+
+PROJECT_CONFIG = ".skilld.toml"
+_MAX_BYTES = 64 * 1024
+_MAX_DEPTH = 256  # folders above a skill; each is looked into by its whole path
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectConfig:
+    """What the file in `folder` asks: nothing below it (not `enabled`), no file with such a name, path or kind."""
+
+    folder: Path
+    enabled: bool = True
+    never: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    targets: tuple[str, ...] = tuple(TargetKind)
+
+    def why_not(self, path: Path, name: str = "", kind: TargetKind | None = None) -> str:
+        """Return why skilld leaves `path` (the file called `name` there, or a session's folder) alone; empty if not."""
+        inside = path.relative_to(self.folder)
+        parts = [part.as_posix() for part in (inside, *inside.parents)]
+        ignored = any(fnmatchcase(part, glob.rstrip("/")) for glob in self.ignore for part in parts)
+        wanted = kind is None or kind in self.targets
+        if self.enabled and wanted and name not in self.never and not ignored:
+            return ""
+        return f"{self.folder / PROJECT_CONFIG} asks to leave it alone"
+
+
+def why_left_alone(path: Path, name: str = "", kind: TargetKind | None = None) -> str:
+    """Return why the projects around `path` want it left alone: a clause for the person, empty where none does.
+
+    `path` is an absolute one: of the file called `name`, which is of this `kind`, or a session's folder. Raises
+    SkilldError where a file on the way is not understood.
+    """
+    reasons = (narrowing.why_not(path, name, kind) for narrowing in _around(path))
+    return next((reason for reason in reasons if reason), "")
+
+
+def _around(path: Path) -> Iterator[ProjectConfig]:
+    if len(path.parts) > _MAX_DEPTH:
+        raise SkilldError("Left alone", f"it lies more than {_MAX_DEPTH} folders deep")
+    for folder in (path, *path.parents):
+        if os.path.lexists(folder / PROJECT_CONFIG):
+            yield _read(folder)
+        if os.path.lexists(folder / ".git"):
+            return
+
+
+def _read(folder: Path) -> ProjectConfig:
+    try:
+        return _parsed(
+            folder, tomllib.loads(read_plain(folder / PROJECT_CONFIG, _MAX_BYTES, links=False)[0].decode("utf-8-sig"))
+        )
+    except OSError as error:
+        why = error.strerror or "it cannot be read"
+    except tomllib.TOMLDecodeError:  # its text quotes the file
+        why = "it is no TOML"
+    except (ValueError, RecursionError) as error:
+        why = str(error)
+    raise SkilldError(f"Left alone because of {folder / PROJECT_CONFIG}", why)
+
+
+def _parsed(folder: Path, values: dict[str, object]) -> ProjectConfig:
+    if set(values) - {"enabled", "never", "ignore", "targets"}:
+        raise ValueError("it has keys that are none of enabled, never, ignore and targets")
+    enabled = values.get("enabled", True)
+    if enabled not in (True, False):
+        raise ValueError("enabled is neither true nor false")
+    targets = _texts(values, "targets") if "targets" in values else tuple(TargetKind)
+    if unknown := set(targets) - set(TargetKind):
+        raise ValueError(f"targets has {min(unknown)!r}, and there are {', '.join(TargetKind)}")
+    return ProjectConfig(folder, bool(enabled), _texts(values, "never"), _texts(values, "ignore"), targets)
+
+
+def _texts(values: dict[str, object], key: str) -> tuple[str, ...]:
+    found = values.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
+        raise ValueError(f"{key} is no list of texts")
+    return tuple(str(item) for item in found)
+
+
+# Every skill on this machine that an agent can see: by folder of the person, of a project, of a plugin.
+#
+# Folders enter, skills leave, each once by its real path however many links and agents lead to it. Reads only,
+# follows no folder in circles, and reads no file that `find` would not take.
+
+_MAX_FOLDERS = 2000  # looked into below one plugin folder
+_DEPTH = 6
+
+
+class Source(StrEnum):
+    """Where a skill comes from."""
+
+    PROJECT = "project"
+    USER = "user"
+    PLUGIN = "plugin"
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """A skill as found on disk. `name` is its folder's, which is what agents call it.
+
+    `path` is the real path of its SKILL.md, `project` the folder whose skill it is (None: not a project's), `agents`
+    the agents that see it, `front` what its front matter says.
+    """
+
+    name: str
+    path: Path
+    source: Source
+    project: Path | None
+    agents: tuple[str, ...]
+    front: Front
+
+    @property
+    def evolving(self) -> bool:
+        """Whether skilld wrote it, by its own mark."""
+        return "skilld-origin" in self.front.metadata
+
+
+def inventory(
+    places: Mapping[str, Places], projects: Iterable[Path] = (), plugins: Mapping[str, Iterable[Path]] | None = None
+) -> list[Skill]:
+    """Return the skills of the person, of `projects` and in folders of `plugins`, by source, project and name.
+
+    `places` and `plugins` are by agent. What cannot be read is left out.
+    """
+    found: dict[Path, Skill] = {}
+    for project in dict.fromkeys(projects):
+        for agent, where in places.items():
+            for relative in where.in_project:
+                _take(found, _in(project / relative), agent, Source.PROJECT, project)
+    for agent, where in places.items():
+        for folder in where.absolute:
+            _take(found, _in(folder), agent, Source.USER)
+    for agent, folders in (plugins or {}).items():
+        for folder in folders:
+            _take(found, _below(folder), agent, Source.PLUGIN)
+    order = list(Source)
+    return sorted(found.values(), key=lambda one: (order.index(one.source), str(one.project or ""), one.name))
+
+
+def _take(
+    found: dict[Path, Skill], files: Iterable[Path], agent: str, source: Source, project: Path | None = None
+) -> None:
+    for file in files:
+        try:
+            real = spelled(file.resolve(strict=True))
+            said = front(text(real))
+        except (OSError, RuntimeError):
+            continue
+        known = found.get(real)
+        if known is None:
+            found[real] = Skill(real.parent.name, real, source, project, (agent,), said)
+        elif agent not in known.agents:
+            agents = (*known.agents, agent)
+            found[real] = Skill(known.name, real, known.source, known.project, agents, known.front)
+
+
+def text(path: Path) -> str:
+    """Return a skill's text from its real path; raises OSError where that is no plain file of ours."""
+    if path.name.casefold() != FILE.casefold():
+        raise OSError(0, "a link to something else", str(path))
+    try:
+        data, facts = read_plain(path, MAX_BYTES, links=False)
+    except ValueError as error:
+        raise OSError(0, str(error), str(path)) from error
+    if why := unfit(facts):
+        raise OSError(0, why, str(path))
+    return data.decode("utf-8", "replace")
+
+
+def _in(folder: Path) -> Iterator[Path]:
+    try:
+        names = sorted(entry.name for entry in os.scandir(folder) if not entry.name.startswith("."))
+    except OSError:
+        return
+    for name in names:
+        file = folder / name / FILE
+        if os.path.isfile(file):  # noqa: PTH113 - Path.is_file raises where the folder is closed to us
+            yield file
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    """Yield the skills in any folder called `skills` below this one; links are not followed."""
+    for seen, (here, folders, _) in enumerate(os.walk(folder), 1):
+        depth = len(Path(here).relative_to(folder).parts)
+        if seen > _MAX_FOLDERS or depth >= _DEPTH:
+            folders.clear()
+        if Path(here).name == "skills":
+            yield from _in(Path(here))
+            folders.clear()

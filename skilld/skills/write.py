@@ -9,8 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.skills.find import FILE, Places
-from skilld.skills.project_config import why_left_alone
+from skilld.skills.find import FILE, Places, why_left_alone
 from skilld.skills.spec import MAX_DESCRIPTION, MAX_NAME, NAME, faults
 from skilld.text import cut, one_line, safe_text
 

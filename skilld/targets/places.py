@@ -14,7 +14,7 @@ from pathlib import Path
 from posixpath import basename, join, normpath
 
 from skilld.agents import ADAPTERS
-from skilld.agents.homes import agent_homes
+from skilld.agents.base import agent_homes
 from skilld.context import Context, LoadedFile, Scope, context_of
 from skilld.context.patterns import matches
 from skilld.context.values import within

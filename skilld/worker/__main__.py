@@ -157,7 +157,7 @@ def _do(job: Job, daemon: Daemon) -> Result:
 
             return recall(work)
         case Ask() as work:
-            from skilld.jobs.ping import ask
+            from skilld.jobs.ask import ask
 
             return ask(work)
         case Price() as work:
@@ -165,7 +165,7 @@ def _do(job: Job, daemon: Daemon) -> Result:
 
             return price(work)
         case Remake() as work:
-            from skilld.jobs.away import judged
+            from skilld.jobs.analyse import judged
             from skilld.jobs.remake import remake
 
             return judged(work, lambda job: remake(job, daemon.keep))
@@ -185,12 +185,11 @@ def _about_words(work: Work, daemon: Daemon) -> Result:
 
             return extend(work, redact)
         case Entitle():
-            from skilld.jobs.title import title
+            from skilld.jobs.ask import title
 
             return title(work, redact, daemon.keep)
         case Analyse():
-            from skilld.jobs.analyse import analyse
-            from skilld.jobs.away import judged
+            from skilld.jobs.analyse import analyse, judged
 
             return judged(work, lambda job: analyse(job, redact, daemon.keep))
         case _:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from skilld.demo.play import Transcript
+from skilld.demo import Transcript
 from support.lessons import HOSTS, LINES, TICKETS
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skilld.agents import claude_code
-from skilld.demo.play import Transcript
+from skilld.demo import Transcript
 from skilld.skills import Places, Unusable, find
 from support.claude_lines import typed
 from support.live_project import SKILL, SKILL_TEXT, Project

@@ -41,7 +41,7 @@ FOLDED = ("skilld.classify.offline",)
 AT_THE_START = (
     "skilld.agents.claude_code.wrappers._ALWAYS",
     "skilld.agents.claude_code.wrappers._UNSIGNED",
-    "skilld.agents.codex.prompts._CANNED",
+    "skilld.agents.codex.user_messages._CANNED",
 )
 DEAREST = 0.25  # seconds for one of them on the worst there is
 SHARDS = 4

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from skilld.cli import mine, parser
 from skilld.cli.mine import generating
 from skilld.mining.proposing import CandidateResult
-from skilld.review.generate.generating import Generation
-from skilld.review.generate.sessions import GenerateApp
+from skilld.review.generate_screen import GenerateApp
+from skilld.review.generating import Generation
 from support.reviewing import Screen
 
 SIZE = (140, 40)

@@ -6,7 +6,7 @@ import json
 import uuid
 from pathlib import Path
 
-from skilld.demo.play import Transcript
+from skilld.demo import Transcript
 from support.live_project import SKILL, Project
 
 LASTING = "From now on, always put the ticket number first in each entry."

@@ -24,14 +24,14 @@ from typing import Any, TextIO
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Parser
-from skilld.agents.codex.prompts import WRAPPERS
+from skilld.agents.codex.user_messages import WRAPPERS
 from skilld.agents.prompt_history import ClaimingParser
 from skilld.agents.wrapped import Wrappers
 from skilld.context.disk import Files, Found
 from skilld.context.gather import Where
 from skilld.evaluate.secrets import Redacts
 from skilld.redact import Redactor
-from skilld.settings.values import Settings
+from skilld.settings import Settings
 from support.patterns import modules
 
 _DEEPEST = 12

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from skilld.clock import rfc3339
-from skilld.daemon.stall_alert import news, why_dead
+from skilld.daemon.judges import stall_news as news
+from skilld.daemon.judges import why_dead
 from skilld.protocol import BatchJob
 from skilld.store import Store
 from skilld.store.batches import StoredBatch

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from skilld.agents.claude_code.feedback import notes
 from skilld.agents.claude_code.records import Record
+from skilld.agents.claude_code.wrappers import notes
 from skilld.agents.wrapped import picks_of, typed_answer
 from skilld.types import Ignored, Span, Turn
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.agents.codex.prompts import Prompt, injected_kind, is_wrapped, read_prompt
+from skilld.agents.codex.user_messages import Prompt, injected_kind, is_wrapped, read_prompt
 from skilld.types import How
 
 IDE = "# Context from my IDE setup:\n\n## Active file: a.py\n\n## Open tabs:\n- a.py: a.py\n\n"

@@ -8,9 +8,8 @@ import pytest
 
 from skilld.edit.operations import MAX_CHANGED_LINES, apply
 from skilld.errors import SkilldError
-from skilld.library.consolidate import Facts, Fate, Pair, pair_key, pair_of, proposals
+from skilld.library.consolidate import Described, Facts, Fate, Match, Pair, pair_key, pair_of, proposals
 from skilld.library.merge import NO_MARK, Merge, merge, passages
-from skilld.library.similarity import Described, Match
 from skilld.types import Op
 
 KEEP = """\

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.library.consolidate import Facts, Fate, Pair, canonical, pair_key, plan
-from skilld.library.similarity import Described, Match
+from skilld.library.consolidate import Described, Facts, Fate, Match, Pair, canonical, pair_key, plan
 
 A, B, C, D = (Facts(name, name, "/p", since=number) for number, name in enumerate("abcd"))
 

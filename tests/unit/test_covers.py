@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from skilld.classify.backends import Spec, make
-from skilld.library.covers import Answer, Examination, Word, batches
+from skilld.library.recommend import Answer, Examination, Word, batches
 from skilld.types import Message
 
 TEXT = "---\nname: notes\ndescription: Writes release notes.\n---\n\n# Release notes\n\n- Write at most 5 entries.\n"

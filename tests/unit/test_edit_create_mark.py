@@ -14,7 +14,7 @@ from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.edits import check
-from skilld.skills.frontmatter import front
+from skilld.skills.spec import front
 from skilld.skills.write import compose
 from skilld.text import safe_text
 from skilld.types import BODY_OPS, Op, Operation, SkillDoc, SkillRef

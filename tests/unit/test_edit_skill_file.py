@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import MAX_BYTES, MAX_LINES, Line, parse
-from skilld.markdown.spans import blank_code, code_spans
-from skilld.markdown.structure import Role, roles, sections
+from skilld.markdown.structure import Role, blank_code, code_spans, roles, sections
 
 
 def body(text: str) -> list[Line]:

@@ -12,10 +12,9 @@ import pytest
 from skilld.classify.backends import Backend, Spec, Unfit, make
 from skilld.errors import RetryError, SkilldError
 from skilld.evaluate import batches, loader
-from skilld.evaluate.batches import likeness, match
+from skilld.evaluate.batches import Pipeline, in_memory, likeness, match
 from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
 from skilld.evaluate.models import Gold
-from skilld.evaluate.pipeline import Pipeline, in_memory
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 
 SKILL = """\

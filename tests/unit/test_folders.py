@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skilld.ingest.discover import Root
-from skilld.ingest.scan import FileStates, Folders
+from skilld.ingest.discover import FileStates, Folders, Root
 
 NOW = 1772442000.0
 LONG_AGO = NOW - 90_000

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.skills import Places, Skill, inventory
-from skilld.skills.frontmatter import Front, front
+from skilld.skills.spec import Front, front
 
 
 def _skill(folder: Path, description: str = "Writes notes.") -> Path:

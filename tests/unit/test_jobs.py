@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skilld.agents import ADAPTERS
-from skilld.agents.homes import agent_homes
+from skilld.agents.base import agent_homes
 from skilld.batching.window import ClosedBatch
 from skilld.daemon import jobs
 from skilld.ingest.discover import Host, Root, roots, skill_places, transcripts

@@ -14,7 +14,7 @@ from skilld.errors import RefusedError, SkilldError
 from skilld.library.archive import put_aside
 from skilld.library.rows import LibraryRow, Uses, collect, judged, matches, sessions_by_path, shelf
 from skilld.skills import Skill, Source
-from skilld.skills.frontmatter import Front, front
+from skilld.skills.spec import Front, front
 from skilld.store import Store
 from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task

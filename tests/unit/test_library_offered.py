@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from skilld.library.rows import DAYS, NEVER, Uses, by_recency, by_relevance, is_stale, marks
-from skilld.library.visibility import offered, pin, pinned
+from skilld.library.rows import DAYS, NEVER, Uses, by_recency, by_relevance, is_stale, marks, offered, pin, pinned
 from skilld.skills import Skill, Source
-from skilld.skills.frontmatter import front
+from skilld.skills.spec import front
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.store.meta import INSTALLED_AT

@@ -9,8 +9,7 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.agents.tools import tools_of
-from skilld.ingest.inspect import inspect
-from skilld.ingest.main_dir import Work, deepest
+from skilld.ingest.inspect import Work, deepest, inspect
 from skilld.mining.sessions import Reader, Transcript
 from skilld.types import Span
 from support.opencode_db import OpenCodeDb

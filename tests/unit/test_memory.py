@@ -11,7 +11,7 @@ from skilld.cli.skills.listing import profile
 from skilld.library.clusters import Mention, Piece, about, asks, category, confidence
 from skilld.library.recommend import TOP, recommend
 from skilld.skills import Skill, Source
-from skilld.skills.frontmatter import Front
+from skilld.skills.spec import Front
 from skilld.store import Store
 from skilld.store.learnings import Learning
 

@@ -15,7 +15,7 @@ from skilld.mining.sessions import Session
 from skilld.mining.values import Judgement, Sort
 from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
-from skilld.skills.frontmatter import Front
+from skilld.skills.spec import Front
 from skilld.types import Message, SkillUse, Span
 
 AT = "2026-01-05T10:00:00Z"

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from skilld.classify.backends.completion import Rates
-from skilld.mining.reading import SessionFilter, read
-from skilld.mining.sessions import Ending, Log, Transcript
+from skilld.mining.sessions import Ending, Log, SessionFilter, Transcript, read
 
 RATES = Rates(read=0.001, written=0.01, cached=0.0001, kept=0.002)
 

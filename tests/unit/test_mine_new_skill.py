@@ -12,8 +12,7 @@ from skilld.mining.new_skill import name_of, new_skill, short, telling_words, te
 from skilld.mining.values import Candidate, Part, Proof, Sort
 from skilld.skills import draft
 from skilld.skills.draft import SkillKind
-from skilld.skills.frontmatter import front
-from skilld.skills.spec import NAME, faults
+from skilld.skills.spec import NAME, faults, front
 
 DAY = "2026-11-20"
 ANYTHING = st.text(st.characters(), min_size=1, max_size=200)

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from skilld.notify import desktop, on_press
+from skilld.notify import desktop
 from skilld.notify import desktop as macos
+from skilld.notify import desktop as on_press
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Notice, buttons, escaped
 from skilld.types import Op, Operation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.review.marks import Row, rows
+from skilld.review.controller import Row, rows
 
 BEFORE = "# T\n\na\nb\nc\nd\ne\n\n- Past tense, one line per entry.\n- No marketing words.\n"
 

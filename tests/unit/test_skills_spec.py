@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skilld.errors import SkilldError
-from skilld.skills.frontmatter import front
-from skilld.skills.spec import faults
+from skilld.skills.spec import faults, front
 from skilld.skills.write import compose
 from skilld.text import cut, fold, safe_text
 

@@ -16,7 +16,7 @@ from skilld.git.environment import unscrubbed
 from skilld.git.state import is_own, is_plainly_own
 from skilld.jobs.placing import is_same
 from skilld.protocol import Source
-from skilld.skills.project_config import why_left_alone
+from skilld.skills.find import why_left_alone
 from skilld.targets.places import Places, Session, places
 from skilld.targets.route import choose, is_personal, ordered_file
 from skilld.targets.session import Worked, worked

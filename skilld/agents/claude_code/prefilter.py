@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from skilld.agents.block import Block, finder
-from skilld.agents.claude_code.feedback import ASK
 from skilld.agents.claude_code.skills import TOOLS
+from skilld.agents.claude_code.wrappers import ASK
 
 _SCALAR = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"|null|true|false|-?[\d.]++'
 # Keys of no consequence before what is looked for. What flags a record, or stands where a person spoke, is not among

@@ -16,8 +16,7 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, Folder, mapping, named_by, objects, read_object, short, string, utc
-from skilld.agents.gemini_cli import tool_outcome
-from skilld.agents.gemini_cli.prompts import QwenQuestions, typed_text, whole_text
+from skilld.agents.gemini_cli import QwenQuestions, tool_outcome, typed_text, whole_text
 from skilld.agents.prompt_history import COMMAND
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.tools import bounded

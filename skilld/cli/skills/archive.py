@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def refuse_to_move(store: Store, row: LibraryRow, removed: Mapping[str, str], title: str) -> None:
     """Raise RefusedError with `title` where a skill is pinned, or its folder must stay where it is."""
     from skilld.library import archive
-    from skilld.library.visibility import pinned
+    from skilld.library.rows import pinned
 
     if row.path in pinned(store):
         raise RefusedError(title, f"{row.name} is pinned", f"skilld skills unpin {row.name}")

@@ -27,7 +27,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
-    from skilld.library.visibility import switch
+    from skilld.library.rows import switch
 
     if bool(arguments.names) + arguments.all + arguments.custom != 1:
         raise UsageError("Which skills?", "give their names, or --all, or --custom", "List them: skilld skills list")
@@ -62,7 +62,7 @@ def add_pin(verbs: common.Verbs) -> None:
 
 def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:
     """Run either verb."""
-    from skilld.library.visibility import pin
+    from skilld.library.rows import pin
 
     store = common.store()
     row = library.the_skill(store, arguments.name)

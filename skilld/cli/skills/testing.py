@@ -15,7 +15,7 @@ from skilld.errors import Exit, RefusedError, SkilldError
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
-    from skilld.library.covers import Answer, Examination
+    from skilld.library.recommend import Answer, Examination
     from skilld.library.rows import LibraryRow
     from skilld.mining.sessions import Session
     from skilld.settings import Settings
@@ -35,8 +35,8 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.classify.backends import make
-    from skilld.library.covers import Examination, Word
-    from skilld.settings.backend import choice_of
+    from skilld.library.recommend import Examination, Word
+    from skilld.settings import choice_of
 
     settings = common.settings()
     store = common.store()
@@ -71,7 +71,7 @@ def _answers(
 ) -> list[Answer]:
     """Return the answers for all of the session; every batch is within the budget, and booked however it ends."""
     from skilld.clock import day
-    from skilld.library.covers import batches
+    from skilld.library.recommend import batches
 
     answers: list[Answer] = []
     for messages in batches(session.messages, settings.batch.turns):

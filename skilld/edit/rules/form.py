@@ -11,7 +11,7 @@ from skilld.edit.findings import Finding, flag, refuse
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import SkillFile, parse
-from skilld.skills.frontmatter import front
+from skilld.skills.spec import front
 from skilld.skills.write import compose
 from skilld.text import folded
 

@@ -1,20 +1,37 @@
-"""All settings: their types, defaults and ranges, and what each must be beyond its type."""
+"""The person's settings: TOML file, `SKILLD_*` variables over it, flags over both. One object, read once.
+
+Only programs read settings; stages are handed plain values. Importing this costs about 150 ms (pydantic-settings), so
+the command line imports it when a verb needs it.
+"""
 
 from __future__ import annotations
 
 import difflib
+import os
 import re
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
-from pydantic_settings import BaseSettings, EnvSettingsSource, NoDecode, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+)
 
 from skilld.agents import ADAPTERS
+from skilld.classify.backends.choose import Choice, choose
 from skilld.clock import day_minutes
 from skilld.errors import UsageError
+from skilld.files import in_shell, open_to_others, read_plain
 from skilld.types import TargetKind
+
+# All settings: their types, defaults and ranges, and what each must be beyond its type.
 
 VARIABLES = "SKILLD_"  # what their names begin with
 _BUILT_IN = ("auto", "offline", "agent")
@@ -231,3 +248,126 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.5) -> str:
     """Return a clause that names the known word most like a mistyped one; empty where none is near."""
     found = difflib.get_close_matches(word, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {found[0]}?)" if found else ""
+
+
+# Settings out of the file and the variables over it; what is not understood is told with what is nearest to it.
+
+_NOT_SETTINGS = frozenset({"SKILLD_CHILD"})
+
+
+def load(path: Path) -> Settings:
+    """Return the settings of the file at `path` (absent: defaults) with the process's environment over them.
+
+    Raises UsageError with the key, what is wrong with it and the nearest known key.
+    """
+    _check_variables(os.environ)
+    return checked(read_file(path), f"Edit {path}, or the variable.")
+
+
+class _OfFile(Settings):
+    """What a file says, whatever the variables say over it."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        del settings_cls, env_settings, dotenv_settings, file_secret_settings
+        return (init_settings,)
+
+
+def checked(values: Mapping[str, Any], remedy: str, *, variables: bool = True) -> Settings:
+    """Return the settings of `values`, with `variables` the environment over them, or raise UsageError with `remedy`.
+
+    A variable hides the file's value of its name, and so would hide that this is none.
+    """
+    title = "A setting is not understood"
+    # The library would take names like _env_file for arguments of its own.
+    if unknown := sorted(key for key in values if key not in Settings.model_fields):
+        raise UsageError(title, f"{unknown[0]} is no setting{nearest(unknown[0], keys())}", remedy)
+    try:
+        return Settings(**values) if variables else _OfFile(**values)
+    except ValidationError as error:
+        raise UsageError(title, _explain(error), remedy) from error
+    except SettingsError as error:
+        raise UsageError(title, f"{VARIABLES}ROOTS is no JSON object", remedy) from error
+
+
+def read_file(path: Path) -> dict[str, Any]:
+    """Return the settings file as written; UsageError where it is not TOML, or others decide or read what it says."""
+    try:
+        data, facts = read_plain(path, 1 << 20)
+        values = tomllib.loads(data.decode("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of 5,000 digits
+        raise UsageError("The settings file cannot be read", f"{path}: {error}", f"Mend or remove {path}.") from error
+    if others := open_to_others(facts, secret="model_api_key" in values):
+        remedy = f"chown it, or chmod 600 {in_shell(path)}"
+        raise UsageError("The settings file cannot be trusted", f"{path} {others}", remedy)
+    return values
+
+
+def from_text(key: str, text: str) -> Any:  # noqa: ANN401 - a value of TOML
+    """Return what a person typed for `key` (one of `keys`) as a value of that key's type; as typed where it is none."""
+    if key.startswith("roots.") or key in {"accept.terminals", "auto.skills", "mine.auto_domain_skill"}:
+        return [part.strip() for part in text.split(",")]
+    section, _, name = key.rpartition(".")
+    inner = Settings.model_fields[section].annotation if section else Settings
+    fields = inner.model_fields if isinstance(inner, type) and issubclass(inner, BaseModel) else {}
+    try:
+        return TypeAdapter[Any](fields[name].annotation or str).validate_python(text)
+    except ValidationError:
+        return text
+
+
+def keys() -> dict[str, str]:
+    """Return every settable key in dotted form with its description."""
+    found: dict[str, str] = {}
+    for name, field in Settings.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            for sub, subfield in inner.model_fields.items():
+                found[f"{name}.{sub}"] = subfield.description or ""
+        elif name == "roots":
+            found.update({f"roots.{agent}": field.description or "" for agent in ADAPTERS})
+        else:
+            found[name] = field.description or ""
+    return found
+
+
+def _check_variables(environment: Mapping[str, str]) -> None:
+    known = {VARIABLES + key.upper().replace(".", "__").replace("-", "_") for key in [*keys(), "roots"]}
+    for name in environment:
+        if name.upper().startswith(VARIABLES) and name.upper() not in known | _NOT_SETTINGS:
+            raise UsageError("A variable is not understood", f"{name} is no setting{nearest(name, known)}")
+
+
+def _explain(error: ValidationError) -> str:
+    parts = []
+    for item in error.errors():
+        key = ".".join(str(part) for part in item["loc"])
+        if item["type"] == "extra_forbidden":
+            parts.append(f"{key} is no setting{nearest(key, keys())}")
+        else:
+            parts.append(f"{key}: {item['msg'].removeprefix('Value error, ')}")
+    return "; ".join(parts)
+
+
+# The back-end that the settings come to on this machine.
+
+if TYPE_CHECKING:
+    from skilld.settings import Settings
+
+
+def choice_of(settings: Settings, environment: Mapping[str, str], agent: str = "", *, in_job: bool = True) -> Choice:
+    """Return the back-end that works now; for a session of `agent` where one is named.
+
+    One question may take half the time of a job, or all of it out of one.
+    """
+    seconds = max(1.0, settings.worker.seconds / 2) if in_job else settings.worker.seconds
+    return choose(settings.model, settings.model_base_url, settings.model_api_key, seconds, environment, agent=agent)

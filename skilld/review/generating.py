@@ -13,19 +13,21 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.offline.provenance import own_words
 from skilld.mining import candidates
-from skilld.mining.candidates import CandidateRun, Prices, consider, weigh
+from skilld.mining.candidates import CandidateRun, Prices, consider, counted, support, weigh
 from skilld.mining.evidence import Transcripts
-from skilld.mining.options import Hooks, Options, Progress, World
 from skilld.mining.proposing import CandidateResult, become
 from skilld.mining.questions import Estimate
-from skilld.mining.reading import SessionSet, read
-from skilld.mining.run import counted, support
 from skilld.mining.session_summary import Row
-from skilld.mining.sessions import Session
-from skilld.mining.values import Candidate, Judgement
+from skilld.mining.sessions import Session, SessionSet, read
+from skilld.mining.values import Candidate, Hooks, Judgement, Options, Progress, World
 from skilld.skills.spec import NAME
 from skilld.store import Store
 from skilld.text import fold, safe_text
+
+# Generating skills step by step, without a screen: past sessions to choose, what they come to, what is proposed.
+#
+# The steps are those of one run of mining, so that the same choice gives the same proposals here and there. Every
+# call opens the store for itself, so that a screen may make it on any thread. Nothing is changed before `save`.
 
 Agree = Callable[[Estimate, Callable[[], float | None]], bool]
 

@@ -1,0 +1,49 @@
+"""Small questions to a back-end: whether it answers at all, and names for new skills."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from skilld.classify.backends import make
+from skilld.classify.backends.model import Model
+from skilld.errors import RetryError, SkilldError
+from skilld.protocol import Ask, Entitle, Result, SkillTitle, TitleResult
+from skilld.types import Message, Outcome
+
+# A real question to the back-end, to learn whether it answers: the shortest of the kind that batches ask.
+#
+# Nothing of the person's is in it.
+
+_QUESTION = (Message("thanks", turn=1, turn_key="doctor"),)
+
+
+def ask(job: Ask) -> Result:
+    """Return the job's result: `nothing` where the answer could be read, else what went wrong and its remedy."""
+    backend = make(job.backend)
+    outcome, detail, remedy = Outcome.NOTHING, "", ""
+    try:
+        backend.detect(_QUESTION, ())
+    except SkilldError as error:
+        outcome = Outcome.RETRY if isinstance(error, RetryError) else Outcome.FAILED
+        detail, remedy = str(error), error.remedy
+    return Result(outcome=outcome, detail=detail, remedy=remedy, usage=backend.usage)
+
+
+# Names for new skills: their drafted texts to the model in one question, its answer told before the job ends.
+#
+# Whoever started the job keeps and books the answer when it is told, so that nothing that was paid for is lost; what
+# of it may stand is decided there.
+
+
+def title(job: Entitle, redact: Callable[[str], str], keep: Callable[[TitleResult], None]) -> Result:
+    """Ask for the names of the job's skills; offline has none to give."""
+    backend = make(job.backend)
+    if not isinstance(backend, Model):
+        return Result(outcome=Outcome.NOTHING, model=backend.name)
+    try:
+        titles = backend.entitle([redact(text) for text in job.texts])
+    except SkilldError as error:
+        return Result(outcome=Outcome.FAILED, detail=str(error), model=backend.name, usage=backend.usage)
+    told = tuple(SkillTitle(number, one.name, one.description, one.title) for number, one in titles.items())
+    keep(TitleResult(told, backend.name, backend.usage))
+    return Result(outcome=Outcome.NOTHING, model=backend.name)
