@@ -1,7 +1,7 @@
-"""The command line: one file per verb, registered in a visible dict. Heavy libraries are imported inside a verb.
+"""The command line: one file for a verb or a few that belong together, listed in `parser`.
 
-Of each verb, `add` describes its arguments and what runs it takes them and returns the exit code; both are called by
-`skilld.__main__`, which prints the SkilldErrors that either raises.
+`add` describes the arguments of its verbs; the function that each of them names takes these and returns the exit code.
+`skilld.__main__` calls both and prints the SkilldErrors that either raises. Heavy libraries are imported inside a verb.
 
-Verbs share `common` (settings, store, JSON), `terminal` (asking the person), `inventory` (their skills), `progress`.
+Verbs share `common` (settings, store, JSON), `terminal` (asking the person) and `inventory` (their skills).
 """

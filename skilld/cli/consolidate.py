@@ -65,14 +65,14 @@ def run(arguments: argparse.Namespace) -> int:
 
 def look(store: Store, project: Path | None, names: Sequence[str] = ()) -> list[MergeOffer]:
     """Return the pairs of skills that are alike, of one project where it is given, or of those that are named."""
-    from skilld.cli.skills import library
+    from skilld.cli import inventory
     from skilld.library.consolidate import Fate, compared, pair_of, pairs, plan
     from skilld.library.rows import pinned
     from skilld.types import State
 
-    meant = [library.the_skill(store, name) for name in names]
+    meant = [inventory.the_skill(store, name) for name in names]
     named = {str(row.path) for row in meant}
-    rows = [*library.shelved(store, project / "SKILL.md" if project else None), *meant]
+    rows = [*inventory.shelved(store, project / "SKILL.md" if project else None), *meant]
     skills = {one.described.key: one for one in compared(rows, pinned(store))}
     if missing := sorted(named - skills.keys()):
         raise SkilldError("That skill is not to be merged", f"{missing[0]} belongs to a plugin")

@@ -1,15 +1,16 @@
-"""The skills on this machine as verbs need them: of a project, all, those that skilld offers, the text of one."""
+"""The skills on this machine as verbs need them: all, those that skilld offers, the one that a name means."""
 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skilld.cli import common
-from skilld.errors import SkilldError
+from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
     from skilld.skills import Places as SkillPlaces
@@ -73,3 +74,97 @@ def skill_text(skill: Skill) -> str:
         return text(skill.path)
     except OSError as error:
         raise SkilldError("The skill cannot be read", f"{skill.path}: {error.strerror}") from error
+
+
+# What the verbs of the group share: the shelf, the one skill that a name means, and a row as JSON.
+
+if TYPE_CHECKING:
+    from skilld.exchange.outgoing import SessionWords
+    from skilld.library.rows import LibraryRow
+    from skilld.store import Store
+
+
+def shelved(store: Store, near: Path | None = None) -> list[LibraryRow]:
+    """Return every skill: of the person, of plugins, and of the projects that sessions or the current folder are in.
+
+    With `near` those of the project around that path, too.
+    """
+    from skilld.library.rows import collect
+
+    around = [Path.cwd(), *(near.parents if near is not None else ())]
+    return collect(store, all_skills, common.home(), os.environ, now=time.time(), around=around)
+
+
+def the_skill(store: Store, given: str) -> LibraryRow:
+    """Return the skill that a person means, as `perhaps`. Raises SkilldError where there is none, too."""
+    found = perhaps(store, given)
+    if found is None:
+        raise SkilldError("No such skill", common.as_text(given), "List them: skilld skills list")
+    return found
+
+
+def perhaps(store: Store, given: str, session: str = "") -> LibraryRow | None:
+    """Return the skill that a person means by its name, or by the path of its folder or SKILL.md, if there is one.
+
+    Of several with that name the one that `session` used. Raises UsageError with the choices where that does not tell:
+    the one of the current project is not guessed.
+    """
+    path = _as_path(given)
+    rows = shelved(store, path)
+    named = [row for row in rows if row.name == given] or [row for row in rows if row.path == path]
+    named = [row for row in named if session in row.uses.sessions] or named
+    if len(named) > 1:
+        choices = "; ".join(f"{row.path.parent} ({row.skill.source.value})" for row in named)
+        raise UsageError("Which of them?", f"{len(named)} skills are called {given}: {choices}", "Give one's folder.")
+    return named[0] if named else None
+
+
+def said(store: Store, rows: Sequence[LibraryRow]) -> SessionWords:
+    """Return what is known of sessions that these skills may carry: the ids of all, and the quotes they came from."""
+    from skilld.exchange.outgoing import SessionWords
+    from skilld.types import State
+
+    paths = {str(row.path) for row in rows}
+    proposals = store.proposals.in_states(list(State))
+    quotes = [piece.quote for one in proposals if one.path in paths for piece in one.evidence]
+    sessions = {one.session_id for one in proposals} | {one.session_id for one in store.overview.sessions_since(0)}
+    return SessionWords(frozenset(sessions), tuple(dict.fromkeys(quotes)))
+
+
+def row_json(row: LibraryRow) -> dict[str, Any]:
+    """Return a row as JSON shows it. Shares are 0 to 1, null where there is nothing to share; times are RFC 3339."""
+    from skilld.clock import rfc3339
+
+    skill, uses = row.skill, row.uses
+    return {
+        "name": row.name,
+        "group": row.group,
+        "source": skill.source.value,
+        "project": str(skill.project) if skill.project else None,
+        "path": str(row.path),
+        "description": skill.front.description,
+        "kind": row.kind,
+        "tags": list(row.tags),
+        "agents": list(skill.agents),
+        "uses": uses.number,
+        "corrections": row.corrections,
+        "corrections_per_use": round(row.rate, 3),
+        "success_rate": None if uses.success is None else round(uses.success, 3),
+        "last_used_at": rfc3339(uses.last) if uses.last else None,
+        "edited_at": rfc3339(row.edited_at) if row.edited_at else None,
+        "origin": skill.front.metadata.get("skilld-origin", ""),
+        "evolving": row.group == "evolving",
+        "generated_from": row.origins,
+        "marks": list(row.marks),
+    }
+
+
+def _as_path(given: str) -> Path | None:
+    """Return the SKILL.md that a person names by its own path or its folder's; None where they name no file so."""
+    from skilld.skills.find import FILE
+
+    try:
+        path = Path(given).expanduser().resolve()
+        return next((file for file in (path, path / FILE) if file.is_file()), None)
+    except (OSError, RuntimeError, ValueError):
+        return None

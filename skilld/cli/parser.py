@@ -13,43 +13,39 @@ from skilld.errors import Exit
 from skilld.git import STAGING_BRANCH
 from skilld.text import safe_text
 
-# Modules of skilld.cli, in the order of the help.
-VERBS = (
-    "run",
-    "setup",
-    "demo",
-    "status",
-    "doctor",
-    "logs",
-    "proposals",
-    "show",
-    "why",
-    "review",
-    "decide",  # accept, reject, restore, revert
-    "git",
-    "skills",
-    "consolidate",
-    "learnings",
-    "mine",
-    "recommend",
-    "suggest",
-    "record",  # and feedback
-    "sync",  # and unsync
-    "mcp",
-    "chat",
-    "inspect",
-    "context",
-    "cost",
-    "eval",
-    "pause",  # resume, snooze, retry
-    "config",
-    "service",
-    "uninstall",
-)
+# Modules of skilld.cli in the order of the help, each with its verbs.
+MODULES = {
+    "run": ("run",),
+    "setup": ("setup",),
+    "demo": ("demo",),
+    "status": ("status", "cost"),
+    "doctor": ("doctor",),
+    "logs": ("logs",),
+    "proposals": ("proposals", "show", "why"),
+    "review": ("review",),
+    "decide": ("accept", "reject", "restore", "revert"),
+    "git": ("git",),
+    "skills": ("skills",),
+    "consolidate": ("consolidate",),
+    "learnings": ("learnings",),
+    "mine": ("mine",),
+    "recommend": ("recommend", "suggest"),
+    "record": ("record", "feedback"),
+    "sync": ("sync", "unsync"),
+    "mcp": ("mcp",),
+    "chat": ("chat",),
+    "inspect": ("inspect",),
+    "context": ("context",),
+    "eval": ("eval",),
+    "pause": ("pause", "resume", "snooze", "retry"),
+    "config": ("config",),
+    "service": ("service",),
+    "uninstall": ("uninstall",),
+}
+VERBS = {verb: module for module, verbs in MODULES.items() for verb in verbs}
 # What argparse says, in the words of Python 3.11 to 3.14.
 _NO_COMMAND = re.compile("the following arguments are required: (?:COMMAND|ACTION)")
 _NO_SUCH_COMMAND = re.compile(r"argument (?:COMMAND|ACTION): invalid choice: (.*) \(choose from ([^()]*+)\)", re.DOTALL)
-_NO_VERBS = frozenset({"decide"})  # only the verbs in it are
 
 
 class _Parser(argparse.ArgumentParser):
@@ -72,8 +68,8 @@ class _Parser(argparse.ArgumentParser):
 def build_parser(verb: str = "") -> argparse.ArgumentParser:
     """Return the parser; every verb sets `run`, a function of the parsed arguments that returns the exit code.
 
-    Given the verb to be parsed, the others are left out where its module is called like it: they take 0.7 MB, which
-    the daemon would hold for good.
+    Given the verb to be parsed, the modules of others are left out: they take 0.7 MB, which the daemon would hold for
+    good.
     """
     parser = _Parser(
         prog="skilld",
@@ -84,6 +80,6 @@ def build_parser(verb: str = "") -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"skilld {__version__}")
     verbs = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for name in VERBS if verb not in VERBS or verb in _NO_VERBS else (verb,):
+    for name in (VERBS[verb],) if verb in VERBS else MODULES:
         import_module(f"skilld.cli.{name}").add(verbs)
     return parser

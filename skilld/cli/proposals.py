@@ -1,17 +1,18 @@
-"""`skilld proposals`: what waits for you, and what became of the rest."""
+"""`skilld proposals`, `show` and `why`: what waits for you, one of them, and which one brought a line of a skill."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.errors import UsageError
+from skilld.errors import SkilldError, UsageError
 from skilld.git import STAGING_BRANCH
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _FLAGS = 3  # of one proposal that the list shows
 
 
 def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
+    """Add the verbs."""
     parser = common.verb(verbs, "proposals", run, "list the proposals that wait for you", listing=True)
     parser.add_argument(
         "--state",
@@ -33,6 +34,12 @@ def add(verbs: common.Verbs) -> None:
         help="open, dropped, accepted, rejected, reverted, superseded, stale, or all; several with commas; "
         "default: open",
     )
+    parser = common.verb(
+        verbs, "show", run_show, "show one proposal: your words, the diff, how to decide", listing=True
+    )
+    parser.add_argument("id", metavar="ID")
+    parser = common.verb(verbs, "why", run_why, "show whose words brought a line of a skill", listing=True)
+    parser.add_argument("place", metavar="FILE:LINE")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -128,3 +135,195 @@ def _states(text: str) -> Sequence[Any]:
         return [State(part.strip()) for part in text.split(",")]
     except ValueError:
         raise UsageError("No such state", text, f"One of {', '.join(State)}, or all.") from None
+
+
+# `skilld show ID`: a proposal with its evidence, its diff and what to do with it.
+
+if TYPE_CHECKING:
+    from skilld.proposals.explain import Here
+    from skilld.types import Proposal
+
+
+def run_show(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.proposals.explain import Here, Looking, diff
+    from skilld.proposals.refresh import refresh
+    from skilld.proposals.remarks import doubt, on_staging, standing
+
+    store = common.store()
+    refresh(store)
+    proposal = common.the_proposal(store, arguments.id)
+    lines = list(diff(proposal))
+    if arguments.json:
+        return common.write_json(as_json(store, proposal) | {"diff": "\n".join(lines)})
+    remark = standing(store, proposal, time.time())
+    here = Looking().look(proposal) if proposal.state.value == "open" else Here()
+    here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
+    present(proposal, lines, (doubt(store, proposal), remark, here.unfit), here)
+    return 0
+
+
+def present(proposal: Proposal, lines: list[str], remarks: Iterable[str], here: Here) -> None:
+    """Print a proposal for a person; `remarks` say what to mind about where it stands, `here` which commands work."""
+    console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
+    console.line(f"  {console.plain(proposal.summary)}")
+    if proposal.reason:
+        console.line(f"  why: {console.plain(proposal.reason)}")
+    for evidence in proposal.evidence:
+        console.line(f"  you: \u201c{console.plain(evidence.quote)}\u201d")
+    console.line(
+        console.paint(
+            f"  {origin(proposal)}, {proposal.created_at}, "
+            f"by {console.plain(proposal.model)}, confidence {proposal.confidence:.2f}",
+            "dim",
+        )
+    )
+    console.line(console.paint(f"  {console.plain(str(Path(proposal.path).parent))}", "dim"))
+    for said in (proposal.note, *remarks, *proposal.flags):
+        if said:
+            console.line(console.paint(f"  look: {console.plain(said)}", "yellow"))
+    console.line()
+    console.diff(lines)
+    ways = list(_ways(proposal, here)) if proposal.commit else []
+    if ways:
+        console.line()
+        console.table(ways, indent="  ")
+
+
+def origin(proposal: Proposal) -> str:
+    """Return where a proposal came from: a session, or the verb that makes those without one."""
+    if not proposal.evidence and not proposal.session_id:
+        return f"skilld {'skills import' if proposal.creates else 'consolidate'}"
+    return f"{proposal.agent}, session {console.plain(proposal.session_id)}"
+
+
+def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
+    """Yield the commands that decide, and what each does; none that would conflict or bring in more."""
+    state = proposal.state.value
+    if state == "accepted":
+        yield f"skilld revert {proposal.id}", "take it out again"
+    elif state == "dropped":
+        yield f"skilld restore {proposal.id}", "put it back on the branch"
+        yield f"skilld accept {proposal.id}", "take it into the branch that is checked out"
+        yield f"skilld reject {proposal.id}", "drop it now, and do not propose it again"
+    elif state in {"rejected", "reverted", "stale"}:
+        yield f"skilld accept {proposal.id}", "take it in after all"
+    if state != "open":
+        return
+    git, where = "git", "take it into the branch that is checked out"
+    if Path(proposal.repo).parent == common.places().repositories:
+        root = proposal.path.removesuffix(f"/{proposal.relpath}")
+        git, where = f"skilld git --root {shlex.quote(root)}", "write it into the skill"
+    if not here.unfit:
+        yield f"skilld accept {proposal.id}", where
+    yield f"skilld reject {proposal.id}", "drop it, and do not propose it again"
+    if here.picks:
+        yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, in plain git"
+    if here.merges:
+        yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "take everything that is proposed"
+
+
+# `skilld why FILE:LINE`: which proposal brought a line of a skill, and from which words.
+
+if TYPE_CHECKING:
+    from skilld.proposals.explain import Origin
+    from skilld.store import Store
+    from skilld.types import Proposal
+
+
+def run_why(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.git.environment import scrub_environment
+    from skilld.git.errors import NotTrackedError
+    from skilld.proposals.explain import uncommitted, why
+    from skilld.proposals.refresh import refresh
+    from skilld.proposals.submit import private_repositories
+
+    path, line = _place_of(arguments.place)
+    scrub_environment()
+    store = common.store()
+    refresh(store)
+    try:
+        origin = why(path, line, private_repositories())
+    except NotTrackedError as error:
+        if not any(proposal.creates for proposal in _accepted(store, path)):
+            raise SkilldError("No proposal brought this line: that is no skill in a repository", error.cause) from error
+        origin = uncommitted(path, line)  # made by `accept --worktree`
+    found = _brought_by(store, path, origin)
+    if arguments.json:
+        shown = {"file": str(path), "line": line, "text": origin.text, "commit": origin.commit}
+        return common.write_json(shown | {"proposals": [_why_json(store, proposal) for proposal in found]})
+    console.line(f"  {console.plain(origin.text)}")
+    console.line(console.paint(f"  commit {origin.commit[:10]}" if origin.commit else "  not committed", "dim"))
+    for proposal in found:
+        _print_why(store, proposal)
+    if not found:
+        console.line("No proposal of skilld's brought this line.")
+    return 0
+
+
+def _place_of(given: str) -> tuple[Path, int]:
+    name, _, number = given.rpartition(":")
+    if not name or not number.isascii() or not number.isdigit():
+        raise UsageError("That is no line of a file", given, "Write FILE:LINE, as in SKILL.md:12.")
+    try:
+        return Path(name).expanduser().resolve(strict=True), int(number)
+    except (OSError, RuntimeError, ValueError):
+        raise UsageError("There is no such file", name) from None
+
+
+def _brought_by(store: Store, path: Path, origin: Origin) -> list[Proposal]:
+    """Return the proposals behind a line: those its commit names, else those whose edit has the line.
+
+    Where a commit brought several, those whose edit has the line go alone; a squash may name none at all, and a line
+    that is not committed was written by `accept --worktree`.
+    """
+    named = [proposal for name in origin.proposals if (proposal := store.proposals.get(name)) is not None]
+    candidates = named or _accepted(store, path)
+    text = origin.text.strip()
+    with_line = [proposal for proposal in candidates if text and text in _added(proposal)]
+    return with_line or named
+
+
+def _accepted(store: Store, path: Path) -> list[Proposal]:
+    from skilld.types import State
+
+    return [proposal for proposal in store.proposals.in_states([State.ACCEPTED]) if proposal.path == str(path)]
+
+
+def _added(proposal: Proposal) -> set[str]:
+    return {line.strip() for operation in proposal.operations for line in operation.text.splitlines()}
+
+
+def _why_json(store: Store, proposal: Proposal) -> dict[str, Any]:
+    return {
+        "id": proposal.id,
+        "state": proposal.state.value,
+        "skill": proposal.skill,
+        "summary": proposal.summary,
+        "reason": proposal.reason,
+        "evidence": [{"turn": evidence.turn, "quote": evidence.quote} for evidence in proposal.evidence],
+        "agent": proposal.agent,
+        "session_id": proposal.session_id,
+        "model": proposal.model,
+        "created_at": proposal.created_at,
+        "decided_at": proposal.decided_at,
+        "accepted_at": store.proposals.accepted_at(proposal.id),
+        "landed": proposal.landed,
+        "decided_by": store.proposals.decided_by(proposal.id),
+    }
+
+
+def _print_why(store: Store, proposal: Proposal) -> None:
+    from skilld.proposals.remarks import doubt
+
+    accepted = store.proposals.accepted_at(proposal.id)
+    when = f"accepted {accepted}" if accepted else f"made {proposal.created_at}"
+    console.line(f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}  {proposal.state.value}")
+    console.line(f"  {console.plain(proposal.summary)}")
+    for evidence in proposal.evidence:
+        console.line(f"  you: “{console.plain(evidence.quote)}”")
+    who = f"{origin(proposal)}, {when}, by {console.plain(proposal.model)}"
+    console.line(console.paint(f"  {who}", "dim"))
+    if maybe := doubt(store, proposal):
+        console.line(console.paint(f"  look: {console.plain(maybe)}", "yellow"))

@@ -1,28 +1,37 @@
-"""`skilld recommend TEXT`: the skills that fit a piece of work, and what you said of such work before."""
+"""`skilld recommend TEXT` and `suggest`: what fits a piece of work, and a few lines for the start of a session."""
 
 from __future__ import annotations
 
 import argparse
+import json
+import shutil
+import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import UsageError
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.library.recommend import Recommendation
 
 
 def add(verbs: common.Verbs) -> None:
-    """Add the verb."""
+    """Add the verbs."""
     parser = common.verb(
         verbs, "recommend", run, "name the skills that fit a piece of work, with what you said of such", listing=True
     )
     parser.add_argument("text", metavar="TEXT", nargs="+", help="the work, in a few words")
     parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
+    parser = common.verb(
+        verbs, "suggest", run_suggest, "a few lines on this project's skills, for a session's start", listing=True
+    )
+    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
+    parser.add_argument("--hook", metavar="AGENT", help="print the settings that show it at the start of each session")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -60,3 +69,63 @@ def fitting(text: str, project: Path) -> list[Recommendation]:
         project=str(project),
         feedback=store.records.feedback(),
     )
+
+
+# `skilld suggest`: a few lines for the start of a session, to be shown by an agent's own hook.
+
+_SKILLS = 5
+_MINDED = 3
+# Agents whose settings take a command that is run when a session starts, and what these settings are called.
+_HOOKS = {
+    "claude-code": ("~/.claude/settings.json", "SessionStart"),
+    "gemini-cli": ("~/.gemini/settings.json", "SessionStart"),
+}
+
+
+def run_suggest(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    if arguments.hook:
+        return _hook(arguments.hook)
+    found = collect(common.folder(arguments.project))
+    if arguments.json:
+        return common.write_json(found)
+    for skill in found["skills"]:
+        used = f" ({counted(skill['sessions'], 'session')})" if skill["sessions"] else ""
+        console.line(f"skill {console.plain(skill['name'])}{used}: {console.plain(skill['description'])}")
+    for minded in found["minded"]:
+        console.line(f"you said: {console.plain(minded['text'])} ({minded['confidence']:.0%} sure)")
+    if not found["skills"] and not found["minded"]:
+        console.line("Nothing to suggest for this project yet.")
+    return 0
+
+
+def collect(project: Path) -> dict[str, list[dict[str, Any]]]:
+    """Return the project's skills, the most used first, and the surest things said there that no skill says."""
+    from skilld.library.clusters import asks, confidence, of_learnings
+
+    store = common.store()
+    used = store.transcripts.sessions_by_skill()
+    skills = sorted(
+        inventory.offered(inventory.project_skills(project), project), key=lambda skill: -used.get(skill.name, 0)
+    )
+    now = time.time()
+    said = asks(of_learnings(one for one in store.learnings.all() if one.project == str(project) and not one.skill))
+    surest = sorted(((confidence(ask.pieces, now=now), ask.text) for ask in said), reverse=True)
+    return {
+        "skills": [
+            {"name": skill.name, "description": skill.front.description, "sessions": used.get(skill.name, 0)}
+            for skill in skills[:_SKILLS]
+        ],
+        "minded": [{"text": text, "confidence": round(sure, 3)} for sure, text in surest[:_MINDED]],
+    }
+
+
+def _hook(agent: str) -> int:
+    if agent not in _HOOKS:
+        raise UsageError("No hook for this agent", f"{common.as_text(agent)}; there is one for {', '.join(_HOOKS)}")
+    file, event = _HOOKS[agent]
+    command = f"{shutil.which('skilld') or sys.argv[0]} suggest"
+    sys.stderr.write(f"Put this into {file}; nothing was changed.\n")
+    hook = {"hooks": {event: [{"hooks": [{"type": "command", "command": command}]}]}}
+    console.line(json.dumps(hook, indent=2))
+    return 0

@@ -114,7 +114,7 @@ def _task(arguments: argparse.Namespace) -> Task:
 
 def feedback(arguments: argparse.Namespace) -> int:
     """Keep whether a skill helped."""
-    from skilld.cli.skills.library import perhaps
+    from skilld.cli.inventory import perhaps
     from skilld.clock import rfc3339
 
     note = common.redactor()(common.as_text(arguments.note))

@@ -1,16 +1,16 @@
-"""`skilld skills VERB`: the person's library. One file for each verb, each with `add(verbs)`, as the verbs above it."""
+"""`skilld skills VERB`: the person's library. Each verb has a function that adds it."""
 
 from __future__ import annotations
 
 from skilld.cli import common
-from skilld.cli.skills import archive, enable, export, imports, listing, show, testing, use
+from skilld.cli.skills import archive, enable, export, imports, listing, show, testing
 
 VERBS = (
     listing.add,
     show.add,
     show.add_history,
     testing.add,
-    use.add,
+    show.add_use,
     enable.add,
     listing.add_profile,
     enable.add_pin,

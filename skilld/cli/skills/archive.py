@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common, terminal
-from skilld.cli.skills import library
+from skilld.cli import common, inventory, terminal
 from skilld.errors import Exit, RefusedError, SkilldError, UsageError
 
 # What archiving and deleting a skill share: who may do it, and which skills stay where they are.
@@ -67,7 +66,7 @@ def archive(arguments: argparse.Namespace) -> int:
 
     removed = scrub_environment()
     store = common.store()
-    row = library.the_skill(store, arguments.name)
+    row = inventory.the_skill(store, arguments.name)
     refuse_to_move(store, row, removed, _TITLE)
     where = _archive()
     sweep(where, time.time())
@@ -154,7 +153,7 @@ def run_delete(arguments: argparse.Namespace) -> int:
 
     removed = scrub_environment()
     store = common.store()
-    row = library.the_skill(store, arguments.name)
+    row = inventory.the_skill(store, arguments.name)
     refuse_to_move(store, row, removed, _DELETE_TITLE)
     folder = row.path.parent
     waiting = sum(one.path == str(row.path) for one in store.proposals.in_states([State.OPEN]))

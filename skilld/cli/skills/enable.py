@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from skilld import console
-from skilld.cli import common
-from skilld.cli.skills import library
+from skilld.cli import common, inventory
 from skilld.errors import UsageError
 
 
@@ -33,7 +32,7 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
         raise UsageError("Which skills?", "give their names, or --all, or --custom", "List them: skilld skills list")
     store = common.store()
     if arguments.names:
-        paths = [library.the_skill(store, name).path for name in arguments.names]
+        paths = [inventory.the_skill(store, name).path for name in arguments.names]
     else:
         paths = _all(custom=arguments.custom)
     changed = switch(store, paths, on=on)
@@ -45,7 +44,7 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
 def _all(*, custom: bool) -> list[Path]:
     from skilld.skills import Source
 
-    rows = library.shelved(common.store())
+    rows = inventory.shelved(common.store())
     return [row.path for row in rows if not custom or row.skill.source is not Source.PLUGIN]
 
 
@@ -65,7 +64,7 @@ def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:
     from skilld.library.rows import pin
 
     store = common.store()
-    row = library.the_skill(store, arguments.name)
+    row = inventory.the_skill(store, arguments.name)
     changed = pin(store, row.path, on=on)
     state = "pinned" if on else "not pinned"
     console.line(f"{console.plain(row.name)} is {state} now." if changed else f"It was {state} already.")

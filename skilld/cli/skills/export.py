@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
-from skilld.cli.skills import library
+from skilld.cli import inventory as library
 from skilld.errors import Exit, RetryError, SkilldError, UsageError
 from skilld.text import counted
 

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
-from skilld.cli import common
-from skilld.cli.skills import library
+from skilld.cli import common, inventory
 from skilld.library.clusters import Ask, Category, Mention, asks, category
 from skilld.library.recommend import NO_FEEDBACK, Because, Feedback, because, sure_of, told_of
 from skilld.text import counted
@@ -47,10 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
     from skilld.library.rows import MERGED
 
     near = common.folder(arguments.project) / "SKILL.md" if arguments.project else None
-    shelved = library.shelved(common.store(), near)
+    shelved = inventory.shelved(common.store(), near)
     chosen = _ordered(_chosen(shelved, arguments), arguments)[: arguments.limit]
     if arguments.json:
-        return common.write_json([library.as_json(row) for row in chosen])
+        return common.write_json([inventory.row_json(row) for row in chosen])
     console.table([_cells(row) for row in chosen])
     for row in chosen:
         if MERGED in row.marks:

@@ -1,15 +1,16 @@
-"""`skilld skills show`, `history` and `diff`: one skill with all that is known of it, and its versions in git."""
+"""`skilld skills show`, `history`, `diff` and `use`: one skill, what is known of it, its versions, its text."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.cli.skills import library
-from skilld.errors import SkilldError
+from skilld.cli import inventory as library
+from skilld.errors import SkilldError, UsageError
 from skilld.text import counted
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     proposals, learnings = _proposals(store, row), _learnings(store, row)
     if arguments.json:
         return common.write_json(
-            library.as_json(row)
+            library.row_json(row)
             | {
                 "metadata": row.skill.front.metadata,
                 "proposals": [_proposal_json(one) for one in proposals],
@@ -57,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _facts(row: LibraryRow) -> None:
     """Print what a row says, and what the front matter says besides."""
-    shown = library.as_json(row)
+    shown = library.row_json(row)
     metadata = row.skill.front.metadata
     console.line(f"{console.paint(console.plain(row.name), 'bold')}  {console.plain(row.skill.front.description)}")
     lines = [(name, shown[name]) for name in ("path", "source", "kind", "marks", "agents", "uses")]
@@ -160,3 +161,45 @@ def _history(row: LibraryRow) -> History:
     except NotTrackedError as error:
         remedy = "skilld keeps one from the first proposal on."
         raise SkilldError(f"{row.name} has no history", error.cause, remedy) from error
+
+
+# `skilld skills use NAME`: the skill's text, its variables filled, to be pasted or piped into whatever takes it.
+
+
+def add_use(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(verbs, "use", run_use, "print a skill's text with its variables filled, to paste or pipe")
+    parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
+    parser.add_argument("--var", metavar="NAME=VALUE", action="append", default=[], help="again for another")
+
+
+def run_use(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.skills.write import body, filled, holes
+
+    row = library.the_skill(common.store(), arguments.name)
+    text = body(inventory.skill_text(row.skill)).lstrip("\r\n")
+    known = holes(text) if row.kind in {"prompt-template", "mcp-tool"} else ()
+    values = _values(arguments.var)
+    if unknown := sorted(values.keys() - set(known)):
+        there = ", ".join(known) or "it has none"
+        raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; there are: {there}")
+    if missing := [name for name in known if name not in values]:
+        remedy = " ".join(f"--var {name}=..." for name in missing)
+        raise UsageError("A variable is missing", ", ".join(missing), f"skilld skills use {row.name} {remedy}")
+    said = filled(text, values) if known else text
+    if sys.stdout.isatty():
+        console.piece(said)
+    else:
+        sys.stdout.buffer.write(said.encode())
+    return 0
+
+
+def _values(given: list[str]) -> dict[str, str]:
+    values = {}
+    for one in map(common.as_text, given):
+        name, equals, value = one.partition("=")
+        if not equals:
+            raise UsageError("That is no variable with its value", one, "Write --var name=value.")
+        values[name] = value
+    return values

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.cli.skills import library
+from skilld.cli import inventory as library
 from skilld.errors import Exit, RefusedError, SkilldError
 
 if TYPE_CHECKING:
