@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from skilld.edit.create import created, marks_between
-from skilld.edit.operations import anchored, apply
+from skilld.edit.operations import anchored, apply, created, marks_between
 from skilld.errors import RefusedError
 from skilld.markdown.skill_file import Line, parse, split_lines
 from skilld.types import Op, Operation

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from skilld.edit.change import Change, change_of
-from skilld.edit.findings import Finding, Severity, refuse
-from skilld.edit.rules import commands, disguise, form, harm, hidden, override, references
+from skilld.edit.change import Change, Finding, Severity, change_of, refuse
+from skilld.edit.rules import commands, form, harm, hidden, override, references
+from skilld.edit.rules import hidden as disguise
 from skilld.edit.rules.form import laid_open
 from skilld.edit.tokens import addresses, is_command, packages, paths, prose_commands
 from skilld.errors import SkilldError

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from skilld.edit.create import marked
+from skilld.edit.operations import marked
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import SHARES, STAGING, objects, refs, state, tree
 from skilld.git.objects import person_at

@@ -19,9 +19,8 @@ from pathlib import Path
 
 from skilld.git import STAGING, objects, refs, state, tree
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError, RepoUnreadableError
-from skilld.git.new_path import find_absent, refuse_occupied
 from skilld.git.objects import identity, person_at
-from skilld.git.repo import Place, Repo, Tracked, find, open_place, open_repo
+from skilld.git.repo import Place, Repo, Tracked, find, find_absent, open_place, open_repo, refuse_occupied
 from skilld.git.run import Git, PersonGit, object_id, once
 
 # The files of one of skilld's own repositories, committed as they stand in the skills root, in the person's name.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.offline.coverage import contradicted, says_already
 from skilld.classify.offline.sections import Block, Lines, body_of, sections
-from skilld.edit.findings import Severity
+from skilld.edit.change import Severity
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
 from skilld.edit.operations import anchored, apply

@@ -16,9 +16,8 @@ from skilld.edit.from_file import operations_between
 from skilld.errors import SkilldError
 from skilld.git import PROPOSALS, STAGING_BRANCH, objects, refs, tree
 from skilld.git.managed_repos import look, open_any, roots
-from skilld.git.new_path import standing_above
 from skilld.git.objects import EMAIL, Commit
-from skilld.git.repo import Repo
+from skilld.git.repo import Repo, standing_above
 from skilld.git.run import one_command
 from skilld.proposals.submit import private_repositories
 from skilld.protocol import Recall, RecoveryResult

@@ -21,9 +21,8 @@ from skilld.files import write_whole
 from skilld.git import STAGING, STAGING_BRANCH, line_diff, objects, refs, state, tree
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import person_git, take_in
-from skilld.git.new_path import find_absent
 from skilld.git.objects import Commit, Ident, merges
-from skilld.git.repo import Repo, Tracked, find, open_repo
+from skilld.git.repo import Repo, Tracked, find, find_absent, open_repo
 from skilld.git.run import PersonGit
 from skilld.git.state import in_turn
 from skilld.proposals.model import Apply, Landed, Way

@@ -132,7 +132,7 @@ def test_imports_point_one_way() -> None:
         ("skilld.agents.base", "from skilld.batching import batch"),  # a stage and another stage
         ("skilld.edit.lint", "import skilld.classify.prompt"),
         ("skilld.edit.lint", "def f():\n    from skilld import settings"),  # also late, also by its parent
-        ("skilld.edit.create", "from skilld.store import Store"),
+        ("skilld.edit.operations", "from skilld.store import Store"),
         ("skilld.errors", "from skilld.text import fold"),
         ("skilld.redact.findings", "from skilld.git.run import run"),
         ("skilld.jobs.analyse", "from skilld.daemon.jobs import Job"),

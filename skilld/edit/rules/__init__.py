@@ -1,4 +1,1 @@
-"""The rules of the linter, one family a module: each has `check(change)` and knows nothing of the others.
-
-`created` is none of them: it lays open to the rules what a new skill says before its body.
-"""
+"""The rules of the linter, one family or two of a kind a module: each has `check_x(change)` and knows nothing of others."""

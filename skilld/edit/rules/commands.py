@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.edit.change import Change
-from skilld.edit.findings import Finding, Severity, find, flag, phrase, refuse
+from skilld.edit.change import Change, Finding, Severity, find, flag, phrase, refuse
 from skilld.edit.tokens import is_forbidden
 
 _FETCH = r"\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod|fetch|aria2c|http)\b"

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
 
-from skilld.edit.change import Change
-from skilld.edit.findings import Finding, flag, refuse
+from skilld.edit.change import Change, Finding, flag, refuse
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import SkilldError
 from skilld.markdown.skill_file import SkillFile, parse

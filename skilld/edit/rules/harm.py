@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skilld.edit.change import Change
-from skilld.edit.findings import SET_ASIDE, Finding, Severity, find, flag, near, nouns, phrase, verbs
+from skilld.edit.change import SET_ASIDE, Change, Finding, Severity, find, flag, near, nouns, phrase, verbs
 from skilld.markdown.structure import sections
 from skilld.text import folded
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skilld.edit.change import Change
-from skilld.edit.findings import SET_ASIDE, Finding, Severity, find, near, nouns, phrase, squeezed, verbs
+from skilld.edit.change import SET_ASIDE, Change, Finding, Severity, find, near, nouns, phrase, squeezed, verbs
 
 _FLAG = Severity.FLAG
 _OTHERS = r"\b(?:previous|prior|above|earlier|preceding|other|existing|your|these|system|all)\b"

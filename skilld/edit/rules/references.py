@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterator
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from skilld.edit.change import Change
-from skilld.edit.findings import Finding, flag, refuse
+from skilld.edit.change import Change, Finding, flag, refuse
 from skilld.edit.tokens import PROMPT, URL, addresses, is_command, packages, paths, prose_commands, words
 from skilld.text import folded
 
