@@ -1,1 +1,1 @@
-"""The rules of the linter, one family or two of a kind a module: each has `check_x(change)` and knows nothing of others."""
+"""The rules of the linter, a family or two a module: each has `check_x(change)` and knows nothing of the others."""
