@@ -12,7 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 from pydantic_settings import (
@@ -359,9 +359,6 @@ def _explain(error: ValidationError) -> str:
 
 
 # The back-end that the settings come to on this machine.
-
-if TYPE_CHECKING:
-    from skilld.settings import Settings
 
 
 def choice_of(settings: Settings, environment: Mapping[str, str], agent: str = "", *, in_job: bool = True) -> Choice:

@@ -17,7 +17,11 @@ from skilld.cli import common
 from skilld.errors import RefusedError
 
 if TYPE_CHECKING:
-    from skilld.caller.verdict import Doubt
+    from collections.abc import Sequence
+
+    from skilld.caller.tree import Process, Tree
+    from skilld.caller.verdict import Agents, Doubt
+
 
 When = Callable[[argparse.Namespace], bool]
 
@@ -149,12 +153,6 @@ def remedy(doubt: Doubt, given: Sequence[str]) -> str:
 
 
 # Whether the person gave this command. The tree of processes is looked at once, when it is asked first.
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from skilld.caller.tree import Process, Tree
-    from skilld.caller.verdict import Agents, Doubt
 
 
 def person_doubt() -> Doubt | None:

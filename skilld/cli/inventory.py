@@ -13,8 +13,11 @@ from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
 
 if TYPE_CHECKING:
+    from skilld.exchange.outgoing import SessionWords
+    from skilld.library.rows import LibraryRow
     from skilld.skills import Places as SkillPlaces
     from skilld.skills import Skill
+    from skilld.store import Store
 
 
 def project_skills(project: Path) -> list[Skill]:
@@ -77,11 +80,6 @@ def skill_text(skill: Skill) -> str:
 
 
 # What the verbs of the group share: the shelf, the one skill that a name means, and a row as JSON.
-
-if TYPE_CHECKING:
-    from skilld.exchange.outgoing import SessionWords
-    from skilld.library.rows import LibraryRow
-    from skilld.store import Store
 
 
 def shelved(store: Store, near: Path | None = None) -> list[LibraryRow]:

@@ -16,7 +16,7 @@ from skilld.errors import SkilldError, UsageError
 from skilld.git import STAGING_BRANCH
 
 if TYPE_CHECKING:
-    from skilld.proposals.explain import Here
+    from skilld.proposals.explain import Here, Origin
     from skilld.store import Store
     from skilld.types import Proposal
 
@@ -139,10 +139,6 @@ def _states(text: str) -> Sequence[Any]:
 
 # `skilld show ID`: a proposal with its evidence, its diff and what to do with it.
 
-if TYPE_CHECKING:
-    from skilld.proposals.explain import Here
-    from skilld.types import Proposal
-
 
 def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
@@ -224,11 +220,6 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
 
 
 # `skilld why FILE:LINE`: which proposal brought a line of a skill, and from which words.
-
-if TYPE_CHECKING:
-    from skilld.proposals.explain import Origin
-    from skilld.store import Store
-    from skilld.types import Proposal
 
 
 def run_why(arguments: argparse.Namespace) -> int:

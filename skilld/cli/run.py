@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from skilld.types import Proposal
     from skilld.worker.spawn import Worker
 
+
 _ROOT = "skilld: You are root: every file of this machine is open to what runs here. Use an account of your own.\n"
 
 
@@ -224,10 +225,6 @@ def _tell(proposals: list[Proposal]) -> None:
 
 
 # What `skilld run` says when it starts: what was found here, who judges, what that costs.
-
-if TYPE_CHECKING:
-    from skilld.daemon.engine import Engine
-    from skilld.settings import Settings
 
 
 def _own_skills(engine: Engine) -> set[Path]:

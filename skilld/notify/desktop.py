@@ -27,6 +27,10 @@ import structlog
 
 from skilld.notify.notice import REVIEW, Notice
 
+if TYPE_CHECKING:
+    from desktop_notifier import DesktopNotifier
+
+
 # Notices and windows on macOS through `osascript`, for a Python that is no app bundle.
 #
 # The scripts are constants; what is shown is an argument of theirs, never part of their text.
@@ -71,9 +75,6 @@ async def show(title: str, message: str) -> str:
 def _script(lines: Sequence[str], *arguments: str) -> list[str]:
     return ["osascript", *(part for line in lines for part in ("-e", line)), "--", *arguments]
 
-
-if TYPE_CHECKING:
-    from desktop_notifier import DesktopNotifier
 
 log = structlog.get_logger()
 

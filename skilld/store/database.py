@@ -28,6 +28,10 @@ from skilld.store.transcripts import Transcripts
 from skilld.store.words import Words
 from skilld.types import State
 
+if TYPE_CHECKING:
+    from skilld.store.search import Search
+
+
 # What the store keeps while it is put together again after damage, and the questions only that asks.
 
 _KEY = "rebuilding"
@@ -82,9 +86,6 @@ class Rebuild:
         row = self._db.execute("SELECT agent FROM sessions WHERE session_id = ?", (session_id,)).fetchone()
         return "" if row is None else str(row["agent"])
 
-
-if TYPE_CHECKING:
-    from skilld.store.search import Search
 
 _LOCK_SECONDS = 60.0  # seconds that another process's lock is waited for: on a slow disk a commit takes seconds
 
