@@ -63,6 +63,7 @@ NOT_QUICK = frozenset(
         "store",
         "store_journal",
         "support_live_project",
+        "targets",
         "units",
         "verbs",
         "worker_restage",
