@@ -179,7 +179,7 @@ class Settings(BaseSettings):
     @classmethod
     def _known_back_end(cls, model: str) -> str:
         """Refuse what can be no back-end. Whether a provider has the model, only the provider can tell."""
-        from skilld.classify.backends.agent_cli.backend import PREFIX, chosen
+        from skilld.classify.backends.agent_cli.clients import PREFIX, chosen
 
         if model.startswith(PREFIX):
             try:

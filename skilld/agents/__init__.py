@@ -94,3 +94,16 @@ ADAPTERS: dict[str, Adapter] = {
     cursor.INFO.name: cursor,
     _TRAEX.name: Relative(codex, _TRAEX),
 }
+# What moves or switches off files that agents load.
+VARIABLES = tuple(
+    dict.fromkeys(
+        (
+            *(name for adapter in ADAPTERS.values() for name in adapter.INFO.variables),
+            "XDG_CONFIG_HOME",
+            "CLAUDE_CODE_DISABLE_CLAUDE_MDS",
+            "OPENCODE_DISABLE_CLAUDE_CODE",
+            "OPENCODE_DISABLE_PROJECT_CONFIG",
+            "COPILOT_CUSTOM_INSTRUCTIONS_DIRS",
+        )
+    )
+)

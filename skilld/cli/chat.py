@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _model() -> Model:
     """Return the configured model; a back-end that cannot hold a conversation is a usage error."""
     from skilld.classify.backends import OFFLINE
-    from skilld.classify.backends.agent_cli.backend import PREFIX
+    from skilld.classify.backends.agent_cli.clients import PREFIX
     from skilld.classify.backends.model import Model
     from skilld.settings import choice_of
 

@@ -86,7 +86,7 @@ def ask_once(settings: Settings, file: Path) -> bool:
 def offers(environment: Mapping[str, str]) -> list[Offer]:
     """Return who could judge here: the agents themselves, a local Ollama, providers whose keys are set, rules alone."""
     from skilld.classify.backends import OFFLINE
-    from skilld.classify.backends.agent_cli.backend import CLIENTS, find
+    from skilld.classify.backends.agent_cli.clients import CLIENTS, find
     from skilld.classify.backends.choose import AGENT, PROVIDERS, local_ollama
 
     found = []

@@ -20,7 +20,6 @@ from skilld.context.listing import LISTINGS, take
 from skilld.context.values import Context, Kind, Loaded, LoadedFile, Scope, Segment, Surprise, version_of
 
 __all__ = [
-    "VARIABLES",
     "Context",
     "Disk",
     "Duplicate",
@@ -43,19 +42,6 @@ RESOLVERS: Mapping[str, tuple[Callable[[Where], Gathered], str]] = {
     "pi": (pi.resolve, pi.NEWEST),
     "qwen-code": (gemini_cli.resolve_qwen, gemini_cli.QWEN_NEWEST),
 }
-# What moves or switches off files that agents load.
-VARIABLES = tuple(
-    dict.fromkeys(
-        (
-            *(name for adapter in ADAPTERS.values() for name in adapter.INFO.variables),
-            "XDG_CONFIG_HOME",
-            "CLAUDE_CODE_DISABLE_CLAUDE_MDS",
-            "OPENCODE_DISABLE_CLAUDE_CODE",
-            "OPENCODE_DISABLE_PROJECT_CONFIG",
-            "COPILOT_CUSTOM_INSTRUCTIONS_DIRS",
-        )
-    )
-)
 _DISK = Disk()
 
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from skilld.agents import VARIABLES
 from skilld.batching.window import ClosedBatch
-from skilld.context import VARIABLES
 from skilld.daemon import judges
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.lessons import thresholds

@@ -12,7 +12,7 @@ from typing import Any
 from skilld import __version__
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.agent_cli.backend import PREFIX, chosen, find
+from skilld.classify.backends.agent_cli.clients import PREFIX, chosen, find
 from skilld.classify.backends.choose import PROVIDERS
 from skilld.clock import day, rfc3339, seconds
 from skilld.daemon.judges import lines

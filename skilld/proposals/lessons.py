@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from skilld.classify.offline.coverage import says_already
 from skilld.protocol import PastDecision
 from skilld.text import folded
 from skilld.types import Proposal, State, Update
@@ -45,6 +44,8 @@ def said_by(update: Update, path: str, standing: Sequence[Proposal]) -> Proposal
 
 
 def _says(change: str, texts: Sequence[str]) -> bool:
+    from skilld.classify.offline.coverage import says_already  # the daemon, which never asks, goes without its tables
+
     return any(says_already(change, text) for text in texts)
 
 

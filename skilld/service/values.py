@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from skilld.agents import ADAPTERS
-from skilld.classify.backends.agent_cli.backend import CLIENTS, PREFIX, chosen
+from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, chosen
 from skilld.classify.backends.choose import AGENT, PROVIDERS
 from skilld.errors import RefusedError, SkilldError, UsageError
 

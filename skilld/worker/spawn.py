@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import IO, ClassVar, Self, cast
 
 from skilld import codec
-from skilld.classify.backends.agent_cli.backend import needed
+from skilld.classify.backends.agent_cli.clients import needed
 from skilld.protocol import GIT_WORK, Blame, FromWorker, Job, JobEnd, KeepRequest, PartialResult, Result
 from skilld.types import Cause, Outcome
 

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from skilld.classify.backends.agent_cli.backend import CLIENTS, failed, find, needed
+from skilld.classify.backends.agent_cli.backend import failed
 from skilld.classify.backends.agent_cli.base import Answer, Question, commented_json, room
+from skilld.classify.backends.agent_cli.clients import CLIENTS, find, needed
 from skilld.classify.backends.agent_cli.own import is_own, new_mark
 from skilld.classify.backends.choose import choose
 from skilld.errors import RetryError

@@ -10,7 +10,8 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import AwayError, Spec
-from skilld.classify.backends.agent_cli.backend import CLIENTS, failed
+from skilld.classify.backends.agent_cli.backend import failed
+from skilld.classify.backends.agent_cli.clients import CLIENTS
 from skilld.classify.backends.agent_cli.limits import resets_in
 from skilld.classify.backends.choose import choose
 from skilld.cli.setup import offers

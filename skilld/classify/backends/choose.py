@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from skilld.classify.backends import OFFLINE, Spec
-from skilld.classify.backends.agent_cli.backend import CLIENTS, PREFIX, find, of_agent
+from skilld.classify.backends.agent_cli.clients import CLIENTS, PREFIX, find, of_agent
 
 AGENT = "agent"  # the model string for: each session by its own agent
 

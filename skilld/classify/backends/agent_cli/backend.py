@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import time
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
@@ -19,59 +18,13 @@ from skilld.classify import prompt
 from skilld.classify.backends import AwayError, Spec
 from skilld.classify.backends.agent_cli.base import Answer, Client, Question, Room, room
 from skilld.classify.backends.agent_cli.child import Ended, Run, run
-from skilld.classify.backends.agent_cli.claude import CLAUDE
-from skilld.classify.backends.agent_cli.codex import CODEX
-from skilld.classify.backends.agent_cli.gemini import GEMINI
+from skilld.classify.backends.agent_cli.clients import chosen, find
 from skilld.classify.backends.agent_cli.limits import resets_in
-from skilld.classify.backends.agent_cli.opencode import OPENCODE
 from skilld.classify.backends.agent_cli.own import new_mark
-from skilld.classify.backends.agent_cli.pi import PI
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError, TooLongError
-from skilld.errors import RetryError, SkilldError, UsageError
+from skilld.errors import RetryError, SkilldError
 from skilld.types import Usage
-
-# The agents whose command lines can be asked: one module each, one line each here.
-#
-# Model strings are `cli:PROGRAM` and `cli:PROGRAM:MODEL`. Asks nothing itself, so the daemon may import it.
-
-PREFIX = "cli:"
-CLIENTS: Mapping[str, Client] = {client.program: client for client in (CLAUDE, CODEX, GEMINI, OPENCODE, PI)}
-
-_MODEL = re.compile(r"[\w.\[][\w.:/@+\[\]-]*", re.ASCII)  # never an option
-
-
-def chosen(model: str) -> tuple[Client, str]:
-    """Return the client that a model string names and the model to ask it for, empty for the client's own choice.
-
-    Raises UsageError where there is no such client, or the rest is no model's name.
-    """
-    program, _, wanted = model.removeprefix(PREFIX).partition(":")
-    client = CLIENTS.get(program)
-    if client is None:
-        known = ", ".join(PREFIX + name for name in CLIENTS)
-        raise UsageError(f"No back-end {model}", f"skilld knows {known}", "skilld config set model auto")
-    if wanted and not _MODEL.fullmatch(wanted):
-        raise UsageError(f"No back-end {model}", "what follows the second colon is no name of a model")
-    return client, wanted or client.model
-
-
-def of_agent(agent: str) -> Client | None:
-    """Return the command line of an agent, None where there is none that can be asked."""
-    return next((client for client in CLIENTS.values() if client.agent == agent), None)
-
-
-def find(program: str, environment: Mapping[str, str]) -> str | None:
-    """Return the absolute path of a program, None where no absolute folder of PATH holds it."""
-    folders = environment.get("PATH", os.defpath).split(os.pathsep)
-    absolute = [folder for folder in folders if folder.startswith("/")]
-    return shutil.which(program, path=os.pathsep.join(absolute)) if absolute else None
-
-
-def needed(variable: str) -> bool:
-    """Whether some client finds its settings or its login by an environment variable of this name."""
-    return any(fnmatchcase(variable, pattern) for client in CLIENTS.values() for pattern in client.variables)
-
 
 # What a client says when it cannot answer, to errors with a cause and a remedy of ours.
 #
