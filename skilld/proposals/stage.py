@@ -165,7 +165,9 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
         )
     except SkilldError as error:
         return Contradiction(_opponents(request, repo, remade, rest, relpath), str(error))
-    if before is None or after is None or after == before:
+    if before is None or after is None:  # the branch cannot be made again now, and rests on a commit without the skill
+        return Waiting(f"waits: {held or f'{relpath} is not on {STAGING_BRANCH}'}")
+    if after == before:
         return Unchanged()
     ident = skilld_ident(request.epoch)
     commit = objects.write_commit(
@@ -231,7 +233,8 @@ def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remad
     known = {item.id: item for item in request.standing}
     files = branch.files(known, request.dropped) | {tracked.relpath: request.creates}
     present = [path for path in sorted(files) if _in_head(repo, path)]
-    rest = find_base(repo, present, [path for path, made in files.items() if made and path not in present])
+    absent = [path for path, made in files.items() if made and path not in present]
+    rest = find_base(repo, [*present, *_carried(repo, branch, known, request.dropped)], absent)
     held = branch.held
     if branch.line is not None:
         try:
@@ -253,8 +256,18 @@ def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], drop
     waiting = [path for path, made in branch.files(standing, dropped).items() if made and not _in_head(repo, path)]
     files = sorted(set(branch.files(standing, dropped)).difference(waiting))
     if files and _moved_on(repo, base, files) and all(_in_head(repo, path) for path in files):
-        return find_base(repo, files, waiting)
+        return find_base(repo, [*files, *_carried(repo, branch, standing, dropped)], waiting)
     return describe(repo, base)
+
+
+def _carried(repo: Repo, branch: Branch, known: Mapping[str, Standing], dropped: Collection[str]) -> list[str]:
+    """Return what HEAD has of the files that the other commits of the branch change: those of the person, and of a job
+    that was killed before its result was kept. A base that is older than these files would not take them.
+    """
+    others = [item for item in branch.line or () if known.keys().isdisjoint(item.proposals)]
+    others = [item for item in others if not item.proposals or not {*item.proposals} <= {*dropped}]
+    found = {path for item in others for path in tree.changed(repo.git, item.parents[0], item.oid)}
+    return sorted(path for path in found if _in_head(repo, path))
 
 
 def _moved_on(repo: Repo, base: str, files: Sequence[str]) -> bool:

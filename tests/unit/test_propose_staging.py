@@ -173,6 +173,17 @@ def test_a_persons_commit_on_the_branch_survives(person: Person, desk: Desk) -> 
     assert "dry run" not in person.show(ref=STAGING)
 
 
+def test_a_proposal_of_a_killed_job_keeps_no_other_skills_off_the_branch(person: Person, desk: Desk) -> None:
+    desk.made("p0", DRY)
+    other = person.root / "skills/other/SKILL.md"
+    person.commit("another skill", {"skills/other/SKILL.md": TEXT})
+    person.git("merge", "--quiet", "--no-edit", "skilld/staging")
+    # It rests on the merged proposal, whose commit has no other skill; that it was made was never written down.
+    Desk(person).made("p1", below("- Do a dry run.", "- Ask twice."))
+    Desk(person).made("p2", NEWS, path=other, skill="other")
+    assert person.log(STAGING, "^main") == ["skilld(other): say p2", "skilld(release): say p1"]
+
+
 def test_a_persons_commit_that_no_longer_fits_holds_the_branch(person: Person, desk: Desk) -> None:
     desk.made("p1", DRY)
     person.git("switch", "--quiet", "skilld/staging")
