@@ -261,8 +261,9 @@ def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], drop
 
 
 def _carried(repo: Repo, branch: Branch, known: Mapping[str, Standing], dropped: Collection[str]) -> list[str]:
-    """Return what HEAD has of the files that the other commits of the branch change: those of the person, and of a job
-    that was killed before its result was kept. A base that is older than these files would not take them.
+    """Return what HEAD has of the files that the other commits of the branch change: a base must be as new as these.
+
+    They are the person's, and those of a job that was killed before its result was kept.
     """
     others = [item for item in branch.line or () if known.keys().isdisjoint(item.proposals)]
     others = [item for item in others if not item.proposals or not {*item.proposals} <= {*dropped}]

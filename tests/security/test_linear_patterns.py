@@ -24,7 +24,7 @@ from support.patterns import COMPILED_ON_USE, HELD, LITERAL, AnyPattern, compile
 from support.pumps import Pump, pumps
 
 SHORT, LONG = 1000, 4000  # characters: each pump has both
-MIDDLE, LONGEST = 16_000, 64_000  # the dearest pump of a pattern has both, and each that looked steep
+LONGEST = 64_000  # the dearest pump of a pattern has it, and a quarter of it, and so has each that looked steep
 STEEP = 8  # times the cost for four times the text: four would be linear, sixteen quadratic
 WORTH_A_LOOK, FLOOR = 0.0001, 0.01  # seconds below which nothing is said of short and of long texts
 # What sees only so many characters at a time: one clause, its white space folded (skilld/classify/offline/detector.py),
@@ -120,7 +120,12 @@ def seconds(use: Use, text: str | bytes, times: int = 1) -> float:
         return most(text)
 
 
-def growth(pattern: AnyPattern, where: str, limit: int | None) -> str:
+def limit_of(where: str) -> int | None:
+    """Return how many characters a pattern sees at most; None where that has no end."""
+    return next((length for name, length in BOUNDED.items() if where.startswith(name)), None)
+
+
+def growth(pattern: AnyPattern, where: str, limit: int | None, longest: int = LONGEST) -> str:
     """Return how a pattern grows too fast; nothing where it does not."""
     if limit:
         return dear(pattern, where, limit)
@@ -135,7 +140,7 @@ def growth(pattern: AnyPattern, where: str, limit: int | None) -> str:
         if long >= highest:
             highest, dearest = long, (use, pump)
     for use, pump in dict.fromkeys([dearest, *steep] if dearest else ()):
-        if told := steeper(pattern, use, pump, MIDDLE, LONGEST):
+        if told := steeper(pattern, use, pump, longest // 4, longest):
             return told
     return ""
 
@@ -169,8 +174,7 @@ def test_s2_no_pattern_grows_faster_than_its_text(shard: int) -> None:
     assert len(found) > 500, "the patterns were not found"
     slow = []
     for pattern, where in found[shard::SHARDS]:
-        limit = next((length for name, length in BOUNDED.items() if where.startswith(name)), None)
-        if told := growth(pattern, where, limit):
+        if told := growth(pattern, where, limit_of(where)):
             slow.append(f"{where}: {told}\n    {str(pattern.pattern)[:100]!r}")
     assert not slow, "\n".join(slow)
 

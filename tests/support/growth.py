@@ -14,14 +14,20 @@ import os
 import signal
 import socket
 import sys
+import sysconfig
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from types import FrameType
+from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from types import CodeType, FrameType
 from typing import Any
 
 _MOST = 5.0  # seconds of processor time after which a call is ended
-_TRIFLE = 0.05  # seconds
+_MOST_TIMES = 20  # what a linear one should take
+_MOST_TRACED = 20.0  # the same while its lines are counted
+_ODD, _STEEP = 5.5, 8  # times the cost for four times the text: four would be linear, sixteen quadratic
+LEAST = 4000  # characters
+_LIBRARIES = (sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), "<")
 _LETTERS = "abcdefghijklmnopqrst"
 
 
@@ -93,7 +99,7 @@ _CHANGES = frozenset(
     subprocess.Popen os.system os.exec os.fork os.forkpty os.posix_spawn os.remove os.rename os.mkdir os.rmdir os.chmod
     os.chown os.link os.symlink os.truncate os.kill os.killpg os.listdir os.scandir os.chdir os.putenv os.unsetenv
     os.utime shutil.rmtree shutil.move shutil.copyfile sqlite3.connect socket.connect socket.bind socket.__new__
-    tempfile.mkstemp tempfile.mkdtemp pty.spawn
+    tempfile.mkstemp tempfile.mkdtemp pty.spawn _thread.start_new_thread
     """.split()  # noqa: SIM905 - a list of names
 )
 _watching = False
@@ -163,53 +169,67 @@ def cost(call: Callable[[], object], seconds: float = _MOST) -> float:
     return spent
 
 
+Line = tuple[CodeType, int | str]
+
+
+def loops(call: Callable[[], object]) -> Counter[Line]:
+    """Return how often a call reaches each line of ours, each built-in from there, and each library (line 0)."""
+    counts: Counter[Line] = Counter()
+
+    def line(frame: FrameType, event: str, _: Any) -> Any:
+        if event == "line":
+            counts[frame.f_code, frame.f_lineno] += 1
+        return line
+
+    def entered(frame: FrameType, _event: str, _: Any) -> Any:
+        counts[frame.f_code, 0] += 1
+        return None if frame.f_code.co_filename.startswith(_LIBRARIES) else line
+
+    def builtin(frame: FrameType, event: str, function: Any) -> None:
+        if event == "c_call" and not frame.f_code.co_filename.startswith(_LIBRARIES):
+            counts[frame.f_code, function.__name__] += 1
+
+    before = sys.gettrace(), sys.getprofile()
+    with suppress(*_OF_THE_PROGRAM), harmless(_MOST_TRACED):
+        sys.setprofile(builtin)
+        sys.settrace(entered)
+        try:
+            call()
+        finally:
+            sys.settrace(before[0])
+            sys.setprofile(before[1])
+    return counts
+
+
 def grows_too_fast(
-    prepare: Callable[[int], Callable[[], object]],
-    shortest: int,
-    longest: int,
-    *,
-    first: float,
-    seconds: float,
-    floor: float = 0.01,
+    prepare: Callable[[int], Callable[[], object]], longest: int, *, seconds: float, floor: float = 0.01
 ) -> str:
-    """Return how a call grows faster than its text from `shortest` to `longest`, doubling; nothing where it does not.
+    """Return how a call takes much more than in proportion for a text four times as long; nothing where it does not.
 
-    `prepare` makes the call for a length, `first` is what the shortest cost. A call that would take more than about
-    `seconds` for the longest text though it is linear is looked at with shorter ones, of four times `shortest` at
-    least. Where the longest costs no more than `floor` seconds, or in proportion to the shortest, the lengths between
-    need not be looked at; nor need the longest where even the square would cost a trifle.
+    The longer text has `longest` characters; fewer, but four times `LEAST` at least, where a linear call would take
+    more than `seconds` for it. What costs no more than `floor` seconds is let be.
     """
-    if first * (longest / shortest) ** 2 < _TRIFLE:
-        return ""
+    most = _MOST_TIMES * seconds
     try:
-        while longest > 4 * shortest and first * longest / shortest > seconds:
+        before = cost(prepare(LEAST), most)
+        while longest >= 8 * LEAST and before * longest / LEAST > seconds:
             longest //= 2
-        last = cost(prepare(longest))
+        shorter = before if longest < 8 * LEAST else cost(prepare(longest // 4), most)
+        last = cost(prepare(longest), most)
+        if last <= max(floor, _ODD * shorter):
+            return ""
+        if last <= _STEEP * shorter:  # not clear yet: what is copied each time costs little until it is long
+            longest *= 4
+            most *= 4
+        # Measured again: one figure can be spoilt by whatever else the machine does, all of six are not.
+        before, after = (_best(prepare, length, most) for length in (longest // 4, longest))
+        if after > max(floor, _STEEP * before):
+            return f"{longest // 4:,} characters take {before:.4f} s, {longest:,} take {after:.4f} s"
     except TooSlowError:
-        return _where(prepare, shortest, longest, floor) or f"{longest:,} characters take more than {_MOST:g} s"
-    if last <= max(floor, 2 * first * longest / shortest):
-        return ""
-    return _where(prepare, shortest, longest, floor)
-
-
-def _where(prepare: Callable[[int], Callable[[], object]], shortest: int, longest: int, floor: float) -> str:
-    length = shortest
-    before = _best(prepare, length)
-    while length < longest:
-        length *= 2
-        after = _best(prepare, length)
-        if after > floor and after > 3 * before:
-            # Twice over: one figure can be spoilt by whatever else the machine does, four in a row are not.
-            before, after = _best(prepare, length // 2), _best(prepare, length)
-            if after > floor and after > 3 * before:
-                return f"{length // 2:,} characters take {before:.4f} s, {length:,} take {after:.4f} s"
-        before = after
+        return f"{longest:,} characters or fewer take more than {most:g} s"
     return ""
 
 
-def _best(prepare: Callable[[int], Callable[[], object]], length: int) -> float:
+def _best(prepare: Callable[[int], Callable[[], object]], length: int, most: float) -> float:
     call = prepare(length)
-    try:
-        return min(cost(call) for _ in range(2))
-    except TooSlowError:
-        return _MOST
+    return min(cost(call, most) for _ in range(3))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 
-from support.growth import TooSlowError, TouchedError, cost, grows_too_fast, harmless, text_of
+from support.growth import Line, TooSlowError, TouchedError, cost, grows_too_fast, harmless, loops, text_of
 from support.text_functions import NotMadeError, TextFunction
 
-SHORTEST = 1000  # characters
+_TRACED = 96  # characters
+_TOGETHER = 5  # runs that are looked at at once
 # What compares many with many, and never gets more than this: an edit's added lines (skilld/edit/lint.py refuses longer
 # ones), the lines of one edit that is taken back, the items of two skills, the names of files that one question is
 # about; the folders of one path, our own tables of folders, the person's settings (tomlkit), what is typed into a
@@ -23,6 +25,7 @@ BOUNDED = {
     "skilld.edit.rules": 4000,
     "skilld.edit.lint": 4000,
     "skilld.edit.insertion_point": 4000,
+    "skilld.library.merge.merge": 1000,
     "skilld.proposals.branch": 4000,
     "skilld.git.line_diff.undo": 4000,
     "skilld.git.line_diff.transplant": 4000,
@@ -52,39 +55,64 @@ def reached(function: TextFunction) -> str:
     return "done"
 
 
+def paths(function: TextFunction, runs: Sequence[str]) -> list[str]:
+    """Return of the runs that take a function through the same loops the one that goes round most often.
+
+    A line is in a loop where more text has it reached more often. What loops over nothing, one pass of a library or
+    none, is given one run, and the words, no two of which are alike.
+    """
+    once = loops(_calling(function, "a"))
+
+    def inside(*some: str) -> dict[Line, int]:
+        try:
+            more = loops(_calling(function, "".join(text_of(run, _TRACED) for run in some)))
+        except (TouchedError, TooSlowError, NotMadeError):  # with more text it comes as far as the world
+            return {}
+        return {line: times for line, times in more.items() if times - once[line] > _TRACED // 16}
+
+    found: dict[frozenset[Line], dict[str, int]] = {frozenset(): {runs[0]: 0}}
+    for some in (runs[at : at + _TOGETHER] for at in range(0, len(runs), _TOGETHER)):
+        if inside(*some):
+            for run in some:
+                grown = inside(run)
+                found.setdefault(frozenset(grown), {})[run] = sum(grown.values())
+    return [*dict.fromkeys([max(alike, key=lambda run: alike[run]) for alike in found.values()] + [runs[-1]])]
+
+
+def _calling(function: TextFunction, text: str) -> Callable[[], object]:
+    try:
+        with harmless(20):
+            arguments = function.arguments(text)
+    except Exception as error:
+        raise NotMadeError(function.name) from error
+    return lambda: function.run(arguments)
+
+
 def growths(function: TextFunction, runs: Iterable[str], longest: int, seconds: float) -> Iterator[str]:
     """Yield how a function grows too fast with each of the runs with which it does, up to `longest`.
 
-    `seconds` is about what one call of a linear function may take; a dearer one is given shorter texts, except with the
-    run that costs it most.
+    `seconds` is about what one call of a linear function may take; a dearer one is given shorter texts.
     """
-
-    def prepare(run: str, length: int) -> Callable[[], object]:
-        try:
-            with harmless(20):
-                arguments = function.arguments(text_of(run, length))
-        except Exception as error:
-            raise NotMadeError(function.name) from error
-        return lambda: function.run(arguments)
-
     bound = next((most for name, most in BOUNDED.items() if function.name.startswith(name)), None)
-    firsts: dict[str, float] = {}
     for run in runs:
-        try:
-            firsts[run] = cost(prepare(run, bound or SHORTEST))
-        except (TouchedError, NotMadeError):  # with a longer text it comes as far as the world, or is refused
-            continue
-        except TooSlowError:
-            firsts[run] = math.inf
-    dearest = max(firsts, key=lambda run: firsts[run], default=None)
-    for run, first in firsts.items():
-        if bound:
-            told = f"{bound} characters take {first:.4f} s" if first > DEAREST else ""
-        else:
-            most = math.inf if run == dearest else seconds
-            try:
-                told = grows_too_fast(partial(prepare, run), SHORTEST, longest, first=first, seconds=most)
-            except (TouchedError, NotMadeError):
-                continue
+        told = ""
+        with suppress(TouchedError, NotMadeError):  # with a longer text it comes as far as the world, or is refused
+            if bound:
+                spent = _bounded(function, run, bound)
+                told = f"{bound} characters take {spent:.4f} s" if spent > DEAREST else ""
+            else:
+                prepare = partial(_pumped, function, run)
+                told = grows_too_fast(prepare, longest, seconds=seconds)
         if told:
             yield f"{function.name} with {run}: {told}"
+
+
+def _pumped(function: TextFunction, run: str, length: int) -> Callable[[], object]:
+    return _calling(function, text_of(run, length))
+
+
+def _bounded(function: TextFunction, run: str, bound: int) -> float:
+    try:
+        return cost(_pumped(function, run, bound))
+    except TooSlowError:
+        return math.inf
