@@ -16,7 +16,6 @@ import structlog
 from skilld import __version__
 from skilld.clock import rfc3339
 from skilld.daemon import judges, systemd
-from skilld.daemon import judges as stall_alert
 from skilld.daemon import schedule as scheduled_mining
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
@@ -225,7 +224,7 @@ class Service:
                     self._watching.count()
                 keep_copy(self._engine.store, now)
                 self._engine.store.words.forget_old(now)
-                if why := stall_alert.stall_news(self._engine.store, now):
+                if why := judges.new_stall(self._engine.store, now):
                     self._notices.trouble("dead", about_dead(why), now)
                 self._tell_of_judges(now)
                 self._say(now)

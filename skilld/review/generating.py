@@ -136,11 +136,11 @@ class Generation:
             yield replace(self._around, store=store)
 
 
-def why_no_name(name: str, others: Collection[str]) -> str:
-    """Return why a new skill cannot be called this beside the `others` that are kept; nothing where it can."""
+def name_problem(name: str, others: Collection[str]) -> str | None:
+    """Return why a new skill cannot be called this beside the `others` that are kept; None where it can."""
     if not NAME.fullmatch(name):
         return "small letters, digits and single hyphens, please"
-    return "another one is called so" if name in others else ""
+    return "another one is called so" if name in others else None
 
 
 def quotes(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:
