@@ -24,13 +24,6 @@ from skilld.skills.draft import SkillKind
 from skilld.types import Kind
 from skilld.words import content_stems
 
-# Which of what past sessions say becomes a candidate. Pure: rows and skills in, candidates and reasons out.
-#
-# The gate is: repeatable AND (room to do better OR a repeated ask). Work is repeatable that a skill describes, that
-# was done in several sessions, or whose ask came again; room to do better is a lasting correction of the person's,
-# or something that failed; an ask is repeated that came in several sessions. Few pass, and every other one is told
-# with what it lacked.
-
 # Skills to create, held against those that are there: what one of them is for already is no new skill. Pure.
 
 _ANY_DAY = "2000-01-01"  # what is compared are words

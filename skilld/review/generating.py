@@ -24,11 +24,6 @@ from skilld.skills.spec import NAME
 from skilld.store import Store
 from skilld.text import fold, safe_text
 
-# Generating skills step by step, without a screen: past sessions to choose, what they come to, what is proposed.
-#
-# The steps are those of one run of mining, so that the same choice gives the same proposals here and there. Every
-# call opens the store for itself, so that a screen may make it on any thread. Nothing is changed before `save`.
-
 Agree = Callable[[Estimate, Callable[[], float | None]], bool]
 
 
