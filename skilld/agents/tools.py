@@ -139,6 +139,16 @@ def tool_counts(events: Iterable[Event | ToolEvent]) -> dict[str, dict[str, int]
     return {name: {"calls": calls[name]} | {how.value: counts[name, how] for how in _TOLD} for name in sorted(calls)}
 
 
+def command_of(call: ToolCall) -> str:
+    """Return the command that a call runs in a shell, "" for a call of another kind."""
+    for key in COMMAND_KEYS if call.name.lower() in SHELL_TOOLS else ():
+        command = call.input.get(key)
+        words = [string(word) for word in command] if isinstance(command, list) else [string(command)]
+        if any(words):
+            return " ".join(words)
+    return ""
+
+
 def files_named(value: object) -> Iterator[str]:
     """Yield the files that a call's input names, at whatever depth."""
     if isinstance(value, dict):

@@ -19,6 +19,7 @@ from skilld.agents import ADAPTERS
 from skilld.agents.tools import (
     MAX_TEXT,
     bounded,
+    command_of,
     record_reader,
     tool_counts,
     tool_uses,
@@ -254,6 +255,18 @@ def called(number: int, name: str, outcome: ToolOutcome = OK, **arguments: Any) 
 
 def turn(key: str) -> Turn:
     return Turn(key, "pi", "s", "go on", None, How.TYPED, HERE)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "command"),
+    [
+        ("Bash", {"command": "make test"}, "make test"),
+        ("shell", {"command": ["bash", "-lc", "ls"]}, "bash -lc ls"),
+        ("str_replace_editor", {"command": "view"}, ""),
+    ],
+)
+def test_the_command_of_a_call_is_told_where_it_runs_one(name: str, arguments: dict[str, Any], command: str) -> None:
+    assert command_of(ToolCall("s", "1", name, arguments, None, HERE)) == command
 
 
 def test_a_call_that_is_written_again_counts_once_and_one_without_an_id_each_time() -> None:
