@@ -24,8 +24,8 @@ from skilld.daemon.recovery import keep_copy
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.schedule import Schedule
 from skilld.daemon.systemd import Manager, Watchdog
-from skilld.daemon.watching import Watching
-from skilld.daemon.worker_slot import Working
+from skilld.daemon.watching import FolderWatch
+from skilld.daemon.worker_slot import WorkerSlot
 from skilld.ingest.watch import Throttle
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import CANNOT_STORE, about_budget, about_dead
@@ -35,7 +35,7 @@ from skilld.protocol import GitResult, Job, Mine, Result
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
 from skilld.types import Proposal
-from skilld.worker.spawn import Errand, Worker
+from skilld.worker.spawn import MiningWorker, Worker
 
 log = structlog.get_logger()
 
@@ -72,11 +72,11 @@ class Service:
         self._observing = Observing(engine.store)
         environment = engine.around.environment
         self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
-        self._working = Working(self._inbox.put, Worker(environment))
-        self._mining = Working(self._inbox.put, Errand(environment))
+        self._working = WorkerSlot(self._inbox.put, Worker(environment))
+        self._mining = WorkerSlot(self._inbox.put, MiningWorker(environment))
         self._due: list[Message] = []  # what is to be handled; it stays here while it cannot be written down
         self._trouble = ""
-        self._watching: Watching | None = None
+        self._watching: FolderWatch | None = None
         self._settings_file = SettingsFile(settings_file, engine.settings)
         self._stopping = False
         self.stopped_by = 0  # the signal, once there was one
@@ -86,7 +86,7 @@ class Service:
         """Follow, judge and propose until a signal says stop."""
         self._engine.store.batches.recover()
         self._engine.follower.progress = lambda: self._watchdog.progress("intake")
-        self._watching = Watching(self._engine.roots, self._inbox.put)
+        self._watching = FolderWatch(self._engine.roots, self._inbox.put)
         heartbeat = min(_HEARTBEAT, self._watchdog.patience / 3)
         periods = {"sweep": _SWEEP, "full sweep": _FULL_SWEEP, "look": _LOOK, "heartbeat": heartbeat, "count": _COUNT}
         schedule = Schedule(lambda name: self._inbox.put(Tick(name)), periods)
