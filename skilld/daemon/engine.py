@@ -154,11 +154,11 @@ class Engine:
         if (self.store.meta.get(BUDGET_SPENT) or {}).get("day") != today:
             self.store.meta.set(BUDGET_SPENT, {"day": today, "why": why, "told": False})
 
-    def budget_news(self) -> str:
-        """Return why the budget is spent, once on the day it is; empty otherwise."""
+    def budget_news(self) -> str | None:
+        """Return why the budget is spent, once on the day it is; None otherwise."""
         spent = self.store.meta.get(BUDGET_SPENT)
         if not spent or spent["told"]:
-            return ""
+            return None
         self.store.meta.set(BUDGET_SPENT, spent | {"told": True})
         return str(spent["why"])
 
