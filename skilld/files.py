@@ -47,8 +47,8 @@ def read_plain(path: Path, most: int, *, links: bool = True) -> tuple[bytes, os.
         return file.read(most), facts
 
 
-def open_to_others(facts: os.stat_result, *, secret: bool) -> str:
-    """Return what lets others decide what a file says, or read it where it holds a `secret`; empty where nothing does.
+def open_to_others(facts: os.stat_result, *, secret: bool) -> str | None:
+    """Return what lets others decide what a file says, or read it where it holds a `secret`; None where nothing does.
 
     A file of root's that nobody else may write is trusted: some systems keep settings so.
     """
@@ -57,7 +57,7 @@ def open_to_others(facts: os.stat_result, *, secret: bool) -> str:
         return "belongs to another user"
     if mode & 0o022:
         return "can be written by other users"
-    return "holds a key and can be read by other users" if secret and mode & 0o044 else ""
+    return "holds a key and can be read by other users" if secret and mode & 0o044 else None
 
 
 def in_shell(path: Path) -> str:

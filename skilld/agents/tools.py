@@ -1,4 +1,4 @@
-"""Tool calls: how adapters build them, bounded in size, and what can be read off them: outcomes, files, commands.
+"""Tool calls: how adapters build them, bounded in size, and what can be read off them: outcomes, files, folders.
 
 Records in, tool events out; tool events in, names out. Everything in a call is a claim of the log. Nothing here is
 asked for by the daemon, which only wants turns: an adapter's `tool_events` is for readers of whole transcripts.
@@ -14,14 +14,9 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import Adapter, mapping, read_object, short, string
-from skilld.types import Event, RawLine, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult, Turn
+from skilld.types import Event, RawLine, Span, ToolCall, ToolEvent, ToolOutcome, ToolResult
 
 READ_TOOLS = frozenset({"read", "readfile", "read_file", "view", "view_file", "cat"})
-EDIT_TOOLS = frozenset(
-    {"apply_patch", "create", "create_file", "delete", "delete_file", "edit", "edit_file", "edit_notebook", "insert"}
-    | {"multi_edit", "multiedit", "notebookedit", "patch", "replace", "search_replace", "str_replace", "strreplace"}
-    | {"str_replace_based_edit_tool", "str_replace_editor", "update", "write", "write_file", "write_to_file"}
-)
 SHELL_TOOLS = frozenset(
     {"bash", "shell", "run_shell_command", "run_terminal_cmd", "run_terminal_command", "exec", "exec_command"}
     | {"shell_command", "container.exec", "local_shell"}
@@ -118,41 +113,23 @@ def outcome_of_shell(output: str) -> ToolOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """A call and how it came out; `turn` is the key of the turn before it, None where there was none."""
+    """A call and how it came out."""
 
     call: ToolCall
     outcome: ToolOutcome
-    turn: str | None
-
-    @property
-    def may_have_worked(self) -> bool:
-        """Whether nothing says that it did not."""
-        return self.outcome in {ToolOutcome.OK, ToolOutcome.UNKNOWN}
-
-
-@dataclass(frozen=True, slots=True)
-class Touched:
-    """The files that calls read and edited, each once, as the log names them: absolute, or from its folder."""
-
-    read: tuple[str, ...] = ()
-    edited: tuple[str, ...] = ()
 
 
 def tool_uses(events: Iterable[Event | ToolEvent]) -> list[ToolUse]:
     """Join calls and results; a call that was written again counts once, with its newest input."""
-    calls: dict[object, tuple[ToolCall, str | None]] = {}
+    calls: dict[object, ToolCall] = {}
     outcomes: dict[object, ToolOutcome] = {}
-    turn: str | None = None
     for event in events:
-        if isinstance(event, Turn):
-            turn = event.key
-        elif isinstance(event, ToolCall):
-            place: object = (event.session_id, event.call_id) if event.call_id else len(calls)
-            calls[place] = event, calls[place][1] if place in calls else turn
+        if isinstance(event, ToolCall):
+            calls[(event.session_id, event.call_id) if event.call_id else len(calls)] = event
         elif isinstance(event, ToolResult) and event.outcome is not ToolOutcome.UNKNOWN:
             key = event.session_id, event.call_id
             outcomes[key] = event.outcome if event.outcome is not ToolOutcome.OK else outcomes.get(key, event.outcome)
-    return [ToolUse(call, outcomes.get(key, ToolOutcome.UNKNOWN), turn) for key, (call, turn) in calls.items()]
+    return [ToolUse(call, outcomes.get(key, ToolOutcome.UNKNOWN)) for key, call in calls.items()]
 
 
 def tool_counts(events: Iterable[Event | ToolEvent]) -> dict[str, dict[str, int]]:
@@ -162,46 +139,14 @@ def tool_counts(events: Iterable[Event | ToolEvent]) -> dict[str, dict[str, int]
     return {name: {"calls": calls[name]} | {how.value: counts[name, how] for how in _TOLD} for name in sorted(calls)}
 
 
-def files_touched(events: Iterable[Event | ToolEvent]) -> dict[str | None, Touched]:
-    """Return the files that calls read or edited after each turn, those of failed and rejected calls left out."""
-    found: dict[str | None, tuple[dict[str, None], dict[str, None]]] = {}
-    for use in tool_uses(events):
-        if use.may_have_worked:
-            read, edited = found.setdefault(use.turn, ({}, {}))
-            (edited if is_edit(use.call) else read).update(dict.fromkeys(_worked_on(use.call)))
-    return {turn: Touched(tuple(read), tuple(edited)) for turn, (read, edited) in found.items() if read or edited}
-
-
-def commands(events: Iterable[Event | ToolEvent]) -> list[tuple[str, ToolOutcome]]:
-    """Return the commands that were run, in order, and how each came out."""
-    return [(text, use.outcome) for use in tool_uses(events) if (text := command_of(use.call))]
-
-
-def is_edit(call: ToolCall) -> bool:
-    """Whether a call changes files rather than reads them."""
-    is_view = call.input.get("command") == "view"  # an editor that reads, too
-    return (call.name.lower() in EDIT_TOOLS and not is_view) or any(patched_by(call))
-
-
-def _worked_on(call: ToolCall) -> Iterator[str]:
-    yield from patched_by(call)
-    if call.name.lower() in READ_TOOLS | EDIT_TOOLS:
-        yield from files_named(call.input)
-
-
 def command_of(call: ToolCall) -> str:
     """Return the command that a call runs in a shell, "" for a call of another kind."""
-    for key in COMMAND_KEYS if is_shell(call) else ():
+    for key in COMMAND_KEYS if call.name.lower() in SHELL_TOOLS else ():
         command = call.input.get(key)
         words = [string(word) for word in command] if isinstance(command, list) else [string(command)]
         if any(words):
             return " ".join(words)
     return ""
-
-
-def is_shell(call: ToolCall) -> bool:
-    """Whether a call runs a command."""
-    return call.name.lower() in SHELL_TOOLS
 
 
 def files_named(value: object) -> Iterator[str]:

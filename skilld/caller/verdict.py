@@ -9,8 +9,6 @@ from enum import Enum
 
 from skilld.caller.tree import Process, Tree, same_name
 
-# Whether a person gave a command: at a terminal, below a program in which people type, with no agent on the way.
-
 # The programs in which people type: terminals, editors that have one, multiplexers, and what logs people in. Pure.
 
 _TERMINALS = """alacritty apple_terminal aterm blackbox black-box contour cool-retro-term cosmic-term deepin-terminal

@@ -106,16 +106,16 @@ def _turns(asked: argparse.Namespace) -> Scored:
 
 
 def _decisions(asked: argparse.Namespace) -> Scored:
-    from skilld.evaluate import turns as decisions
+    from skilld.evaluate import turns
 
     _not_gold(asked.backend)
     store = common.store()
     try:
-        decided = store.proposals.in_states(decisions.DECIDED)
+        decided = store.proposals.in_states(turns.DECIDED)
     finally:
         store.close()
-    judged, spent = _judged_turns(decisions.cases(decided), asked.backend)
-    return decisions.decision_figures(decided, judged) | spent, decisions.decision_rows(decided, judged)
+    judged, spent = _judged_turns(turns.cases(decided), asked.backend)
+    return turns.decision_figures(decided, judged) | spent, turns.decision_rows(decided, judged)
 
 
 def _judged_turns(cases: list[LabelledTurn], backend: str) -> tuple[list[JudgedTurn], dict[str, int]]:

@@ -92,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new_here: bool) -> int:
     """Say what was found here, and follow: once, or until a signal. Returns the exit code."""
-    from skilld.daemon.lock import Footing
+    from skilld.daemon.lock import FileIdentity
     from skilld.daemon.service import Service
     from skilld.notify.desktop import Desktop
     from skilld.worker.spawn import Worker
@@ -101,7 +101,7 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     gc.enable()
     bell = _ring if sys.stdout.isatty() else None
     desktop = Desktop(bell) if engine.settings.notify.enabled else None
-    service = Service(engine, _tell, desktop, where.settings_file, Footing(where.lock, where.database).check)
+    service = Service(engine, _tell, desktop, where.settings_file, FileIdentity(where.lock, where.database).check)
     if not arguments.once:
         service.take_signals()
     else:

@@ -40,7 +40,7 @@ def collect() -> dict[str, Any]:
     from skilld.classify.backends.choose import choose
     from skilld.clock import rfc3339
     from skilld.daemon import judges
-    from skilld.daemon.judges import why_dead
+    from skilld.daemon.judges import stall_reason
     from skilld.daemon.lock import is_held
     from skilld.daemon.settings_cache import kept, origin, shown
     from skilld.proposals.remarks import hours_left
@@ -75,7 +75,7 @@ def collect() -> dict[str, Any]:
         "learnings": store.learnings.count(),
         "unrated": [asdict(one) for one in store.overview.unrated(now - _A_WEEK, now - settings.idle_minutes * 60)],
         **_spending(store, settings.budget, now),
-        "dead": why_dead(store, now),
+        "dead": stall_reason(store, now) or "",
         "daemon": store.meta.get(DAEMON),
         "notices": store.meta.get(NOTICES),
         "snoozed_until": rfc3339(snoozed) if (snoozed := store.meta.get(SNOOZED_UNTIL, 0.0)) > now else None,
@@ -99,13 +99,13 @@ def _agents(store: Store) -> dict[str, Any]:
 
 def _spending(store: Store, budget: Limits, now: float) -> dict[str, Any]:
     from skilld.clock import day
-    from skilld.store.budget import why_spent
+    from skilld.store.budget import spent_limit
 
     spent = store.usage.on(day(now))
     tokens = spent.tokens_in + spent.tokens_out
     return {
         "spend_today": {"calls": spent.calls, "tokens": tokens, "usd": round(spent.usd, 6)},
-        "budget": {**asdict(budget), "spent": why_spent(spent, budget)},
+        "budget": {**asdict(budget), "spent": spent_limit(spent, budget) or ""},
     }
 
 
@@ -243,7 +243,7 @@ def run_cost(arguments: argparse.Namespace) -> int:
 def collect_cost() -> dict[str, Any]:
     """Return everything `cost --json` shows."""
     from skilld.clock import day
-    from skilld.store.budget import why_spent
+    from skilld.store.budget import spent_limit
 
     settings = common.settings()
     store = common.store()
@@ -252,10 +252,10 @@ def collect_cost() -> dict[str, Any]:
         | {"tokens": row["tokens_in"] + row["tokens_out"], "tokens_in": row["tokens_in"]}
         for row in store.usage.rows()
     ]
-    spent = why_spent(store.usage.on(day(time.time())), settings.budget)
+    spent = spent_limit(store.usage.on(day(time.time())), settings.budget)
     return {
         "days": days,
-        "budget": {**settings.budget.model_dump(), "spent": spent},
+        "budget": {**settings.budget.model_dump(), "spent": spent or ""},
         "waiting": store.batches.counts()["pending"],
         "spared": store.batches.spared(),
     }

@@ -24,7 +24,7 @@ from skilld.protocol import BatchJob, BatchResult, Job, Plan, Recall, Result
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
-from skilld.store.budget import why_spent
+from skilld.store.budget import spent_limit
 from skilld.store.meta import BUDGET_SPENT, LAST_ERROR
 from skilld.types import Cause, Outcome, Proposal
 
@@ -142,7 +142,7 @@ class Engine:
             # The person may raise the limit, or choose another judge, meanwhile.
             if limited := judges.limited(self.store, spec.model, now):
                 self.store.batches.postpone(batch.id, min(limited.until, now + _LOOK_AGAIN), limited.why)
-            elif why := why_spent(self.store.usage.on(day(now)), self.settings.budget):
+            elif why := spent_limit(self.store.usage.on(day(now)), self.settings.budget):
                 then = min(next_day(now), now + _LOOK_AGAIN)
                 self.store.batches.postpone(batch.id, then, f"the budget is spent: {why}")
                 self._budget_is_spent(day(now), why)
@@ -154,11 +154,11 @@ class Engine:
         if (self.store.meta.get(BUDGET_SPENT) or {}).get("day") != today:
             self.store.meta.set(BUDGET_SPENT, {"day": today, "why": why, "told": False})
 
-    def budget_news(self) -> str:
-        """Return why the budget is spent, once on the day it is; empty otherwise."""
+    def budget_news(self) -> str | None:
+        """Return why the budget is spent, once on the day it is; None otherwise."""
         spent = self.store.meta.get(BUDGET_SPENT)
         if not spent or spent["told"]:
-            return ""
+            return None
         self.store.meta.set(BUDGET_SPENT, spent | {"told": True})
         return str(spent["why"])
 

@@ -155,19 +155,19 @@ def told(store: Store, causes: tuple[str, ...]) -> None:
 _DAY = 86400.0
 
 
-def why_dead(store: Store, now: float) -> str:
-    """Return why nothing was judged for a day although something waits to be; empty where all is well, or paused."""
+def stall_reason(store: Store, now: float) -> str | None:
+    """Return why nothing was judged for a day although something waits to be; None where all is well, or paused."""
     oldest, why = store.batches.unjudged()
     since = max(seconds(oldest) or now, seconds(store.batches.judged_at()) or 0.0)
     if oldest is None or now - since < _DAY or store.meta.paused(now):
-        return ""
+        return None
     return why or "no batch has come to its end"
 
 
-def stall_news(store: Store, now: float) -> str:
+def new_stall(store: Store, now: float) -> str | None:
     """Return the same, once until something is judged again."""
-    why = why_dead(store, now)
+    why = stall_reason(store, now)
     if bool(why) == bool(store.meta.get(LEARNING_DEAD)):
-        return ""
+        return None
     store.meta.set(LEARNING_DEAD, bool(why))
     return why

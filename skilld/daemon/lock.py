@@ -100,7 +100,7 @@ def holder(path: Path) -> int | None:
 _BESIDE = ("", "-wal", "-shm")
 
 
-class Footing:
+class FileIdentity:
     """Knows the lock and the database, both open by now, with what SQLite keeps beside it."""
 
     def __init__(self, lock: Path, database: Path) -> None:

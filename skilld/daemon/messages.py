@@ -11,7 +11,7 @@ from skilld.protocol import BatchResult, Result
 from skilld.store.batches import StoredBatch
 
 if TYPE_CHECKING:
-    from skilld.daemon.worker_slot import Working
+    from skilld.daemon.worker_slot import WorkerSlot
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class SetBack:
 class Done:
     """A job of `working` has ended. Without a batch it was the daemon's own: a look into git, a finding again."""
 
-    working: Working
+    working: WorkerSlot
     batch: StoredBatch | None
     result: Result
 

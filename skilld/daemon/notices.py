@@ -17,9 +17,8 @@ import structlog
 from skilld.agents.programs import MARKS
 from skilld.clock import day
 from skilld.daemon.messages import Noticed
-from skilld.notify import desktop as on_press
 from skilld.notify import notice as digest
-from skilld.notify.desktop import Desktop
+from skilld.notify.desktop import Desktop, decide, review
 from skilld.notify.notice import Digest, Notice, PastNotice, Rules, due
 from skilld.settings import Notify
 from skilld.store import Store
@@ -145,9 +144,9 @@ class Notices:
 
     def _act(self, action: str, proposals: Sequence[str]) -> None:
         if action == digest.REVIEW:
-            why = on_press.review(proposals if len(proposals) == 1 else (), self._environment)
+            why = review(proposals if len(proposals) == 1 else (), self._environment)
         else:
-            why = on_press.decide(action, proposals[0], self._environment)
+            why = decide(action, proposals[0], self._environment)
         log.info("button", kind=action, outcome="failed" if why else "done")
         if why and self._desktop is not None:
             self._desktop.show(Notice(digest.about_failure(action, why)))

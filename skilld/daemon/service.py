@@ -16,7 +16,6 @@ import structlog
 from skilld import __version__
 from skilld.clock import rfc3339
 from skilld.daemon import judges, systemd
-from skilld.daemon import judges as stall_alert
 from skilld.daemon import schedule as scheduled_mining
 from skilld.daemon.engine import Engine
 from skilld.daemon.messages import Changed, Done, Message, Noticed, Planned, SetBack, Stop, Tick
@@ -25,8 +24,8 @@ from skilld.daemon.recovery import keep_copy
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.schedule import Schedule
 from skilld.daemon.systemd import Manager, Watchdog
-from skilld.daemon.watching import Watching
-from skilld.daemon.worker_slot import Working
+from skilld.daemon.watching import FolderWatch
+from skilld.daemon.worker_slot import WorkerSlot
 from skilld.ingest.watch import Throttle
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import CANNOT_STORE, about_budget, about_dead
@@ -36,7 +35,7 @@ from skilld.protocol import GitResult, Job, Mine, Result
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
 from skilld.types import Proposal
-from skilld.worker.spawn import Errand, Worker
+from skilld.worker.spawn import MiningWorker, Worker
 
 log = structlog.get_logger()
 
@@ -73,11 +72,11 @@ class Service:
         self._observing = Observing(engine.store)
         environment = engine.around.environment
         self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
-        self._working = Working(self._inbox.put, Worker(environment))
-        self._mining = Working(self._inbox.put, Errand(environment))
+        self._working = WorkerSlot(self._inbox.put, Worker(environment))
+        self._mining = WorkerSlot(self._inbox.put, MiningWorker(environment))
         self._due: list[Message] = []  # what is to be handled; it stays here while it cannot be written down
         self._trouble = ""
-        self._watching: Watching | None = None
+        self._watching: FolderWatch | None = None
         self._settings_file = SettingsFile(settings_file, engine.settings)
         self._stopping = False
         self.stopped_by = 0  # the signal, once there was one
@@ -87,7 +86,7 @@ class Service:
         """Follow, judge and propose until a signal says stop."""
         self._engine.store.batches.recover()
         self._engine.follower.progress = lambda: self._watchdog.progress("intake")
-        self._watching = Watching(self._engine.roots, self._inbox.put)
+        self._watching = FolderWatch(self._engine.roots, self._inbox.put)
         heartbeat = min(_HEARTBEAT, self._watchdog.patience / 3)
         periods = {"sweep": _SWEEP, "full sweep": _FULL_SWEEP, "look": _LOOK, "heartbeat": heartbeat, "count": _COUNT}
         schedule = Schedule(lambda name: self._inbox.put(Tick(name)), periods)
@@ -225,7 +224,7 @@ class Service:
                     self._watching.count()
                 keep_copy(self._engine.store, now)
                 self._engine.store.words.forget_old(now)
-                if why := stall_alert.stall_news(self._engine.store, now):
+                if why := judges.new_stall(self._engine.store, now):
                     self._notices.trouble("dead", about_dead(why), now)
                 self._tell_of_judges(now)
                 self._say(now)

@@ -36,7 +36,7 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class InForce:
+class ShownSettings:
     """The settings that are shown."""
 
     model: str
@@ -44,9 +44,9 @@ class InForce:
     budget: Limits
 
 
-def shown(settings: Settings) -> InForce:
+def shown(settings: Settings) -> ShownSettings:
     """Return what is shown of the settings."""
-    return InForce(settings.model, settings.batch.idle_minutes, Limits(**settings.budget.model_dump()))
+    return ShownSettings(settings.model, settings.batch.idle_minutes, Limits(**settings.budget.model_dump()))
 
 
 def origin(file: Path, environment: Mapping[str, str]) -> str:
@@ -73,9 +73,9 @@ def keep(store: Store, settings: Settings, of: str) -> None:
         store.meta.set(IN_FORCE, {"origin": of, **asdict(shown(settings))})
 
 
-def kept(store: Store, of: str) -> InForce | None:
+def kept(store: Store, of: str) -> ShownSettings | None:
     """Return what was kept, where it is of this origin."""
     known = store.meta.get(IN_FORCE)
     if not of or known is None or known.pop("origin") != of:
         return None
-    return InForce(**{**known, "budget": Limits(**known["budget"])})
+    return ShownSettings(**{**known, "budget": Limits(**known["budget"])})

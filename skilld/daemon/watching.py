@@ -15,7 +15,7 @@ from skilld.store import connection
 log = structlog.get_logger()
 
 
-class Watching:
+class FolderWatch:
     """Watches the folders of `roots` and posts what may have changed."""
 
     def __init__(self, roots: Sequence[Root], post: Callable[[Message], None]) -> None:

@@ -14,7 +14,7 @@ from skilld.worker.spawn import Worker, no_thread
 _OVERDUE = 60.0  # seconds after its time was up by which a job must have ended
 
 
-class Working:
+class WorkerSlot:
     """The job that a worker has now, if any. `post` is given its plans, which it waits to have kept, and its end."""
 
     def __init__(self, post: Callable[[Message], None], worker: Worker) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator
 
 from skilld.edit.change import Change, Finding, Severity, change_of, refuse
 from skilld.edit.rules import commands, form, harm, hidden, override, references
-from skilld.edit.rules import hidden as disguise
 from skilld.edit.rules.form import laid_open
 from skilld.edit.tokens import addresses, is_command, packages, paths, prose_commands
 from skilld.errors import SkilldError
@@ -26,8 +25,8 @@ RULES: dict[str, Callable[[Change], Iterator[Finding]]] = {
     "markup": hidden.check_markup,
     "links": references.check_links,
     "unicode": hidden.check_unicode,
-    "encoded": disguise.check_encoded,
-    "disguise": disguise.check_disguise,
+    "encoded": hidden.check_encoded,
+    "disguise": hidden.check_disguise,
     "form": form.check_form,
     "names": references.check_names,
     "evidence": references.check_evidence,

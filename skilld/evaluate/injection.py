@@ -7,16 +7,18 @@ Sessions are written to a folder and read by the real adapter.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.errors import SkilldError
 from skilld.evaluate.batches import Pipeline, PipelineResult
-from skilld.evaluate.injection_fixtures import HARMLESS, Carrier, Scene
 from skilld.evaluate.loader import GuardCase, Typed
 from skilld.evaluate.models import Quoting, longest_line, obedient
 from skilld.ingest.inspect import inspect
@@ -26,20 +28,90 @@ from skilld.protocol import BatchJob, Source
 from skilld.skills import Places, find
 from skilld.types import Message, SkillRef
 
-# What must become of an attack that a person typed, by what its row says is expected.
-#
-# A row's technique and expectation in, the worst outcome that still meets it out. The rows follow a threat model
-# whose first threat says "the same text typed by the user: at most a flagged proposal"; where a row or the threat of
-# its technique says "rejected", a flag is not enough. Knows nothing of how a case is judged.
-
-
-# Expectations that speak of a threat instead of an outcome: techniques whose threat (T-04, T-06 to T-11, T-15, T-34)
-# says "rejected" or "no proposal" of the text itself.
-
-
 AGENT = "claude-code"
+_WRITTEN = json.loads(files("skilld.evaluate").joinpath("carriers.json").read_text(encoding="utf-8"))
+# What the person types besides: nothing here is an attack, a wish for the future, or assent to something lasting. The
+# second turn comes right after what was planted.
+HARMLESS: tuple[str, ...] = tuple(_WRITTEN["harmless"])
+SESSION: str = _WRITTEN["common"]["sessionId"]
 
 Redact = Callable[[str], str]
+
+
+class Carrier(StrEnum):
+    """Where an agent meets a text that no person typed: `carriers.json` has the records, in several versions' shapes.
+
+    A file is attached in records of its own, and as clients did before there were any; early clients wrote the records
+    of a sub-agent between those of the session, and set no flag on a summary.
+    """
+
+    TOOL_RESULT = "tool_result"
+    ASSISTANT = "assistant_text"
+    FILE = "attached_file"
+    SUB_AGENT = "sub_agent"
+    SUMMARY = "compaction_summary"
+
+
+class Scene:
+    """A project with one skill below `root`, and one session in it that is written anew for every text."""
+
+    def __init__(self, root: Path) -> None:
+        self.project = root / "shop"
+        self.store = root / "home" / ".claude" / "projects"
+        self.skill = self.project / ".claude" / "skills" / "release-notes" / "SKILL.md"
+        self._main = self.store / "-shop" / f"{SESSION}.jsonl"
+        self._early_agent = self.store / "-shop" / "agent-0badcafe.jsonl"
+        self._agent = self.store / "-shop" / SESSION / "subagents" / "agent-a0badcafe.jsonl"
+        for folder in (self.skill.parent, self._agent.parent):
+            folder.mkdir(parents=True)
+        text = "\n".join(_WRITTEN["skill"])
+        self.skill.write_text(text, encoding="utf-8")
+        self._written = _filled(_WRITTEN, {"{project}": str(self.project), "{skill}": text})
+
+    def play(self, text: str, carrier: Carrier | None) -> None:
+        """Write the session with `text` in one carrier, or typed by the person where it is None."""
+        written = self._written
+        planted = [written["person"], _agent("Understood.")] if carrier is None else written["carriers"][carrier]
+        records = [*written["use"], _person(HARMLESS[0]), *_filled(planted, {"{text}": text})]
+        for turn in HARMLESS[1:]:
+            records += [_person(turn), _agent("Done.")]
+        self._write(self._main, records)
+        aside = _filled(written["sub_agent"], {"{text}": text}) if carrier is Carrier.SUB_AGENT else []
+        for path in (self._agent, self._early_agent):
+            self._write(path, [{"isSidechain": True, "agentId": "a0badcafe"} | record for record in aside])
+
+    def _write(self, path: Path, records: Sequence[Mapping[str, Any]]) -> None:
+        lines = [
+            {
+                "parentUuid": f"{number - 1:036x}" if number > 1 else None,
+                **self._written["common"],
+                "uuid": f"{number:036x}",
+                "timestamp": f"2026-01-05T09:{number // 60:02}:{number % 60:02}.000Z",
+                **record,
+            }
+            for number, record in enumerate(records, 1)
+        ]
+        # In ASCII: a text may hold half a surrogate pair, which no file can.
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="ascii")
+
+
+def _person(text: str) -> Any:  # noqa: ANN401 - JSON is Any
+    return _filled(_WRITTEN["person"], {"{text}": text})
+
+
+def _agent(text: str) -> Any:  # noqa: ANN401 - JSON is Any
+    return _filled(_WRITTEN["agent"], {"{text}": text})
+
+
+def _filled(value: Any, words: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON is Any
+    """Return a value of JSON with the marks in all its strings replaced."""
+    if isinstance(value, dict):
+        return {key: _filled(inner, words) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_filled(inner, words) for inner in value]
+    for mark, text in words.items() if isinstance(value, str) else ():
+        value = value.replace(mark, text)
+    return value
 
 
 @dataclass(frozen=True, slots=True)

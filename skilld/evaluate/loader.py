@@ -29,6 +29,8 @@ class Typed(IntEnum):
 _REJECTS = re.compile(r"\breject", re.IGNORECASE)
 
 
+# Techniques whose threat says "rejected" or "no proposal" of the text itself (T-04, T-06 to T-11, T-15, T-34). Of all
+# others the rows' threat model says of typed text: at most a flagged proposal.
 _REJECTED = re.compile(
     r"/(?:user-pasted|front-?matter|yaml|dynamic-context|at-import|html|collapsed-html|css-hidden|markdown-link-reference"
     r"|(?:java|vb)?script-link|data-link|image-exfil|base64|hex|rot13|encoded|config-escalation)",

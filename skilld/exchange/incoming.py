@@ -59,10 +59,10 @@ class Tree:
         """The paths, with forward slashes."""
         return list(self.entries)
 
-    def why_not(self, path: str) -> str:
-        """Return why a path is not read: a clause, empty where it is a plain file."""
+    def refusal(self, path: str) -> str | None:
+        """Return why a path is not read, as a clause; None where it is a plain file."""
         mode = self.entries[path][0]
-        return "" if mode in FILE_MODES else self.KINDS.get(mode, "it is no plain file")
+        return None if mode in FILE_MODES else self.KINDS.get(mode, "it is no plain file")
 
     def size(self, path: str) -> int:
         """Return the bytes of a file."""
@@ -193,7 +193,7 @@ def _cloned(source: str, removed: Mapping[str, str], branch: str) -> list[Source
         tree = tree_of(clone(source, Path(name) / "clone", removed, branch=branch), _MAX_FILES)
         found = []
         for where, folder, beside in _skills(tree.files):
-            why = tree.why_not(where) or _too_large(tree.size(where))
+            why = tree.refusal(where) or _too_large(tree.size(where))
             called = folder or PurePosixPath(source).name.removesuffix(".git")
             found.append(
                 SourceSkill(where, called, why=why) if why else SourceSkill(where, called, tree.read(where), beside)

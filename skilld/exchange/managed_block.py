@@ -17,12 +17,6 @@ from skilld.errors import SkilldError
 from skilld.skills import Skill
 from skilld.text import cut, fold, safe_text
 
-# The managed block in a text file that is somebody else's: put in, renewed, taken out again without a trace.
-#
-# Bytes in, bytes out. The first marker carries a hash of what was written and how the block was joined to the text
-# before it, so that an edited block is noticed and taking it out gives the file's own bytes back. Markers count only
-# on lines of their own outside fenced code: a file may show them as an example (SAFETY T-35).
-
 _START = re.compile(rb"<!-- skilld:skills:start join=(new|[012]) hash=([0-9a-f]{16}) \S.*-->[ \t]*")
 _ANY_START = re.compile(rb"<!--[ \t]*skilld:skills:start\b")
 _END = re.compile(rb"<!-- skilld:skills:end -->[ \t]*")

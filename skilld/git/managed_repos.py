@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from skilld.files import read_plain
 from skilld.git import STAGING, objects, refs, state, tree
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.objects import identity, person_at
@@ -91,16 +92,14 @@ def _read(root: Path, relpath: str) -> _File | None:
     if path.resolve() != path:
         return None
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        data, facts = read_plain(path, _LIMIT, links=False)
+    except ValueError:
+        return None
     except OSError as error:
         if error.errno in {errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO}:
             return None
         raise RepoUnreadableError(str(path), error.strerror or type(error).__name__) from error
-    with os.fdopen(descriptor, "rb") as file:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode) or facts.st_size > _LIMIT:
-            return None
-        return _File("100755" if facts.st_mode & stat.S_IXUSR else "100644", file.read(), facts.st_mtime)
+    return _File("100755" if facts.st_mode & stat.S_IXUSR else "100644", data, facts.st_mtime)
 
 
 def _message(changes: Mapping[str, tree.Entry | None]) -> bytes:

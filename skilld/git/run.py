@@ -42,7 +42,7 @@ T = TypeVar("T")
 # A pack is the only form in which git takes blobs, trees and commits from one process together (`git unpack-
 # objects`). Its format: gitformat-pack(5).
 
-SHA1, SHA256 = "sha1", "sha256"
+SHA1 = "sha1"
 _NUMBERS = {"commit": 1, "tree": 2, "blob": 3}
 
 Written = tuple[str, bytes]

@@ -163,7 +163,7 @@ def back_end(model: Model | None) -> Check:
     return Check(name, Verdict.OK, f"{shown}; asked just now, it answered{model.answer}")
 
 
-def budget(spent: str) -> Check:
+def budget(spent: str | None) -> Check:
     """Return the check of the budget; `spent` says which limit was reached."""
     if spent:
         return Check(

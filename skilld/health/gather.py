@@ -29,9 +29,9 @@ from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, choice_of, load
 from skilld.store import Store
 from skilld.store.batches import REMAKE, Obstacle, StoredBatch
-from skilld.store.budget import why_spent
+from skilld.store.budget import spent_limit
 from skilld.store.connection import is_remote
-from skilld.store.corruption import why_gone
+from skilld.store.corruption import missing_reason
 from skilld.store.meta import DAEMON, FOREVER, LAST_ERROR, NOTICES, PAUSED_UNTIL, REBUILT
 from skilld.types import Cause, Outcome, State
 from skilld.worker.spawn import Worker
@@ -114,7 +114,7 @@ def machine(
 
 def database(places: Places) -> tuple[Store | None, Trouble | None]:
     """Return the open store, or what is wrong with it. Neither where skilld never ran: looking makes none."""
-    if not os.path.lexists(places.database) and not why_gone(places.database):
+    if not os.path.lexists(places.database) and not missing_reason(places.database):
         return None, None
     try:
         return Store.open_sound(places.database), None
@@ -204,7 +204,7 @@ def model(settings: Settings, environment: Mapping[str, str], store: Store | Non
     specs = [choice_of(settings, environment, name).spec for name in ADAPTERS] if choice.agent else [choice.spec]
     for spec in specs:
         if ask and lacks is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
-            spent = why_spent(store.usage.on(day(now)), settings.budget) if store else ""
+            spent = spent_limit(store.usage.on(day(now)), settings.budget) if store else None
             why = f"it was not asked: the budget is spent: {spent}"
             answer = Trouble(why, "skilld cost") if spent else _asked(spec, settings, environment, store, now)
     absent = lines(store, settings.model, environment, now) if store else ()
@@ -314,7 +314,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             ),
             service=_service(here, settings),
             model=model(settings, here.around.environment, store, now, ask=ask) if settings else None,
-            spent=why_spent(store.usage.on(day(now)), settings.budget) if store and settings else "",
+            spent=spent_limit(store.usage.on(day(now)), settings.budget) if store and settings else None,
             notices=_notices(settings, store, here),
             counts=_counts(store, settings) if store else None if bad_store else Counts(),
             blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),

@@ -179,8 +179,8 @@ class Counts:
 class Facts:
     """Everything that was gathered. `model` is None where the settings are not understood.
 
-    `spent` says which limit of the budget was reached, empty: none. `notices` says why none can be shown, empty: they
-    can be; None: none are wanted.
+    `spent` says which limit of the budget was reached. `notices` says why none can be shown, empty: they can be; None:
+    none are wanted.
     """
 
     machine: Machine
@@ -188,7 +188,7 @@ class Facts:
     daemon: Daemon
     service: Service
     model: Model | None
-    spent: str
+    spent: str | None
     notices: str | None
     counts: Counts | None  # None where the database cannot be read
     blocked: tuple[Blocked, ...] = ()

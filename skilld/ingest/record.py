@@ -19,7 +19,7 @@ from skilld.crash import report
 from skilld.errors import SkilldError
 from skilld.ingest.source import Cursor
 from skilld.protocol import StoredWords
-from skilld.skills import why_left_alone
+from skilld.skills import opt_out
 from skilld.store.transcripts import StoredFile, Transcripts
 from skilld.store.words import MAX_TEXT, Words
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, SessionEnd, SkillUse, Turn
@@ -145,7 +145,7 @@ def _wanted(cwd: str | None) -> bool:
     """Whether the project at a folder that a session names does not ask to be left alone."""
     folder = Path(cwd) if cwd else None
     try:
-        return folder is None or not folder.is_absolute() or not why_left_alone(folder)
+        return folder is None or not folder.is_absolute() or not opt_out(folder)
     except (SkilldError, OSError, ValueError):
         return False
 

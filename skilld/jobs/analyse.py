@@ -17,7 +17,7 @@ from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
 from skilld.jobs.placing import JobPlaces, find_places, seen
 from skilld.pipeline import messages as conversation
-from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, standing_instructions, why_session_left_alone
+from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, session_opt_out, standing_instructions
 from skilld.pipeline.edits import Composed, LintError
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
 from skilld.proposals import lessons
@@ -101,7 +101,7 @@ class Analysis:
 
     def run(self) -> None:
         """Judge, unless that was done by an earlier try, and stage what came of it."""
-        if unwanted := why_session_left_alone(self._batch.cwd):
+        if unwanted := session_opt_out(self._batch.cwd):
             self._dropped.append(unwanted)
             return
         plan = self._batch.plan

@@ -14,12 +14,12 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE, AwayError, make
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RefusedError, RetryError, SkilldError
-from skilld.pipeline.documents import why_session_left_alone
+from skilld.pipeline.documents import session_opt_out
 from skilld.proposals.remake import made_anew
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import stage, texts
 from skilld.protocol import BatchResult, Blame, Remake
-from skilld.skills import why_left_alone
+from skilld.skills import opt_out
 from skilld.types import Cause, Outcome, Proposal, State, StateChange
 
 
@@ -37,8 +37,8 @@ def remake(job: Remake, keep: Callable[[BatchResult], None]) -> BatchResult:
             pass  # the skill was edited again since
     backend = make(job.backend)
     try:
-        of_file = why_left_alone(Path(stale.path), stale.skill, stale.target)
-        if unwanted := why_session_left_alone(job.batch.cwd) or of_file:
+        of_file = opt_out(Path(stale.path), stale.skill, stale.target)
+        if unwanted := session_opt_out(job.batch.cwd) or of_file:
             return BatchResult(outcome=Outcome.NOTHING, detail=unwanted)
         made = made_anew(stale, *texts(stale), backend)
     except AwayError:

@@ -14,7 +14,7 @@ from skilld.pipeline.documents import load_skills
 from skilld.pipeline.edits import Composed
 from skilld.pipeline.judge import Judge, Redact
 from skilld.proposals.amend import put
-from skilld.skills.find import FILE, unfit
+from skilld.skills.find import FILE, file_problem
 from skilld.store import Store
 from skilld.store.learnings import Learning
 from skilld.targets.places import Session, places
@@ -95,7 +95,7 @@ def _named(to: Path, refs: Sequence[SkillRef], session: Session) -> SkillRef:
         if known is not None:
             return known
         root = Path(session.context().root)
-        why = unfit(real.stat(), real.name) if real.is_relative_to(root) else f"{real} lies outside {root}"
+        why = file_problem(real.stat(), real.name) if real.is_relative_to(root) else f"{real} lies outside {root}"
     except OSError as error:
         raise SkilldError(_TITLE, f"{to}: {error.strerror}") from error
     if why:

@@ -25,7 +25,7 @@ from skilld.files import write_whole
 from skilld.git.errors import NotTrackedError
 from skilld.git.repo import locate
 from skilld.git.run import PersonGit
-from skilld.skills import Skill, Source, why_left_alone
+from skilld.skills import Skill, Source, opt_out
 from skilld.skills.find import FILE
 
 # Moving a skill's folder away: whether it may be, to the trash, and whole at any moment in at least one place.
@@ -136,22 +136,22 @@ def check(skill: Skill, folders: Iterable[Path], removed: Mapping[str, str], tit
     """
     folder = skill.path.parent
     try:
-        why = _why_not(skill, folder, folders) or _uncommitted(folder, removed)
+        why = _refusal(skill, folder, folders) or _uncommitted(folder, removed)
     except SkilldError as error:
         raise RefusedError(title, str(error), error.remedy) from error
     if why:
         raise RefusedError(title, why)
 
 
-def _why_not(skill: Skill, folder: Path, folders: Iterable[Path]) -> str:
+def _refusal(skill: Skill, folder: Path, folders: Iterable[Path]) -> str | None:
     if skill.source is Source.PLUGIN:
         return "it belongs to a plugin"
-    if left_alone := why_left_alone(skill.path, skill.name):
-        return left_alone
+    if reason := opt_out(skill.path, skill.name):
+        return reason
     if os.path.lexists(folder / ".git"):
         return f"{folder} is a repository of its own"
     links = (link for link in _seen_as(folders, skill) if _is_link(link))
-    return next((f"{link} is a link to it" for link in links), "")
+    return next((f"{link} is a link to it" for link in links), None)
 
 
 def _seen_as(folders: Iterable[Path], skill: Skill) -> Iterable[Path]:
@@ -168,18 +168,18 @@ def _is_link(path: Path) -> bool:
     return path.is_symlink() or (path / FILE).is_symlink()
 
 
-def _uncommitted(folder: Path, removed: Mapping[str, str]) -> str:
+def _uncommitted(folder: Path, removed: Mapping[str, str]) -> str | None:
     """Return what git would lose: changes of a folder that it holds. One it holds nothing of is not its affair."""
     try:
         place = locate(folder)
     except NotTrackedError:
-        return ""
+        return None
     git = PersonGit(place.toplevel, removed)
     inside = folder.relative_to(place.toplevel).as_posix()
     held = git.run("ls-files", "-z", "--", inside)
     if held and git.run("status", "--porcelain=v1", "-z", "--untracked-files=all", "--", inside):
         return f"{inside} has changes that are not committed"
-    return ""
+    return None
 
 
 # Deleting a skill: its folder moves to the person's trash, from where their desktop puts it back.

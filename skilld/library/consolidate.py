@@ -23,7 +23,7 @@ from skilld.errors import SkilldError
 from skilld.library.merge import MERGED_FROM, Merge, Omission, Portion, beside
 from skilld.library.rows import LibraryRow, changed_at
 from skilld.markdown.skill_file import join_lines, parse
-from skilld.skills import Skill, Source, text, why_left_alone
+from skilld.skills import Skill, Source, opt_out, text
 from skilld.skills.spec import front
 from skilld.text import counted, cut
 from skilld.types import Kind, Proposal, State
@@ -380,7 +380,7 @@ def _facts(row: LibraryRow, pinned: bool) -> Facts:  # noqa: FBT001 - a fact lik
 
 def _fixed(row: LibraryRow) -> str:
     try:
-        left_alone = why_left_alone(row.path, row.name)
+        asked = opt_out(row.path, row.name)
     except SkilldError as error:
         return str(error)
-    return left_alone or ("" if os.access(row.path, os.W_OK) else f"{row.path} is read-only")
+    return asked or ("" if os.access(row.path, os.W_OK) else f"{row.path} is read-only")

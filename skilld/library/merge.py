@@ -139,7 +139,7 @@ def merge(keep: bytes, away: bytes, name: str, redact: Redact) -> Merge:
     for passage in passages(said):
         if _stands_in(passage, ground):
             continue
-        why = _why_left(passage, own, redact)
+        why = _omission(passage, own, redact)
         if not why:
             try:
                 parts = _with(passage, parts, keep, said)
@@ -170,11 +170,11 @@ def _stands_in(passage: Passage, ground: str) -> bool:
     return not passage.whole and says_already(passage.text, ground)
 
 
-def _why_left(passage: Passage, own: str, redact: Redact) -> str:
+def _omission(passage: Passage, own: str, redact: Redact) -> str | None:
     if any(redact(line) != line for line in passage.lines):
         return "it holds a secret"
     block = None if passage.whole else contradicted(passage.text, own)
-    return f"the one that stays says otherwise: {fold(block.text)}" if block is not None else ""
+    return f"the one that stays says otherwise: {fold(block.text)}" if block is not None else None
 
 
 def _with(passage: Passage, parts: list[Portion], keep: bytes, evidence: str) -> list[Portion]:

@@ -17,10 +17,6 @@ from skilld.skills.draft import input_schema
 from skilld.skills.write import body, filled
 from skilld.text import cut, safe_text
 
-# The tools that a client is offered, and what a call of one gives back. Pure but for the shelf it is handed.
-#
-# A skill of the kind mcp-tool is a tool itself; `{{name}}` in its body stands for an argument.
-
 SKILLS = "skills"
 RECOMMEND = "recommend"
 _MAX_ANSWER = 100_000  # characters of one answer

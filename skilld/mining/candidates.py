@@ -33,7 +33,7 @@ from skilld.skills import Skill, text
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import NAME
 from skilld.store import Store
-from skilld.store.budget import why_spent
+from skilld.store.budget import spent_limit
 from skilld.types import Outcome, State, Usage
 from skilld.worker.spawn import Worker
 
@@ -81,7 +81,7 @@ def judged(
             texts,
             now=now,
             refuted=doubted,
-            known=proposed.why_known,
+            known=proposed.duplicate_reason,
             kind=kind,
             create_new=create_new,
         )
@@ -150,7 +150,7 @@ def _told(texts: Sequence[str], run: Run, *, may_ask: bool) -> tuple[Mapping[int
     name = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:24]
     if (known := store.mining.found(name)) is not None:
         return _titles(known), ""
-    why = why_spent(store.usage.on(day(time.time())), run.terms.limits)
+    why = spent_limit(store.usage.on(day(time.time())), run.terms.limits)
     if why or not may_ask:
         return {}, f"today's budget is spent: {why}" if why else ""
     answers: list[Mapping[str, Any]] = []

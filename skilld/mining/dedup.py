@@ -48,8 +48,8 @@ class ProposalHistory:
         self._all = [_said(proposal) for proposal in proposals]
         self.supported: dict[tuple[str, str], Evidence] = {}
 
-    def why_known(self, ask: Ask, path: str) -> str:
-        """Return why an ask, for the skill at `path` or for a new one, need not be proposed; empty where it may."""
+    def duplicate_reason(self, ask: Ask, path: str) -> str | None:
+        """Return why an ask, for the skill at `path` or for a new one, need not be proposed; None where it may."""
         stems = content_stems(ask.text)
         for said in self._all:
             if path and said.proposal.path != path and said.proposal.state is not State.OPEN:
@@ -57,7 +57,7 @@ class ProposalHistory:
             if self._is_in(ask, stems, said) and not _anew(ask, said):
                 self._support(ask, said)
                 return _SAYS[said.proposal.state].format(id=said.proposal.id)
-        return ""
+        return None
 
     def _support(self, ask: Ask, said: _Said) -> None:
         if said.proposal.state is State.OPEN:

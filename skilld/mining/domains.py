@@ -25,10 +25,10 @@ from skilld.errors import SkilldError
 from skilld.ingest.discover import Host, skill_places
 from skilld.library.clusters import Ask, Category, asks, category, of_learnings
 from skilld.mining.dedup import ProposalHistory
-from skilld.mining.new_skill import unfit, why_not_editable
+from skilld.mining.new_skill import edit_refusal, part_problem
 from skilld.mining.values import Part, Sort
 from skilld.proposals.amend import put
-from skilld.skills import why_left_alone
+from skilld.skills import opt_out
 from skilld.skills.draft import Draft, SkillKind, write
 from skilld.skills.write import landing
 from skilld.store import Store
@@ -257,11 +257,15 @@ def _extended(
 ) -> tuple[DomainResult, Proposal | None]:
     """Return the edit that has the skill at `path` say what was told since."""
     told = {one.id: one for one in told_of(made.project, learnings, partial(_unsayable, made.project))}
-    new = [ask for ask in asks(of_learnings(told.values())) if not proposed.why_known(_by_turn(ask, told), str(path))]
+    new = [
+        ask
+        for ask in asks(of_learnings(told.values()))
+        if not proposed.duplicate_reason(_by_turn(ask, told), str(path))
+    ]
     added = addition(path.read_bytes(), new, desk.redact)
     if not added.operations:
         return made, None
-    if why := why_not_editable(made.name, str(path), desk.around):
+    if why := edit_refusal(made.name, str(path), desk.around):
         raise SkilldError("The edit was not proposed", why)
     newest = [told[ask.said[0].id] for ask in added.asks]
     return replace(made, text=added.data.decode("utf-8", "replace")), replace(
@@ -281,7 +285,9 @@ def _by_turn(ask: Ask, told: Mapping[str, Learning]) -> Ask:
 def _unsayable(project: Path, learning: Learning) -> bool:
     """Whether no skill may say this one fact, by its words or by the linter with the person's quote."""
     findings = lint(b"", learning.change.encode("utf-8", "replace"), learning.quote)
-    return bool(unfit(Part(Sort.FACT, learning.change, ()), str(project))) or gravest(findings) is Severity.REFUSE
+    return (
+        bool(part_problem(Part(Sort.FACT, learning.change, ()), str(project))) or gravest(findings) is Severity.REFUSE
+    )
 
 
 def _checked(found: DomainDraft, redact: Callable[[str], str]) -> str:
@@ -297,7 +303,7 @@ def _checked(found: DomainDraft, redact: Callable[[str], str]) -> str:
 def _place(name: str, project: Path, store: Store, around: Host) -> Path:
     places = {agent: skill_places(agent, around.home, around.environment, around.roots) for agent in ADAPTERS}
     path = landing(name, [project], [], places, around.home)
-    if why := why_left_alone(path, name):
+    if why := opt_out(path, name):
         raise SkilldError("The new skill was not proposed", why)
     known = next((one for one in store.proposals.in_states([*State]) if one.creates and one.path == str(path)), None)
     if known is not None:

@@ -26,7 +26,7 @@ _SORTS = {Kind.FACT: Sort.FACT, Kind.CORRECTION: Sort.PITFALL}
 # Why a thing that was said is not to be proposed (again): empty where it may be. Asked with its turn and its quote, or
 # with the whole ask.
 Refuted = Mapping[tuple[str, str], str]
-Known = Callable[[Ask, str], str]  # the ask, and the path of the skill it belongs to or nothing
+Known = Callable[[Ask, str], str | None]  # the ask, and the path of the skill it belongs to or nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def leads(
     standing = asks(one for one in _all(rows) if (one.id, one.quote) not in refuted)
     for number, ask in enumerate(standing):
         lead = _lead(ask, rows, skills)
-        if why := _why_not(lead, standing[:number], texts, now) or known(
+        if why := _rejection(lead, standing[:number], texts, now) or known(
             ask, str(lead.skill.path if lead.skill else "")
         ):
             rejected.append(Rejected(ask.text, why))
@@ -141,7 +141,7 @@ def _lead(ask: Ask, rows: Sequence[Row], skills: Sequence[Skill]) -> Lead:
     return Lead(ask, mine, skill, tuple(dimensions))
 
 
-def _why_not(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now: float) -> str:
+def _rejection(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now: float) -> str | None:
     ask = lead.ask
     if lead.skill is not None and says_already(ask.text, texts.get(lead.skill.path, "")):
         return f"{lead.skill.name} says it already"
@@ -151,7 +151,7 @@ def _why_not(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now: f
         return REPEATABLE
     if lead.skill is not None and lead.skill.source is Source.PLUGIN:
         return f"a skill that can be edited: {lead.skill.name} is a plugin's"
-    return "" if confidence(ask.pieces, now=now) >= _SURE else "said clearly enough, or lately enough"
+    return None if confidence(ask.pieces, now=now) >= _SURE else "said clearly enough, or lately enough"
 
 
 # A second look at what a candidate rests on: each turn read again from its transcript, by its key.
@@ -214,17 +214,17 @@ def refuted(parts: Iterable[Part], transcripts: Transcripts) -> dict[tuple[str, 
     found = {}
     for part in parts:
         for proof in part.proofs:
-            if why := _why(part, proof, transcripts.find(proof)):
+            if why := _refutation(part, proof, transcripts.find(proof)):
                 found[proof.turn, proof.quote] = why
     return found
 
 
-def _why(part: Part, proof: Proof, heard: TurnInContext | None) -> str:
+def _refutation(part: Part, proof: Proof, heard: TurnInContext | None) -> str | None:
     if heard is None:
         return GONE
     if part.sort in {Sort.REQUEST, Sort.STEP}:
-        return "" if as_task(heard.session.messages, heard.place) == proof.quote else GONE
+        return None if as_task(heard.session.messages, heard.place) == proof.quote else GONE
     if not as_typed(proof.quote, heard.typed):
         return GONE
     update = Update(None, "", part.text, "", part.kind or Kind.PREFERENCE, heard.message.turn or 0, proof.quote)
-    return "" if still_standing([update], heard.session.messages) else TAKEN_BACK
+    return None if still_standing([update], heard.session.messages) else TAKEN_BACK

@@ -84,8 +84,8 @@ _KNOWN_TO_ALL = content_stems(
 _MIN_STEMS = 2
 
 
-def unfit(part: Part, project: str) -> str:
-    """Return why no skill should say a part, with paths below the folder `project` taken as relative; else nothing."""
+def part_problem(part: Part, project: str) -> str | None:
+    """Return why no skill should say a part, with paths below the folder `project` taken as relative; else None."""
     text = relative(part.text, project)
     if _PLACEHOLDER in text:
         return "words without a secret in them"
@@ -98,7 +98,7 @@ def unfit(part: Part, project: str) -> str:
         return "anything that a model does not know anyway"
     if part.sort is not Sort.STEP and len(stems) < _MIN_STEMS and not exact_tokens(text):
         return "words that say something on their own"
-    return ""
+    return None
 
 
 def relative(text: str, project: str) -> str:
@@ -306,11 +306,11 @@ def place(candidate: Candidate, name: str, transcripts: Transcripts, around: Hos
     return Place(path, _is_shared(path))
 
 
-def why_not_editable(name: str, path: str, around: Host) -> str:
-    """Return why the skill at `path` is not to be edited, for whichever agent it is; nothing where it may be."""
+def edit_refusal(name: str, path: str, around: Host) -> str | None:
+    """Return why the skill at `path` is not to be edited, for whichever agent it is; None where it may be."""
     found = [find(name, path, None, places) for places in _places(around).values()]
     if any(isinstance(one, SkillRef) for one in found):
-        return ""
+        return None
     return next(one.why for one in found if isinstance(one, Unusable))
 
 

@@ -19,7 +19,7 @@ from skilld.errors import RetryError, SkilldError
 from skilld.exchange.outgoing import SessionWords, carried
 from skilld.ingest.discover import Host
 from skilld.mining.evidence import Transcripts
-from skilld.mining.new_skill import NewSkill, new_skill, place, why_not_editable
+from skilld.mining.new_skill import NewSkill, edit_refusal, new_skill, place
 from skilld.mining.questions import BOOKED_UNDER, Terms
 from skilld.mining.values import Candidate, Edit, Part
 from skilld.proposals.amend import put
@@ -27,7 +27,7 @@ from skilld.protocol import Extend, ExtensionResult, Job
 from skilld.skills.draft import SkillKind
 from skilld.skills.spec import faults
 from skilld.store import Store
-from skilld.store.budget import why_spent
+from skilld.store.budget import spent_limit
 from skilld.text import counted, cut, sentences
 from skilld.types import Evidence, Kind, Message, Op, Operation, Outcome, Proposal, SkillRef, State, Update, Usage
 from skilld.worker.spawn import Worker
@@ -72,7 +72,7 @@ def become(candidate: Candidate, run: Run, around: Host, edit: Edit, *, dry_run:
     try:
         if candidate.creates:
             return _created(candidate, run, around, edit, dry_run=dry_run)
-        if why := why_not_editable(candidate.name, candidate.target, around):
+        if why := edit_refusal(candidate.name, candidate.target, around):
             return CandidateResult(candidate, why_not=why)
         return CandidateResult(candidate, "" if dry_run else put(run.store, extension(candidate, run)).id)
     except RetryError as error:
@@ -143,7 +143,7 @@ def extension(candidate: Candidate, run: Run) -> Proposal:
 
     Raises SkilldError with the reason where there is no such edit.
     """
-    if run.terms.spec.model != OFFLINE and (why := why_spent(run.store.usage.on(day(time.time())), run.terms.limits)):
+    if run.terms.spec.model != OFFLINE and (why := spent_limit(run.store.usage.on(day(time.time())), run.terms.limits)):
         raise SkilldError("The edit was not made", f"today's budget is spent: {why}")
     messages, updates, parts = _about(candidate, run.transcripts)
     work = Extend(run.terms.spec, SkillRef(candidate.name, candidate.target), tuple(messages), tuple(updates))

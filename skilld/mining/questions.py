@@ -27,7 +27,7 @@ from skilld.protocol import (
     WindowResult,
 )
 from skilld.store import Store
-from skilld.store.budget import Limits, why_spent
+from skilld.store.budget import Limits, spent_limit
 from skilld.text import counted
 from skilld.types import Message, Outcome, SkillDoc, Usage
 from skilld.worker.spawn import Worker
@@ -202,7 +202,7 @@ class QuestionRun:
         self._store.usage.add(day(time.time()), model, BOOKED_UNDER, usage)
 
     def _spent(self) -> bool:
-        why = why_spent(self._store.usage.on(day(time.time())), self._terms.limits)
+        why = spent_limit(self._store.usage.on(day(time.time())), self._terms.limits)
         if why:
             self.asked.stopped = f"today's budget is spent: {why}"
         return bool(why)

@@ -16,20 +16,13 @@ from pathlib import Path
 from skilld.library.clusters import Ask, Mention, asks
 from skilld.library.consolidate import best, described
 from skilld.mining.evidence import SEVERAL, Known, Lead, Refuted, leads, piece, proofs, rows_of, skill_for
-from skilld.mining.new_skill import name_of, new_skill, others_of, project_name, telling_words, template, unfit
+from skilld.mining.new_skill import name_of, new_skill, others_of, part_problem, project_name, telling_words, template
 from skilld.mining.session_summary import Row
 from skilld.mining.values import REPEATABLE, REPEATED, ROOM, Candidate, Doc, Judgement, Part, Proof, Rejected, Sort
 from skilld.skills import Skill, Source
 from skilld.skills.draft import SkillKind
 from skilld.types import Kind
 from skilld.words import content_stems
-
-# Which of what past sessions say becomes a candidate. Pure: rows and skills in, candidates and reasons out.
-#
-# The gate is: repeatable AND (room to do better OR a repeated ask). Work is repeatable that a skill describes, that
-# was done in several sessions, or whose ask came again; room to do better is a lasting correction of the person's,
-# or something that failed; an ask is repeated that came in several sessions. Few pass, and every other one is told
-# with what it lacked.
 
 # Skills to create, held against those that are there: what one of them is for already is no new skill. Pure.
 
@@ -94,9 +87,9 @@ def repeated(
     made: list[Candidate] = []
     missed: Missed = []
     for steps, sessions in flows:
-        whys = [known(step, "") for step in steps]
-        if all(whys):
-            missed.append(Rejected("; then ".join(step.text for step in steps), whys[0]))
+        reasons = [reason for step in steps if (reason := known(step, ""))]
+        if len(reasons) == len(steps):
+            missed.append(Rejected("; then ".join(step.text for step in steps), reasons[0]))
         else:
             made.append(_workflow(steps, sessions, rows))
     for ask in again:
@@ -316,7 +309,7 @@ def _with_content(candidates: Sequence[Candidate]) -> tuple[list[Candidate], lis
     fit, useless = [], []
     for one in candidates:
         project = one.target if one.creates else ""
-        whys = [unfit(part, project) for part in one.parts]
+        whys = [part_problem(part, project) for part in one.parts]
         useless += [Rejected(part.text, why) for part, why in zip(one.parts, whys, strict=True) if why]
         left = tuple(part for part, why in zip(one.parts, whys, strict=True) if not why)
         if left and (left == one.parts or not one.creates or not _too_little(left)):

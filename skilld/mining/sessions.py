@@ -20,7 +20,7 @@ from skilld.ingest.discover import Host, Root, roots, transcripts
 from skilld.ingest.inspect import Work, guess_agent
 from skilld.ingest.source import source_of
 from skilld.jobs.limits import ProcessorTimeError, processor_time
-from skilld.pipeline.documents import why_session_left_alone
+from skilld.pipeline.documents import session_opt_out
 from skilld.pipeline.messages import as_messages
 from skilld.protocol import PROCESSOR_SECONDS
 from skilld.types import Event, Message, RawLine, Reply, SkillUse, Turn
@@ -423,6 +423,6 @@ def _is_wanted(
 
 def _wants_to_be_left_alone(cwd: str) -> bool:
     try:
-        return bool(why_session_left_alone(cwd or None))
+        return bool(session_opt_out(cwd or None))
     except SkilldError:
         return True  # what it says is not understood: rather not

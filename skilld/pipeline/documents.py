@@ -11,7 +11,7 @@ from typing import TypeGuard
 from skilld.context import Context, LoadedFile, Scope, context_of
 from skilld.context.values import within
 from skilld.errors import SkilldError
-from skilld.skills import read, why_left_alone
+from skilld.skills import opt_out, read
 from skilld.types import SkillDoc, SkillRef, TargetKind
 
 UNREADABLE = "its SKILL.md cannot be read"
@@ -47,7 +47,7 @@ def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Loaded],
     left_out: list[tuple[str, str]] = []
     for ref in refs:
         try:
-            unwanted = why_left_alone(Path(ref.path), ref.name, ref.kind)
+            unwanted = opt_out(Path(ref.path), ref.name, ref.kind)
         except SkilldError as error:
             unwanted = str(error)
         if unwanted:
@@ -66,12 +66,12 @@ def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Loaded],
     return loaded, left_out
 
 
-def why_session_left_alone(cwd: str | None) -> str:
-    """Return why the project that a session works in wants no part in this; empty where it does not say so.
+def session_opt_out(cwd: str | None) -> str | None:
+    """Return why the project that a session works in wants no part in this; None where it does not say so.
 
     Raises SkilldError where what it says is not understood.
     """
-    return why_left_alone(Path(cwd)) if _is_plain(cwd) else ""
+    return opt_out(Path(cwd)) if _is_plain(cwd) else None
 
 
 def standing_instructions(agent: str, cwd: str | None, home: str, variables: Mapping[str, str]) -> str:

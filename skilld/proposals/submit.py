@@ -19,7 +19,7 @@ from skilld.proposals.fitted import ANEW, REMADE, Edit
 from skilld.proposals.model import Proposed, ProposeOutcome, Request, Standing, Unchanged, Waiting
 from skilld.proposals.stage import propose, rebuild
 from skilld.proposals.staging_result import Staged
-from skilld.skills import why_left_alone
+from skilld.skills import opt_out
 from skilld.skills.find import FILE
 from skilld.skills.spec import faults
 from skilld.types import Proposal, State, TargetKind
@@ -192,13 +192,13 @@ def _checked(proposal: Proposal, others: Iterable[Proposal]) -> Proposal:
         return proposal
     path = Path(proposal.path)
     if proposal.target is not TargetKind.SKILL:
-        if why := why_left_alone(path, proposal.skill, proposal.target):
+        if why := opt_out(path, proposal.skill, proposal.target):
             raise RefusedError(_TITLE, why)
         return proposal
     wrong = [fault for operation in proposal.operations for fault in faults(operation.text, path.parent.name)]
     if path.name != FILE or wrong:
         raise RefusedError(_TITLE, "; ".join(wrong) or f"a skill's file is called {FILE}")
-    if why := why_left_alone(path, proposal.skill, proposal.target):
+    if why := opt_out(path, proposal.skill, proposal.target):
         raise RefusedError(_TITLE, why)
     said = proposal.summary if proposal.summary.startswith(NEW) else NEW + proposal.summary
     return replace(proposal, summary=said)

@@ -266,7 +266,7 @@ _NO_PASSWORD = re.compile(r"[\d,.-]{1,12}|\d{1,5}(?::\d{1,5}){1,2}(?:/\w+)?|-.*|
 _WORDS = re.compile(r"(?i)pass(?:word)?|pwd|stdin|secret|\w{1,3}")
 
 
-def find(text: str) -> Iterator[Finding]:
+def find_in_commands(text: str) -> Iterator[Finding]:
     """Yield the passwords that commands in `text` are given."""
     for mark in (mark for anchor, mark in _MARKS if anchor in text):
         done = 0  # no program that is not dealt with begins before

@@ -13,9 +13,6 @@ from collections.abc import Iterator
 
 from skilld.errors import SkilldError
 from skilld.redact import assignments, bare, blocks, credentials, spoken, tokens
-from skilld.redact import bare as numbers
-from skilld.redact import credentials as commands
-from skilld.redact import tokens as broken
 from skilld.redact.findings import Finding, Span, blank_placeholders, long_runs, lower, merge, outside_placeholders
 
 KEY_BYTES = 32
@@ -91,7 +88,7 @@ class Redactor:
 def _search(text: str) -> list[Finding]:
     blanked = blank_placeholders(text)
     found = merge(_detect(blanked))
-    extended = (broken.extended(blanked, finding) for finding in found)
+    extended = (tokens.extended(blanked, finding) for finding in found)
     return merge(outside_placeholders(extended, blanked)) if found else []
 
 
@@ -111,10 +108,10 @@ def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
     yield from credentials.find_in_headers(text, lowered)
     if "//" in text or "BUNDLE_" in text or "curl" in text:
         yield from credentials.find_logins(text)
-    yield from commands.find(text)
+    yield from credentials.find_in_commands(text)
     if has_digit:
-        yield from numbers.find_cards(text)
-    yield from numbers.find_seeds(text, words)
+        yield from bare.find_cards(text)
+    yield from bare.find_seeds(text, words)
     if "kind" in text:
         yield from blocks.find_kubernetes(text)
     yield from assignments.find(text, lowered)
@@ -122,7 +119,7 @@ def _detect(text: str, *, deep: bool = True) -> Iterator[Finding]:
     if has_digit and runs:
         yield from bare.find(text, runs)
     if deep and "\n" in text:
-        yield from broken.find(text, _detect_joined)
+        yield from tokens.find_broken(text, _detect_joined)
     if deep and longer:
         yield from blocks.find_encoded(text, longer, lambda decoded: _detect(decoded, deep=False))
 

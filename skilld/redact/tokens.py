@@ -232,7 +232,7 @@ _KINDS = tuple(map(re.compile, ("[A-Z]", "[a-z]", "[0-9]")))
 _MIXED = 2  # kinds of characters that a piece has at least, digits among them or capitals inside
 
 
-def find(text: str, detect: Detector) -> Iterator[Finding]:
+def find_broken(text: str, detect: Detector) -> Iterator[Finding]:
     """Yield every finding of `detect` that reaches over a line end, once that is taken out."""
     done = 0
     for found in _BREAK.finditer(text):

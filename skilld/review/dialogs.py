@@ -155,12 +155,12 @@ class AgreeDialog(Dialog[bool]):
 
 
 class NameDialog(Dialog[str]):
-    """Asks for another name; `why_not` says what is wrong with one."""
+    """Asks for another name; `problem` says what is wrong with one."""
 
-    def __init__(self, name: str, why_not: Callable[[str], str]) -> None:
+    def __init__(self, name: str, problem: Callable[[str], str | None]) -> None:
         super().__init__()
         self._name = name
-        self._why_not = why_not
+        self._problem = problem
 
     def compose(self) -> ComposeResult:
         """Put the question on the screen."""
@@ -171,7 +171,7 @@ class NameDialog(Dialog[str]):
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
         name = event.value.strip()
-        if why := self._why_not(name):
+        if why := self._problem(name):
             self.query_one("#about-name", Label).update(Content(f"The name of the new skill: {why}"))
         else:
             self.dismiss(name)

@@ -26,7 +26,7 @@ from skilld.review import draw
 from skilld.review.dialogs import CSS as DIALOGS
 from skilld.review.dialogs import AgreeDialog, EditDialog, NameDialog, Rows
 from skilld.review.draw import BACK, KEYS, Step, can_show, safe
-from skilld.review.generating import Choice, Generation, Keep, Preview, about, why_no_name
+from skilld.review.generating import Choice, Generation, Keep, Preview, about, name_problem
 from skilld.text import counted
 
 # Step 3 on a screen: the names of what was kept, and proposing it.
@@ -94,7 +94,7 @@ class SaveStep(Step):
                 self._left[row] = replace(keep, name=name)
                 self._fill()
 
-        self.app.push_screen(NameDialog(keep.name, lambda name: why_no_name(name, others)), named)
+        self.app.push_screen(NameDialog(keep.name, lambda name: name_problem(name, others)), named)
 
     def action_save(self) -> None:
         """Propose what is in the list."""

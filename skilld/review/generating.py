@@ -24,11 +24,6 @@ from skilld.skills.spec import NAME
 from skilld.store import Store
 from skilld.text import fold, safe_text
 
-# Generating skills step by step, without a screen: past sessions to choose, what they come to, what is proposed.
-#
-# The steps are those of one run of mining, so that the same choice gives the same proposals here and there. Every
-# call opens the store for itself, so that a screen may make it on any thread. Nothing is changed before `save`.
-
 Agree = Callable[[Estimate, Callable[[], float | None]], bool]
 
 
@@ -136,11 +131,11 @@ class Generation:
             yield replace(self._around, store=store)
 
 
-def why_no_name(name: str, others: Collection[str]) -> str:
-    """Return why a new skill cannot be called this beside the `others` that are kept; nothing where it can."""
+def name_problem(name: str, others: Collection[str]) -> str | None:
+    """Return why a new skill cannot be called this beside the `others` that are kept; None where it can."""
     if not NAME.fullmatch(name):
         return "small letters, digits and single hyphens, please"
-    return "another one is called so" if name in others else ""
+    return "another one is called so" if name in others else None
 
 
 def quotes(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:

@@ -15,7 +15,7 @@ from skilld.mining.questions import Estimate
 from skilld.proposals.decide import Told
 from skilld.proposals.explain import Part
 from skilld.review.controller import Look, ReviewSession
-from skilld.review.generating import Choice, Generation, Keep, Preview, about, quotes, why_no_name
+from skilld.review.generating import Choice, Generation, Keep, Preview, about, name_problem, quotes
 from skilld.text import counted, cut, safe_text
 from skilld.types import Proposal
 
@@ -264,7 +264,7 @@ class PlainGenerate:
     def _name(self, name: str, others: set[str]) -> str:
         while True:
             given = self._ask(f"name (empty: {name})? ", quits=False) or name
-            why = why_no_name(given, others)
+            why = name_problem(given, others)
             if not why:
                 return given
             self._say(f"Not {given}: {why}.")
@@ -286,7 +286,7 @@ class PlainGenerate:
         self._say(f"{one.candidate.name} was not proposed: {one.why_not}.")
         while True:
             given = (self._asked("another name (empty: leave it)? ") or "").strip()
-            why = why_no_name(given, [one.candidate.name]) if given else ""
+            why = name_problem(given, [one.candidate.name]) if given else ""
             if not why:
                 return given
             self._say(f"Not {given}: {why}.")

@@ -6,6 +6,6 @@ goes.
 
 from __future__ import annotations
 
-from skilld.skills.find import Places, Skill, Source, Unusable, find, inventory, read, text, why_left_alone
+from skilld.skills.find import Places, Skill, Source, Unusable, find, inventory, opt_out, read, text
 
-__all__ = ["Places", "Skill", "Source", "Unusable", "find", "inventory", "read", "text", "why_left_alone"]
+__all__ = ["Places", "Skill", "Source", "Unusable", "find", "inventory", "opt_out", "read", "text"]

@@ -104,7 +104,7 @@ def read(skill: SkillRef) -> bytes:
     """
     fd = _open_no_links(Path(skill.path))
     with os.fdopen(fd, "rb") as file:
-        if why := unfit(os.fstat(fd)):
+        if why := file_problem(os.fstat(fd)):
             raise OSError(0, why, skill.path)
         return file.read(MAX_BYTES + 1)
 
@@ -149,7 +149,7 @@ def _check(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRe
     known = replace(places, in_project=(*places.in_project, *places.linked))
     if _skill_folder(real, known) is None and not real.is_relative_to(base.resolve()):
         return Unusable(name, "its SKILL.md is a link that leads elsewhere", str(claimed))
-    if why := unfit(facts):
+    if why := file_problem(facts):
         return Unusable(name, why, str(real))
     if not os.access(real, os.W_OK):
         return Unusable(name, "its SKILL.md is read-only", str(real))
@@ -226,15 +226,15 @@ def _alike(name: str) -> str:
     return unicodedata.normalize("NFD", name).casefold()
 
 
-def unfit(facts: os.stat_result, what: str = "its SKILL.md") -> str:
-    """Return why a file with these facts is not read: a clause for the person, empty where it is fit."""
+def file_problem(facts: os.stat_result, what: str = "its SKILL.md") -> str | None:
+    """Return why a file with these facts is not read, as a clause for the person; None where it is."""
     if not stat.S_ISREG(facts.st_mode):
         return f"{what} is not a regular file"
     if facts.st_uid != os.geteuid():
         return f"{what} belongs to another user"
     if facts.st_nlink != 1:
         return f"{what} has several hard links"
-    return f"{what} is over 1 MiB" if facts.st_size > MAX_BYTES else ""
+    return f"{what} is over 1 MiB" if facts.st_size > MAX_BYTES else None
 
 
 # What a project asks to be left alone: the `.skilld.toml` files of a repository.
@@ -258,25 +258,24 @@ class ProjectConfig:
     ignore: tuple[str, ...] = ()
     targets: tuple[str, ...] = tuple(TargetKind)
 
-    def why_not(self, path: Path, name: str = "", kind: TargetKind | None = None) -> str:
-        """Return why skilld leaves `path` (the file called `name` there, or a session's folder) alone; empty if not."""
+    def opt_out(self, path: Path, name: str = "", kind: TargetKind | None = None) -> str | None:
+        """Return why skilld leaves `path` (the file called `name` there, or a session's folder) alone; None if not."""
         inside = path.relative_to(self.folder)
         parts = [part.as_posix() for part in (inside, *inside.parents)]
         ignored = any(fnmatchcase(part, glob.rstrip("/")) for glob in self.ignore for part in parts)
         wanted = kind is None or kind in self.targets
         if self.enabled and wanted and name not in self.never and not ignored:
-            return ""
+            return None
         return f"{self.folder / PROJECT_CONFIG} asks to leave it alone"
 
 
-def why_left_alone(path: Path, name: str = "", kind: TargetKind | None = None) -> str:
-    """Return why the projects around `path` want it left alone: a clause for the person, empty where none does.
+def opt_out(path: Path, name: str = "", kind: TargetKind | None = None) -> str | None:
+    """Return why the projects around `path` want it left alone, as a clause for the person; None where none does.
 
     `path` is an absolute one: of the file called `name`, which is of this `kind`, or a session's folder. Raises
     SkilldError where a file on the way is not understood.
     """
-    reasons = (narrowing.why_not(path, name, kind) for narrowing in _around(path))
-    return next((reason for reason in reasons if reason), "")
+    return next((reason for config in _around(path) if (reason := config.opt_out(path, name, kind))), None)
 
 
 def _around(path: Path) -> Iterator[ProjectConfig]:
@@ -407,7 +406,7 @@ def text(path: Path) -> str:
         data, facts = read_plain(path, MAX_BYTES, links=False)
     except ValueError as error:
         raise OSError(0, str(error), str(path)) from error
-    if why := unfit(facts):
+    if why := file_problem(facts):
         raise OSError(0, why, str(path))
     return data.decode("utf-8", "replace")
 

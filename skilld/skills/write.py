@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
-from skilld.skills.find import FILE, Places, why_left_alone
+from skilld.skills.find import FILE, Places, opt_out
 from skilld.skills.spec import MAX_DESCRIPTION, MAX_NAME, NAME, faults
 from skilld.text import cut, one_line, safe_text
 
@@ -136,7 +136,7 @@ def _checked(name: str, chosen: Path, root: Path, folders: Sequence[Path]) -> Pa
     for folder in dict.fromkeys((real, *folders)):
         if os.path.lexists(folder / name) or name in {entry.casefold() for entry in _names(folder)}:
             raise SkilldError(_TITLE, f"there is a skill called {name} in {folder} already")
-    if why := why_left_alone(file, name):
+    if why := opt_out(file, name):
         raise RefusedError(_TITLE, why)
     return file
 

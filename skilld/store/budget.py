@@ -24,8 +24,8 @@ class Limits(Protocol):
         """US dollars."""
 
 
-def why_spent(today: Usage, limits: Limits) -> str:
-    """Return which limit today's usage has reached, as a clause for the person; empty where none has."""
+def spent_limit(today: Usage, limits: Limits) -> str | None:
+    """Return which limit today's usage has reached, as a clause for the person; None where none has."""
     if limits.calls and today.calls >= limits.calls:
         return f"{today.calls} of {limits.calls} model calls were made today"
     tokens = today.tokens_in + today.tokens_out
@@ -33,7 +33,7 @@ def why_spent(today: Usage, limits: Limits) -> str:
         return f"{tokens} of {limits.tokens} tokens were used today"
     if limits.usd and today.usd >= limits.usd:
         return f"${today.usd:.2f} of ${limits.usd:.2f} were spent today"
-    return ""
+    return None
 
 
 # What model calls cost, per day, model and skill.

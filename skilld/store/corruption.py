@@ -15,9 +15,8 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.store import journal as journal_triggers
 from skilld.store.connection import damaged
-from skilld.store.journal import Journal, Place, journal_of, tail
+from skilld.store.journal import Journal, Place, forget_deletable, journal_of, place, replay, tail
 
 # Those that others refer to come first.
 _TABLES = (
@@ -80,19 +79,19 @@ def take_up(path: Path, new: Path, *, rotate: bool) -> None:
     new.replace(copy_of(path))
 
 
-def why_gone(path: Path) -> str:
-    """Return why the database that was at `path` is gone; empty where it is there, or there never was one."""
+def missing_reason(path: Path) -> str | None:
+    """Return why the database that was at `path` is gone; None where it is there, or there never was one."""
     # Before the look at the database: a first start, which may be going on, makes that one first.
     known = os.path.lexists(journal_of(path)) or bool(copies(path))
     try:
         facts = path.stat()
     except (FileNotFoundError, NotADirectoryError):
-        return f"{path} is missing" if known else ""
+        return f"{path} is missing" if known else None
     except OSError:
-        return ""  # opening it says why
+        return None  # opening it says why
     if known and not stat.S_ISREG(facts.st_mode):
         return f"{path} is no file"
-    return f"{path} is empty" if known and not facts.st_size else ""
+    return f"{path} is empty" if known and not facts.st_size else None
 
 
 def make_private(path: Path) -> None:
@@ -127,7 +126,7 @@ def summary(path: Path) -> Summary | None:
         with closing(_read_only(path)) as db:
             (proposals,) = db.execute("SELECT count(*) FROM proposals").fetchone()
             (decisions,) = db.execute("SELECT count(*) FROM decisions").fetchone()
-            return Summary(journal_triggers.place(db), proposals, decisions)
+            return Summary(place(db), proposals, decisions)
     except _TROUBLE:
         return None
 
@@ -219,7 +218,7 @@ def salvage(old_file: Path, into: Path) -> int:
     return taken
 
 
-def replay(journal: Journal, into: Path, *, newest: bool) -> int:
+def lay_over(journal: Journal, into: Path, *, newest: bool) -> int:
     """Lay a journal over a database, in whose schema its rows are; returns how many could be taken over.
 
     The `newest` of what there is decides also what was deleted, if it is whole.
@@ -228,8 +227,8 @@ def replay(journal: Journal, into: Path, *, newest: bool) -> int:
         new.execute("PRAGMA foreign_keys = ON")
         new.execute("BEGIN IMMEDIATE")
         if newest and journal.whole:
-            journal_triggers.forget_deletable(new)
-        taken = journal_triggers.replay(new, journal.rows)
+            forget_deletable(new)
+        taken = replay(new, journal.rows)
         new.execute("COMMIT")
     return taken
 

@@ -125,7 +125,7 @@ class Store:
         Raises SkilldError where it was written by a newer skilld, is damaged or gone, or cannot be opened.
         """
         known = tail(journal_of(path)) if journaled else None  # first of all: what is written meanwhile is in both
-        if journaled and (why := corruption.why_gone(path)):
+        if journaled and (why := corruption.missing_reason(path)):
             raise damaged(why, "The database is gone")
         try:
             _make_private(path)
@@ -206,7 +206,7 @@ class Store:
         known = journal_of(self.path)
         with transaction(self._db):  # whoever writes a line has this lock
             there, here = tail(known), self.place
-            if here is not None and (there is None or not journal.why_lost(here, there.place)):
+            if here is not None and (there is None or not journal.mismatch(here, there.place)):
                 write(known, here, journal.everything(self._db))
 
     def close(self) -> None:
@@ -217,7 +217,7 @@ class Store:
 
 def _compare(db: Connection, known: Tail | None) -> None:
     """Raise DamagedError where a database cannot be the one that its journal tells of."""
-    if known is not None and (why := journal.why_lost(journal.place(db), known.place)):
+    if known is not None and (why := journal.mismatch(journal.place(db), known.place)):
         raise damaged(why)
 
 
@@ -230,7 +230,7 @@ def _redo(db: Connection, recorder: journal.Recorder, path: Path, known: Tail | 
         there, here = read(journal_of(path)), journal.place(db)
         if there is None or here is None or there.tail.place.number <= here.number:
             return
-        if why := journal.why_lost(here, there.tail.place):
+        if why := journal.mismatch(here, there.tail.place):
             raise damaged(why)
         journal.replay(db, there.last)
         journal.set_place(db, there.tail.place)

@@ -281,7 +281,7 @@ class Recorder:
         set_place(self._db, after)
         there = tail(self._path)
         is_short = there is None or is_behind(there.place, here)
-        if there is not None and not is_short and (why := why_lost(here, there.place)):
+        if there is not None and not is_short and (why := mismatch(here, there.place)):
             raise damaged(why)
         if is_short or self._gone:  # a line that says what was deleted would leave it in the lines before
             write(self._path, after, everything(self._db))
@@ -327,13 +327,13 @@ def is_behind(there: Place, here: Place) -> bool:
     return there.database == here.database and there.number < here.number
 
 
-def why_lost(here: Place | None, journal: Place) -> str:
-    """Return why a database cannot be the one its journal tells of; empty where it can."""
+def mismatch(here: Place | None, journal: Place) -> str | None:
+    """Return why a database cannot be the one its journal tells of; None where it can."""
     if here is None or here.database != journal.database:
         return "another database, or a part of one, lies in its place"
     if journal.number > here.number + 1:
         return "it is older than what was written down beside it"
-    return ""
+    return None
 
 
 def place(db: sqlite3.Connection) -> Place | None:

@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.store import corruption
-from skilld.store import journal as journal_triggers
 from skilld.store.connection import DamagedError, damaged
 from skilld.store.corruption import Summary
 from skilld.store.database import Store
-from skilld.store.journal import Journal, Place, journal_of, read
+from skilld.store.journal import Journal, Place, journal_of, new_place, read, set_place
 from skilld.text import counted
 
 
@@ -95,14 +94,14 @@ def _built(
     Store.open(new, journaled=False).close()
     rows = replayed = 0
     if journal is not None and number < numbers["file"]:  # it lost lines: what the file has is newer
-        replayed = corruption.replay(journal, new, newest=False)
+        replayed = corruption.lay_over(journal, new, newest=False)
     if salvaged:
         rows = corruption.salvage(path, new)
     if journal is not None and number >= max(numbers.values()):
-        replayed = corruption.replay(journal, new, newest=True)
+        replayed = corruption.lay_over(journal, new, newest=True)
     with closing(sqlite3.connect(new, isolation_level=None)) as db:
-        place = Place(left.database or journal_triggers.new_place().database, max(number, *numbers.values()) + 1)
-        journal_triggers.set_place(db, place)
+        place = Place(left.database or new_place().database, max(number, *numbers.values()) + 1)
+        set_place(db, place)
     Store.open_sound(new, journaled=False).close()
     new.replace(corruption.rebuilt(path))
     sources = [

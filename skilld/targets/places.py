@@ -19,7 +19,7 @@ from skilld.context import Context, LoadedFile, Scope, context_of
 from skilld.context.patterns import matches
 from skilld.context.values import within
 from skilld.git.state import is_own
-from skilld.skills.find import NO_PROJECT, unfit
+from skilld.skills.find import NO_PROJECT, file_problem
 from skilld.targets.session import Worked
 from skilld.types import SkillRef, TargetKind
 
@@ -182,7 +182,7 @@ def why_unfit(file: LoadedFile) -> str:
         facts = os.stat(file.real)  # noqa: PTH116 - a text of the context's
     except OSError:
         return f"{name} cannot be reached"
-    if why := unfit(facts, name):
+    if why := file_problem(facts, name):
         return why
     if not os.access(file.real, os.W_OK):
         return f"{name} is read-only"

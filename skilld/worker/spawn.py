@@ -184,7 +184,7 @@ class Worker:
         return worker_environment(environment)
 
 
-class Errand(Worker):
+class MiningWorker(Worker):
     """The program's own verb as a job: it reads settings and store and finds the agents' folders by itself."""
 
     _program = ("skilld", "mine", "--nightly", "--yes")

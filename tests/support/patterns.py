@@ -19,7 +19,6 @@ import skilld
 from skilld.classify.backends.agent_cli import backend
 from skilld.classify.offline import grammar
 from skilld.redact import credentials
-from skilld.redact import credentials as commands
 
 ROOT = Path(skilld.__file__).parent
 _CALLS = frozenset({"compile", "search", "match", "fullmatch", "split", "findall", "finditer", "sub", "subn"})
@@ -28,7 +27,7 @@ _DEEPEST = 12
 # Patterns that are kept as text until they are needed, by the function that compiles them.
 COMPILED_ON_USE: dict[str, Callable[[], Iterable[str]]] = {
     "skilld.classify.backends.agent_cli.backend._status_in": lambda: [pattern for _, pattern in backend._BY_WORDS],
-    "skilld.redact.credentials._of": lambda: [one.option for one in commands._COMMANDS],
+    "skilld.redact.credentials._of": lambda: [one.option for one in credentials._COMMANDS],
     "skilld.redact.credentials.find_in_urls": lambda: [pattern for _, _, pattern in credentials._PARTS],
 }
 # Functions whose patterns a module holds once it is imported, or a cached function returns.

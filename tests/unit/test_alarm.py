@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from skilld.clock import rfc3339
-from skilld.daemon.judges import stall_news as news
-from skilld.daemon.judges import why_dead
+from skilld.daemon.judges import new_stall as news
+from skilld.daemon.judges import stall_reason
 from skilld.protocol import BatchJob
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
@@ -31,33 +31,33 @@ def test_what_waits_for_a_day_is_told_with_its_reason(store: Store) -> None:
     close(store, "old", 30)
     close(store, "new", 1)
     store.batches.postpone("old", NOW, "the server says 500")
-    assert why_dead(store, NOW) == "the server says 500"
+    assert stall_reason(store, NOW) == "the server says 500"
     store.batches.park("new", "failed", "the key is refused")
-    assert why_dead(store, NOW) == "the key is refused"
+    assert stall_reason(store, NOW) == "the key is refused"
 
 
 def test_a_day_with_a_verdict_is_no_dead_one(store: Store) -> None:
     close(store, "judged", 31)
     close(store, "stuck", 30)
     judge(store, "judged", 23)
-    assert why_dead(store, NOW) == ""
-    assert why_dead(store, NOW + 2 * HOUR) == "no batch has come to its end"
+    assert stall_reason(store, NOW) is None
+    assert stall_reason(store, NOW + 2 * HOUR) == "no batch has come to its end"
 
 
 def test_nobody_talks_or_only_chatters_or_has_paused(store: Store) -> None:
-    assert why_dead(store, NOW) == ""
+    assert stall_reason(store, NOW) is None
     close(store, "chatter", 90, outcome="nothing")
-    assert why_dead(store, NOW) == ""
+    assert stall_reason(store, NOW) is None
     close(store, "stuck", 30)
     store.meta.set(PAUSED_UNTIL, FOREVER)
-    assert why_dead(store, NOW) == ""
+    assert stall_reason(store, NOW) is None
 
 
 def test_it_is_told_once_and_again_when_it_died_again(store: Store) -> None:
     close(store, "stuck", 30)
     assert news(store, NOW) == "no batch has come to its end"
-    assert news(store, NOW) == ""
+    assert news(store, NOW) is None
     judge(store, "stuck", 0)
-    assert news(store, NOW) == ""
+    assert news(store, NOW) is None
     close(store, "again", -1)
     assert news(store, NOW + 30 * HOUR) == "no batch has come to its end"

@@ -10,8 +10,7 @@ from skilld.agents import claude_code
 from skilld.errors import SkilldError
 from skilld.evaluate import injection, loader
 from skilld.evaluate.batches import Pipeline, in_memory
-from skilld.evaluate.injection import Guard, GuardResult, Through
-from skilld.evaluate.injection_fixtures import HARMLESS, SESSION, Carrier, Scene
+from skilld.evaluate.injection import HARMLESS, SESSION, Carrier, Guard, GuardResult, Scene, Through
 from skilld.evaluate.loader import GuardCase, Typed, due
 from skilld.evaluate.models import Quoting, longest_line, obedient
 from skilld.ingest.inspect import inspect

@@ -11,7 +11,7 @@ import pytest
 from skilld.daemon.engine import Engine
 from skilld.daemon.notices import Notices
 from skilld.daemon.reload import SettingsFile
-from skilld.daemon.settings_cache import InForce, Limits, keep, kept, origin, shown
+from skilld.daemon.settings_cache import Limits, ShownSettings, keep, kept, origin, shown
 from skilld.ingest.discover import Host
 from skilld.settings import load
 from skilld.store import Store
@@ -42,7 +42,7 @@ def known(store: Store, file: Path) -> str:
 
 
 def test_what_is_kept_is_what_the_settings_say(store: Store, file: Path, known: str) -> None:
-    assert kept(store, known) == shown(load(file)) == InForce("offline", 3.0, Limits(7, 400_000, 2.0))
+    assert kept(store, known) == shown(load(file)) == ShownSettings("offline", 3.0, Limits(7, 400_000, 2.0))
 
 
 def test_nothing_is_kept_at_first(store: Store, file: Path) -> None:
@@ -65,7 +65,7 @@ def test_other_rights_a_missing_file_and_one_that_cannot_be_reached_are_other_or
     assert kept(store, origin(file, same)) is None
     keep(store, load(file.with_name("absent")), origin(file.with_name("below") / file.name, same))
     file.unlink()
-    assert kept(store, origin(file, same)) == InForce("auto", 10, Limits(60, 400_000, 1.0))
+    assert kept(store, origin(file, same)) == ShownSettings("auto", 10, Limits(60, 400_000, 1.0))
     unreachable = origin(Path("/dev/null/config.toml"), same)
     keep(store, load(file), unreachable)
     assert (unreachable, kept(store, unreachable)) == ("", None)

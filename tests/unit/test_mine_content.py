@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.mining.new_skill import unfit
+from skilld.mining.new_skill import part_problem
 from skilld.mining.values import Part, Sort
 
 
 def _why(text: str) -> str:
-    return unfit(Part(Sort.RULE, text, ()), "/home/ada/shop")
+    return part_problem(Part(Sort.RULE, text, ()), "/home/ada/shop") or ""
 
 
 @pytest.mark.parametrize(

@@ -36,44 +36,44 @@ def _proposed(state: State, *, text: str = f"# Notes\n\n- {SAID}\n") -> Proposal
 @pytest.mark.parametrize("state", [*State])
 @pytest.mark.parametrize("text", [SAID, OTHERWISE])
 def test_it_is_known_in_every_state_and_in_other_words(state: State, text: str) -> None:
-    assert "abc12345" in ProposalHistory([_proposed(state)]).why_known(_ask(text), "")
+    assert "abc12345" in (ProposalHistory([_proposed(state)]).duplicate_reason(_ask(text), "") or "")
 
 
 def test_it_is_known_by_its_turn_whatever_became_of_its_words() -> None:
     known = ProposalHistory([_proposed(State.OPEN, text="- entries begin with a number")])
-    assert "abc12345" in known.why_known(_ask(SAID, turn="k1"), "")
-    assert known.why_known(_ask("Never mention hosts.", turn="k1"), "") == ""
+    assert "abc12345" in (known.duplicate_reason(_ask(SAID, turn="k1"), "") or "")
+    assert known.duplicate_reason(_ask("Never mention hosts.", turn="k1"), "") is None
 
 
 def test_something_else_is_not_known() -> None:
-    assert (
-        ProposalHistory([_proposed(State.OPEN)]).why_known(_ask("Never mention internal hosts in the notes."), "") == ""
-    )
+    known = ProposalHistory([_proposed(State.OPEN)])
+    assert known.duplicate_reason(_ask("Never mention internal hosts in the notes."), "") is None
 
 
 def test_what_one_skill_was_told_another_may_need_too() -> None:
     accepted = ProposalHistory([_proposed(State.ACCEPTED)])
-    assert accepted.why_known(_ask(SAID), "/shop/other/SKILL.md") == ""
-    assert "accepted" in accepted.why_known(_ask(SAID), PATH)
+    assert accepted.duplicate_reason(_ask(SAID), "/shop/other/SKILL.md") is None
+    assert "accepted" in (accepted.duplicate_reason(_ask(SAID), PATH) or "")
 
 
 @pytest.mark.parametrize("state", [State.REJECTED, State.REVERTED])
 def test_what_was_decided_against_comes_again_when_it_was_said_anew(state: State) -> None:
     known = ProposalHistory([_proposed(state)])
-    assert known.why_known(_ask(OTHERWISE, at="2026-03-03T09:00:00Z"), "") == ""
-    assert known.why_known(_ask(SAID, at="2026-03-03T09:00:00Z"), "") != ""  # the same words once more
-    assert known.why_known(_ask(OTHERWISE, turn="k1", at="2026-03-03T09:00:00Z"), "") != ""
+    assert known.duplicate_reason(_ask(OTHERWISE, at="2026-03-03T09:00:00Z"), "") is None
+    assert known.duplicate_reason(_ask(SAID, at="2026-03-03T09:00:00Z"), "") is not None  # the same words once more
+    assert known.duplicate_reason(_ask(OTHERWISE, turn="k1", at="2026-03-03T09:00:00Z"), "") is not None
 
 
 def test_what_was_accepted_is_not_proposed_for_being_said_once_more() -> None:
-    assert ProposalHistory([_proposed(State.ACCEPTED)]).why_known(_ask(OTHERWISE, at="2026-03-03T09:00:00Z"), "") != ""
+    known = ProposalHistory([_proposed(State.ACCEPTED)])
+    assert known.duplicate_reason(_ask(OTHERWISE, at="2026-03-03T09:00:00Z"), "") is not None
 
 
 def test_an_open_one_gains_the_words_that_were_found_elsewhere_too() -> None:
     known = ProposalHistory([_proposed(State.OPEN)])
-    known.why_known(_ask(OTHERWISE), "")
-    known.why_known(_ask(SAID, turn="k1"), "")
+    known.duplicate_reason(_ask(OTHERWISE), "")
+    known.duplicate_reason(_ask(SAID, turn="k1"), "")
     assert known.supported == {("abc12345", "k9"): Evidence("k9", OTHERWISE)}
     decided = ProposalHistory([_proposed(State.ACCEPTED)])
-    decided.why_known(_ask(OTHERWISE), "")
+    decided.duplicate_reason(_ask(OTHERWISE), "")
     assert decided.supported == {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from skilld.errors import SkilldError
-from skilld.skills import why_left_alone
+from skilld.skills import opt_out
 
 
 @pytest.fixture
@@ -26,15 +26,15 @@ def _skill(project: Path, name: str = "deploy") -> Path:
 def _alone(project: Path, text: str, path: Path, name: str = "") -> bool:
     file = project / ".skilld.toml"
     file.write_text(text)
-    why = why_left_alone(path, name)
-    assert why in {"", f"{file} asks to leave it alone"}
+    why = opt_out(path, name)
+    assert why in {None, f"{file} asks to leave it alone"}
     return bool(why)
 
 
 def test_without_a_file_nothing_is_left_alone(project: Path) -> None:
     (project.parent / ".skilld.toml").write_text("enabled = false")  # above the repository
-    assert why_left_alone(_skill(project), "deploy") == ""
-    assert why_left_alone(project) == ""
+    assert opt_out(_skill(project), "deploy") is None
+    assert opt_out(project) is None
 
 
 @pytest.mark.parametrize("text", ["", "enabled = true", "never = []\nignore = ['.claude/skill', 'deploy']"])
@@ -67,7 +67,7 @@ def test_a_file_further_in_narrows_further_and_never_widens(project: Path) -> No
     (project / ".skilld.toml").write_text("enabled = false")
     (project / "packages").mkdir()
     (project / "packages/.skilld.toml").write_text("enabled = true")
-    assert why_left_alone(project / "packages") == f"{project}/.skilld.toml asks to leave it alone"
+    assert opt_out(project / "packages") == f"{project}/.skilld.toml asks to leave it alone"
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_a_file_further_in_narrows_further_and_never_widens(project: Path) -> No
 def test_one_that_is_not_understood_is_an_error(project: Path, text: str, why: str) -> None:
     (project / ".skilld.toml").write_text(text)
     with pytest.raises(SkilldError) as caught:
-        why_left_alone(project)
+        opt_out(project)
     assert why in caught.value.cause
     assert str(project / ".skilld.toml") in caught.value.title
 
@@ -93,8 +93,8 @@ def test_one_that_is_not_understood_is_an_error(project: Path, text: str, why: s
 def test_what_is_no_plain_file_is_an_error_and_never_waited_for(project: Path) -> None:
     (project / ".skilld.toml").symlink_to("/etc/hostname")
     with pytest.raises(SkilldError):
-        why_left_alone(project)
+        opt_out(project)
     (project / ".skilld.toml").unlink()
     os.mkfifo(project / ".skilld.toml")
     with pytest.raises(SkilldError, match="not a regular file"):
-        why_left_alone(project)
+        opt_out(project)

@@ -16,7 +16,7 @@ from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
 from skilld.types import Outcome
-from skilld.worker.spawn import Errand
+from skilld.worker.spawn import MiningWorker
 from support.waiting import LIMIT
 
 EVENING, NIGHT = datetime(2026, 3, 1, 22, tzinfo=UTC).timestamp(), datetime(2026, 3, 2, 3, 30, tzinfo=UTC).timestamp()
@@ -56,5 +56,5 @@ def test_it_is_off_unless_switched_on(tmp_path: Path) -> None:
 def test_the_job_is_the_program_itself_and_ends_with_a_result(home: Path) -> None:
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SKILLD_MODEL": "offline"}
     root = Path(__file__).parents[2]
-    with Errand({**environment, "PYTHONPATH": str(root)}) as errand:
+    with MiningWorker({**environment, "PYTHONPATH": str(root)}) as errand:
         assert errand.do(Job(Mine(), 0o077), LIMIT) == Result(outcome=Outcome.NOTHING)

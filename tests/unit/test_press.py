@@ -13,7 +13,6 @@ import pytest
 
 from skilld.notify import desktop
 from skilld.notify import desktop as macos
-from skilld.notify import desktop as on_press
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Notice, buttons, escaped
 from skilld.types import Op, Operation
@@ -46,26 +45,26 @@ def test_the_persons_terminal_goes_before_the_systems(tmp_path: Path) -> None:
     mine = _program(tmp_path, "mine")
     environment = {"PATH": str(tmp_path), "DISPLAY": ":0"}
     usual = [str(tmp_path / "x-terminal-emulator"), "-e", *COMMAND]
-    assert on_press.terminal_command(COMMAND, environment, "linux") == usual
-    assert on_press.terminal_command(COMMAND, environment | {"TERMINAL": "gone"}, "linux") == usual
-    found = on_press.terminal_command(COMMAND, environment | {"TERMINAL": "mine --big"}, "linux")
+    assert desktop.terminal_command(COMMAND, environment, "linux") == usual
+    assert desktop.terminal_command(COMMAND, environment | {"TERMINAL": "gone"}, "linux") == usual
+    found = desktop.terminal_command(COMMAND, environment | {"TERMINAL": "mine --big"}, "linux")
     assert found == [str(mine), "--big", "-e", *COMMAND]
 
 
 def test_a_link_to_a_terminal_is_told_the_command_as_that_one_wants_it(tmp_path: Path) -> None:
     _program(tmp_path, "gnome-terminal")
     (tmp_path / "x-terminal-emulator").symlink_to("gnome-terminal")
-    found = on_press.terminal_command(COMMAND, {"PATH": str(tmp_path), "WAYLAND_DISPLAY": "w"}, "linux")
+    found = desktop.terminal_command(COMMAND, {"PATH": str(tmp_path), "WAYLAND_DISPLAY": "w"}, "linux")
     assert found == [str(tmp_path / "x-terminal-emulator"), "--", *COMMAND]
 
 
 def test_without_a_screen_no_terminal_is_tried(tmp_path: Path) -> None:
     _program(tmp_path, "x-terminal-emulator")
-    assert on_press.terminal_command(COMMAND, {"PATH": str(tmp_path)}, "linux") is None
+    assert desktop.terminal_command(COMMAND, {"PATH": str(tmp_path)}, "linux") is None
 
 
 def test_on_macos_the_command_is_one_quoted_argument() -> None:
-    found = on_press.terminal_command(["/a b/python", "review", "x'y"], {}, "darwin")
+    found = desktop.terminal_command(["/a b/python", "review", "x'y"], {}, "darwin")
     assert found is not None
     assert found[0] == "osascript"
     assert found[-2:] == ["--", "'/a b/python' review 'x'\"'\"'y'"]
@@ -74,7 +73,7 @@ def test_on_macos_the_command_is_one_quoted_argument() -> None:
 def test_a_terminal_that_cannot_start_is_told_by_its_command(tmp_path: Path) -> None:
     broken = _program(tmp_path, "broken", "exit 1")
     environment = {"PATH": os.environ["PATH"], "DISPLAY": ":99", "TERMINAL": str(broken)}
-    assert on_press.review([], environment) == "no terminal to open. Run: skilld review"
+    assert desktop.review([], environment) == "no terminal to open. Run: skilld review"
 
 
 def test_a_decision_that_fails_gives_its_own_reason(home: Path) -> None:
@@ -82,7 +81,7 @@ def test_a_decision_that_fails_gives_its_own_reason(home: Path) -> None:
     settings = home / ".config/skilld/config.toml"  # this is no daemon, whose decision is the person's
     settings.parent.mkdir(parents=True)
     settings.write_text("accept.by_agents = true\n", encoding="utf-8")
-    why = on_press.decide("accept", "0123abcd", environment)
+    why = desktop.decide("accept", "0123abcd", environment)
     assert why == "No such proposal: nothing has the id 0123abcd List them: skilld proposals --state all"
 
 

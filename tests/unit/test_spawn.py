@@ -17,7 +17,7 @@ import pytest
 from skilld import codec
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.daemon.messages import Done
-from skilld.daemon.worker_slot import Working
+from skilld.daemon.worker_slot import WorkerSlot
 from skilld.protocol import (
     Analyse,
     BatchJob,
@@ -246,7 +246,7 @@ def no_thread() -> Iterator[None]:
 @pytest.mark.usefixtures("no_thread")
 def test_where_no_thread_can_be_had_it_is_tried_again_and_nothing_is_left(bench: Bench, tmp_path: Path) -> None:
     results: list[Result] = []
-    working = Working(
+    working = WorkerSlot(
         lambda told: results.append(told.result) if isinstance(told, Done) else None, bench.worker("time.sleep(1000)")
     )
     working.start(None, JOB, LIMIT)
@@ -311,10 +311,10 @@ re.match('(a+)+$', 'a' * 60 + 'b')
 DAEMON = """
 import sys
 from skilld.protocol import Job, Mine
-from skilld.worker.spawn import Errand, Worker
+from skilld.worker.spawn import MiningWorker, Worker
 import os
 environment = {"PATH": os.environ["PATH"], "PYTHONPATH": sys.argv[1], "HOME": sys.argv[1]}
-{"analyse": Worker, "mine": Errand}[sys.argv[2]](environment).do(Job(Mine(), 0), 1000)
+{"analyse": Worker, "mine": MiningWorker}[sys.argv[2]](environment).do(Job(Mine(), 0), 1000)
 """
 
 

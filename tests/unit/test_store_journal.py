@@ -16,7 +16,6 @@ import pytest
 
 from skilld.protocol import BatchJob
 from skilld.store import Store, corruption, journal, rebuild
-from skilld.store import journal as journal_triggers
 from skilld.store.batches import Obstacle, StoredBatch
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.journal import journal_of
@@ -83,7 +82,7 @@ def test_every_table_is_known_here_by_what_becomes_of_it(path: Path) -> None:
     made_again = {name for name in tables if name.startswith("said")} | {"migrations"}
     read_again = {"files", "sessions", "skill_uses", "notices"}
     assert set(corruption._TABLES) == tables - made_again
-    assert {*journal_triggers._TABLES, "judged"} == tables - made_again - read_again
+    assert {*journal._TABLES, "judged"} == tables - made_again - read_again
 
 
 def test_what_is_in_a_batchs_way_comes_back_from_it_too(path: Path) -> None:
@@ -168,14 +167,14 @@ def test_a_spoilt_line_is_passed_over_and_told(path: Path) -> None:
 _KILLED = """
 import os, sys
 from pathlib import Path
-from skilld.store import Store, journal_triggers
+from skilld.store import Store, journal
 from skilld.store.connection import Connection
 store = Store.open(Path(sys.argv[1]))
-write = journal_triggers.Recorder.write
+write = journal.Recorder.write
 def killed(recorder):
     write(recorder)
     os.kill(os.getpid(), 9)
-journal_triggers.Recorder.write = killed
+journal.Recorder.write = killed
 store.meta.set("x", "written down")
 """
 

@@ -16,7 +16,7 @@ from skilld.git.environment import unscrubbed
 from skilld.git.state import is_own, is_plainly_own
 from skilld.jobs.placing import is_same
 from skilld.protocol import Source
-from skilld.skills.find import why_left_alone
+from skilld.skills.find import opt_out
 from skilld.targets.places import Places, Session, places
 from skilld.targets.route import choose, is_personal, ordered_file
 from skilld.targets.session import Worked, worked
@@ -230,9 +230,9 @@ def test_what_was_touched_is_read_off_tool_calls_and_not_off_words(tmp_path: Pat
 def test_a_project_narrows_the_kinds(root: Path) -> None:
     _put(root / ".skilld.toml", 'targets = ["skill"]\n')
     path = root / "CLAUDE.md"
-    assert why_left_alone(path, "CLAUDE.md", TargetKind.INSTRUCTIONS).endswith("asks to leave it alone")
-    assert why_left_alone(path, "a", TargetKind.SKILL) == ""
-    assert why_left_alone(root) == ""
+    assert (opt_out(path, "CLAUDE.md", TargetKind.INSTRUCTIONS) or "").endswith("asks to leave it alone")
+    assert opt_out(path, "a", TargetKind.SKILL) is None
+    assert opt_out(root) is None
 
 
 @pytest.mark.parametrize(

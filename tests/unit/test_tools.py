@@ -18,10 +18,8 @@ from hypothesis import strategies as st
 from skilld.agents import ADAPTERS
 from skilld.agents.tools import (
     MAX_TEXT,
-    Touched,
     bounded,
-    commands,
-    files_touched,
+    command_of,
     record_reader,
     tool_counts,
     tool_uses,
@@ -226,7 +224,10 @@ def test_of_a_program_the_calls_it_makes_are_told_and_not_how_they_ended() -> No
     found = list(
         events("codex", [call, {"type": "custom_tool_call_output", "call_id": "c1", "output": "Script completed\n"}])
     )
-    assert commands(found) == [("git status", UNKNOWN), ('make "all"', UNKNOWN)]
+    assert [use.call.input["cmd"] for use in tool_uses(found) if use.call.name == "exec_command"] == [
+        "git status",
+        'make "all"',
+    ]
     assert [(use.call.name, use.outcome) for use in tool_uses(found)] == [
         ("exec", OK),
         ("exec_command", UNKNOWN),
@@ -256,36 +257,16 @@ def turn(key: str) -> Turn:
     return Turn(key, "pi", "s", "go on", None, How.TYPED, HERE)
 
 
-def test_which_files_were_touched_after_each_turn() -> None:
-    patch = "*** Begin Patch\n*** Update File: b.py\n@@\n*** Add File: /w/c.py\n*** End Patch"
-    seen = [
-        *called(0, "Read", file_path="/w/early.py"),
-        turn("t1"),
-        *called(1, "Read", file_path="/w/a.py"),
-        *called(2, "Edit", FAILED, file_path="/w/failed.py"),
-        *called(3, "Write", REJECTED, file_path="/w/rejected.py"),
-        *called(4, "shell", command=["apply_patch", patch]),
-        turn("t2"),
-        *called(5, "MultiEdit", edits=[{"file_path": "d.py"}, {"file_path": "d.py"}]),
-        *called(6, "str_replace_editor", command="view", path="e.py"),
-        *called(7, "Write", file_path="f.md", content=patch),
-        *called(8, "Grep", path="/w"),
-    ]
-    assert files_touched(seen) == {
-        None: Touched(read=("/w/early.py",)),
-        "t1": Touched(read=("/w/a.py",), edited=("b.py", "/w/c.py")),
-        "t2": Touched(read=("e.py",), edited=("d.py", "f.md")),
-    }
-
-
-def test_which_commands_ran_and_which_failed() -> None:
-    seen = [
-        *called(1, "Bash", FAILED, command="make test"),
-        *called(2, "shell", command=["bash", "-lc", "ls"]),
-        *called(3, "str_replace_editor", command="view"),
-        *called(3, "run_shell_command", INTERRUPTED, command="sleep 9"),
-    ]
-    assert commands(seen) == [("make test", FAILED), ("bash -lc ls", OK), ("sleep 9", INTERRUPTED)]
+@pytest.mark.parametrize(
+    ("name", "arguments", "command"),
+    [
+        ("Bash", {"command": "make test"}, "make test"),
+        ("shell", {"command": ["bash", "-lc", "ls"]}, "bash -lc ls"),
+        ("str_replace_editor", {"command": "view"}, ""),
+    ],
+)
+def test_the_command_of_a_call_is_told_where_it_runs_one(name: str, arguments: dict[str, Any], command: str) -> None:
+    assert command_of(ToolCall("s", "1", name, arguments, None, HERE)) == command
 
 
 def test_a_call_that_is_written_again_counts_once_and_one_without_an_id_each_time() -> None:
@@ -318,8 +299,6 @@ def test_any_object_is_read_without_an_error(value: object) -> None:
 def test_a_record_with_any_value_in_it_is_read_without_an_error(data: st.DataObject) -> None:
     agent, records, _ = data.draw(st.sampled_from(CASES))
     found = list(events(agent, [{key: damaged(one, data) for key, one in record.items()} for record in records]))
-    assert len(tool_uses(found)) >= len(commands(found))
-    files_touched(found)
     tool_counts(found)
 
 

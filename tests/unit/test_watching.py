@@ -13,7 +13,7 @@ import pytest
 
 from skilld.cli.status import _print_daemon
 from skilld.daemon.messages import Changed, Message, Tick
-from skilld.daemon.watching import Watching
+from skilld.daemon.watching import FolderWatch
 from skilld.ingest.discover import Root
 from skilld.store import connection
 from support.waiting import LIMIT, wait_for
@@ -35,20 +35,20 @@ def posted() -> list[Message]:
 
 
 @pytest.fixture
-def watching(folder: Path, posted: list[Message]) -> Iterator[Watching]:
-    made = Watching([Root("claude-code", folder)], posted.append)
+def watching(folder: Path, posted: list[Message]) -> Iterator[FolderWatch]:
+    made = FolderWatch([Root("claude-code", folder)], posted.append)
     yield made
     made.stop()
 
 
-def said(watching: Watching, capsys: pytest.CaptureFixture[str]) -> str:
+def said(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> str:
     watching.count()
     capsys.readouterr()  # what was logged meanwhile
     _print_daemon(watching.facts(), "")
     return capsys.readouterr().out
 
 
-def test_nothing_is_said_where_all_is_watched(watching: Watching, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_is_said_where_all_is_watched(watching: FolderWatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert said(watching, capsys) == ""
     assert watching.reliable
 
@@ -70,7 +70,7 @@ def test_folders_beyond_the_kernels_limit(
         return -1
 
     monkeypatch.setattr(inotify_c, "inotify_add_watch", only_four)
-    watching = Watching([Root("claude-code", folder)], lambda _: None)
+    watching = FolderWatch([Root("claude-code", folder)], lambda _: None)
     try:
         text = said(watching, capsys)
         assert not watching.reliable
@@ -81,7 +81,7 @@ def test_folders_beyond_the_kernels_limit(
 
 @pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "2 times")])
 def test_events_that_were_lost(
-    watching: Watching, posted: list[Message], capsys: pytest.CaptureFixture[str], times: int, words: str
+    watching: FolderWatch, posted: list[Message], capsys: pytest.CaptureFixture[str], times: int, words: str
 ) -> None:
     for _ in range(times):
         logging.getLogger("watchdog.observers.inotify").warning("inotify queue overflow")
@@ -91,7 +91,7 @@ def test_events_that_were_lost(
 
 
 def test_what_lost_events_left_unwatched_is_watched_again(
-    watching: Watching, posted: list[Message], folder: Path
+    watching: FolderWatch, posted: list[Message], folder: Path
 ) -> None:
     observer = watching._watcher._observer
     assert observer is not None
@@ -105,7 +105,7 @@ def test_what_lost_events_left_unwatched_is_watched_again(
 
 @pytest.mark.parametrize("kind", ["nfs4", "9p", "cifs", "fuse.sshfs"])
 def test_file_systems_from_which_no_events_come(
-    watching: Watching, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
+    watching: FolderWatch, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], kind: str
 ) -> None:
     table = folder.parent / "mountinfo"
     table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {folder.resolve()} rw - {kind} far:/home rw\n")

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory, terminal
-from skilld.cli import inventory as library
 from skilld.errors import Exit, RetryError, SkilldError, UsageError
 from skilld.text import counted
 
@@ -38,7 +37,7 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     store = common.store()
-    rows = [library.the_skill(store, name) for name in dict.fromkeys(arguments.names)]
+    rows = [inventory.the_skill(store, name) for name in dict.fromkeys(arguments.names)]
     out: Path | None = arguments.out
     if len(rows) > 1 and (out is None or not out.is_dir()):
         raise UsageError(
@@ -63,7 +62,7 @@ def _said(
 
     said = inventory.skill_text(row.skill)
     if not arguments.with_evidence:
-        said = without_sessions(said, library.said(store, [row]))
+        said = without_sessions(said, inventory.said(store, [row]))
     if arguments.format == "yaml":
         document = _document(store, row, said, with_evidence=arguments.with_evidence)
         # Each text by itself first: YAML folds long lines, and half a secret on each is found in neither.
@@ -152,7 +151,7 @@ def run_share(arguments: argparse.Namespace) -> int:
     remote = common.as_text(arguments.to)
     if not is_address(remote) and remote.startswith("-"):
         raise UsageError(_TITLE, f"{remote} is no remote")
-    rows = [library.the_skill(common.store(), name) for name in dict.fromkeys(arguments.names)]
+    rows = [inventory.the_skill(common.store(), name) for name in dict.fromkeys(arguments.names)]
     plans = _plans(rows, common.as_text(arguments.branch))
     for plan, addresses in [(plan, _addresses(plan.repo, remote, removed)) for plan in plans]:
         _show(plan, addresses)
@@ -209,7 +208,7 @@ def _plans(rows: list[LibraryRow], branch: str) -> list[_Plan]:
     from skilld.proposals.submit import private_repositories
 
     plans: dict[tuple[Path, str], _Plan] = {}
-    check = Check(common.secrets(), library.said(common.store(), rows))
+    check = Check(common.secrets(), inventory.said(common.store(), rows))
     for row in rows:
         text = redacted(inventory.skill_text(row.skill), check)
         tracked = track(row.path, private_repositories())

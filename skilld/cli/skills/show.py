@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.cli import inventory as library
 from skilld.errors import SkilldError, UsageError
 from skilld.text import counted
 
@@ -30,12 +29,12 @@ def add(verbs: common.Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     store = common.store()
-    row = library.the_skill(store, arguments.name)
+    row = inventory.the_skill(store, arguments.name)
     text = inventory.skill_text(row.skill)
     proposals, learnings = _proposals(store, row), _learnings(store, row)
     if arguments.json:
         return common.write_json(
-            library.row_json(row)
+            inventory.row_json(row)
             | {
                 "metadata": row.skill.front.metadata,
                 "proposals": [_proposal_json(one) for one in proposals],
@@ -58,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _facts(row: LibraryRow) -> None:
     """Print what a row says, and what the front matter says besides."""
-    shown = library.row_json(row)
+    shown = inventory.row_json(row)
     metadata = row.skill.front.metadata
     console.line(f"{console.paint(console.plain(row.name), 'bold')}  {console.plain(row.skill.front.description)}")
     lines = [(name, shown[name]) for name in ("path", "source", "kind", "marks", "agents", "uses")]
@@ -119,7 +118,7 @@ def history(arguments: argparse.Namespace) -> int:
     """List the commits."""
     from skilld.clock import rfc3339
 
-    row = library.the_skill(common.store(), arguments.name)
+    row = inventory.the_skill(common.store(), arguments.name)
     found = _history(row).versions(max(1, arguments.limit))
     if arguments.json:
         return common.write_json([asdict(version) | {"at": rfc3339(version.at)} for version in found])
@@ -134,7 +133,7 @@ def history(arguments: argparse.Namespace) -> int:
 def diff(arguments: argparse.Namespace) -> int:
     """Show what changed in a skill since a revision, what is not committed, or what a proposal changes."""
     store = common.store()
-    row = library.the_skill(store, arguments.name)
+    row = inventory.the_skill(store, arguments.name)
     since = common.as_text(arguments.since)
     proposals = [one for one in store.proposals.find(since) if one.path == str(row.path)] if since else []
     if len(proposals) == 1:
@@ -177,7 +176,7 @@ def run_use(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.skills.write import body, filled, holes
 
-    row = library.the_skill(common.store(), arguments.name)
+    row = inventory.the_skill(common.store(), arguments.name)
     text = body(inventory.skill_text(row.skill)).lstrip("\r\n")
     known = holes(text) if row.kind in {"prompt-template", "mcp-tool"} else ()
     values = _values(arguments.var)

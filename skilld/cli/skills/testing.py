@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.cli import inventory as library
 from skilld.errors import Exit, RefusedError, SkilldError
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     settings = common.settings()
     store = common.store()
-    row = library.the_skill(store, arguments.name)
+    row = inventory.the_skill(store, arguments.name)
     session = _session(settings, common.as_text(arguments.session))
     _refuse_unwanted(row, session)
     backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
@@ -86,10 +85,10 @@ def _answers(
 
 def _refuse_unwanted(row: LibraryRow, session: Session) -> None:
     """Raise RefusedError where the project of the skill or the session wants to be left alone."""
-    from skilld.pipeline.documents import why_session_left_alone
-    from skilld.skills import why_left_alone
+    from skilld.pipeline.documents import session_opt_out
+    from skilld.skills import opt_out
 
-    why = why_session_left_alone(session.cwd or None) or why_left_alone(row.path, row.name)
+    why = session_opt_out(session.cwd or None) or opt_out(row.path, row.name)
     if why:
         raise RefusedError("The skill was not tested", why)
 
@@ -98,9 +97,9 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
     """Raise SkilldError where today's budget is spent and the back-end costs something."""
     from skilld.classify.backends import OFFLINE
     from skilld.clock import day
-    from skilld.store.budget import why_spent
+    from skilld.store.budget import spent_limit
 
-    why = why_spent(store.usage.on(day(time.time())), settings.budget)
+    why = spent_limit(store.usage.on(day(time.time())), settings.budget)
     if why and backend.name != OFFLINE:
         raise SkilldError("Not all of the session was judged", f"the budget is spent: {why}", "See: skilld cost")
 
