@@ -246,8 +246,9 @@ def agent_homes(info: AgentInfo, home: Path, environment: Mapping[str, str]) -> 
     """Return the agent's own folders: the usual one, or where its variable moved it (several with commas)."""
     for variable, below in (*((name, "") for name in info.home_variables), *info.home_parents):
         if value := environment.get(variable):
-            moved = [_below_home(part.strip(), home) / below for part in value.split(",") if part.strip()]
-            return [path for path in dict.fromkeys(moved) if path.is_absolute()] or [home / info.home]
+            named = dict.fromkeys(part.strip() for part in value.split(","))
+            moved = dict.fromkeys(_below_home(part, home) / below for part in named if part)
+            return [path for path in moved if path.is_absolute()] or [home / info.home]
     return [home / info.home]
 
 

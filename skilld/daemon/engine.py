@@ -10,8 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import structlog
-
 from skilld.batching.window import ClosedBatch, Deadlines, close
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
@@ -19,6 +17,7 @@ from skilld.daemon import jobs, judges, obstacles, recovery
 from skilld.daemon.obstacles import Obstacles
 from skilld.ingest.discover import Host, roots
 from skilld.ingest.follow import Follower
+from skilld.logs import get_logger
 from skilld.proposals import results
 from skilld.protocol import BatchJob, BatchResult, Job, Plan, Recall, Result
 from skilld.settings import Settings
@@ -28,7 +27,7 @@ from skilld.store.budget import spent_limit
 from skilld.store.meta import BUDGET_SPENT, LAST_ERROR
 from skilld.types import Cause, Outcome, Proposal
 
-log = structlog.get_logger()
+log = get_logger()
 
 _LOOK_AGAIN = 900.0  # seconds between two looks at whether the budget allows a batch by now
 _SKEW = 60.0  # a file server's clock may be ahead by so much

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
-import structlog
-
 from skilld.agents.programs import MARKS
 from skilld.clock import day
 from skilld.daemon.messages import Noticed
+from skilld.logs import get_logger
+from skilld.notify import desktop as on_press
 from skilld.notify import notice as digest
-from skilld.notify.desktop import Desktop, decide, review
+from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Digest, Notice, PastNotice, Rules, due
 from skilld.settings import Notify
 from skilld.store import Store
@@ -26,7 +26,7 @@ from skilld.store.connection import StoreError
 from skilld.store.meta import NOTICES, SNOOZED_UNTIL
 from skilld.types import Outcome, Proposal, State, TargetKind
 
-log = structlog.get_logger()
+log = get_logger()
 
 _AGAIN = 60.0  # seconds to the next try where a notice could not be shown, doubled with every try
 _AGAIN_MOST = 3600.0
@@ -144,9 +144,9 @@ class Notices:
 
     def _act(self, action: str, proposals: Sequence[str]) -> None:
         if action == digest.REVIEW:
-            why = review(proposals if len(proposals) == 1 else (), self._environment)
+            why = on_press.review(proposals if len(proposals) == 1 else (), self._environment)
         else:
-            why = decide(action, proposals[0], self._environment)
+            why = on_press.decide(action, proposals[0], self._environment)
         log.info("button", kind=action, outcome="failed" if why else "done")
         if why and self._desktop is not None:
             self._desktop.show(Notice(digest.about_failure(action, why)))

@@ -10,19 +10,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-import structlog
-
 from skilld.clock import seconds
 from skilld.daemon import jobs
 from skilld.git import PROPOSALS, STAGING
 from skilld.ingest.discover import Host
+from skilld.logs import get_logger
 from skilld.proposals import results
 from skilld.protocol import BatchResult
 from skilld.store import Store
 from skilld.store.batches import Obstacle, StoredBatch, Tries
 from skilld.types import Cause, Outcome
 
-log = structlog.get_logger()
+log = get_logger()
 
 _DAILY = 86400.0  # seconds
 _REMEMBERED = 90 * _DAILY  # after it was closed a batch is looked at no more unless the person asks

@@ -14,12 +14,11 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
-import structlog
-
 from skilld.clock import rfc3339
 from skilld.daemon import jobs
 from skilld.ingest.discover import Host
 from skilld.ingest.follow import Follower
+from skilld.logs import get_logger
 from skilld.protocol import Recall, RecoveryResult, Result
 from skilld.store import Store, corruption, rebuild
 from skilld.store.connection import DamagedError, StoreError, damaged, is_unreadable
@@ -29,7 +28,7 @@ from skilld.store.meta import INSTALLED_AT, LAST_ERROR, REBUILT
 from skilld.text import counted
 from skilld.types import State
 
-log = structlog.get_logger()
+log = get_logger()
 
 _DAY = 86400.0
 _LAST = 1 << 62  # turn of a session

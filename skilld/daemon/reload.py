@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import structlog
-
 from skilld.daemon import settings_cache
 from skilld.daemon.engine import Engine
 from skilld.daemon.notices import Notices
 from skilld.errors import UsageError
+from skilld.logs import get_logger
 from skilld.notify.notice import SETTINGS_CHANGED
 from skilld.settings import Settings, load
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class SettingsFile:

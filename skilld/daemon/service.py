@@ -11,8 +11,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import structlog
-
 from skilld import __version__
 from skilld.clock import rfc3339
 from skilld.daemon import judges, systemd
@@ -27,6 +25,7 @@ from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import FolderWatch
 from skilld.daemon.worker_slot import WorkerSlot
 from skilld.ingest.watch import Throttle
+from skilld.logs import get_logger
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import CANNOT_STORE, about_budget, about_dead
 from skilld.proposals.poll import Observing
@@ -37,7 +36,7 @@ from skilld.store.meta import DAEMON, LAST_ERROR
 from skilld.types import Proposal
 from skilld.worker.spawn import MiningWorker, Worker
 
-log = structlog.get_logger()
+log = get_logger()
 
 # Seconds between looks. Events make things quick; these make them sure.
 _SWEEP = 30

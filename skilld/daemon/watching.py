@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import structlog
-
 from skilld.daemon.messages import Changed, Message, Tick
 from skilld.ingest.discover import Root
 from skilld.ingest.watch import Watcher
+from skilld.logs import get_logger
 from skilld.store import connection
 
-log = structlog.get_logger()
+log = get_logger()
 
 
 class FolderWatch:

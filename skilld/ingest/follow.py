@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import structlog
-
 from skilld.agents import ADAPTERS
 from skilld.agents.block import Block
 from skilld.clock import rfc3339, seconds
@@ -18,12 +16,13 @@ from skilld.ingest import side_files
 from skilld.ingest.discover import FileStates, Folders, Root, is_text, transcripts
 from skilld.ingest.record import FileReading, OpenFile, OpenFiles, ParsingError, TurnWriter
 from skilld.ingest.source import Cursor, Look, Source, source_of
+from skilld.logs import get_logger
 from skilld.store import Store
 from skilld.store.meta import INSTALLED_AT
 from skilld.store.transcripts import StoredFile
 from skilld.types import Event, Turn
 
-log = structlog.get_logger()
+log = get_logger()
 
 _TOGETHER = 0.1  # seconds of reading that are written down in one transaction: each costs a sync of the disk
 _NO_TEXT = "its name is not UTF-8"

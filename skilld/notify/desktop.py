@@ -23,8 +23,7 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import structlog
-
+from skilld.logs import get_logger
 from skilld.notify.notice import REVIEW, Notice
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def _script(lines: Sequence[str], *arguments: str) -> list[str]:
     return ["osascript", *(part for line in lines for part in ("-e", line)), "--", *arguments]
 
 
-log = structlog.get_logger()
+log = get_logger()
 
 TITLE = "skilld"
 _SECONDS = 10.0

@@ -19,10 +19,10 @@ ROOT = Path(__file__).parents[2]
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
     ("types", "errors", "text", "clock", "words", "files", "codec"),
-    ("git", "markdown", "redact", "caller"),
+    ("git", "markdown", "redact", "caller", "logs"),
     ("agents", "batching", "skills", "notify"),
     ("classify", "edit", "mcp"),
-    ("settings", "paths", "logs", "console", "context", "protocol"),
+    ("settings", "paths", "console", "context", "protocol"),
     ("store", "crash", "service", "demo"),
     ("ingest",),
     ("pipeline", "targets"),
@@ -50,12 +50,13 @@ DOORS = {
     "pydantic_settings": ("skilld.settings",),
     "sqlite3": ("skilld.store", "skilld.ingest.rows"),
     "stringzilla": ("skilld.agents.block",),
+    "structlog": ("skilld.logs",),
     "textual": ("skilld.review",),
     "watchdog": ("skilld.ingest",),
     "yaml": ("skilld.exchange",),
 }
 IMPORT_NAMES = {"gitpython": "git", "pyyaml": "yaml"}  # where it is not the project's name with underscores
-HEAVY = {"litellm", "git", "textual", "mcp", "detect_secrets", "stringzilla"}
+HEAVY = {"litellm", "git", "textual", "mcp", "detect_secrets", "stringzilla", "rich"}
 
 
 def modules() -> dict[str, ast.Module]:
