@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.offline.coverage import contradicted, opposed_outright, says_already, stems, topic, turned_down
-from skilld.classify.offline.detector import Heard, listen, plain, still_standing
+from skilld.classify.offline.detector import Heard, listen, plain, spoken, still_standing
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.placement import points_to_rule, reacts, related, replacement, target_section
@@ -112,8 +112,10 @@ def _about(heard: Heard, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
         return True
     if len(skills) > 1 or not before:
         return False
-    taken_up = heard.cue is Cue.PRACTICE and bool(topic(change) & topic(before[-1]))
-    return taken_up or other_tongue(change, skill.text[:_OPENING])
+    if topic(change) & topic(before[-1]):
+        return True
+    opening = skill.text[:_OPENING]
+    return other_tongue(change, opening) or heard.language not in spoken(opening)
 
 
 def _update(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from skilld.classify.offline.coverage import TOPICS, choices, contradicted, renumbered, swapped, topic
 from skilld.classify.offline.detector import Heard
 from skilld.classify.offline.grammar import Cue
-from skilld.classify.offline.sections import Block, Lines, Section, body_of, sections
+from skilld.classify.offline.sections import Block, Lines, Section, body_of, front_of, sections
 from skilld.text import ended_like
 from skilld.types import Op, Operation, SkillDoc
 from skilld.words import stems
@@ -122,7 +122,7 @@ def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = 
     if _NAMED.search(heard.quote) or skill.name.replace("-", " ").lower() in heard.quote.lower():
         return True
     text = _prose(skill)
-    known = stems(f"{skill.name} {text}")
+    known = stems(f"{skill.name} {front_of(skill.text)} {text}")
     asked = stems(change)
     if _near(asked, known) or choices(change).keys() & choices(text).keys():
         return True
