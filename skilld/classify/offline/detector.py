@@ -128,7 +128,7 @@ def _plain(clause: Clause, turn: _Turn) -> Heard | None:
         rest = bare[opener.end() if opener else 0 :]
         if language.asks.match(rest):
             continue
-        if language.practice.search(rest):
+        if language.practice.search(rest) and not language.passing.search(rest):
             return _heard(clause, turn.text, language, Cue.PRACTICE, _MODEST)
         if commanded is None and len(rest) <= _PLAIN and language.commands.match(rest):
             commanded = _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)

@@ -129,6 +129,11 @@ class Language:
         return tuple((cue, strength, self._any_of(cue, kept=strength == KEPT)) for strength, cue in found)
 
     @cached_property
+    def passing(self) -> re.Pattern[str]:
+        """What is said of this time, or of how one likes it: no practice."""
+        return self._words("passing")
+
+    @cached_property
     def practice(self) -> re.Pattern[str]:
         """What is said of a whole kind of things."""
         return self._any_of(Cue.PRACTICE, kept=False)
