@@ -11,7 +11,7 @@ from typing import TypeVar
 from skilld.classify.offline.coverage import TOPICS, opposed
 from skilld.classify.offline.grammar import Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, without_quotations
-from skilld.classify.offline.sentences import Clause, clauses
+from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
 from skilld.types import Message, Update
 from skilld.words import stems
@@ -122,17 +122,26 @@ def _plain(clause: Clause, turn: _Turn) -> Heard | None:
     bare = fold(clause.text)
     if clause.question or turn.of_product or _ruled_out(bare, turn.languages):
         return None
-    commanded: Heard | None = None
+    for part in parts(clause):
+        for language in turn.languages:
+            rest = _behind_opener(fold(part.text), language)
+            if (
+                not language.asks.match(rest)
+                and (part is clause or language.finite.search(rest))
+                and language.practice.search(rest)
+                and not language.passing.search(rest)
+            ):
+                return _heard(part, turn.text, language, Cue.PRACTICE, _MODEST)
     for language in turn.languages:
-        opener = language.openers.match(bare)
-        rest = bare[opener.end() if opener else 0 :]
-        if language.asks.match(rest):
-            continue
-        if language.practice.search(rest) and not language.passing.search(rest):
-            return _heard(clause, turn.text, language, Cue.PRACTICE, _MODEST)
-        if commanded is None and len(rest) <= _PLAIN and language.commands.match(rest):
-            commanded = _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
-    return commanded
+        rest = _behind_opener(bare, language)
+        if len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest):
+            return _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
+    return None
+
+
+def _behind_opener(bare: str, language: Language) -> str:
+    opener = language.openers.match(bare)
+    return bare[opener.end() if opener else 0 :]
 
 
 def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
@@ -169,7 +178,8 @@ def spoken(text: str) -> list[Language]:
     words = {word.lower() for word in _LETTERS.findall(text)}
     counts = {code: len(words & language.marks) for code, language in by_code.items() if language.marks}
     most = max(counts.values(), default=0)
-    return [by_code["en"], *(by_code[code] for code, count in counts.items() if count and count == most)]
+    found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == most)))
+    return [by_code[code] for code in found]
 
 
 def _hear(clause: Clause, turn: _Turn) -> Heard | None:
@@ -177,8 +187,7 @@ def _hear(clause: Clause, turn: _Turn) -> Heard | None:
     of_product = turn.of_product or _of_product(bare, turn.languages)
     best: Heard | None = None
     for language in () if _ruled_out(bare, turn.languages) else turn.languages:
-        opener = language.openers.match(bare)
-        rest = bare[opener.end() if opener else 0 :]
+        rest = _behind_opener(bare, language)
         asks = bool(language.asks.match(rest))
         wonders = clause.question and not language.requests.search(bare)
         for cue, strength, pattern in language.heard:

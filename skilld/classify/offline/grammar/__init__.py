@@ -129,6 +129,11 @@ class Language:
         return tuple((cue, strength, self._any_of(cue, kept=strength == KEPT)) for strength, cue in found)
 
     @cached_property
+    def finite(self) -> re.Pattern[str]:
+        """What makes a sentence of a part of one."""
+        return self._words("finite", _ANYTHING)
+
+    @cached_property
     def passing(self) -> re.Pattern[str]:
         """What is said of this time, or of how one likes it: no practice."""
         return self._words("passing")
