@@ -32,6 +32,7 @@ _REASONS = {
     Cue.CONVENTION: "Stated as how it is done here.",
     Cue.CONDUCT: "Said of how the agent should behave.",
     Cue.PRACTICE: "Said of all of a kind.",
+    Cue.DROPPED: "Said to be done no more, or by somebody else.",
     Cue.CORRECTION: "Corrected what the skill says.",
     Cue.CONSENT: "Asked not to be done without consent.",
     Cue.REMINDER: "Said before.",
@@ -90,6 +91,8 @@ def _counts(said: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc], age
     if any(one.start == said.start for one in heard):
         return False
     change = phrase(said).text
+    if said.cue is Cue.DROPPED and any(related(said, change, skill) for skill in skills):
+        return True
     if said.cue is Cue.PRACTICE and any(_about(said, change, skill, skills, agent[-1:]) for skill in skills):
         return True
     for skill in skills:

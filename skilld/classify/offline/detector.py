@@ -93,7 +93,7 @@ def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
         return []
     heard = [one for clause in turn.clauses if (one := _plain(clause, turn)) is not None]
     # Behind a task, only what is said of all of a kind; the task itself says what it is about.
-    behind = [one for one in heard if one.cue is Cue.PRACTICE and one.start > turn.clauses[0].start]
+    behind = [one for one in heard if one.cue is not Cue.CORRECTION and one.start > turn.clauses[0].start]
     return _ends(behind if turn.ordered else heard, _MOST_HEARD)
 
 
@@ -120,23 +120,29 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
 
 def _plain(clause: Clause, turn: _Turn) -> Heard | None:
     bare = fold(clause.text)
-    if clause.question or turn.of_product or _ruled_out(bare, turn.languages):
+    if clause.question or _ruled_out(bare, turn.languages):
         return None
     for part in parts(clause):
         for language in turn.languages:
             rest = _behind_opener(fold(part.text), language)
-            if (
-                not language.asks.match(rest)
-                and (part is clause or language.finite.search(rest))
-                and language.practice.search(rest)
-                and not language.passing.search(rest)
-            ):
-                return _heard(part, turn.text, language, Cue.PRACTICE, _MODEST)
+            said_of = _said_of(rest, language, whole=part is clause)
+            if said_of and not _of_product(rest, turn.languages):
+                return _heard(part, turn.text, language, said_of, _MODEST)
     for language in turn.languages:
         rest = _behind_opener(bare, language)
-        if len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest):
+        commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
+        if commands and not turn.of_product:
             return _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
     return None
+
+
+def _said_of(rest: str, language: Language, *, whole: bool) -> Cue | None:
+    """Whether a part of a clause tells how a kind of things is done, or that it is done no more."""
+    if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
+        return None
+    if language.practice.search(rest):
+        return Cue.PRACTICE
+    return Cue.DROPPED if language.dropped.search(rest) else None
 
 
 def _behind_opener(bare: str, language: Language) -> str:
@@ -151,7 +157,7 @@ def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
 
 def _of_product(bare: str, languages: Sequence[Language]) -> bool:
     works = any(language.work.search(bare) for language in languages)  # tools have English names in any language
-    return not works and any(language.product.search(bare) for language in languages)
+    return not works and any(language.product.search(bare) or language.requires.search(bare) for language in languages)
 
 
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
@@ -219,7 +225,7 @@ def _led_astray(clause: Clause, languages: Sequence[Language]) -> bool:
     if not lead:
         return False
     once = len(lead) <= _LEAD and any(language.vetoes.search(lead) for language in languages)
-    return once or any(language.theirs.match(lead) for language in languages)
+    return once or any(language.theirs.match(lead) or language.stories.search(lead) for language in languages)
 
 
 def _is_order(typed: str, languages: Sequence[Language]) -> bool:
@@ -263,7 +269,7 @@ _REACH = 2  # turns back that "scratch that" can mean when it names nothing
 _TALK = stems(TOPICS["talk"])
 _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
-    r"never ?mind|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
+    r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it )?back|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
     re.IGNORECASE,
 )
 

@@ -35,6 +35,7 @@ class Cue(StrEnum):
     CONDUCT = "conduct"  # "do not assume", "when I ask you"
     REMINDER = "reminder"  # "I have told you before", "it is in the rules"
     PRACTICE = "practice"  # "scripts go in assets/js": no lasting word, but said of a whole kind of things
+    DROPPED = "dropped"  # "nobody opens the videos": counts where the skill in use speaks of it
     CORRECTION = "correction"  # no cue at all, but the skill in use says otherwise
 
 
@@ -124,8 +125,8 @@ class Language:
     @cached_property
     def heard(self) -> tuple[tuple[Cue, float, re.Pattern[str]], ...]:
         """What makes a clause lasting by itself, the surest first, each with how sure it makes us."""
-        ranked = [(cue, KEPT if kept else STRENGTH.get(cue, 0), cue is Cue.PRACTICE) for cue, kept in self.forms]
-        found = sorted(((strength, cue) for cue, strength, practice in ranked if not practice), key=lambda one: -one[0])
+        ranked = [(KEPT if kept else STRENGTH[cue], cue) for cue, kept in self.forms if cue in STRENGTH]
+        found = sorted(ranked, key=lambda one: -one[0])
         return tuple((cue, strength, self._any_of(cue, kept=strength == KEPT)) for strength, cue in found)
 
     @cached_property
@@ -142,6 +143,21 @@ class Language:
     def practice(self) -> re.Pattern[str]:
         """What is said of a whole kind of things."""
         return self._any_of(Cue.PRACTICE, kept=False)
+
+    @cached_property
+    def dropped(self) -> re.Pattern[str]:
+        """What is said of a thing that is needed no more, or is somebody else's now."""
+        return self._any_of(Cue.DROPPED, kept=False)
+
+    @cached_property
+    def requires(self) -> re.Pattern[str]:
+        """What a thing must do, which is a product as long as no word of the work stands beside it."""
+        return self._listed("required", "", "")
+
+    @cached_property
+    def stories(self) -> re.Pattern[str]:
+        """What tells of other times and places, however long it leads up to a clause."""
+        return self._words("stories")
 
     def patterns(self) -> list[re.Pattern[str]]:
         """Return every expression of the language, compiled."""
