@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.offline.coverage import contradicted, opposed_outright, says_already, stems, topic, turned_down
-from skilld.classify.offline.detector import Heard, listen, plain, spoken, still_standing
+from skilld.classify.offline.detector import Heard, builds, listen, of_work, plain, spoken, still_standing
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.placement import points_to_rule, reacts, related, replacement, target_section
@@ -39,6 +39,11 @@ _REASONS = {
 }
 
 
+# What is said of a product in the words of a rule: "never more than three", behind "the form should ask for the number".
+_OF_PRODUCTS = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.DROPPED})
+_TALK_OF_IT = 2  # turns that a talk about the product goes on
+
+
 class Offline:
     """The offline back-end."""
 
@@ -61,6 +66,8 @@ class Offline:
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
             heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
             heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
+            if any(builds(earlier.text) for earlier in messages[:i] if earlier.by_person and earlier.turn in _just_before(message.turn)):
+                heard = [one for one in heard if one.cue not in _OF_PRODUCTS or of_work(one.quote)]
             # With one skill in use there is no doubt which work an objection is about.
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
@@ -73,6 +80,10 @@ class Offline:
         """Return the operation that puts `update.change` in place of the line it contradicts; none where it adds."""
         operation = replacement(update.change, skill.text)
         return [operation] if operation else []
+
+
+def _just_before(turn: int) -> range:
+    return range(turn - _TALK_OF_IT, turn)
 
 
 def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:

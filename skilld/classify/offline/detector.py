@@ -160,6 +160,18 @@ def _of_product(bare: str, languages: Sequence[Language]) -> bool:
     return not works and any(language.product.search(bare) or language.requires.search(bare) for language in languages)
 
 
+def builds(text: str) -> bool:
+    """Whether `text`, one turn, begins with what a product must do, and says nothing of the work on it."""
+    begins, found = fold(text)[:_LONGEST], spoken(text)
+    asks_for = any(language.theirs.match(begins) or language.requires.match(begins) for language in found)
+    return asks_for and not any(language.work.search(begins) for language in found)
+
+
+def of_work(text: str) -> bool:
+    """Whether `text` names a part of the work, in any language it may be in."""
+    return any(language.work.search(text) for language in spoken(text))
+
+
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
     """Return the clauses of `text` that take something back."""
     typed = typed_part(text, agent_texts)
