@@ -122,18 +122,27 @@ def _plain(clause: Clause, turn: _Turn) -> Heard | None:
     bare = fold(clause.text)
     if clause.question or _ruled_out(bare, turn.languages):
         return None
+    before: Clause | None = None
     for part in parts(clause):
         for language in turn.languages:
             rest = _behind_opener(fold(part.text), language)
             said_of = _said_of(rest, language, whole=part is clause)
             if said_of and not _of_product(rest, turn.languages):
-                return _heard(part, turn.text, language, said_of, _MODEST)
+                meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
+                return _heard(meant, turn.text, language, said_of, _MODEST)
+        before = None if part is clause else part
     for language in turn.languages:
         rest = _behind_opener(bare, language)
         commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
         if commands and not turn.of_product:
             return _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
     return None
+
+
+def _reaching_back(before: Clause, part: Clause, clause: Clause) -> Clause:
+    """Return the stretch of `clause` from the one part to the end of the other: "in brackets, that is our way"."""
+    end = part.start + len(part.text) - clause.start
+    return replace(part, text=clause.text[before.start - clause.start : end], start=before.start)
 
 
 def _said_of(rest: str, language: Language, *, whole: bool) -> Cue | None:

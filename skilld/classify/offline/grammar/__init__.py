@@ -135,6 +135,11 @@ class Language:
         return self._words("finite", _ANYTHING)
 
     @cached_property
+    def back(self) -> re.Pattern[str]:
+        """What says of the part before it that it is how things are done."""
+        return self._listed("back", "^", self._bound)
+
+    @cached_property
     def passing(self) -> re.Pattern[str]:
         """What is said of this time, or of how one likes it: no practice."""
         return self._words("passing")
