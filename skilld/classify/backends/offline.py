@@ -14,7 +14,7 @@ from skilld.classify.offline.coverage import contradicted, opposed_outright, say
 from skilld.classify.offline.detector import Heard, builds, listen, of_work, plain, spoken, still_standing
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.offline.placement import points_to_rule, reacts, related, replacement, target_section
+from skilld.classify.offline.placement import described, points_to_rule, reacts, related, replacement, target_section
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import other_tongue
 
@@ -66,7 +66,7 @@ class Offline:
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
             heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
             heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
-            if any(builds(earlier.text) for earlier in messages[:i] if earlier.by_person and earlier.turn in _just_before(message.turn)):
+            if any(builds(earlier) for earlier in _just_before(messages[:i])):
                 heard = [one for one in heard if one.cue not in _OF_PRODUCTS or of_work(one.quote)]
             # With one skill in use there is no doubt which work an objection is about.
             answered = skills[0] if len(skills) == 1 and agent else None
@@ -82,8 +82,9 @@ class Offline:
         return [operation] if operation else []
 
 
-def _just_before(turn: int) -> range:
-    return range(turn - _TALK_OF_IT, turn)
+def _just_before(messages: Sequence[Message]) -> list[str]:
+    """Return the person's last turns, as far as a talk about the product reaches."""
+    return [message.text for message in messages if message.turn is not None][-_TALK_OF_IT:]
 
 
 def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
@@ -124,7 +125,11 @@ def _about(heard: Heard, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
         return False  # "the red one, not the blue one": of what the skill wants nothing is turned down
     if related(heard, change, skill, before):
         return True
-    if len(skills) > 1 or not before:
+    if len(skills) > 1:
+        return False
+    if described(change, skill):
+        return True
+    if not before:
         return False
     if topic(change) & topic(before[-1]):
         return True

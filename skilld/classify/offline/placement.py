@@ -122,12 +122,17 @@ def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = 
     if _NAMED.search(heard.quote) or skill.name.replace("-", " ").lower() in heard.quote.lower():
         return True
     text = _prose(skill)
-    known = stems(f"{skill.name} {front_of(skill.text)} {text}")
+    known = stems(f"{skill.name} {text}")
     asked = stems(change)
     if _near(asked, known) or choices(change).keys() & choices(text).keys():
         return True
     # What is said right after work that the skill guides is about that work.
     return len(stems(" ".join(before)) & known - _WEAK) >= _COMMON_SHARE
+
+
+def described(change: str, skill: SkillDoc) -> bool:
+    """Whether `change` has to do with what `skill` says it is for."""
+    return _near(stems(change), stems(front_of(skill.text)))
 
 
 def reacts(heard: Heard, turn: str) -> bool:
