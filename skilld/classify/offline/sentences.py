@@ -80,7 +80,9 @@ _ASKED = re.compile(
 _LONGEST_LEAD = 500  # characters
 _RUN_ON, _SHORTEST = 240, 12  # characters
 _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
-_SEAM = re.compile(r"(?<!\s)\s*+(?:[,:;]\s++|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)")
+_SEAM = re.compile(
+    r"(?<!\s)\s*+(?:[,:;]\s++|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)"
+)
 _CONDITION = re.compile(
     r"\W*(?:(?:and|but|so|ok|okay|please|also|no|yes)\W+)*(?:when|whenever|if|before|after|for|in|on|every|each|once|"
     r"unless|until|while|as|with|since|because|from|next|any|going|moving)\b",
