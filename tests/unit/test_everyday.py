@@ -100,10 +100,10 @@ def test_a_story_is_none_however_long_it_leads_up(story: str) -> None:
     assert changes("api-service", story) == []
 
 
-@pytest.mark.parametrize(("said", "heard"), [("nobody reads the wiki", True), ("nobody reads the newspaper", False)])
-def test_what_is_needed_no_more_counts_where_the_skill_speaks_of_it(said: str, heard: bool) -> None:
+def test_what_is_needed_no_more_counts_where_the_skill_speaks_of_it() -> None:
     """Part 4: a thing that the skill asks for, and that nobody uses."""
-    assert bool(changes("api-service", said)) is heard
+    assert changes("api-service", "nobody reads the wiki") == ["Nobody reads the wiki."]
+    assert changes("api-service", "nobody reads the newspaper") == []
 
 
 def test_no_language_is_asked_twice_and_english_beside_no_other() -> None:

@@ -39,7 +39,7 @@ _REASONS = {
 }
 
 
-# What is said of a product in the words of a rule: "never more than three", behind "the form should ask for the number".
+# What a product can be told in the words of a rule: "never more than three", behind "the form should ask for a number".
 _OF_PRODUCTS = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.DROPPED})
 _TALK_OF_IT = 2  # turns that a talk about the product goes on
 

@@ -42,7 +42,8 @@ _GOES_ON = re.compile(
       | (?:salvo|excepto|a\s+menos\s+que|exceto|a\s+n[aã]o\s+ser|sauf|[aà]\s+moins|hormis|außer|es\s+sei\s+denn|
             tranne|a\s+meno\s+che|кроме|за\s+исключением|если\s+только\s+не|chyba\s+że|oprócz|kromě|leda|trừ)\b
       | 除非|除了|但.{0,6}除外|ただし|다만|단,
-      | (?:and\s+)?(?:always|never|ever|everywhere|all\s+of\s+them|no\s+exceptions?|from\s+now\s+on|every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
+      | (?:and\s+)?(?:always|never|ever|everywhere|all\s+of\s+them|no\s+exceptions?|from\s+now\s+on|
+            every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
             siempre|nunca|sempre|toujours|immer|всегда|никогда|vždy|zawsze|luôn)\s*(?:[.!]|$)
     )""",
     re.VERBOSE | re.IGNORECASE,

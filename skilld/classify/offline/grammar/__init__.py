@@ -183,7 +183,7 @@ class Language:
 
     def _any_of(self, cue: Cue, *, kept: bool) -> re.Pattern[str]:
         forms = self.forms.get((cue, kept), ())
-        # One by one, 70 forms were tried at each place of a clause, and a list that 20 begin with was compiled 20 times.
+        # One by one, 70 forms were tried at each place of a clause; a list that 20 begin with was compiled 20 times.
         begins: dict[str, list[str]] = {}
         for form in forms:
             if form.startswith("^") and (head := _HEAD.match(form, 1)):
