@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skilld.classify.backends.offline import Offline
-from skilld.classify.offline.detector import listen, plain
+from skilld.classify.offline.detector import listen, plain, spoken
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.verify import verify
 from skilld.types import Message, SkillDoc
@@ -32,25 +32,83 @@ def proposed(skill: str, agent: str, said: str) -> bool:
     return bool(verify(Offline().detect(messages, [doc]), messages, [doc]).proposed)
 
 
-def by_tag(half: int) -> dict[str, list[bool]]:
+def by_tag(name: str, half: int | None = None) -> dict[str, list[bool]]:
     found: dict[str, list[bool]] = {}
-    for line in lines("cases.txt"):
+    for line in lines(name):
         if not line.startswith("#"):
             tag, _, skill, agent, said = line.split("|", 4)
-            if int(sha1(said.encode(), usedforsecurity=False).hexdigest(), 16) % 2 == half:
+            if half is None or int(sha1(said.encode(), usedforsecurity=False).hexdigest(), 16) % 2 == half:
                 found.setdefault(tag, []).append(proposed(skill, agent, said))
     return found
 
 
 @pytest.mark.parametrize("half", [0, 1])
 def test_everyday_words_are_proposed_and_what_looks_like_them_is_not(half: int) -> None:
-    found = by_tag(half)
+    found = by_tag("cases.txt", half)
     right = sum(sum(found[tag]) for tag in LASTING)
     wrong = sum(sum(cases) for tag, cases in found.items() if tag not in LASTING)
     assert right / (right + wrong) >= 0.9
     assert sum(found["explicit"]) / len(found["explicit"]) >= 0.75
     assert sum(found["plain"]) / len(found["plain"]) >= 0.35
     assert sum(found["mixed"]) / len(found["mixed"]) >= 0.25
+
+
+def test_the_ways_to_lay_down_a_rule_are_heard_in_sixteen_languages() -> None:
+    """Part 4: families of constructions, written before anybody looked at what the grammar made of them."""
+    found = by_tag("families.txt")
+    right = sum(sum(found[tag]) for tag in LASTING)
+    wrong = sum(sum(cases) for tag, cases in found.items() if tag not in LASTING)
+    assert right / (right + wrong) >= 0.97
+    assert sum(found["explicit"]) / len(found["explicit"]) >= 0.88
+    assert sum(found["plain"]) / len(found["plain"]) >= 0.7
+    assert sum(found["mixed"]) / len(found["mixed"]) >= 0.6
+
+
+def changes(skill: str, *said: str) -> list[str]:
+    """What would be proposed of the person's turns `said`, the agent answering each."""
+    messages = [Message("Done.")]
+    for number, text in enumerate(said, 1):
+        messages += [Message(text, turn=number), Message("Done.")]
+    doc = SkillDoc(1, skill, f"/skills/{skill}/SKILL.md", SKILLS[skill])
+    checked = verify(Offline().detect(messages, [doc]), messages, [doc]).proposed
+    return [one.update.change for one in checked]
+
+
+def test_a_talk_about_the_product_goes_on_in_the_next_turns() -> None:
+    """Part 4: "never more than three" lays down what is built as long as that is the talk."""
+    rule = "never give more than three items on a page"
+    assert changes("newsletter", "the form should ask for the first name", rule) == []
+    assert changes("newsletter", "thanks", rule) == ["Never give more than three items on a page."]
+    assert changes("newsletter", "the form should ask for the first name", "ok", "yes", rule) != []
+
+
+def test_what_a_sentence_says_is_the_custom_is_quoted_with_it() -> None:
+    """Part 4: "that is our way" means the part before it."""
+    (change,) = changes("data-analysis", "now the widths, give the error of the mean in brackets, that's how we do it")
+    assert "in brackets" in change
+
+
+@pytest.mark.parametrize(
+    "story",
+    [
+        "at my old job in the big city we always had to submit everything as a printed report, never as a csv",
+        "my brother's shop makes them test on eleven phones each sprint and never merge on a friday",
+    ],
+)
+def test_a_story_is_none_however_long_it_leads_up(story: str) -> None:
+    assert changes("data-analysis", story) == []
+    assert changes("api-service", story) == []
+
+
+def test_what_is_needed_no_more_counts_where_the_skill_speaks_of_it() -> None:
+    """Part 4: a thing that the skill asks for, and that nobody uses."""
+    assert changes("api-service", "nobody reads the wiki") == ["Nobody reads the wiki."]
+    assert changes("api-service", "nobody reads the newspaper") == []
+
+
+def test_no_language_is_asked_twice_and_english_beside_no_other() -> None:
+    assert [one.code for one in spoken("please do not put the date on it, they have it from the list")] == ["en"]
+    assert [one.code for one in spoken("bundan sonra raporları bana da gönder")] == ["en", "tr"]
 
 
 def practices(said: str) -> bool:

@@ -224,7 +224,7 @@ def test_what_is_taken_back_is_heard_as_that(text: str) -> None:
 def test_every_language_has_openers_and_says_how_it_takes_back() -> None:
     assert [language.code for language in languages().values() if not language.heard] == []
     assert [language.code for language in languages().values() if language.retracts.pattern == "(?!)"] == []
-    assert len(languages()) == 14
+    assert len(languages()) == 16
 
 
 def test_many_blank_lines_take_no_longer_than_as_many_letters() -> None:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
 from skilld.classify.offline.coverage import contradicted, opposed_outright, says_already, stems, topic, turned_down
-from skilld.classify.offline.detector import Heard, listen, plain, still_standing
+from skilld.classify.offline.detector import Heard, builds, listen, of_work, plain, spoken, still_standing
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
-from skilld.classify.offline.placement import points_to_rule, reacts, related, replacement, target_section
+from skilld.classify.offline.placement import described, points_to_rule, reacts, related, replacement, target_section
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import other_tongue
 
@@ -32,10 +32,16 @@ _REASONS = {
     Cue.CONVENTION: "Stated as how it is done here.",
     Cue.CONDUCT: "Said of how the agent should behave.",
     Cue.PRACTICE: "Said of all of a kind.",
+    Cue.DROPPED: "Said to be done no more, or by somebody else.",
     Cue.CORRECTION: "Corrected what the skill says.",
     Cue.CONSENT: "Asked not to be done without consent.",
     Cue.REMINDER: "Said before.",
 }
+
+
+# What a product can be told in the words of a rule: "never more than three", behind "the form should ask for a number".
+_OF_PRODUCTS = frozenset({Cue.ADVERB, Cue.PRACTICE, Cue.PREFERENCE, Cue.DROPPED})
+_TALK_OF_IT = 2  # turns that a talk about the product goes on
 
 
 class Offline:
@@ -60,6 +66,8 @@ class Offline:
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
             heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
             heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
+            if any(builds(earlier) for earlier in _just_before(messages[:i])):
+                heard = [one for one in heard if one.cue not in _OF_PRODUCTS or of_work(one.quote)]
             # With one skill in use there is no doubt which work an objection is about.
             answered = skills[0] if len(skills) == 1 and agent else None
             updates += [
@@ -72,6 +80,11 @@ class Offline:
         """Return the operation that puts `update.change` in place of the line it contradicts; none where it adds."""
         operation = replacement(update.change, skill.text)
         return [operation] if operation else []
+
+
+def _just_before(messages: Sequence[Message]) -> list[str]:
+    """Return the person's last turns, as far as a talk about the product reaches."""
+    return [message.text for message in messages if message.turn is not None][-_TALK_OF_IT:]
 
 
 def _in_use(skills: Sequence[SkillDoc], turn: int) -> list[SkillDoc]:
@@ -90,6 +103,8 @@ def _counts(said: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc], age
     if any(one.start == said.start for one in heard):
         return False
     change = phrase(said).text
+    if said.cue is Cue.DROPPED and any(related(said, change, skill) for skill in skills):
+        return True
     if said.cue is Cue.PRACTICE and any(_about(said, change, skill, skills, agent[-1:]) for skill in skills):
         return True
     for skill in skills:
@@ -110,10 +125,16 @@ def _about(heard: Heard, change: str, skill: SkillDoc, skills: Sequence[SkillDoc
         return False  # "the red one, not the blue one": of what the skill wants nothing is turned down
     if related(heard, change, skill, before):
         return True
-    if len(skills) > 1 or not before:
+    if len(skills) > 1:
         return False
-    taken_up = heard.cue is Cue.PRACTICE and bool(topic(change) & topic(before[-1]))
-    return taken_up or other_tongue(change, skill.text[:_OPENING])
+    if described(change, skill):
+        return True
+    if not before:
+        return False
+    if topic(change) & topic(before[-1]):
+        return True
+    opening = skill.text[:_OPENING]
+    return other_tongue(change, opening) or heard.language not in spoken(opening)
 
 
 def _update(

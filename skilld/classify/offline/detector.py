@@ -11,7 +11,7 @@ from typing import TypeVar
 from skilld.classify.offline.coverage import TOPICS, opposed
 from skilld.classify.offline.grammar import Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, without_quotations
-from skilld.classify.offline.sentences import Clause, clauses
+from skilld.classify.offline.sentences import Clause, clauses, parts
 from skilld.text import fold
 from skilld.types import Message, Update
 from skilld.words import stems
@@ -93,7 +93,7 @@ def plain(text: str, agent_texts: Sequence[str] = ()) -> list[Heard]:
         return []
     heard = [one for clause in turn.clauses if (one := _plain(clause, turn)) is not None]
     # Behind a task, only what is said of all of a kind; the task itself says what it is about.
-    behind = [one for one in heard if one.cue is Cue.PRACTICE and one.start > turn.clauses[0].start]
+    behind = [one for one in heard if one.cue is not Cue.CORRECTION and one.start > turn.clauses[0].start]
     return _ends(behind if turn.ordered else heard, _MOST_HEARD)
 
 
@@ -120,19 +120,43 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
 
 def _plain(clause: Clause, turn: _Turn) -> Heard | None:
     bare = fold(clause.text)
-    if clause.question or turn.of_product or _ruled_out(bare, turn.languages):
+    if clause.question or _ruled_out(bare, turn.languages):
         return None
-    commanded: Heard | None = None
+    before: Clause | None = None
+    for part in parts(clause):
+        for language in turn.languages:
+            rest = _behind_opener(fold(part.text), language)
+            said_of = _said_of(rest, language, whole=part is clause)
+            if said_of and not _of_product(rest, turn.languages):
+                meant = _reaching_back(before, part, clause) if before and language.back.match(rest) else part
+                return _heard(meant, turn.text, language, said_of, _MODEST)
+        before = None if part is clause else part
     for language in turn.languages:
-        opener = language.openers.match(bare)
-        rest = bare[opener.end() if opener else 0 :]
-        if language.asks.match(rest):
-            continue
-        if language.practice.search(rest):
-            return _heard(clause, turn.text, language, Cue.PRACTICE, _MODEST)
-        if commanded is None and len(rest) <= _PLAIN and language.commands.match(rest):
-            commanded = _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
-    return commanded
+        rest = _behind_opener(bare, language)
+        commands = len(rest) <= _PLAIN and not language.asks.match(rest) and language.commands.match(rest)
+        if commands and not turn.of_product:
+            return _heard(clause, turn.text, language, Cue.CORRECTION, _MODEST)
+    return None
+
+
+def _reaching_back(before: Clause, part: Clause, clause: Clause) -> Clause:
+    """Return the stretch of `clause` from the one part to the end of the other: "in brackets, that is our way"."""
+    end = part.start + len(part.text) - clause.start
+    return replace(part, text=clause.text[before.start - clause.start : end], start=before.start)
+
+
+def _said_of(rest: str, language: Language, *, whole: bool) -> Cue | None:
+    """Whether a part of a clause tells how a kind of things is done, or that it is done no more."""
+    if language.asks.match(rest) or language.passing.search(rest) or not (whole or language.finite.search(rest)):
+        return None
+    if language.practice.search(rest):
+        return Cue.PRACTICE
+    return Cue.DROPPED if language.dropped.search(rest) else None
+
+
+def _behind_opener(bare: str, language: Language) -> str:
+    opener = language.openers.match(bare)
+    return bare[opener.end() if opener else 0 :]
 
 
 def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
@@ -142,7 +166,19 @@ def _ruled_out(bare: str, languages: Sequence[Language]) -> bool:
 
 def _of_product(bare: str, languages: Sequence[Language]) -> bool:
     works = any(language.work.search(bare) for language in languages)  # tools have English names in any language
-    return not works and any(language.product.search(bare) for language in languages)
+    return not works and any(language.product.search(bare) or language.requires.search(bare) for language in languages)
+
+
+def builds(text: str) -> bool:
+    """Whether `text`, one turn, begins with what a product must do, and says nothing of the work on it."""
+    begins, found = fold(text)[:_LONGEST], spoken(text)
+    asks_for = any(language.theirs.match(begins) or language.requires.match(begins) for language in found)
+    return asks_for and not any(language.work.search(begins) for language in found)
+
+
+def of_work(text: str) -> bool:
+    """Whether `text` names a part of the work, in any language it may be in."""
+    return any(language.work.search(text) for language in spoken(text))
 
 
 def retractions(text: str, agent_texts: Sequence[str] = ()) -> list[str]:
@@ -169,7 +205,8 @@ def spoken(text: str) -> list[Language]:
     words = {word.lower() for word in _LETTERS.findall(text)}
     counts = {code: len(words & language.marks) for code, language in by_code.items() if language.marks}
     most = max(counts.values(), default=0)
-    return [by_code["en"], *(by_code[code] for code, count in counts.items() if count and count == most)]
+    found = dict.fromkeys(("en", *(code for code, count in counts.items() if count and count == most)))
+    return [by_code[code] for code in found]
 
 
 def _hear(clause: Clause, turn: _Turn) -> Heard | None:
@@ -177,8 +214,7 @@ def _hear(clause: Clause, turn: _Turn) -> Heard | None:
     of_product = turn.of_product or _of_product(bare, turn.languages)
     best: Heard | None = None
     for language in () if _ruled_out(bare, turn.languages) else turn.languages:
-        opener = language.openers.match(bare)
-        rest = bare[opener.end() if opener else 0 :]
+        rest = _behind_opener(bare, language)
         asks = bool(language.asks.match(rest))
         wonders = clause.question and not language.requests.search(bare)
         for cue, strength, pattern in language.heard:
@@ -210,7 +246,7 @@ def _led_astray(clause: Clause, languages: Sequence[Language]) -> bool:
     if not lead:
         return False
     once = len(lead) <= _LEAD and any(language.vetoes.search(lead) for language in languages)
-    return once or any(language.theirs.match(lead) for language in languages)
+    return once or any(language.theirs.match(lead) or language.stories.search(lead) for language in languages)
 
 
 def _is_order(typed: str, languages: Sequence[Language]) -> bool:
@@ -254,7 +290,8 @@ _REACH = 2  # turns back that "scratch that" can mean when it names nothing
 _TALK = stems(TOPICS["talk"])
 _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
-    r"never ?mind|olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
+    r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it )?back|"
+    r"olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
     re.IGNORECASE,
 )
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from skilld.classify.offline.coverage import TOPICS, choices, contradicted, renumbered, swapped, topic
 from skilld.classify.offline.detector import Heard
 from skilld.classify.offline.grammar import Cue
-from skilld.classify.offline.sections import Block, Lines, Section, body_of, sections
+from skilld.classify.offline.sections import Block, Lines, Section, body_of, front_of, sections
 from skilld.text import ended_like
 from skilld.types import Op, Operation, SkillDoc
 from skilld.words import stems
@@ -128,6 +128,11 @@ def related(heard: Heard, change: str, skill: SkillDoc, before: Sequence[str] = 
         return True
     # What is said right after work that the skill guides is about that work.
     return len(stems(" ".join(before)) & known - _WEAK) >= _COMMON_SHARE
+
+
+def described(change: str, skill: SkillDoc) -> bool:
+    """Whether `change` has to do with what `skill` says it is for."""
+    return _near(stems(change), stems(front_of(skill.text)))
 
 
 def reacts(heard: Heard, turn: str) -> bool:

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from skilld.errors import SkilldError
 from skilld.markdown import structure
-from skilld.markdown.skill_file import Line, parse
+from skilld.markdown.skill_file import Line, SkillFile, parse
 from skilld.markdown.structure import Role, list_item, roles
 
 _OTHER = re.compile(r"\s*(?:\||<|!\[|\[[^\]]+\]:|---+\s*$|\*\*\*+\s*$|___+\s*$|>)")
@@ -66,6 +66,12 @@ def body_of(text: str) -> list[str]:
     return [line.text for line in _body(text)]
 
 
+def front_of(text: str) -> str:
+    """Return the front matter of a skill, which says what it is for; none where it cannot be taken apart."""
+    parsed = _parsed(text)
+    return parsed.front if parsed else ""
+
+
 def sections(text: str) -> list[Section]:
     """Return the sections of a skill's body in order; one without a heading where it has none."""
     body = _body(text)
@@ -77,10 +83,15 @@ def sections(text: str) -> list[Section]:
 
 
 def _body(text: str) -> Sequence[Line]:
+    parsed = _parsed(text)
+    return parsed.body if parsed else ()
+
+
+def _parsed(text: str) -> SkillFile | None:
     try:
-        return parse(text.encode("utf-8", "replace")).body
+        return parse(text.encode("utf-8", "replace"))
     except SkilldError:
-        return ()
+        return None
 
 
 def _blocks(body: Sequence[Line], kinds: Sequence[Role], start: int, end: int) -> Iterator[Lines]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 
@@ -42,7 +42,8 @@ _GOES_ON = re.compile(
       | (?:salvo|excepto|a\s+menos\s+que|exceto|a\s+n[aã]o\s+ser|sauf|[aà]\s+moins|hormis|außer|es\s+sei\s+denn|
             tranne|a\s+meno\s+che|кроме|за\s+исключением|если\s+только\s+не|chyba\s+że|oprócz|kromě|leda|trừ)\b
       | 除非|除了|但.{0,6}除外|ただし|다만|단,
-      | (?:and\s+)?(?:always|never|from\s+now\s+on|every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
+      | (?:and\s+)?(?:always|never|ever|everywhere|all\s+of\s+them|no\s+exceptions?|from\s+now\s+on|
+            every\s+(?:single\s+)?time|each\s+time|in\s+(?:the\s+)?future|
             siempre|nunca|sempre|toujours|immer|всегда|никогда|vždy|zawsze|luôn)\s*(?:[.!]|$)
     )""",
     re.VERBOSE | re.IGNORECASE,
@@ -80,6 +81,9 @@ _ASKED = re.compile(
 _LONGEST_LEAD = 500  # characters
 _RUN_ON, _SHORTEST = 240, 12  # characters
 _COMMA = re.compile(r"(?<!\s)\s*+(?:,\s++|，\s*+)")
+_SEAM = re.compile(
+    r"(?<!\s)\s*+(?:[,:;]\s++|[，：；、]\s*+|(?<=\s)[-–—]{1,2}\s++|(?<=\s)(?:so|but|because|cause|since)\s++)"
+)
 _CONDITION = re.compile(
     r"\W*(?:(?:and|but|so|ok|okay|please|also|no|yes)\W+)*(?:when|whenever|if|before|after|for|in|on|every|each|once|"
     r"unless|until|while|as|with|since|because|from|next|any|going|moving)\b",
@@ -96,6 +100,18 @@ def clauses(text: str) -> Iterator[Clause]:
             bullet = _BULLET.match(line)
             yield from _of_line(line, offset, bullet.end() if bullet else 0)
         offset += len(line) + 1
+
+
+def parts(clause: Clause) -> Iterator[Clause]:
+    """Yield the clause whole, then what stands between its commas, colons and dashes: a reason, and then the rule."""
+    yield clause
+    begin = 0
+    for seam in (*_SEAM.finditer(clause.text), None):
+        end = seam.start() if seam else len(clause.text)
+        first, last = _trimmed(clause.text, begin, end)
+        if last - first >= _SHORTEST and last - first < len(clause.text):
+            yield replace(clause, text=clause.text[first:last], start=clause.start + first)
+        begin = seam.end() if seam else end
 
 
 def _of_line(line: str, offset: int, begin: int) -> Iterator[Clause]:

@@ -18,6 +18,7 @@ _HERE = Path(__file__).parent
 _SHARED = "forms"  # the file of what several languages share
 _BLANK = re.compile(r" +(\??)")
 _NAME = re.compile(r"(?<!\(\?)<([a-z_]+)>")
+_HEAD = re.compile(r"(?:\(\?!<[a-z_]+>\\b\)|<[a-z_]+>)*")  # the lists that a form begins with, or must not
 _NOTHING, _ANYTHING = "(?!)", ""
 _NESTING = 5  # lists inside lists
 
@@ -35,6 +36,7 @@ class Cue(StrEnum):
     CONDUCT = "conduct"  # "do not assume", "when I ask you"
     REMINDER = "reminder"  # "I have told you before", "it is in the rules"
     PRACTICE = "practice"  # "scripts go in assets/js": no lasting word, but said of a whole kind of things
+    DROPPED = "dropped"  # "nobody opens the videos": counts where the skill in use speaks of it
     CORRECTION = "correction"  # no cue at all, but the skill in use says otherwise
 
 
@@ -124,14 +126,44 @@ class Language:
     @cached_property
     def heard(self) -> tuple[tuple[Cue, float, re.Pattern[str]], ...]:
         """What makes a clause lasting by itself, the surest first, each with how sure it makes us."""
-        ranked = [(cue, KEPT if kept else STRENGTH.get(cue, 0), cue is Cue.PRACTICE) for cue, kept in self.forms]
-        found = sorted(((strength, cue) for cue, strength, practice in ranked if not practice), key=lambda one: -one[0])
+        ranked = [(KEPT if kept else STRENGTH[cue], cue) for cue, kept in self.forms if cue in STRENGTH]
+        found = sorted(ranked, key=lambda one: -one[0])
         return tuple((cue, strength, self._any_of(cue, kept=strength == KEPT)) for strength, cue in found)
+
+    @cached_property
+    def finite(self) -> re.Pattern[str]:
+        """What makes a sentence of a part of one."""
+        return self._words("finite", _ANYTHING)
+
+    @cached_property
+    def back(self) -> re.Pattern[str]:
+        """What says of the part before it that it is how things are done."""
+        return self._listed("back", "^", self._bound)
+
+    @cached_property
+    def passing(self) -> re.Pattern[str]:
+        """What is said of this time, or of how one likes it: no practice."""
+        return self._words("passing")
 
     @cached_property
     def practice(self) -> re.Pattern[str]:
         """What is said of a whole kind of things."""
         return self._any_of(Cue.PRACTICE, kept=False)
+
+    @cached_property
+    def dropped(self) -> re.Pattern[str]:
+        """What is said of a thing that is needed no more, or is somebody else's now."""
+        return self._any_of(Cue.DROPPED, kept=False)
+
+    @cached_property
+    def requires(self) -> re.Pattern[str]:
+        """What a thing must do, which is a product as long as no word of the work stands beside it."""
+        return self._listed("required", "", "")
+
+    @cached_property
+    def stories(self) -> re.Pattern[str]:
+        """What tells of other times and places, however long it leads up to a clause."""
+        return self._words("stories")
 
     def patterns(self) -> list[re.Pattern[str]]:
         """Return every expression of the language, compiled."""
@@ -150,7 +182,15 @@ class Language:
         return self._compiled(f"{before}<{name}>{after}" if self.lists.get(name) else missing)
 
     def _any_of(self, cue: Cue, *, kept: bool) -> re.Pattern[str]:
-        return self._compiled("|".join(self.forms.get((cue, kept), ())) or _NOTHING)
+        forms = self.forms.get((cue, kept), ())
+        # One by one, 70 forms were tried at each place of a clause; a list that 20 begin with was compiled 20 times.
+        begins: dict[str, list[str]] = {}
+        for form in forms:
+            if form.startswith("^") and (head := _HEAD.match(form, 1)):
+                begins.setdefault(head[0], []).append(form[head.end() :])
+        together = "|".join(f"{head}(?:{'|'.join(rests)})" for head, rests in begins.items())
+        anywhere = [form for form in forms if not form.startswith("^")]
+        return self._compiled("|".join([*anywhere, *([f"^(?:{together})"] if together else [])]) or _NOTHING)
 
     def _compiled(self, source: str) -> re.Pattern[str]:
         for _ in range(_NESTING):
