@@ -96,6 +96,8 @@ def test_a_word_goes_into_claude_md_and_has_all_that_a_skills_has(home: Path, tm
     assert said(home, project, program, "Use pnpm in this repository, always!", PNPM) == []
     note = program.json("proposals", "--state", "said")[0]
     assert (note["note"], note["commit"]) == ("CLAUDE.md:9 says it already", "")
+    (again,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]
+    assert "CLAUDE.md:9" in again["detail"]
 
     assert program.run("revert", one["id"]).returncode == 0
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
