@@ -9,6 +9,7 @@ from pathlib import Path
 from posixpath import basename, dirname
 
 from skilld.classify.offline.coverage import chosen_part, opposed
+from skilld.classify.offline.placement import target_section
 from skilld.classify.verify import Checked
 from skilld.context import Context, LoadedFile, Scope
 from skilld.ingest.discover import skill_places
@@ -66,11 +67,16 @@ class JobPlaces:
         if skill is None:
             return item
         ref = choose(typed, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
-        number = next((one.doc.number for one in self.files if one.ref is ref), None)
-        change = item.update.change
-        if skill.ref.name.casefold() not in change.casefold():
-            change = f"When using {skill.ref.name}: {change[:1].lower()}{change[1:]}"
-        return replace(item, update=replace(item.update, skill=number, section="", change=change))
+        doc = next((one.doc for one in self.files if one.ref is ref), None)
+        name, change = skill.ref.name, item.update.change
+        # Many a skill has the name of a thing: "write notes in the past tense" names no skill.
+        if not re.search(
+            rf"\b(?:using|skill)\W+{re.escape(name)}\b|\b{re.escape(name)}\W+skill\b", change, re.IGNORECASE
+        ):
+            change = f"When using {name}: {change[:1].lower()}{change[1:]}"
+        section = target_section(change, doc.text).heading if doc is not None and doc.text.strip() else ""
+        number = None if doc is None else doc.number
+        return replace(item, update=replace(item.update, skill=number, section=section, change=change))
 
     def said_before(self, updates: Sequence[Update]) -> list[Evidence]:
         """Return where other sessions said what these updates say."""
