@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -42,6 +43,7 @@ class Judge(StubAgents):
         super().__init__()
         self.refuses = refuses
         self.judged: list[str] = []
+        self.offered = 0  # questions that gave the model tools
 
     def answer_post(self, request: Handler, body: bytes) -> None:
         if self.refuses and MARK.encode() in body:
@@ -54,8 +56,8 @@ class Judge(StubAgents):
         question = json.dumps(asked.body)
         if MARK not in question:
             return super()._next_step(asked)
-        assert not asked.has_tools, "a question gives the model nothing to do"
         self.judged.append(question)
+        self.offered += asked.has_tools
         if "<improvements>" in question:
             return Say(operations())
         return Say(NOTHING if f"- {CHANGE}" in question else updates())
@@ -103,7 +105,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("program", CASES)
+@pytest.mark.parametrize("program", ["claude", "codex"])  # opencode is in the tests below: a run takes it ten seconds
 def test_an_agent_judges_its_own_session_and_is_not_observed_doing_it(
     make_bench: Callable[[type[LiveAgent], Client], Bench], stub: Judge, program: str
 ) -> None:
@@ -128,6 +130,7 @@ def test_an_agent_judges_its_own_session_and_is_not_observed_doing_it(
     assert [evidence["quote"] for evidence in proposal["evidence"]] == [LASTING]
     assert CHANGE in bench.project.git("show", f"skilld/staging:{proposal['relpath']}")
     assert len(stub.judged) >= 2
+    assert not stub.offered
     assert bench.skilld.json("status")["spend_today"]["tokens"] >= 15 * len(stub.judged)
 
     (transcript,) = bench.agent.transcripts()
@@ -168,6 +171,7 @@ class Together:
         wait_for(
             "all to be judged",
             lambda: self.skilld.json("status")["batches"]["done"] == batches,
+            6 * LIMIT,  # up to nine runs of a client, one after the other
             every=0.5,
             context=self.benches["claude"].account,
         )
@@ -198,7 +202,8 @@ def test_with_agent_words_reach_only_the_client_that_they_were_said_to(together:
 def test_without_a_login_all_is_judged_offline_and_each_agent_is_asked_and_told_of_once(together: Together) -> None:
     if shutil.which("dbus-daemon") is None:
         pytest.skip("no dbus-daemon on this machine")
-    for judge in together.judges.values():
+    judges = together.judges
+    for judge in judges.values():
         judge.refuses = True
     titles = {"Claude Code", "Codex", "opencode"}
     with notification_server() as server:
@@ -216,7 +221,8 @@ def test_without_a_login_all_is_judged_offline_and_each_agent_is_asked_and_told_
 
             wait_for("notices of all three", lambda: len(told()) >= 3, context=lambda: str(server.shown))
     assert sorted(line.partition(":")[0] for line in told()) == sorted(titles)
-    assert {program: len(judge.judged) for program, judge in together.judges.items()} == dict.fromkeys(CASES, 1)
+    questions = {program: set(re.findall(rf"{MARK}\w+", "".join(judge.judged))) for program, judge in judges.items()}
+    assert {program: len(asked) for program, asked in questions.items()} == dict.fromkeys(CASES, 1), "clients try again"
     assert {one["model"] for one in together.skilld.json("proposals")} == {"offline"}
     lines = together.skilld.json("status")["backend"]["agents"]
     assert {line["agent"] for line in lines} == titles
