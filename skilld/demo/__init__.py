@@ -115,7 +115,7 @@ def play(*, keep: bool) -> int:
             there = f"cd {shlex.quote(str(project))} && export HOME={shlex.quote(str(root / 'home'))}"
             console.line(f"The folder is kept. To try the commands there: {there}")
         else:
-            console.line("The demo has removed its folder. To keep it and try the commands yourself: skilld demo --keep")
+            console.line("The demo has removed its folder. To keep it and try the commands: skilld demo --keep")
     finally:
         if daemon is not None:
             _end(daemon)
