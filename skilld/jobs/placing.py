@@ -23,6 +23,8 @@ from skilld.targets.session import worked
 from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import content_stems, denies
 
+# Many a skill has the name of a thing: "write notes in the past tense" names no skill.
+_NAMED = ("using {}", "skill {}", "{} skill", "`{}`", "/{}")
 _SENTENCE = re.compile(r"[.!?;\n。！？]+")
 _KINDS = {
     Scope.RULE: TargetKind.RULES,
@@ -69,10 +71,7 @@ class JobPlaces:
         ref = choose(typed, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
         doc = next((one.doc for one in self.files if one.ref is ref), None)
         name, change = skill.ref.name, item.update.change
-        # Many a skill has the name of a thing: "write notes in the past tense" names no skill.
-        if not re.search(
-            rf"\b(?:using|skill)\W+{re.escape(name)}\b|\b{re.escape(name)}\W+skill\b", change, re.IGNORECASE
-        ):
+        if not any(form.format(name).casefold() in change.casefold() for form in _NAMED):
             change = f"When using {name}: {change[:1].lower()}{change[1:]}"
         section = target_section(change, doc.text).heading if doc is not None and doc.text.strip() else ""
         number = None if doc is None else doc.number
