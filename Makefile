@@ -45,7 +45,7 @@ test-live: ## real agent clients in a terminal, a real desktop, a real service m
 	@[ "$(LIVE)" != tests/live ] || $(BIN)/python tools/live_desktop.py || [ $$? -eq 77 ]
 	@$(BIN)/python tools/live_clients.py $(CLIENTS) || code=$$?; \
 	if [ "$${code:-0}" -eq 77 ]; then exit 0; elif [ "$${code:-0}" -ne 0 ]; then exit "$$code"; fi; \
-	$(BIN)/python -m pytest -q -m live $(LIVE) $(ARGS)
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m live $(LIVE) $(ARGS)
 
 soak: ## kills, random files, damaged bytes for MINUTES=20; says how far it came, as text and JSON
 	$(install) test

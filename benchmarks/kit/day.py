@@ -1,5 +1,7 @@
 """A day of work with an agent: 100 turns in 8 sessions, 5 of them with a skill of 300 lines in use.
 
+Each project has a CLAUDE.md of 73 lines (guide.md), and the person one of their own.
+
 Written by hand after the base rates of labelled turns of real people: four in a hundred are lasting, a third is talk,
 the rest is about the task at hand; half of them have fewer than 65 characters.
 """
@@ -14,7 +16,10 @@ from support.live_project import Project
 from support.session import Session
 
 SESSIONS = ((26, True), (20, False), (16, True), (12, True), (9, False), (8, True), (6, True), (3, False))
-ANCHOR = "- Rule 1 of chapter 1: say what was done."  # a line of the skill that stands there once
+GUIDE = Path(__file__).with_name("guide.md").read_text(encoding="utf-8")
+MINE = "# How I like to work\n\n- Be brief: no summaries of what I can see in the diff.\n- Ask before you delete.\n"
+ANCHORS = ("- Rule 1 of chapter 1: say what was done.", "- The tag is signed and has the form `v1.2.3`.")
+"""A line of the skill and one of the guide, each of which stands there once."""
 LASTING = {
     "From now on, always put the ticket number first in the entry.": "Always put the ticket number first in the entry.",
     "never mention internal hostnames in the notes again": "Never mention internal hostnames in the notes.",
@@ -77,12 +82,14 @@ def turns() -> list[str]:
 
 def write(home: Path) -> list[int]:
     """Write the day's transcripts and skills below `home`; returns the number of turns of each session."""
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude/CLAUDE.md").write_text(MINE, encoding="utf-8")
     chance = random.Random(1)
     said = iter(turns())
     for number, (count, with_skill) in enumerate(SESSIONS):
         project = Project(home / f"project-{number}", home, ".claude/skills")
         project.skill_path.write_text(skill_text("release-notes"), encoding="utf-8")
-        project.git("commit", "--quiet", "--all", "--message", "Say more")
+        project.commit("Say more, and write down how we work", {"CLAUDE.md": GUIDE})
         session = Session(home, project, f"session-{number}")
         if with_skill:
             session.use_skill()

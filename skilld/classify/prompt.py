@@ -24,6 +24,7 @@ VERSION = "3"
 MESSAGE_LIMIT = 500  # characters of each message that are sent
 
 EXCERPT_LIMIT = 4000  # characters of a file that is no skill
+NEAR_LIMIT = 1500  # characters of what else the agent loads; the checks after the model have all of it
 _HEADING = re.compile(r"^(?=#{1,6} )", re.MULTILINE)
 _MARK = 6  # bytes; nobody guesses it while the request is on its way
 _BRACKETS = {ord(char): f"\\u{ord(char):04x}" for char in "<>\uff1c\uff1e\u2039\u203a\u3008\u3009"}
@@ -45,11 +46,10 @@ class Prompt:
 
 def detection(messages: Sequence[Message], skills: Sequence[SkillDoc], instructions: str = "") -> Prompt:
     """Ask what, if anything, the skills should remember. Messages come redacted; each is cut to MESSAGE_LIMIT."""
-    texts = [message.text for message in messages if message.by_person] if any(doc.excerpt for doc in skills) else []
-    said = stems(" ".join(texts))
+    said = stems(" ".join(message.text for message in messages if message.by_person))
     parts = [_skill(skill, excerpt(skill.text, said) if skill.excerpt else skill.text) for skill in skills]
     if instructions.strip():
-        parts.append(_block("standing_instructions", cut(instructions, 4000)))
+        parts.append(_block("standing_instructions", near(instructions, said)))
     lines = [_message(message) for message in messages]
     mark = secrets.token_hex(_MARK)
     parts.append(f'<recent_messages mark="{mark}">\n' + "\n".join(lines) + f'\n</recent_messages mark="{mark}">')
@@ -114,6 +114,24 @@ def excerpt(text: str, said: frozenset[str]) -> str:
     return "".join(
         part if number in whole else head for number, (part, head) in enumerate(zip(parts, heads, strict=True))
     )
+
+
+def near(text: str, said: frozenset[str]) -> str:
+    """Return the lines of a text that share most words with what was `said`, in their order; the first, where none do.
+
+    A gap is marked. Most of a project's instructions have nothing to do with the words of one batch.
+    """
+    if len(text) <= NEAR_LIMIT:
+        return text
+    lines = [cut(line, NEAR_LIMIT) for line in text.splitlines() if line.strip()]
+    shares = [len(said & stems(line)) for line in lines]
+    left, kept = NEAR_LIMIT, set[int]()
+    for number in sorted(range(len(lines)), key=lambda number: -shares[number]):
+        if len(lines[number]) <= left:
+            kept.add(number)
+            left -= len(lines[number]) + 1
+    gaps = {number for number in kept if number and number - 1 not in kept}
+    return "\n".join(f"[...]\n{lines[number]}" if number in gaps else lines[number] for number in sorted(kept))
 
 
 def _message(message: Message) -> str:

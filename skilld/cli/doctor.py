@@ -72,6 +72,7 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
         checks.back_end(facts.model),
         checks.budget(facts.spent),
         checks.notices(facts.notices),
+        *checks.repeats(facts.counts.said if facts.counts else ()),
     ]
     return found, checks.why_nothing(facts.counts, facts.daemon.paused_until) if facts.counts else []
 

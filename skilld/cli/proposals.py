@@ -31,8 +31,8 @@ def add(verbs: common.Verbs) -> None:
         "--state",
         metavar="STATE",
         default="open",
-        help="open, dropped, accepted, rejected, reverted, superseded, stale, or all; several with commas; "
-        "default: open",
+        help="open, dropped, accepted, rejected, reverted, superseded, stale, said (a file says it already), or all; "
+        "several with commas; default: open",
     )
     parser = common.verb(
         verbs, "show", run_show, "show one proposal: your words, the diff, how to decide", listing=True

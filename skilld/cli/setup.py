@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from skilld.settings import Settings
 
-# A day of 100 human turns in 8 sessions, 5 of them with a skill: at most 20 calls of at most 6,000 tokens each.
-A_DAY = "about 20 questions and 120,000 tokens on a day of 100 messages"
+# A day of 100 human turns in 8 sessions, 5 of them with a skill, as benchmarks/prompt.py counts it.
+A_DAY = "about 30 questions and 140,000 tokens on a day of 100 messages"
 _WHAT = "the skill in use, your instruction files and the last messages, without secrets"
 
 

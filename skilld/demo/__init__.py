@@ -99,12 +99,12 @@ def play(*, keep: bool) -> int:
         project = _project(root / "project", ".claude/skills/release-notes/SKILL.md", environment)
         plain = _project(root / "plain", "CLAUDE.md", environment)
         daemon = _daemon(root, environment)
-        console.line(f"A throw-away home and repository: {root}")
-        console.line("The daemon runs, offline. A person works with Claude Code and the skill release-notes:\n")
+        console.line(f"Everything happens in a throw-away folder: {root}")
+        console.line("The daemon is running, offline. Somebody works with Claude Code and the skill release-notes:\n")
         _type_session(root, project, "session.json")
         console.line()
         _show_proposal(environment, set())
-        console.line("\nIn another repository no skill is in use. What Claude Code loads there is its CLAUDE.md:\n")
+        console.line("\nIn a second repository no skill is in use, and Claude Code loads its CLAUDE.md:\n")
         known = {one["id"] for one in _skilld(environment, "proposals", "--json") or []}
         _type_session(root, plain, "plain.json")
         console.line()
@@ -113,9 +113,9 @@ def play(*, keep: bool) -> int:
         console.line()
         if keep:
             there = f"cd {shlex.quote(str(project))} && export HOME={shlex.quote(str(root / 'home'))}"
-            console.line(f"Kept. To try them there: {there}")
+            console.line(f"The folder is kept. To try the commands there: {there}")
         else:
-            console.line("The demo's home and repository are gone now. To keep them and try it: skilld demo --keep")
+            console.line("The demo has removed its folder. To keep it and try the commands: skilld demo --keep")
     finally:
         if daemon is not None:
             _end(daemon)
@@ -246,4 +246,4 @@ def _coloured(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _what(found: Mapping[str, Any]) -> str:
-    return f"made from {len(found['evidence'])} of the five turns, on the branch {STAGING_BRANCH}:"
+    return f"made from {len(found['evidence'])} of five turns, on the branch {STAGING_BRANCH}:"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -285,7 +286,7 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
     seen = f"{counted(counts.turns, 'turn')} seen, {counts.with_skill} with a skill in use"
     reasons = [f"{seen}; {counts.learnings} kept as learnings"]
     reasons += ["what was lasting and has no place yet is kept: skilld learnings"] * bool(counts.learnings)
-    reasons += [f"what you said stands already: {note}" for note in dict.fromkeys(counts.said[:_MAX_REASONS])]
+    reasons += [check.detail for check in repeats(counts.said)]
     if counts.chatter:
         reasons.append(f"{counted(counts.chatter, 'turn')} held nothing that might last, by cheap rules")
     if counts.waiting:
@@ -303,6 +304,14 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
     if paused_until:
         reasons.append(f"skilld is paused: {paused_until}")
     return reasons
+
+
+def repeats(said: Sequence[str]) -> list[Check]:
+    """Tell which lines of what an agent loads the person had to say again, and how often; nothing where none."""
+    if not said:
+        return []
+    shown = [f"{place}, {counted(times, 'time')}" for place, times in list(Counter(said).items())[:_MAX_REASONS]]
+    return [Check("repeats", Verdict.OK, f"you said it again: {'; '.join(shown)}", "skilld proposals --state said")]
 
 
 # Checks of what keeps batches from being judged, or proposals from being written. Pure.

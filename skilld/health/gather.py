@@ -407,6 +407,6 @@ def _counts(store: Store, settings: Settings | None) -> Counts:
         refusals=store.batches.refusals(),
         learnings=store.learnings.count(),
         proposals=sum(store.proposals.count(state) for state in State if state is not State.SAID),
-        said=tuple(note.note for note in reversed(store.proposals.in_states([State.SAID]))),
+        said=tuple(f"{one.note} ({one.path})" for one in reversed(store.proposals.in_states([State.SAID]))),
         **more,
     )

@@ -172,7 +172,7 @@ class Counts:
     refusals: Mapping[str, int] = field(default_factory=dict)
     learnings: int = 0
     proposals: int = 0
-    said: tuple[str, ...] = ()  # where it stands already, the newest first
+    said: tuple[str, ...] = ()  # one for each time that something was said which stands already, the newest first
 
 
 @dataclass(frozen=True, slots=True)

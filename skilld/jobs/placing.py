@@ -9,6 +9,7 @@ from pathlib import Path
 from posixpath import basename, dirname
 
 from skilld.classify.offline.coverage import chosen_part, opposed
+from skilld.classify.offline.placement import target_section
 from skilld.classify.verify import Checked
 from skilld.context import Context, LoadedFile, Scope
 from skilld.ingest.discover import skill_places
@@ -22,6 +23,8 @@ from skilld.targets.session import worked
 from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import content_stems, denies
 
+# Many a skill has the name of a thing: "write notes in the past tense" names no skill.
+_NAMED = ("using {}", "skill {}", "{} skill", "`{}`", "/{}")
 _SENTENCE = re.compile(r"[.!?;\n。！？]+")
 _KINDS = {
     Scope.RULE: TargetKind.RULES,
@@ -66,11 +69,13 @@ class JobPlaces:
         if skill is None:
             return item
         ref = choose(typed, [one.ref for one in self.files if one.ref.kind is not TargetKind.SKILL])
-        number = next((one.doc.number for one in self.files if one.ref is ref), None)
-        change = item.update.change
-        if skill.ref.name.casefold() not in change.casefold():
-            change = f"When using {skill.ref.name}: {change[:1].lower()}{change[1:]}"
-        return replace(item, update=replace(item.update, skill=number, section="", change=change))
+        doc = next((one.doc for one in self.files if one.ref is ref), None)
+        name, change = skill.ref.name, item.update.change
+        if not any(form.format(name).casefold() in change.casefold() for form in _NAMED):
+            change = f"When using {name}: {change[:1].lower()}{change[1:]}"
+        section = target_section(change, doc.text).heading if doc is not None and doc.text.strip() else ""
+        number = None if doc is None else doc.number
+        return replace(item, update=replace(item.update, skill=number, section=section, change=change))
 
     def said_before(self, updates: Sequence[Update]) -> list[Evidence]:
         """Return where other sessions said what these updates say."""

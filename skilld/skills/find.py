@@ -72,9 +72,21 @@ def find(name: str, path: str | None, cwd: str | None, places: Places) -> SkillR
     With a `path` only that is looked at; else `name` is looked for from `cwd` upwards and in the absolute folders.
     """
     try:
-        return _by_path(name, Path(path), cwd, places) if path is not None else _by_name(name, cwd, places)
+        found = _by_path(name, Path(path), cwd, places) if path is not None else _by_name(name, cwd, places)
+        return _overlaid(found, name, places) if isinstance(found, Unusable) else found
     except (OSError, ValueError, RuntimeError):  # a folder we may not enter, a path no system takes, a loop of links
         return Unusable(name, "its SKILL.md cannot be reached", path or cwd or "")
+
+
+def _overlaid(skill: Unusable, name: str, places: Places) -> Unusable:
+    """Return a plugin's skill with its text as it was installed; a client may load it from the marketplace instead."""
+    plugin, _, short = name.rpartition(":")
+    if skill.text_path or not (_NAME.fullmatch(plugin) and _NAME.fullmatch(short)):
+        return skill
+    pattern = f"plugins/cache/*/{plugin}/*/skills/{short}/{FILE}"
+    found = [file for root in places.absolute for file in root.parent.glob(pattern)]
+    newest = max(found, key=lambda file: file.stat().st_mtime, default=None)
+    return skill if newest is None else replace(skill, text_path=str(newest.resolve()))
 
 
 def _by_path(name: str, claimed: Path, cwd: str | None, places: Places) -> SkillRef | Unusable:

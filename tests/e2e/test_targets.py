@@ -96,6 +96,8 @@ def test_a_word_goes_into_claude_md_and_has_all_that_a_skills_has(home: Path, tm
     assert said(home, project, program, "Use pnpm in this repository, always!", PNPM) == []
     note = program.json("proposals", "--state", "said")[0]
     assert (note["note"], note["commit"]) == ("CLAUDE.md:9 says it already", "")
+    (again,) = [check for check in program.json("doctor")["checks"] if check["name"] == "repeats"]
+    assert "CLAUDE.md:9" in again["detail"]
 
     assert program.run("revert", one["id"]).returncode == 0
     assert (project.root / "CLAUDE.md").read_text() == GUIDE
@@ -183,11 +185,11 @@ def test_a_plugins_skill_sends_its_lesson_to_the_projects_file(home: Path, tmp_p
     program.run("run", "--once")
     talk = Talk(home, project.root)
     talk.uses("tools:brainstorming", skill.parent)
-    talk.type("From now on, always put the ideas into a table.", *CHATTER[:4])
+    talk.type("From now on, always put the ideas of a brainstorming into a table.", *CHATTER[:4])
     assert program.run("run", "--once").returncode == 0
-    (one,) = program.json("proposals")
-    assert one["relpath"] == "CLAUDE.md"
-    assert one["summary"] == "When using brainstorming: always put the ideas into a table."
+    assert len(program.json("proposals")) == 1
+    change = "When using brainstorming: always put the ideas of a brainstorming into a table."
+    assert project.git("show", "skilld/staging:CLAUDE.md") == f"{GUIDE}* {change}"
 
 
 def test_a_skill_anywhere_in_an_own_repository_is_edited(home: Path, tmp_path: Path, program: Program) -> None:

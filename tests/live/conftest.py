@@ -21,7 +21,7 @@ from support.stub_agents import StubAgents  # noqa: E402
 from support.stub_model import StubModel  # noqa: E402
 from tools.live_clients import Client, missing_programs  # noqa: E402
 
-MakeBench = Callable[[type[LiveAgent], Client], Bench]
+MakeBench = Callable[..., Bench]
 
 
 @pytest.fixture
@@ -45,15 +45,21 @@ def model() -> Iterator[StubModel]:
 
 @pytest.fixture
 def make_bench(tmp_path: Path, home: Path, stub: StubAgents) -> MakeBench:
-    """Return what makes a bench for one client, or skips the test with the reason why it cannot."""
+    """Return what makes a bench for one client, or skips the test with the reason why it cannot.
 
-    def make(agent: type[LiveAgent], client: Client) -> Bench:
+    A bench is made in the given project, else in a new one that has the skill; and with the given stand-in, if any.
+    """
+
+    def make(
+        agent: type[LiveAgent], client: Client, project: Project | None = None, own: StubAgents | None = None
+    ) -> Bench:
         missing = missing_programs()
         if missing:
             pytest.skip(f"{' and '.join(missing)} not found on PATH")
         if not client.path.exists():
             pytest.skip(f"{client.package} {client.version} is not installed: run tools/live_clients.py")
-        project = Project(tmp_path / "project", home, agent.project_skills)
-        return Bench(agent(client.path, home, project.root, stub), project, Program(home), stub)
+        project = project or Project(tmp_path / "project", home, agent.project_skills)
+        server = own or stub
+        return Bench(agent(client.path, home, project.root, server), project, Program(home), server)
 
     return make

@@ -13,7 +13,7 @@ from support.person import at_a_terminal
 from support.user_manager import ROOT, USER, UserManager, user_manager, why_not
 from support.waiting import wait_for
 
-pytestmark = pytest.mark.live
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("the service manager")]
 UNIT = "skilld.service"
 # Everything that systemd would read as something else.
 ODD = "o dd %h $HOME ${HOME} = é"

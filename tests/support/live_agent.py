@@ -122,8 +122,12 @@ class LiveAgent(ABC):
 
     def headless(self, prompt: str, *more: str) -> str:
         """Put one prompt without a terminal and return what the client printed."""
+        return self.manage(*self.headless_arguments(prompt, *more))
+
+    def manage(self, *arguments: str) -> str:
+        """Run the client without a terminal, as one manages its plugins, and return what it printed."""
         done = subprocess.run(
-            [self.program, *self.headless_arguments(prompt, *more)],
+            [self.program, *arguments],
             cwd=self.project,
             env=self.environment,
             stdin=subprocess.DEVNULL,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,10 +66,10 @@ class Project:
         root.mkdir(parents=True)
         self.skill_path = root / skills_folder / SKILL / "SKILL.md"
         self.git("init", "--quiet")
-        self._commit("Start the project", {"README.md": "# Probe\n\nA small program.\n"})
+        self.commit("Start the project", {"README.md": "# Probe\n\nA small program.\n"})
         relative = self.skill_path.relative_to(root).as_posix()
-        self.skill_commit = self._commit("Add the release-notes skill", {relative: SKILL_TEXT})
-        self._commit("Add the house style", {STYLE_PAGE: STYLE_TEXT})
+        self.skill_commit = self.commit("Add the release-notes skill", {relative: SKILL_TEXT})
+        self.commit("Add the house style", {STYLE_PAGE: STYLE_TEXT})
 
     def git(self, *arguments: str) -> str:
         """Run git as the person would, without optional writes, and return what it printed."""
@@ -100,7 +101,8 @@ class Project:
             files={name: data for name, data in contents(self.root).items() if not name.startswith(".git/")},
         )
 
-    def _commit(self, message: str, files: dict[str, str]) -> str:
+    def commit(self, message: str, files: Mapping[str, str]) -> str:
+        """Write files and commit all that is there; returns the commit."""
         for name, text in files.items():
             path = self.root / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -109,6 +111,14 @@ class Project:
         self.git("add", "--all")
         self.git("commit", "--quiet", "--message", message)
         return self.git("rev-parse", "HEAD")
+
+
+def without_skill(root: Path, home: Path, files: Mapping[str, str]) -> Project:
+    """Make a project that has these files besides its README and its style page, and no skill."""
+    project = Project(root, home, ".elsewhere")
+    project.git("rm", "--quiet", "-r", ".elsewhere")
+    project.commit("Take out the skill, and write down how we work", files)
+    return project
 
 
 def contents(folder: Path) -> dict[str, bytes]:

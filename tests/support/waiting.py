@@ -52,7 +52,7 @@ def wait_in_time(
         took, needed = took + time.monotonic() - at, needed + _processor_time() - before
         return value
 
-    value = wait_for(what, measured, every=every, context=context)
+    value = wait_for(what, measured, max(LIMIT, 3 * seconds), every=every, context=context)
     allowed = seconds * max(1.0, took / needed if needed else 1.0)
     waited = time.monotonic() - begun
     assert waited <= allowed, f"{what} came after {waited:.1f} s, allowed were {allowed:.1f}"

@@ -148,7 +148,7 @@ def test_the_day_is_what_its_page_says() -> None:
     assert [text for text in turns if text in day.LASTING] == list(day.LASTING)
     skill = day.skill_text("release-notes").splitlines()
     assert len(skill) == 300
-    assert skill.count(day.ANCHOR) == 1
+    assert skill.count(day.ANCHORS[0]) == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="read from /proc")

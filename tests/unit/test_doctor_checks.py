@@ -9,7 +9,7 @@ import pytest
 
 from skilld.health import checks as following
 from skilld.health import checks as judging
-from skilld.health.checks import machine, why_nothing
+from skilld.health.checks import machine, repeats, why_nothing
 from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 
 NOW = 1_800_000_000.0
@@ -147,6 +147,13 @@ def test_a_back_end_that_works_without_a_key_is_well_and_says_what_else_there_is
 
 def test_nothing_is_to_be_explained_once_something_was_proposed() -> None:
     assert why_nothing(Counts(turns=5, proposals=1), "") == []
+
+
+def test_what_was_said_again_is_counted_by_line() -> None:
+    ours, mine = "CLAUDE.md:7 says it already (/p/CLAUDE.md)", "~/.claude/CLAUDE.md:1 says it already (/h/CLAUDE.md)"
+    (check,) = repeats((ours, mine, ours))
+    assert check.detail == f"you said it again: {ours}, 2 times; {mine}, 1 time"
+    assert repeats(()) == []
 
 
 def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.classify.prompt import MESSAGE_LIMIT, detection, edit
+from skilld.classify.prompt import MESSAGE_LIMIT, NEAR_LIMIT, detection, edit, near
 from skilld.types import How, Kind, Message, SkillDoc, Update
+from skilld.words import stems
 
 MESSAGES = re.compile(r'<recent_messages mark="(\w{12})">\n(.*)\n</recent_messages mark="\1">', re.DOTALL)
 BLOCKS = ("skill_definition", "standing_instructions", "recent_messages", "current_skill_file", "improvements")
@@ -108,6 +109,19 @@ def test_an_edit_is_told_what_is_to_be_taken_away() -> None:
     asked = edit([replace(_update("No recap at the end."), kind=Kind.REMOVE_STEP)], _skill()).user
     wanted = json.loads(asked.partition("<improvements>\n")[2].partition("\n</improvements>")[0])
     assert wanted == [{"section": "Style", "kind": "remove_step", "change": "No recap at the end."}]
+
+
+def test_of_what_else_is_loaded_only_what_is_near_the_words_is_sent() -> None:
+    lines = [f"- Package {number} has the tests of its own beside it." for number in range(400)]
+    lines[250] = "- Install with npm ci."
+    text = "\n".join(lines)
+    sent = near(text, stems("use pnpm to install, not npm"))
+    assert "[...]\n- Install with npm ci." in sent
+    assert len(sent) < NEAR_LIMIT + 50
+    assert near(text, frozenset()).startswith(lines[0]), "what has no word in common may be in another language"
+    assert len(near("x" * 9000, frozenset())) <= NEAR_LIMIT
+    assert near("One.\n\nTwo.", frozenset()) == "One.\n\nTwo."
+    assert "npm ci" in detection(_messages("use pnpm to install"), [_skill()], text).user
 
 
 def test_without_standing_instructions_there_is_no_block_for_them() -> None:

@@ -128,6 +128,20 @@ def test_a_skill_anywhere_in_ones_own_repository_is_found(project: Path, places:
     assert find("notes", str(path), str(project), places) == SkillRef("notes", str(path))
 
 
+def test_a_plugins_skill_that_lies_elsewhere_is_read_as_it_was_installed(tmp_path: Path, places: Places) -> None:
+    """A client loads a plugin of a marketplace on this disk from where that lies, which need be nobody's repository."""
+    path = _skill(tmp_path / "market/office/skills/notes")
+    copy = _skill(places.absolute[0].parent / "plugins/cache/market/office/1.0/skills/notes")
+    for claim in (str(path), None):
+        found = find("office:notes", claim, None, places)
+        assert isinstance(found, Unusable)
+        assert found.text_path == str(copy)
+    for name in ("office:memos", "other:notes", "notes", "../../x:notes", "*:notes", "office:*"):
+        found = find(name, str(path), None, places)
+        assert isinstance(found, Unusable)
+        assert not found.text_path
+
+
 @pytest.mark.parametrize("part", ["a\0b", "x" * 5000, "\ud800"])
 def test_a_claim_that_no_system_takes_is_refused(project: Path, places: Places, part: str) -> None:
     _skill(project / ".claude/skills/notes")

@@ -24,17 +24,17 @@ _UNRELATED = 0.45  # clear, but nothing to do with the skill in use
 _NO_LONGER = re.compile(r"no need to\b|no longer\b", re.IGNORECASE)
 
 _REASONS = {
-    Cue.LASTING: "Said to hold from now on.",
-    Cue.ADVERB: "Said to hold always.",
+    Cue.LASTING: "Asked for from now on.",
+    Cue.ADVERB: "Asked for as a standing rule.",
     Cue.MEMORY: "Asked to be remembered or written down.",
     Cue.STOP: "Asked to stop.",
     Cue.PREFERENCE: "Stated as a preference.",
-    Cue.CONVENTION: "Stated as how it is done here.",
-    Cue.CONDUCT: "Said of how the agent should behave.",
-    Cue.PRACTICE: "Said of all of a kind.",
-    Cue.DROPPED: "Said to be done no more, or by somebody else.",
-    Cue.CORRECTION: "Corrected what the skill says.",
-    Cue.CONSENT: "Asked not to be done without consent.",
+    Cue.CONVENTION: "Stated as how things are done here.",
+    Cue.CONDUCT: "About how the agent should behave.",
+    Cue.PRACTICE: "Applies to everything of its kind.",
+    Cue.DROPPED: "No longer done, or done by somebody else.",
+    Cue.CORRECTION: "Corrects what the skill says.",
+    Cue.CONSENT: "Not to be done without asking first.",
     Cue.REMINDER: "Said before.",
 }
 
