@@ -38,6 +38,9 @@ _JSON = {
         "agents",
         "updates",
         "proposal_ids",
+        "conflicts",
+        "also",
+        "linked",
     ),
     *("tools", "skills"),
 }
