@@ -60,7 +60,7 @@ class BatchJob:
     """What of a batch's job is fixed when it is closed; the store keeps it, empty for chatter."""
 
     version: int = 1
-    kind: str = "analyse"  # or "remake", of the stale `proposal`, which has no turns
+    kind: str = "analyse"  # or "waiting", of learnings; or "remake", of the stale `proposal`, which has no turns
     proposal: str = ""
     batch: str = ""
     agent: str = ""

@@ -182,7 +182,8 @@ class SkillRef:
     """A file that an edit may go to, checked: a skill in use, or another one that agents load.
 
     `path` is the real one, `name` what people call it. `used` says after how many turns of a batch a skill was.
-    `agents` are those that load a file that is no skill. One that is `absent` would be made.
+    `agents` are those that load a file that is no skill, `patterns` the paths that bring a rule in. One that is
+    `absent` would be made, and begin with `front`.
     """
 
     name: str
@@ -191,6 +192,8 @@ class SkillRef:
     kind: TargetKind = TargetKind.SKILL
     agents: tuple[str, ...] = ()
     absent: bool = False
+    patterns: tuple[str, ...] = ()
+    front: str = ""
 
 
 class Kind(StrEnum):
@@ -344,6 +347,31 @@ class Evidence:
     quote: str
 
 
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A line of a file that the agent loads too and that says the opposite of a proposal.
+
+    `text` is redacted. `whose` names the file where its words must not be quoted: "your personal CLAUDE.md".
+    """
+
+    path: str
+    line: int
+    text: str
+    whose: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SideEdit:
+    """What a proposal changes in a second file of its repository, which says the opposite of the first.
+
+    Where its lines are gone by the time it is made, it is left out.
+    """
+
+    path: str
+    operations: tuple[Operation, ...]
+    relpath: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
     """An edit committed on the staging branch, as the store keeps it.
@@ -355,7 +383,8 @@ class Proposal:
     `operations` are what an accept or a rebuild applies again by their anchors. `updates` are what they say, each with
     the quote that justifies it: empty in one that was made by an older version, without a back-end, or changed by the
     person. Times are RFC 3339 in UTC. `note` is a short remark for the person, `landed` the commit by which an accepted
-    proposal came in, where that is known.
+    proposal came in, where that is known. `conflicts` are lines that say the opposite elsewhere: `also` changes those
+    of the same repository along with it, and the proposals with the ids in `linked` change others.
     """
 
     id: str
@@ -385,6 +414,9 @@ class Proposal:
     updates: tuple[Update, ...] = ()
     target: TargetKind = TargetKind.SKILL
     agents: tuple[str, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    also: tuple[SideEdit, ...] = ()
+    linked: tuple[str, ...] = ()
 
     @property
     def creates(self) -> bool:

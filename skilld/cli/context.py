@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def as_json(context: Context) -> dict[str, Any]:
     """Return what is told of one agent."""
-    from skilld.context import Kind, duplicates
+    from skilld.context import Kind, contradictions, duplicates
 
     files = [
         {
@@ -75,14 +75,14 @@ def as_json(context: Context) -> dict[str, Any]:
         "files": files,
         "tokens": context.tokens,
         "duplicates": [asdict(one) for one in duplicates(context.files)],
-        "conflicts": [],
+        "conflicts": [asdict(one) for one in contradictions(context.files)],
         "dead": [asdict(one) for one in context.of(Kind.DEAD)],
         "surprises": [asdict(one) for one in context.surprises if one.kind is not Kind.DEAD],
     }
 
 
 def _show(context: Context, project: Path) -> None:
-    from skilld.context import Scope, duplicates
+    from skilld.context import Scope, contradictions, duplicates
 
     known = _KNOWN.get(context.source, f"{context.tokens} tokens in its first request")
     console.line(console.paint(f"{context.agent} {context.version}".strip(), "bold") + f": {known}")
@@ -105,6 +105,13 @@ def _show(context: Context, project: Path) -> None:
     for one in duplicates(context.files):
         place = f"{_short(one.other, project)}:{one.line}"
         console.line(f"  ! {console.plain(place)}: {one.size} characters stand in {_short(one.path, project)} too")
+    for against in contradictions(context.files):
+        place, other = (
+            f"{_short(path, project)}:{line}"
+            for path, line in ((against.path, against.line), (against.other, against.other_line))
+        )
+        console.line(f"  ! {console.plain(place)}: {console.plain(against.text)}")
+        console.line(f"    but {console.plain(other)}: {console.plain(against.other_text)}")
 
 
 def _short(path: str, project: Path) -> str:

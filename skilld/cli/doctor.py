@@ -61,13 +61,16 @@ def collect(*, ask: bool) -> tuple[list[Check], list[str]]:
     now = time.time()
     around = Host(common.home(), dict(os.environ))
     facts = gather(Here(common.places(), around, the_manager(), sys.platform), now, ask=ask)
+    here = contexts(_folder(), common.home(), os.environ)
     newest = max((agent.newest for agent in facts.agents if agent.newest), default=None)
     found = [
         *checks.machine(facts.machine, facts.daemon.seen_at, newest),
         *checks.agents(facts.agents, now),
         *checks.daemon(facts.daemon, facts.service, now),
         *checks.blocked(facts.blocked),
-        *checks.loaded(contexts(_folder(), common.home(), os.environ)),
+        *checks.loaded(here),
+        *checks.apart(here),
+        *checks.opposed(facts.opposed),
         checks.service(facts.service),
         checks.back_end(facts.model),
         checks.budget(facts.spent),

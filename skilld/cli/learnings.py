@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,7 @@ def add(verbs: common.Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb."""
+    from skilld.jobs.waiting import grouped
     from skilld.library.clusters import category
 
     store = common.store()
@@ -83,24 +84,9 @@ def as_json(ask: Sequence[Learning]) -> dict[str, Any]:
     }
 
 
-def grouped(found: Iterable[Learning]) -> list[list[Learning]]:
-    """Return learnings as asks, each with all the times it was said in one project, the newest first."""
-    from skilld.jobs.placing import is_same
-
-    asks: list[list[Learning]] = []
-    for one in found:
-        key = one.project, one.skill
-        known = next(
-            (ask for ask in asks if (ask[0].project, ask[0].skill) == key and is_same(one.change, ask[0].change)), None
-        )
-        if known is None:
-            asks.append([one])
-        else:
-            known.append(one)
-    return asks
-
-
 def _ask(store: Store, name: str) -> list[Learning]:
+    from skilld.jobs.waiting import grouped
+
     found = next((ask for ask in grouped(store.learnings.all()) for one in ask if one.id == name), None)
     if found is None:
         raise SkilldError("No such learning", name, "List them: skilld learnings")
@@ -110,15 +96,14 @@ def _ask(store: Store, name: str) -> list[Learning]:
 def _propose(store: Store, arguments: argparse.Namespace) -> int:
     from skilld.git.environment import scrub_environment
     from skilld.ingest.discover import Host
-    from skilld.jobs.waiting import place_for, propose
+    from skilld.jobs.waiting import propose
 
     if not arguments.id:
         raise UsageError("Which one?", "propose needs the ID of a learning", "List them: skilld learnings")
     ask = _ask(store, common.as_text(arguments.id))
     scrub_environment()
     host = Host(common.home(), os.environ)
-    ref = place_for(store, ask, host, common.settings().targets, arguments.to)
-    made = propose(store, ask, ref, common.redactor())
+    made = propose(store, ask, host, common.settings().targets, common.redactor(), to=arguments.to)
     if arguments.json:
         from skilld.cli.proposals import as_json as told
 

@@ -81,7 +81,7 @@ def _heres(found: Sequence[Proposal]) -> dict[str, Here]:
 
 def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     from skilld.clock import ago, seconds
-    from skilld.proposals.remarks import doubt, standing
+    from skilld.proposals.remarks import doubt, otherwise, standing
 
     state = "" if proposal.state.value == "open" else f" [{proposal.state.value}]"
     head = f"{console.paint(proposal.id, 'bold')}  {console.plain(proposal.skill)}{state}"
@@ -94,12 +94,13 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
     unfit = here.unfit if here is not None else ""
     remarks = [when, where, doubt(store, proposal), proposal.note, standing(store, proposal, now), unfit, *told]
+    remarks += otherwise(store, proposal)
     console.line(console.paint("    " + "; ".join(console.plain(remark) for remark in remarks if remark), "dim"))
 
 
 def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
     """Return the shape that `skilld proposals --json` promises; only what is open stands on a branch."""
-    from skilld.proposals.remarks import rests_on
+    from skilld.proposals.remarks import conflicts, rests_on
     from skilld.types import TargetKind
 
     branch = proposal.branch if proposal.state.value == "open" else ""
@@ -110,7 +111,7 @@ def as_json(store: Store, proposal: Proposal) -> dict[str, Any]:
         "skill": proposal.skill if proposal.target is TargetKind.SKILL else "",
         "target": {"kind": proposal.target.value, "agents": agents},
         "sessions": len({proposal.session_id, *store.transcripts.sessions_of(turns)}),
-        "conflicts": [],
+        "conflicts": [asdict(one) for one in conflicts(proposal)],
         "branch": branch,
         "rests_on": rests_on(store, proposal),
         "decided_by": store.proposals.decided_by(proposal.id),
@@ -144,7 +145,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     """Run the verb."""
     from skilld.proposals.explain import Here, Looking, diff
     from skilld.proposals.refresh import refresh
-    from skilld.proposals.remarks import doubt, on_staging, standing
+    from skilld.proposals.remarks import doubt, on_staging, otherwise, standing
 
     store = common.store()
     refresh(store)
@@ -155,7 +156,7 @@ def run_show(arguments: argparse.Namespace) -> int:
     remark = standing(store, proposal, time.time())
     here = Looking().look(proposal) if proposal.state.value == "open" else Here()
     here = replace(here, merges=here.merges and on_staging(proposal) and not remark)
-    present(proposal, lines, (doubt(store, proposal), remark, here.unfit), here)
+    present(proposal, lines, (doubt(store, proposal), remark, here.unfit, *otherwise(store, proposal)), here)
     return 0
 
 

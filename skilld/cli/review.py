@@ -45,6 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         environment=dict(os.environ),
         trash=trash_of(common.home(), where.data.parent, sys.platform),
         redaction_key=where.redaction_key,
+        targets=common.settings().targets,
     )
     sitting = ReviewSession(around)
     if arguments.plain or not terminal.has_screen():

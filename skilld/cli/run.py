@@ -141,6 +141,7 @@ def _journald_reads() -> bool:
 
 def _once(engine: Engine, worker: Worker) -> int:
     """Read what is new and finish the batches that are due, one after the other."""
+    from skilld.notify.notice import about_waiting
     from skilld.proposals.poll import Observing, record
     from skilld.protocol import GitResult, Job
     from skilld.types import State
@@ -168,6 +169,8 @@ def _once(engine: Engine, worker: Worker) -> int:
         console.line("skilld is paused: what is due waits.")
     if count:
         console.line("See them: skilld proposals")
+    if homeless := engine.store.learnings.homeless():
+        console.line(about_waiting(homeless))
     return 0
 
 
@@ -213,14 +216,18 @@ def _ring() -> None:
     sys.stdout.flush()
 
 
-def _tell(proposals: list[Proposal]) -> None:
-    """Say on the terminal what was proposed, or applied by auto mode."""
+def _tell(proposals: list[Proposal], waiting: int = 0) -> None:
+    """Say on the terminal what was proposed, or applied by auto mode, and how much waits for a place now."""
     for proposal in proposals:
         done, then = (
             ("Applied to", "Undo it: skilld revert") if proposal.landed else ("Proposed for", "See it: skilld show")
         )
         console.line(f"{done} {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
         console.line(f"  {then} {proposal.id}")
+    if waiting:
+        from skilld.notify.notice import about_waiting
+
+        console.line(about_waiting(waiting))
     sys.stdout.flush()
 
 

@@ -13,6 +13,7 @@ from posixpath import join, normpath
 from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes, skill_folder
 from skilld.context import claude_code, codex, copilot_cli, documented, gemini_cli, opencode, pi
+from skilld.context.contradictions import Contradiction, contradictions
 from skilld.context.disk import Disk, Files
 from skilld.context.duplicates import Duplicate, duplicates
 from skilld.context.gather import Gathered, Where, up
@@ -21,6 +22,7 @@ from skilld.context.values import Context, Kind, Loaded, LoadedFile, Scope, Segm
 
 __all__ = [
     "Context",
+    "Contradiction",
     "Disk",
     "Duplicate",
     "Kind",
@@ -30,6 +32,7 @@ __all__ = [
     "Segment",
     "Surprise",
     "context_of",
+    "contradictions",
     "duplicates",
 ]
 

@@ -13,7 +13,7 @@ from typing import Any
 from skilld.batching.window import ClosedBatch, Deadlines, close
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
-from skilld.daemon import jobs, judges, obstacles, recovery
+from skilld.daemon import jobs, judges, obstacles, old_learnings, recovery
 from skilld.daemon.obstacles import Obstacles
 from skilld.ingest.discover import Host, roots
 from skilld.ingest.follow import Follower
@@ -54,13 +54,14 @@ class Engine:
         self._deadlines = Deadlines()
         self._closed_at = math.inf
         self._now = now
+        self._homeless = store.learnings.homeless()
         recovery.reread(store, self.follower, now)
         self.obstacles.look(now)
 
     def close_due(self, now: float) -> int:
         """Close every batch whose turns are there or whose session is over. Returns how many need a worker."""
         self.follower.settle(now - self._idle_limit)
-        return self.close_touched(now)
+        return old_learnings.take_up(self.store, self.around, now) + self.close_touched(now)
 
     def close_touched(self, now: float) -> int:
         """Do the same for the sessions with something new and those idle for long enough, and look at no others."""
@@ -160,6 +161,11 @@ class Engine:
             return None
         self.store.meta.set(BUDGET_SPENT, spent | {"told": True})
         return str(spent["why"])
+
+    def waiting_news(self) -> int:
+        """Return how many lasting things wait for a place where they have become more since this was last asked."""
+        before, self._homeless = self._homeless, self.store.learnings.homeless()
+        return self._homeless if self._homeless > before else 0
 
     def recall(self, now: float) -> Recall | None:
         """Return the job of finding again what was proposed before the database was damaged, if it was."""

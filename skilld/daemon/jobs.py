@@ -12,16 +12,18 @@ from typing import Any
 
 from skilld.agents import VARIABLES
 from skilld.batching.window import ClosedBatch
+from skilld.classify.backends import OFFLINE, Spec
 from skilld.daemon import judges
+from skilld.daemon.old_learnings import WAITING
 from skilld.ingest.discover import Host, skill_places
 from skilld.proposals.lessons import thresholds
-from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastDecision, PastLearning, Remake, Source
+from skilld.protocol import Analyse, AutoRules, BatchJob, Job, PastDecision, PastLearning, Remake, Source, StoredWords
 from skilld.settings import Settings
 from skilld.skills import Unusable, find
 from skilld.store import Store
 from skilld.store.batches import StoredBatch
 from skilld.text import folded
-from skilld.types import Cause, SkillRef, State, TargetKind
+from skilld.types import Cause, How, SkillRef, State, TargetKind
 
 # A batch of which nothing could be proposed for want of a skill may have had its worker killed since.
 _SKILLS_ANEW = (Cause.SKILL, Cause.PROCESS)
@@ -56,6 +58,11 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
     # What was mined, or said again elsewhere, may hold words of several agents' sessions: those are sent to none.
     mixed = stale is not None and any(said.turn.partition(":")[0] != batch.agent for said in stale.evidence)
     backend = judges.choice(store, settings, around.environment, "" if mixed else batch.agent, now).spec
+    words = tuple(store.words.of(batch.job.turns))
+    if batch.job.kind == WAITING:
+        backend = Spec(OFFLINE)
+        kept = [one for key in batch.job.turns for one in store.learnings.of_turn(key)]
+        words = tuple(StoredWords(one.turn_key, How.TYPED, one.quote) for one in kept)
     limits = around.umask, settings.worker.memory_mb, settings.worker.processor_seconds
     standing, closed = tuple(store.proposals.in_states([State.OPEN])), tuple(store.proposals.closed_ids())
     if batch.job.kind == "remake":
@@ -66,7 +73,7 @@ def complete(store: Store, settings: Settings, around: Host, batch: StoredBatch,
         closed_at=batch.created_at,
         backend=backend,
         before=cause,
-        words=tuple(store.words.of(batch.job.turns)),
+        words=words,
         auto=auto(settings),
         open=standing,
         closed=closed,

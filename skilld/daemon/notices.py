@@ -86,7 +86,7 @@ class Notices:
         if digest is None:
             return
         waiting = self._store.proposals.in_states([State.OPEN])
-        notice = self._notice(waiting, [troubles[cause] for cause in digest.causes])
+        notice = self._notice(waiting, {cause: troubles[cause] for cause in digest.causes})
         self._under_way = True
         delivery = self._desktop.show(notice, partial(self._pressed, [proposal.id for proposal in waiting]))
         delivery.add_done_callback(lambda done: self._post(Noticed(done.result(), digest, now)))
@@ -121,7 +121,7 @@ class Notices:
             float(self._store.meta.get(SNOOZED_UNTIL, 0.0)),
         )
 
-    def _notice(self, waiting: Sequence[Proposal], troubles: Sequence[str]) -> Notice:
+    def _notice(self, waiting: Sequence[Proposal], troubles: Mapping[str, str]) -> Notice:
         parts = []
         if waiting:
             skills = all(proposal.target is TargetKind.SKILL for proposal in waiting)
@@ -131,9 +131,10 @@ class Notices:
         if self._settings.words:
             told = [*self._applied.values(), *reversed(waiting)][:_IN_WORDS]
             parts += [digest.about_words(proposal) for proposal in told]
-        if homeless := self._store.learnings.homeless():
+        homeless = self._store.learnings.homeless()
+        if homeless and digest.WAITING not in troubles:
             parts.append(digest.about_waiting(homeless))
-        return Notice("\n".join([*parts, *troubles]), digest.buttons(waiting))
+        return Notice("\n".join([*parts, *troubles.values()]), digest.buttons(waiting))
 
     def _pressed(self, proposals: Sequence[str], action: str) -> None:
         thread = threading.Thread(target=self._act, args=(action, proposals), name="button", daemon=True)

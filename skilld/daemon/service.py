@@ -27,10 +27,11 @@ from skilld.daemon.worker_slot import WorkerSlot
 from skilld.ingest.watch import Throttle
 from skilld.logs import get_logger
 from skilld.notify.desktop import Desktop
-from skilld.notify.notice import CANNOT_STORE, about_budget, about_dead
+from skilld.notify.notice import CANNOT_STORE, WAITING, about_budget, about_dead, about_waiting
 from skilld.proposals.poll import Observing
 from skilld.proposals.poll import record as record_look
 from skilld.protocol import GitResult, Job, Mine, Result
+from skilld.store.batches import StoredBatch
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
 from skilld.types import Proposal
@@ -51,18 +52,22 @@ _DRAIN = 10.0  # seconds for what runs at the end, together
 
 
 class Service:
-    """The daemon in the foreground. `proposed` is told every new proposal, `check` raises where it must not go on."""
+    """The daemon in the foreground.
+
+    `tell` is given new proposals, and how many things said wait for a place where they became more. `check` raises
+    where it must not go on.
+    """
 
     def __init__(
         self,
         engine: Engine,
-        proposed: Callable[[list[Proposal]], None],
+        tell: Callable[[list[Proposal], int], None],
         desktop: Desktop | None = None,  # without one no notice is shown
         settings_file: Path | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self._engine = engine
-        self._proposed = proposed
+        self._tell = tell
         self._check = check
         self._inbox: queue.SimpleQueue[Message] = queue.SimpleQueue()
         self._notices = Notices(
@@ -194,16 +199,23 @@ class Service:
                 if batch is None and working is self._working:
                     self._record_look(result, now)
                 elif batch is not None:
-                    if new := self._engine.finish(batch, result, now):
-                        self._proposed(new)
-                    self._notices.judged(new, result.outcome, now)
-                    self._tell_of_judges(now)
+                    self._judged(batch, result, now)
             case Noticed(why_not, digest, at):
                 self._notices.noticed(why_not, digest, at)
                 if not why_not:
                     judges.told(self._engine.store, digest.causes)
             case _:
                 pass
+
+    def _judged(self, batch: StoredBatch, result: Result, now: float) -> None:
+        """Write down what came of a batch, and tell of it."""
+        new, waiting = self._engine.finish(batch, result, now), self._engine.waiting_news()
+        if new or waiting:
+            self._tell(new, waiting)
+        if waiting:
+            self._notices.trouble(WAITING, about_waiting(waiting), now)
+        self._notices.judged(new, result.outcome, now)
+        self._tell_of_judges(now)
 
     def _record_look(self, result: Result, now: float) -> None:
         """Write down what a look into git found; while the store is being rebuilt that is what was proposed before."""

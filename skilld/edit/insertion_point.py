@@ -190,7 +190,12 @@ def _quoted(line: str) -> str:
 
 def _into(body: Sequence[Line], kinds: Sequence[Role], section: Section, said: list[str]) -> tuple[int, list[str]]:
     """Return the line before which the instruction goes into the section, and its lines."""
-    found = lists(body, kinds, section.start, section.own_end)
+    kept = managed(body)
+    found = [
+        part
+        for part in lists(body, kinds, section.start, section.own_end)
+        if not any(block.start < part.end < block.stop for block in kept)
+    ]
     if found:
         words = stems(" ".join(said))
         best = max(reversed(found), key=lambda part: len(words & _list_words(body, part)))

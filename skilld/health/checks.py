@@ -10,7 +10,7 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.choose import UNANSWERED
 from skilld.clock import ago, seconds
-from skilld.context import Context, duplicates
+from skilld.context import Context, Scope, contradictions, duplicates
 from skilld.files import in_shell
 from skilld.health.values import Agent, Blocked, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble, Verdict
 from skilld.text import counted
@@ -339,11 +339,45 @@ def loaded(found: Sequence[Context]) -> list[Check]:
     for one in found:
         told = [f"{s.path}: {s.why}{f' ({s.by})' if s.by else ''}" for s in one.surprises]
         told += [f"{twice.other}: {twice.size} characters stand in {twice.path} too" for twice in duplicates(one.files)]
+        told += [
+            f"{against.path}:{against.line} says the opposite of {against.other}:{against.other_line}"
+            for against in contradictions(one.files)
+        ]
         if told:
             more = f"; and {len(told) - 1} more" if told[1:] else ""
             remedy = f"See all of it: skilld context --agent {one.agent}"
             checks.append(Check(f"context {one.agent}", Verdict.WARN, told[0] + more, remedy))
     return checks or [Check("context", Verdict.OK, "agents load what is written for them in this folder")]
+
+
+def opposed(found: Sequence[str]) -> list[Check]:
+    """Return a check where something that is loaded says otherwise than an open proposal."""
+    if not found:
+        return []
+    more = f"; and {len(found) - 1} more" if found[1:] else ""
+    remedy = f"See what becomes of it: skilld show {found[0].partition(':')[0]}"
+    return [Check("contradictions", Verdict.WARN, found[0] + more, remedy)]
+
+
+def apart(found: Sequence[Context]) -> list[Check]:
+    """Return a check where agents load different instructions of one project, and nothing that all of them load.
+
+    What one of them is told is not known to the other. An agent that loads none there is at work elsewhere.
+    """
+    files = {
+        one.agent: {file.real for file in one.files if file.scope is Scope.PROJECT and one.is_inside(file)}
+        for one in found
+    }
+    files = {agent: reals for agent, reals in files.items() if reals}
+    if len(files) < 2 or frozenset.intersection(*map(frozenset, files.values())):  # noqa: PLR2004 - two read apart
+        return []
+    told = "; ".join(f"{agent} loads {', '.join(sorted(map(_name, reals)))}" for agent, reals in files.items())
+    remedy = "Let one file hold it all: a CLAUDE.md of the line `@AGENTS.md`, or a link to it"
+    return [Check("instructions", Verdict.WARN, f"no file is loaded by all agents here: {told}", remedy)]
+
+
+def _name(path: str) -> str:
+    return Path(path).name
 
 
 def blocked(found: Sequence[Blocked]) -> list[Check]:

@@ -23,7 +23,7 @@ from skilld.git.environment import scrub_environment
 from skilld.health.values import Agent, Blocked, Counts, Daemon, Disk, Facts, Machine, Model, Service, Trouble
 from skilld.ingest.discover import Host, roots, transcripts
 from skilld.paths import Places, check_private
-from skilld.proposals.remarks import being_made_anew
+from skilld.proposals.remarks import being_made_anew, conflicts
 from skilld.protocol import Ask, Job
 from skilld.service.values import ServiceManager, needed, only_here
 from skilld.settings import Settings, choice_of, load
@@ -318,7 +318,14 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
             notices=_notices(settings, store, here),
             counts=_counts(store, settings) if store else None if bad_store else Counts(),
             blocked=tuple(blocked(store.batches.obstructed(), now)) if store else (),
+            opposed=tuple(_opposed(store)) if store else (),
         )
+
+
+def _opposed(store: Store) -> Iterator[str]:
+    for proposal in store.proposals.in_states([State.OPEN]):
+        for one in conflicts(proposal)[:1]:
+            yield f"{proposal.id}: {one.path}:{one.line} says otherwise"
 
 
 def _stale(store: Store) -> Iterator[str]:

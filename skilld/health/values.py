@@ -192,3 +192,4 @@ class Facts:
     notices: str | None
     counts: Counts | None  # None where the database cannot be read
     blocked: tuple[Blocked, ...] = ()
+    opposed: tuple[str, ...] = ()  # open proposals, each with what says otherwise

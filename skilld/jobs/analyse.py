@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -15,6 +15,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
+from skilld.jobs.opposites import find_opposites
 from skilld.jobs.placing import JobPlaces, find_places, seen
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, session_opt_out, standing_instructions
@@ -107,7 +108,7 @@ class Analysis:
         plan = self._batch.plan
         proposals = self._planned(plan.proposals) if plan else self._judged()
         trouble = [error for proposal in proposals if (error := self._stage(proposal))]
-        if self._staged.made:
+        if self._staged.made and self._batch.kind != "waiting":  # what was said before places were known is asked first
             from skilld.proposals.auto_apply import apply_allowed
 
             apply_allowed(self._staged, self._standing, self._job.auto, self._typed)
@@ -122,7 +123,7 @@ class Analysis:
     def _typed(self, proposal: Proposal) -> str:
         """Return what the person typed in the turns that a proposal quotes, read again by a job that had a plan."""
         if not self._messages:
-            self._messages = conversation.read(self._batch, self._redact)
+            self._messages = self._read()
         keys = {said.turn for said in proposal.evidence}
         return "\n".join(
             own_words(message.text, [other.text for other in self._messages[:place] if not other.by_person])
@@ -130,9 +131,15 @@ class Analysis:
             if message.turn_key in keys
         )
 
+    def _read(self) -> list[Message]:
+        """Return the batch's words; of learnings only what was kept of them."""
+        if self._batch.kind == "waiting":
+            return conversation.from_memory(self._batch.turns, self._job.words, self._redact)
+        return conversation.read(self._batch, self._redact)
+
     def _judged(self) -> list[Proposal]:
         """Read, judge and edit; returns what is to be proposed, kept by the daemon already."""
-        self._messages = conversation.read(self._batch, self._redact)
+        self._messages = self._read()
         if not self._skills and not self._waits_for_skill():
             self._find_places()
         instructions = self._redact(self._instructions())
@@ -146,16 +153,19 @@ class Analysis:
         self._notes += [note for update, line in verdict.said if (note := self._note(update, line)) is not None]
         self._learn(verdict)
         read = {message.turn_key for message in self._messages}
-        self.keep_words(GONE, [key for key in self._batch.turns if key not in read])
+        if self._batch.kind != "waiting":
+            self.keep_words(GONE, [key for key in self._batch.turns if key not in read])
         if judge.unusable or verdict.faults:
             heard = {item.update.turn for item in verdict.proposed} | {update.turn for update, _ in verdict.learned}
             self.keep_words(UNREAD, [m.turn_key for m in self._messages if m.turn_key and m.turn not in heard])
-        proposals = []
+        made = []
         for loaded in self._skills:
             mine = self._new([item for item in verdict.proposed if item.update.skill == loaded.doc.number], loaded)
             mine = self._ripe(mine, loaded)
-            if mine and (proposal := self._edited(judge, loaded, mine)):
-                proposals.append(proposal)
+            if mine and (edited := self._edited(judge, loaded, mine)):
+                made.append((*edited, loaded))
+        paths = {proposal.path for proposal, _, _ in made}
+        proposals = [each for one in made for each in self._with_opposites(*one, paths)]
         if proposals:
             self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
             self._told, self._learnings = self._backend.usage, []
@@ -170,12 +180,16 @@ class Analysis:
                 name, reason, path = next((one for one in unusable if one[2]), unusable[0])
                 self._keep(update, f"{name} cannot be edited: {reason}", SkillRef(name, path), for_now=bool(path))
             else:
-                self._keep(update, why, self._file(update))
+                self._keep(update, self._why_no_place(update) or why, self._file(update))
         # A model that was not asked might have heard more.
         if not self._skills and (verdict.learned or self._job.backend.model != OFFLINE):
             for name, reason, path in [one for one in unusable if one[2]][:1]:
                 self.blame(Cause.SKILL, path)
                 self._dropped.append(f"{name} cannot be edited: {reason}")
+
+    def _why_no_place(self, update: Update) -> str:
+        """Return what is wrong with the file that the project has for words without one; empty where nothing is."""
+        return self._places.places.why_not if self._places is not None and self._file(update) is None else ""
 
     def keep_words(self, why: str, turns: Sequence[str], unless: Cause | None = None) -> None:
         """Keep what was plainly said in turns as learnings, until all of it can be judged; `why` says what for.
@@ -214,7 +228,7 @@ class Analysis:
                 new.append(item)
         return new
 
-    def _edited(self, judge: Judge, loaded: Loaded, checked: Sequence[Checked]) -> Proposal | None:
+    def _edited(self, judge: Judge, loaded: Loaded, checked: Sequence[Checked]) -> tuple[Proposal, Composed] | None:
         try:
             composed = judge.edit(loaded, checked)
         except RetryError:
@@ -228,8 +242,45 @@ class Analysis:
         else:
             for item in composed.left_out:
                 self._keep(item.update, NO_EDIT, loaded.ref)
-            return self._proposal(loaded, composed)
+            return self._proposal(loaded, composed), composed
         return None
+
+    def _with_opposites(
+        self, proposal: Proposal, composed: Composed, loaded: Loaded, made: Container[str]
+    ) -> list[Proposal]:
+        """Return a proposal with what the agent loads that says the opposite, and those that change it elsewhere.
+
+        `made` are the files for which there are proposals of this batch.
+        """
+        around = self._places or seen(self._job, self._skills)
+        used = {used.path for used in self._batch.skills}
+        unedited = {one.ref.path for one in around.overlaid.values()}
+        skills = [one for one in self._skills if one.ref.path in used | unedited and one is not loaded]
+        typed = self._typed(proposal)
+        after, allowed = composed.after.decode("utf-8-sig"), self._job.targets
+        found = find_opposites(
+            composed.checked, loaded, after, around, skills, allowed=allowed, typed=typed, redact=self._redact
+        )
+        if not found.conflicts:
+            return [proposal]
+        from skilld.proposals.conflicts import divided  # as git in _stage
+
+        edits = [
+            (file, operations)
+            for file, operations in found.edits
+            if file.path not in made and file.path not in unedited
+        ]
+        whole, others = divided(replace(proposal, conflicts=found.conflicts), edits)
+        others = [one for one in others if self._is_new(one)]
+        return [replace(whole, linked=tuple(one.id for one in others)), *others]
+
+    def _is_new(self, proposal: Proposal) -> bool:
+        """Whether what a proposal says was not proposed for its file, or decided, before."""
+        session, job = self._batch.session_id, self._job
+        return not any(
+            lessons.why_known(update, proposal.path, session, self._standing, job.decided)
+            for update in proposal.updates
+        )
 
     def _stage(self, proposal: Proposal) -> RetryError | None:
         """Put a proposal on the branch; returns what should be tried again, which keeps no other from its place."""
@@ -326,7 +377,8 @@ class Analysis:
 
     def _ripe(self, checked: Sequence[Checked], loaded: Loaded) -> list[Checked]:
         """Return what may be proposed now: a file is made for what was said in two sessions, or by order."""
-        if not loaded.ref.absent:
+        ruling = loaded.ref.kind is TargetKind.RULES and self._places is not None and self._places.may_be_made
+        if not loaded.ref.absent or ruling:
             return list(checked)
         texts = {message.turn: message.text for message in self._messages}
         ripe = []

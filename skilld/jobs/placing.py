@@ -17,8 +17,9 @@ from skilld.library.clusters import same
 from skilld.pipeline.documents import Loaded, is_own, load_skills
 from skilld.protocol import Analyse, BatchJob, PastLearning
 from skilld.skills import Unusable, find, read
-from skilld.targets.places import Places, Session, places
+from skilld.targets.places import Places, Session, places, why_not_own
 from skilld.targets.route import choose, is_about
+from skilld.targets.scopes import scopes
 from skilld.targets.session import worked
 from skilld.types import Evidence, Message, SkillDoc, SkillRef, TargetKind, Update
 from skilld.words import content_stems, denies
@@ -55,10 +56,17 @@ class JobPlaces:
     def instructions(self) -> str:
         """What the agent loads beside the files that may be edited."""
         own = {one.ref.path for one in self.files}
-        return "\n\n".join(file.text for file in self._loaded if file.real not in own)
+        return "\n\n".join(file.text for file in self.loaded if file.real not in own)
 
     @property
-    def _loaded(self) -> list[LoadedFile]:
+    def may_be_made(self) -> bool:
+        """Whether the project has instructions by now, so that a rule may be added to them at once."""
+        project = {TargetKind.INSTRUCTIONS, TargetKind.RULES}
+        return any(one.ref.kind in project and not one.ref.absent for one in self.files)
+
+    @property
+    def loaded(self) -> list[LoadedFile]:
+        """What the agent loads that is the person's, skills aside."""
         context = self.places.context
         entered = [file for file in context.files if file.entered and file.scope is not Scope.SKILL]
         return [file for file in entered if is_own(file, context, self.home)]
@@ -92,7 +100,7 @@ class JobPlaces:
             for number, text in enumerate(one.doc.text.splitlines(), 1):
                 if first in text:
                     return one.ref, number
-        for file in self._loaded:
+        for file in self.loaded:
             for segment in file.segments:
                 for number, text in enumerate(segment.text.splitlines(), segment.line):
                     if first in text:
@@ -104,10 +112,12 @@ class JobPlaces:
 def seen(job: Analyse, skills: Sequence[Loaded]) -> JobPlaces:
     """Return what the agent of a session with skills in use loads: none of it is a place."""
     batch = job.batch
-    context = Context(batch.agent, "", "not known", "")
-    if _is_plain(batch):
-        context = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables).context()
-    return JobPlaces(list(skills), Places((), context), batch.home)
+    if not _is_plain(batch):
+        nothing = Context(batch.agent, "", "not known", "")
+        return JobPlaces(list(skills), Places((), nothing, "where the session worked is not known"), batch.home)
+    session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables)
+    context = session.context()
+    return JobPlaces(list(skills), Places((), context, why_not_own(session, context)), batch.home)
 
 
 def _is_plain(batch: BatchJob) -> bool:
@@ -122,8 +132,9 @@ def find_places(job: Analyse, messages: Sequence[Message]) -> JobPlaces:
         return seen(job, [])
     work = worked(batch.agent, batch.session_id, batch.sources)
     session = Session(batch.agent, Path(batch.cwd or ""), Path(batch.home), batch.variables, work, job.agents)
-    found = places(session, job.targets)
-    said = [text for one in messages if one.by_person for text in _SENTENCE.split(one.text)]
+    typed = [one.text for one in messages if one.by_person]
+    found = places(session, job.targets, [scope for text in typed for scope in scopes(text)])
+    said = [text for one in typed for text in _SENTENCE.split(one)]
     subjects = _subjects(session, found, said) if TargetKind.SKILL in job.targets else {}
     files, _ = load_skills([*subjects, *found.refs])
     overlaid = _overlaid(batch.unusable, len(files))

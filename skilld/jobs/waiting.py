@@ -3,58 +3,91 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from skilld.classify.backends import OFFLINE, Spec, make
 from skilld.classify.verify import Checked
 from skilld.errors import SkilldError
+from skilld.git.run import one_command
 from skilld.ingest.discover import Host
+from skilld.jobs.opposites import find_opposites
+from skilld.jobs.placing import JobPlaces, is_same
 from skilld.pipeline.documents import load_skills
 from skilld.pipeline.edits import Composed
 from skilld.pipeline.judge import Judge, Redact
 from skilld.proposals.amend import put
-from skilld.skills.find import FILE, file_problem
+from skilld.proposals.conflicts import divided
+from skilld.skills.find import FILE
 from skilld.store import Store
 from skilld.store.learnings import Learning
-from skilld.targets.places import Session, places
+from skilld.targets.places import Session, places, why_unfit
 from skilld.targets.route import choose
+from skilld.targets.scopes import scopes
 from skilld.text import counted
 from skilld.types import Evidence, Kind, Message, Proposal, SkillRef, State, TargetKind, Update
 
 _TITLE = "The learning was not proposed"
 
 
-def place_for(
-    store: Store, ask: Sequence[Learning], host: Host, allowed: Collection[TargetKind], to: Path | None
-) -> SkillRef:
-    """Return the file for what was said, once or several times (the newest first): the person's choice, or the best.
+def grouped(found: Iterable[Learning]) -> list[list[Learning]]:
+    """Return learnings as asks, each with all the times it was said in one project, the newest first."""
+    asks: list[list[Learning]] = []
+    for one in found:
+        key = one.project, one.skill
+        known = next(
+            (ask for ask in asks if (ask[0].project, ask[0].skill) == key and is_same(one.change, ask[0].change)), None
+        )
+        if known is None:
+            asks.append([one])
+        else:
+            known.append(one)
+    return asks
 
-    Raises SkilldError where there is none.
+
+@one_command()
+def propose(
+    store: Store,
+    ask: Sequence[Learning],
+    host: Host,
+    allowed: Collection[TargetKind],
+    redact: Redact,
+    *,
+    to: Path | None = None,
+) -> Proposal:
+    """Propose what was said, once or several times (the newest first), in place of keeping it.
+
+    It goes to the file that the person names, or the best. Raises SkilldError where there is none, or no edit of it may
+    be made.
     """
     newest = ask[0]
     if not newest.project:
         raise SkilldError(_TITLE, "where it was said is not known")
     others = tuple(store.transcripts.agents_in(newest.project))
     session = Session(newest.agent, Path(newest.project), host.home, host.environment, others=others)
-    refs = places(session, set(TargetKind) if to else allowed).refs
-    ref = _named(to, refs, session) if to else choose(newest.quote, refs)
+    found = places(session, set(TargetKind) if to else allowed, scopes(newest.quote))
+    ref = _named(to, found.refs, session) if to else choose(newest.quote, found.refs)
     if ref is None:
         remedy = f"Name one: skilld learnings propose {newest.id} --to PATH"
         raise SkilldError(_TITLE, "no file was found that it could go to", remedy)
-    return ref
-
-
-def propose(store: Store, ask: Sequence[Learning], ref: SkillRef, redact: Redact) -> Proposal:
-    """Propose what was said for a file, in place of keeping it. Raises SkilldError where no edit may be made there."""
-    newest = ask[0]
     files, left_out = load_skills([ref])
     if not files:
         raise SkilldError(_TITLE, left_out[0][1])
     update = Update(1, "", newest.change, "", Kind(newest.kind), 1, newest.quote, newest.confidence)
     messages = [Message(newest.quote, 1, newest.turn_key)]
     composed = Judge(make(Spec(OFFLINE)), messages, files, "", redact).edit(files[0], [Checked(update)])
-    made = put(store, _proposal(ask, ref, update, composed))
+    around, after = JobPlaces(files, found, str(host.home)), composed.after.decode("utf-8-sig")
+    against = find_opposites(
+        composed.checked, files[0], after, around, [], allowed=allowed, typed=newest.quote, redact=redact
+    )
+    proposal = replace(_proposal(ask, ref, update, composed), conflicts=against.conflicts)
+    whole, linked = divided(proposal, against.edits)
+    made = put(store, whole)
+    for other in linked:
+        with suppress(SkilldError):  # it is only named then
+            put(store, other)
     with store.transaction():
         for one in ask:
             store.learnings.forget(one.id)
@@ -95,7 +128,7 @@ def _named(to: Path, refs: Sequence[SkillRef], session: Session) -> SkillRef:
         if known is not None:
             return known
         root = Path(session.context().root)
-        why = file_problem(real.stat(), real.name) if real.is_relative_to(root) else f"{real} lies outside {root}"
+        why = why_unfit(str(real)) if real.is_relative_to(root) else f"{real} lies outside {root}"
     except OSError as error:
         raise SkilldError(_TITLE, f"{to}: {error.strerror}") from error
     if why:

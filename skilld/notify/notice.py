@@ -90,6 +90,7 @@ def _is_forgotten(proposals: Collection[str], past: Sequence[PastNotice], now: f
 # Texts are for the body of a notice, which desktops may read as markup: what comes from outside is made harmless for
 # terminals and escaped.
 
+WAITING = "waiting"  # the cause of a notice about what waits for a place
 REVIEW, ACCEPT, REJECT = "review", "accept", "reject"
 CANNOT_STORE = "skilld cannot write down what it does (is the disk full?). It waits and goes on by itself."
 CANNOT_JUDGE = "skilld could not judge what you said; it is kept for another try. Run: skilld status"

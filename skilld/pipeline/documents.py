@@ -38,7 +38,8 @@ def _told(ref: SkillRef) -> str:
     """Return how a classifier is told what a file is."""
     if ref.kind not in _WHOSE:
         return ref.name
-    return f"{ref.name}, {_WHOSE[ref.kind]}{', not there yet' if ref.absent else ''}"
+    whose = f"of this project, for {', '.join(ref.patterns)}" if ref.absent and ref.patterns else _WHOSE[ref.kind]
+    return f"{ref.name}, {whose}{', not there yet' if ref.absent else ''}"
 
 
 def load_skills(refs: Sequence[SkillRef], first: int = 1) -> tuple[list[Loaded], list[tuple[str, str]]]:

@@ -157,10 +157,13 @@ def check(
     if any(redact(part) != part for operation in operations for part in (operation.anchor, operation.text)):
         raise RefusedError("The edit was not made", "it would store a line that holds a secret")
     ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])
-    if not all(adds_only(_without_our_title(operation.text), ground) for operation in operations):
+    # The front matter of a rule that is made is ours.
+    was = loaded.ref.front.encode() if loaded.ref.absent else loaded.data
+    texts = [operation.text.removeprefix(loaded.ref.front) for operation in operations]
+    if not all(adds_only(_without_our_title(text), ground) for text in texts):
         raise RefusedError("The edit was not made", "it says more than the person did")
     updates = [item.update for item in checked]
-    before, then = loaded.data.decode("utf-8-sig"), after.decode("utf-8-sig")
+    before, then = was.decode("utf-8-sig"), after.decode("utf-8-sig")
     judged = faith(before, then, updates, typed, title=DEFAULT_TITLE)
     if judged.why_not:
         raise RefusedError("The edit was not made", judged.why_not)
@@ -170,7 +173,7 @@ def check(
     flags += [_shown(ALONG, part) for part in judged.along]
     from skilld.edit.lint import lint  # its rules take 0.2 s to compile, and of most batches nothing comes
 
-    for finding in lint(loaded.data, after, "\n".join([typed, *(item.taken_up for item in checked)])):
+    for finding in lint(was, after, "\n".join([typed, *(item.taken_up for item in checked)])):
         if finding.severity == "refuse":
             raise LintError("The edit was not made", finding.sentence)
         flags.append(finding.sentence)
@@ -250,7 +253,9 @@ def _one_by_one(backend: Backend, updates: Sequence[Update], loaded: Loaded) -> 
 def _made(updates: Sequence[Update], loaded: Loaded) -> Operation:
     """Return the operation that makes a file of nothing but the changes."""
     lines = [f"- {update.change}" for update in updates]
-    return Operation(Op.CREATE, loaded.ref.kind.value, "\n".join([f"# {DEFAULT_TITLE}", "", *lines, ""]))
+    return Operation(
+        Op.CREATE, loaded.ref.kind.value, loaded.ref.front + "\n".join([f"# {DEFAULT_TITLE}", "", *lines, ""])
+    )
 
 
 def adds(item: Checked) -> bool:

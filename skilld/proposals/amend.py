@@ -88,7 +88,9 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
         return decide(store, proposal, accepting(removed))
     before, _ = _versions(proposal)
     taken = _part(proposal, before, chosen)
-    rest = replace(_part(proposal, before, numbers - set(chosen)), id=_rest_id(proposal, chosen), commit="", note="")
+    rest = replace(
+        _part(proposal, before, numbers - set(chosen)), id=_rest_id(proposal, chosen), commit="", note="", also=()
+    )
     told = _accept_instead(store, proposal, taken, removed)
     try:
         remake(store, put(store, rest).repo)

@@ -137,9 +137,9 @@ def apply_allowed(
 
 
 def _allowed(proposal: Proposal, rules: AutoRules) -> bool:
-    """Whether a proposal is of the kind that needs no person: sure, unflagged, adding plain words and nothing else."""
+    """Whether a proposal is of the kind that needs no person: sure, unflagged, unopposed, adding plain words alone."""
     named = (rules.skills is None or proposal.skill in rules.skills) and proposal.target in rules.targets
-    sure = proposal.confidence >= rules.confidence and not proposal.flags
+    sure = proposal.confidence >= rules.confidence and not (proposal.flags or proposal.conflicts or proposal.linked)
     if not (named and sure and proposal.commit) or any(item.op is not Op.INSERT_AFTER for item in proposal.operations):
         return False
     try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from skilld.errors import SkilldError
@@ -14,7 +15,7 @@ from skilld.git import PROPOSALS, STAGING, STAGING_BRANCH, line_diff, objects, r
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
 from skilld.git.objects import EMAIL, Commit, Ident
 from skilld.git.repo import Repo
-from skilld.proposals.model import Rest, Standing
+from skilld.proposals.model import Apply, Rest, Standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,7 @@ class Branch:
         for name, item in standing.items():
             if name in on_line:
                 files[item.relpath] = item.creates or files.get(item.relpath, False)
+                files |= {path: False for path in item.also if path not in files}
         return files
 
     def moves(self, tip: str | None, at: Mapping[str, str], dropped: Collection[str]) -> list[refs.Change]:
@@ -303,14 +305,27 @@ def _from_operations(repo: Repo, commit: Commit, proposal: Standing, remade: Rem
     if edited == current:
         remade.present.append(proposal.id)
         return None
-    return with_file(repo, remade.tip, path, edited)
+    return with_files(repo, remade.tip, side_files(repo, remade.tip, proposal.also) | {path: edited})
 
 
-def with_file(repo: Repo, commit: str, relpath: str, data: bytes) -> str:
-    """Return the tree of `commit` with the bytes of one file set, its mode kept where it exists."""
-    old = tree.entry(repo.git, commit, relpath)
-    mode = old.mode if old is not None and old.mode in tree.FILE_MODES else "100644"
-    return tree.rewrite(repo.git, commit, {relpath: tree.Entry(mode, repo.git.add("blob", data))})
+def side_files(repo: Repo, commit: str, edits: Mapping[str, Apply]) -> dict[str, bytes]:
+    """Return what further files become, those whose edits fit their version in `commit`."""
+    files = {}
+    for relpath, edit in edits.items():
+        with suppress(SkilldError):
+            if (old := objects.read_blob(repo.git, commit, relpath)) is not None:
+                files[relpath] = edit(old)
+    return files
+
+
+def with_files(repo: Repo, commit: str, files: Mapping[str, bytes]) -> str:
+    """Return the tree of `commit` with the bytes of some files set, their modes kept where they exist."""
+    entries: dict[str, tree.Entry | None] = {}
+    for relpath, data in files.items():
+        old = tree.entry(repo.git, commit, relpath)
+        mode = old.mode if old is not None and old.mode in tree.FILE_MODES else "100644"
+        entries[relpath] = tree.Entry(mode, repo.git.add("blob", data))
+    return tree.rewrite(repo.git, commit, entries)
 
 
 def carry_over(repo: Repo, commit: Commit, onto: str) -> str | None:

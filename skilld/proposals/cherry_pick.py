@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
+from skilld.edit.operations import apply as apply_operations
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import STAGING, line_diff, objects, refs, state, tree
 from skilld.git.errors import GitTimeoutError
@@ -14,10 +17,12 @@ from skilld.git.line_diff import transplant, undo
 from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, one_command
 from skilld.proposals import worktree
+from skilld.proposals.fitted import side_edits
 from skilld.proposals.model import Apply, Landed, Refit, Way
 from skilld.proposals.worktree import (
     Desk,
     at_desk,
+    beside,
     by_hand,
     commit_by_lines,
     commit_file,
@@ -37,7 +42,8 @@ def run_command(desk: Desk, *args: str) -> Landed | None:
 
     A command that turns out to change nothing counts as done.
     """
-    before = worktree.read(desk.path) if os.path.lexists(desk.path) else None
+    paths = {desk.tracked.relpath: desk.path} | {relpath: desk.repo.toplevel / relpath for relpath in desk.also}
+    before = {relpath: worktree.read(path) if os.path.lexists(path) else None for relpath, path in paths.items()}
     message = desk.repo.git_dir / "MERGE_MSG"
     had_message = message.exists()
     try:
@@ -49,7 +55,8 @@ def run_command(desk: Desk, *args: str) -> Landed | None:
         return Landed(head(desk), Way.GIT)
     empty = state.in_progress(desk.repo.git_dir) is not None and _nothing_to_commit(desk.person)
     _abort(desk, args[0])
-    _put_back(desk, before)
+    for relpath, path in paths.items():
+        _put_back(desk, relpath, path, before[relpath])
     if not had_message:
         message.unlink(missing_ok=True)
     return Landed(desk.repo.head, Way.NOTHING) if empty else None
@@ -70,25 +77,24 @@ def _abort(desk: Desk, command: str) -> None:
         raise SkilldError(desk.title, f"git {command} stopped half-way and could not be aborted", undo)
 
 
-def _put_back(desk: Desk, before: bytes | None) -> None:
-    """Put the skill and its entry in the index back where git left them changed with nothing in progress.
+def _put_back(desk: Desk, relpath: str, path: Path, before: bytes | None) -> None:
+    """Put a file and its entry in the index back where git left them changed with nothing in progress.
 
     It does where a hook refuses every move of a ref, its own notes of a pick included, and where an object that it
     needs cannot be read (measured, git 2.39).
     """
-    relpath = desk.tracked.relpath
     if not desk.person.run("status", "--porcelain=v1", "-z", "--untracked-files=no", "--", relpath):
         return
-    tree.stage(desk.repo.git, {relpath: desk.tracked.entry})
-    found = worktree.read(desk.path) if os.path.lexists(desk.path) else None
+    tree.stage(desk.repo.git, {relpath: tree.entry(desk.repo.git, desk.repo.head, relpath)})
+    found = worktree.read(path) if os.path.lexists(path) else None
     if found == before:
         return
     if before is None and found is not None:
-        worktree.remove(desk.path, found, desk.repo.toplevel)
+        worktree.remove(path, found, desk.repo.toplevel)
     elif before is not None and found is None:
-        worktree.make(desk.path, before)
+        worktree.make(path, before)
     elif before is not None and found is not None:
-        worktree.replace(desk.path, found, before)
+        worktree.replace(path, found, before)
 
 
 # A whole skill that comes or goes where git's own command would not do it, as when other work is staged.
@@ -163,7 +169,8 @@ def _take_in(desk: Desk, proposal: Proposal, apply: Apply, refit: Refit | None) 
         cause = "the proposal's commit is gone from the repository"
         raise RefusedError(_TITLE, cause, f"to write it into the file: skilld accept --worktree {proposal.id}")
     before, after = versions(desk, commit)
-    if would_merge(desk, before, after) and not _misnumbered(desk, before, after, refit if edited is None else None):
+    merges = would_merge(desk, before, after) and _sides_merge(desk, commit)
+    if merges and not _misnumbered(desk, before, after, refit if edited is None else None):
         done = run_command(desk, "cherry-pick", commit.oid)
         if done is not None:
             _write_out(desk, after)
@@ -183,9 +190,16 @@ def _take_in(desk: Desk, proposal: Proposal, apply: Apply, refit: Refit | None) 
                 raise
         return transplant(before, after, common, current)
 
-    if desk.tracked.entry is None:
-        return commit_made(desk, change(b""), commit.message, commit.author)
-    return commit_by_lines(desk, change, commit.message, commit.author)
+    with beside(desk, side_edits(proposal)):
+        if desk.tracked.entry is None:
+            return commit_made(desk, change(b""), commit.message, commit.author)
+        return commit_by_lines(desk, change, commit.message, commit.author)
+
+
+def _sides_merge(desk: Desk, commit: Commit, *, back: bool = False) -> bool:
+    """Whether what a commit did to further files, or with `back` its opposite, merges into HEAD's versions of them."""
+    both = {relpath: versions(desk, commit, relpath) for relpath in desk.also}
+    return all(would_merge(desk, *(pair[::-1] if back else pair), relpath) for relpath, pair in both.items())
 
 
 def _misnumbered(desk: Desk, before: bytes, after: bytes, refit: Refit | None) -> bool:
@@ -228,6 +242,7 @@ def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
     path = Path(proposal.path)
     if proposal.creates and not os.path.lexists(path):
         worktree.make(path, apply(b""))
+        _write_sides(proposal)
         return True
     old = worktree.read(path)
     try:
@@ -238,7 +253,17 @@ def accept_worktree(proposal: Proposal, apply: Apply) -> bool:
         raise
     if new != old:
         worktree.replace(path, old, new)
+        _write_sides(proposal)
     return new != old
+
+
+def _write_sides(proposal: Proposal) -> None:
+    """Write what a proposal changes in further files; one that it does not fit any more stays as it is."""
+    for path, operations in ((Path(one.path), one.operations) for one in proposal.also):
+        with suppress(SkilldError):
+            if path.resolve() == path:
+                old = worktree.read(path)
+                worktree.replace(path, old, apply_operations(old, operations))
 
 
 # Taking an accepted proposal back: a `git revert` in the person's name, or its lines taken out where that conflicts.
@@ -272,7 +297,7 @@ def _take_out(desk: Desk, proposal: Proposal) -> Landed:
             return Landed(desk.repo.head, Way.NOTHING)
         if objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath) != after:
             raise desk.refused(f"{desk.tracked.relpath} was changed since it was made")
-    if landing is not None and would_merge(desk, after, before):
+    if landing is not None and would_merge(desk, after, before) and _sides_merge(desk, landing, back=True):
         done = run_command(desk, "revert", "--no-edit", landing.oid)
         if done is not None:
             return done
@@ -281,9 +306,11 @@ def _take_out(desk: Desk, proposal: Proposal) -> Landed:
     def taken_out(current: bytes) -> bytes:
         return current if line_diff.gone(current, before, after) else undo(before, after, current)
 
-    if proposal.creates:
-        return commit_removed(desk, message)
-    return commit_by_lines(desk, taken_out, message, None)
+    sides = {relpath: partial(undo, *versions(desk, source, relpath)) for relpath in desk.also}
+    with beside(desk, sides):
+        if proposal.creates:
+            return commit_removed(desk, message)
+        return commit_by_lines(desk, taken_out, message, None)
 
 
 def _landing(desk: Desk, proposal: Proposal) -> Commit | None:
@@ -300,6 +327,7 @@ def _landing(desk: Desk, proposal: Proposal) -> Commit | None:
     for commit in objects.read_commits(repo.git, oids):
         if commit is None or commit.proposals != (proposal.id,) or len(commit.parents) != 1:
             continue
-        if tree.changed(repo.git, commit.parents[0], commit.oid).keys() == {relpath}:
+        changed = tree.changed(repo.git, commit.parents[0], commit.oid).keys()
+        if relpath in changed and changed <= {relpath, *desk.also}:
             return commit
     return None

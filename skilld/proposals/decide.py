@@ -20,7 +20,7 @@ from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.explain import versions
 from skilld.proposals.fitted import Edit
-from skilld.proposals.remarks import being_made_anew
+from skilld.proposals.remarks import being_made_anew, waiting_with
 from skilld.proposals.results import by_code, follow
 from skilld.proposals.staging_result import Staged
 from skilld.proposals.submit import private_repositories, restage
@@ -104,7 +104,9 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
     with store.transaction():
         now = rfc3339(time.time())
         store.proposals.decide(proposal, after, now, who="command", why=decision.why, commit=commit)
-    return _and_rebuilt(store, proposal, f"{proposal.id} {after.value}: {proposal.summary}")
+    told = _and_rebuilt(store, proposal, f"{proposal.id} {after.value}: {proposal.summary}")
+    waits = tuple(f"{other.id} waits: it changes {other.path}, too" for other in waiting_with(store, proposal))
+    return Told((*told.lines, *waits), told.warnings)
 
 
 def _made_again(store: Store, proposal: Proposal) -> Proposal | None:

@@ -20,7 +20,7 @@ from skilld.git.run import one_command
 from skilld.proposals.fitted import Edit
 from skilld.proposals.observe import read_history
 from skilld.proposals.submit import applier, private_repositories
-from skilld.types import Operation, Proposal
+from skilld.types import Operation, Proposal, SideEdit
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +101,21 @@ def diff(proposal: Proposal) -> Iterator[str]:
     name = proposal.relpath or Path(proposal.path).name
     old, new = (data.decode("utf-8", "replace").splitlines() for data in found)
     yield from unified_diff(old, new, "/dev/null" if proposal.creates else f"a/{name}", f"b/{name}", lineterm="")
+    for one in proposal.also:
+        if (pair := _side_versions(proposal, one)) is not None:
+            old, new = (data.decode("utf-8", "replace").splitlines() for data in pair)
+            yield from unified_diff(old, new, f"a/{one.relpath}", f"b/{one.relpath}", lineterm="")
+
+
+def _side_versions(proposal: Proposal, one: SideEdit) -> tuple[bytes, bytes] | None:
+    if not proposal.commit:
+        return None
+    try:
+        git = open_any(Path(proposal.repo), private_repositories()).git
+        before, after = (read_blob(git, commit, one.relpath) for commit in (f"{proposal.commit}^", proposal.commit))
+    except SkilldError:
+        return None
+    return (before, after) if before is not None and after is not None else None
 
 
 # What would come of an open proposal on the branch that is checked out: by plain git, and by accepting it.
@@ -134,6 +149,15 @@ class Looking:
             picks = before == current or merges(repo.git, before, current, after)
         else:
             whole, picks = merges(repo.git, base, current, tip), merges(repo.git, before, current, after)
+        for one in proposal.also:
+            names = [f"{commit}:{one.relpath}" for commit in commits]
+            then, here, there, rested, top = (
+                item.data if item is not None else None for item in objects.read(repo.git, names)
+            )
+            picks, whole = (
+                picks and merges(repo.git, then, here, there),
+                whole and merges(repo.git, rested, here, top),
+            )
         if picks or proposal.creates or before is None or after is None or current is None:
             return Here(picks, whole)
         try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from skilld.edit.operations import apply
 from skilld.edit.refit import NoPlaceError, refit, refit_in_section
@@ -11,6 +12,11 @@ from skilld.types import BODY_OPS, Operation, Proposal
 
 ANEW = "placed anew: the lines around its place were edited, so it stands at the end of its section"
 REMADE = "made anew after your edit: the lines that it was made for were changed"
+
+
+def side_edits(proposal: Proposal) -> dict[str, Callable[[bytes], bytes]]:
+    """Return what a proposal changes in further files, by their paths in its repository."""
+    return {one.relpath: partial(apply, operations=one.operations) for one in proposal.also}
 
 
 class Edit:

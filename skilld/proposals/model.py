@@ -27,7 +27,8 @@ class Standing:
 
     `base` is the commit its branch rested on when it was made, `commit` its own as far as the store knows: where it is
     another one by now, the word of that was lost and is given again. `creates` says that it makes the skill. `refit`
-    makes the same edit in another version than the one it was made in; without it, `apply` does.
+    makes the same edit in another version than the one it was made in; without it, `apply` does. `also` are the edits
+    of further files, by their paths in the repository: one that does not fit is left out.
     """
 
     id: str
@@ -37,6 +38,7 @@ class Standing:
     commit: str = ""
     creates: bool = False
     refit: Refit | None = None
+    also: Mapping[str, Apply] = field(default_factory=dict)
 
     def news(self, commit: str) -> dict[str, str]:
         """Return where it stands now, by its id; nothing where that is known."""
@@ -52,8 +54,8 @@ class Request:
     that may still be on the branch. `share_quote` puts quote and session into the message even where the repository
     has a remote. `private` is the folder of skilld's own repositories, for a skill that git does not track; without it
     such a skill is refused. `creates` says that the edit makes the skill, of b"". `restored` says that the person took
-    it off the branch and wants it back: that its ref still holds it is no reason to leave it where it is. `refit` is as
-    in `Standing`.
+    it off the branch and wants it back: that its ref still holds it is no reason to leave it where it is. `refit` and
+    `also` are as in `Standing`. `remark` is a sentence for the message.
     """
 
     id: str
@@ -76,6 +78,8 @@ class Request:
     creates: bool = False
     restored: bool = False
     refit: Refit | None = None
+    also: Mapping[str, Apply] = field(default_factory=dict)
+    remark: str = ""
 
     @property
     def epoch(self) -> int:
@@ -198,14 +202,15 @@ def compose(
     reason: str,
     quote: str,
     trailers: dict[str, str],
+    remark: str = "",
 ) -> bytes:
     """Return the message of a proposal.
 
-    `trailers` are written in their order as `Skilld-<key>: <value>`; empty ones, and an empty reason or quote, are
-    left out. At most 200 characters of the quote are kept.
+    `trailers` are written in their order as `Skilld-<key>: <value>`; empty ones, and an empty reason, quote or remark,
+    are left out. At most 200 characters of the quote are kept.
     """
     paragraphs = [_subject(skill, summary)]
-    paragraphs += [_paragraph(text) for text in (reason, _quoted(quote)) if text.strip()]
+    paragraphs += [_paragraph(text) for text in (reason, _quoted(quote), remark) if text.strip()]
     rows = [f"Skilld-{key}: {one_line(value)}" for key, value in trailers.items() if value.strip()]
     return ("\n\n".join([*paragraphs, "\n".join(rows)]) + "\n").encode("utf-8", "backslashreplace")
 

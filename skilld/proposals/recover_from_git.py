@@ -19,11 +19,12 @@ from skilld.git.managed_repos import look, open_any, roots
 from skilld.git.objects import EMAIL, Commit
 from skilld.git.repo import Repo, standing_above
 from skilld.git.run import one_command
+from skilld.proposals.conflicts import SAYS_OTHERWISE
 from skilld.proposals.submit import private_repositories
 from skilld.protocol import Recall, RecoveryResult
 from skilld.skills.find import FILE
 from skilld.text import fold
-from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, State, TargetKind
+from skilld.types import Evidence, Kind, Operation, Outcome, Proposal, SideEdit, State, TargetKind
 
 FLAG = "found again in git after the database was damaged"
 _HISTORY = 500  # commits of a skill that are looked through for accepted proposals
@@ -88,6 +89,8 @@ def _of(repo: Repo, relpaths: list[str]) -> Iterator[Proposal]:
 def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
     """Yield the proposal of a commit, or nothing where the commit is not ours, or not one edit of one skill."""
     changed = list(tree.changed(repo.git, commit.parents[0], commit.oid)) if commit.author.email == EMAIL else []
+    sides = [path for path in commit.trailers.get("Skilld-Also", "").split(", ") if path in changed]
+    changed = [path for path in changed if path not in sides]
     if len(changed) != 1:
         return
     before, after = (objects.read_blob(repo.git, oid, changed[0]) for oid in (commit.parents[0], commit.oid))
@@ -95,6 +98,7 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         return
     try:
         operations = tuple(operations_between(before, after.decode("utf-8")))
+        also = tuple(_side(repo, commit, path) for path in sides)
         kind = Kind(commit.trailers.get("Skilld-Kind", ""))
         confidence = float(commit.trailers.get("Skilld-Confidence", "0"))
     except (SkilldError, ValueError):
@@ -127,7 +131,13 @@ def _proposal(repo: Repo, commit: Commit, state: State) -> Iterator[Proposal]:
         landed=commit.oid if state is State.ACCEPTED else "",
         decided_at=at if state is State.ACCEPTED else "",
         target=TargetKind.SKILL if is_skill else TargetKind.INSTRUCTIONS,
+        also=also,
     )
+
+
+def _side(repo: Repo, commit: Commit, path: str) -> SideEdit:
+    before, after = (objects.read_blob(repo.git, oid, path) or b"" for oid in (commit.parents[0], commit.oid))
+    return SideEdit(str(repo.toplevel / path), tuple(operations_between(before, after.decode("utf-8"))), path)
 
 
 def _summary(commit: Commit, operations: Sequence[Operation]) -> str:
@@ -140,7 +150,8 @@ def _summary(commit: Commit, operations: Sequence[Operation]) -> str:
 
 def _paragraphs(commit: Commit) -> list[str]:
     """Return what the message says between its subject and its trailers: the reason, and the quote in its marks."""
-    return [fold(_MARK.sub("", text)) for text in commit.text.strip().split("\n\n")[1:-1]]
+    said = [fold(_MARK.sub("", text)) for text in commit.text.strip().split("\n\n")[1:-1]]
+    return [text for text in said if not text.startswith(SAYS_OTHERWISE)]
 
 
 def _base(repo: Repo, commit: Commit) -> str:

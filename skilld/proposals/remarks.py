@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import os
+from collections.abc import Container, Iterable
 from pathlib import Path
 
 from skilld.clock import seconds
+from skilld.files import read_plain
 from skilld.git import STAGING_BRANCH
 from skilld.proposals.model import PATIENCE
 from skilld.store import Store
@@ -14,8 +16,8 @@ from skilld.store.batches import REMAKE
 from skilld.store.meta import LOOKED_AT, RESTS_ON
 from skilld.store.proposals import MAYBE
 from skilld.store.transcripts import Active
-from skilld.text import counted
-from skilld.types import Proposal, State
+from skilld.text import counted, fold
+from skilld.types import Conflict, Proposal, State
 
 _HOUR = 3600
 
@@ -68,6 +70,46 @@ def hours_left(store: Store, proposal: Proposal, now: float) -> int:
 def rests_on(store: Store, proposal: Proposal) -> str:
     """Return what merging the staging branch would bring besides an open proposal; empty: nothing."""
     return str(store.meta.get(RESTS_ON, {}).get(proposal.repo, "")) if on_staging(proposal) else ""
+
+
+# What says otherwise elsewhere, for the person on this machine: a commit's message tells less of it.
+
+_MOST_BYTES = 1 << 20
+
+
+def conflicts(proposal: Proposal) -> list[Conflict]:
+    """Return the conflicts of a proposal whose lines still stand in their files."""
+    texts = {path: _text(Path(path)) for path in {one.path for one in proposal.conflicts}}
+    return [one for one in proposal.conflicts if "[REDACTED" in one.text or one.text in texts[one.path]]
+
+
+def _text(path: Path) -> str:
+    try:
+        return fold(read_plain(path, _MOST_BYTES)[0].decode("utf-8", "replace"))
+    except (OSError, ValueError):
+        return ""
+
+
+def otherwise(store: Store, proposal: Proposal) -> list[str]:
+    """Return what says otherwise than an undecided proposal, and which proposals change that."""
+    if proposal.state not in {State.OPEN, State.DROPPED}:
+        return []
+    changed = {one.path for one in proposal.also}
+    told = [
+        f"{one.path}:{one.line} says otherwise{_and_then(one, changed)}: \u201c{one.text}\u201d"
+        for one in conflicts(proposal)
+    ]
+    return told + [f"{other.id}, which changes {other.path}, belongs to it" for other in waiting_with(store, proposal)]
+
+
+def _and_then(conflict: Conflict, changed: Container[str]) -> str:
+    return ", and is changed with it" if os.path.realpath(conflict.path) in changed else ""
+
+
+def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:
+    """Return the open proposals that are linked with one: they change what says the opposite in other repositories."""
+    others = (store.proposals.get(name) for name in proposal.linked)
+    return [other for other in others if other is not None and other.state is State.OPEN]
 
 
 # Decisions that plain git made while an agent was at work in the repository: told as such, with the step back.

@@ -21,7 +21,13 @@ _DECIDED = frozenset({State.ACCEPTED, State.REJECTED, State.REVERTED})
 
 def record(store: Store, batch: StoredBatch, result: BatchResult, now: float) -> list[Proposal]:
     """Keep the proposals, learnings, moved commits and costs of one result; returns the proposals that are new."""
-    for item in result.learnings:
+    known = [one for key in batch.job.turns for one in store.learnings.of_turn(key)] if _is_of_learnings(batch) else []
+    for one in known:  # judged once more: they have a place now, or it is known which one they wait for
+        if result.proposals or result.notes:
+            store.learnings.forget(one.id)
+        for item in result.learnings[:1]:
+            store.learnings.wait_for(one.id, item.place_kind or "", item.place, item.why_kept)
+    for item in () if known else result.learnings:
         store.learnings.add(
             Learning(
                 id=_learning_id(item.turn, item.quote),
@@ -52,6 +58,10 @@ def record(store: Store, batch: StoredBatch, result: BatchResult, now: float) ->
             store.learnings.forget(_learning_id(evidence.turn, evidence.quote))
     follow(store, result.changes, now)
     return [proposal for name in new if (proposal := store.proposals.get(name)) is not None]
+
+
+def _is_of_learnings(batch: StoredBatch) -> bool:
+    return batch.job.kind == "waiting"
 
 
 def kept_for_now(store: Store, learnings: Sequence[NewLearning]) -> tuple[str, ...]:

@@ -30,8 +30,9 @@ from skilld.proposals.branch import (
     make_again,
     read_branch,
     same_files,
+    side_files,
     skilld_ident,
-    with_file,
+    with_files,
 )
 from skilld.proposals.model import (
     Contradiction,
@@ -172,7 +173,7 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     ident = skilld_ident(request.epoch)
     commit = objects.write_commit(
         repo.git,
-        tree=with_file(repo, remade.tip, relpath, after),
+        tree=with_files(repo, remade.tip, side_files(repo, remade.tip, request.also) | {relpath: after}),
         parents=[remade.tip],
         message=_message(request, private=repo.remote and not request.share_quote),
         author=ident,
@@ -231,7 +232,10 @@ def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remad
     """Return the line that the new commit goes on, made again where the base moved, and why it was not if so."""
     repo = tracked.repo
     known = {item.id: item for item in request.standing}
-    files = branch.files(known, request.dropped) | {tracked.relpath: request.creates}
+    files = branch.files(known, request.dropped) | {
+        **dict.fromkeys(request.also, False),
+        tracked.relpath: request.creates,
+    }
     present = [path for path in sorted(files) if _in_head(repo, path)]
     absent = [path for path, made in files.items() if made and path not in present]
     rest = find_base(repo, [*present, *_carried(repo, branch, known, request.dropped)], absent)
@@ -331,6 +335,7 @@ def _message(request: Request, *, private: bool) -> bytes:
         summary=request.summary,
         reason=request.reason,
         quote="" if private else request.quote,
+        remark=request.remark,
         trailers={
             "Proposal": request.id,
             "Batch": request.batch_id,
@@ -338,6 +343,7 @@ def _message(request: Request, *, private: bool) -> bytes:
             "Kind": str(request.kind),
             "Confidence": f"{request.confidence:.2f}",
             "Model": request.model,
+            "Also": ", ".join(request.also),
         },
     )
 

@@ -15,7 +15,8 @@ from skilld.git.managed_repos import open_any, track
 from skilld.git.repo import Tracked
 from skilld.git.run import one_command
 from skilld.paths import places
-from skilld.proposals.fitted import ANEW, REMADE, Edit
+from skilld.proposals.conflicts import sentence
+from skilld.proposals.fitted import ANEW, REMADE, Edit, side_edits
 from skilld.proposals.model import Proposed, ProposeOutcome, Request, Standing, Unchanged, Waiting
 from skilld.proposals.stage import propose, rebuild
 from skilld.proposals.staging_result import Staged
@@ -130,7 +131,7 @@ def _stage(
     proposal = anew
     edits = {other.id: Edit(other) for other in open_here}
     try:
-        request = replace(_request(proposal, dropped, private), restored=restored)
+        request = replace(_request(proposal, dropped, private), restored=restored, remark=sentence(proposal, tracked))
         outcome = propose(replace(request, standing=tuple(standing_of(other, edits[other.id]) for other in open_here)))
     except StagingBusyError as busy:
         if tracked.repo.branch == STAGING:  # lines of other proposals stand there, on which it may be anchored
@@ -159,6 +160,7 @@ def _request(proposal: Proposal, dropped: Collection[str], private: Path) -> Req
         dropped=frozenset(dropped),
         private=private,
         creates=proposal.creates,
+        also=side_edits(proposal),
     )
 
 
@@ -274,5 +276,5 @@ def applier(proposal: Proposal) -> Callable[[bytes], bytes]:
 
 def standing_of(proposal: Proposal, edit: Edit) -> Standing:
     """Return an open proposal as a rebuild of the branch needs it."""
-    creates = proposal.creates
-    return Standing(proposal.id, proposal.relpath, proposal.base, edit, proposal.commit, creates, edit.anew)
+    creates, also = proposal.creates, side_edits(proposal)
+    return Standing(proposal.id, proposal.relpath, proposal.base, edit, proposal.commit, creates, edit.anew, also)

@@ -109,13 +109,17 @@ _LOCK = re.compile(r"^\w+: Unable to create '(.+\.lock)': File exists", re.MULTI
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """A work tree that is ready for one decision; `remedy` tells how to make it by hand, and is asked on a refusal."""
+    """A work tree that is ready for one decision; `remedy` tells how to make it by hand, and is asked on a refusal.
+
+    `also` are the paths in the repository of further files that the proposal changes, as far as HEAD has them.
+    """
 
     title: str
     tracked: Tracked
     path: Path
     person: PersonGit
     remedy: Callable[[], str]
+    also: tuple[str, ...] = ()
 
     @property
     def by_hand(self) -> str:
@@ -171,7 +175,9 @@ def at_desk(
         if refs.tip(tracked.repo.git, "HEAD") != tracked.repo.head:
             tracked = tracked_by(proposal, private)
         person, hand = person_git(tracked.repo, removed), partial(_remedy, tracked.repo, proposal, command)
-        yield _ready(Desk(title, tracked, Path(proposal.path), person, hand))
+        git, commit = tracked.repo.git, tracked.repo.head
+        also = tuple(one.relpath for one in proposal.also if tree.entry(git, commit, one.relpath) is not None)
+        yield _ready(Desk(title, tracked, Path(proposal.path), person, hand, also))
 
 
 def _remedy(repo: Repo, proposal: Proposal, command: tuple[str, ...]) -> str:
@@ -211,22 +217,24 @@ def _ready(desk: Desk) -> Desk:
     if repo.branch == STAGING:
         raise desk.refused(f"{STAGING_BRANCH} itself is checked out in {repo.toplevel}")
     limits = "--porcelain=v1", "-z", "--untracked-files=no"
-    if desk.person.run("status", *limits, "--", tracked.relpath):
-        raise desk.refused(f"{tracked.relpath} has uncommitted changes", "Commit or stash it")
+    for relpath in (tracked.relpath, *desk.also):
+        if desk.person.run("status", *limits, "--", relpath):
+            raise desk.refused(f"{relpath} has uncommitted changes", "Commit or stash it")
     return desk
 
 
-def versions(desk: Desk, commit: Commit) -> tuple[bytes, bytes]:
-    """Return the skill before and after a commit; empty where it had none.
+def versions(desk: Desk, commit: Commit, relpath: str = "") -> tuple[bytes, bytes]:
+    """Return the skill, or a further file, before and after a commit; empty where it had none.
 
     Raises RefusedError where it had one that cannot be read: taken for an empty one, it would be emptied.
     """
-    before = _version(desk, commit.parents[0]) if commit.parents else b""
-    return before, _version(desk, commit.oid)
+    relpath = relpath or desk.tracked.relpath
+    before = _version(desk, commit.parents[0], relpath) if commit.parents else b""
+    return before, _version(desk, commit.oid, relpath)
 
 
-def _version(desk: Desk, commit: str) -> bytes:
-    git, relpath = desk.repo.git, desk.tracked.relpath
+def _version(desk: Desk, commit: str, relpath: str) -> bytes:
+    git = desk.repo.git
     try:
         found = objects.read_blob(git, commit, relpath)
         if found is not None or tree.entry(git, commit, relpath) is None:
@@ -237,12 +245,12 @@ def _version(desk: Desk, commit: str) -> bytes:
     raise RefusedError(desk.title, cause, f"{by_hand(desk.repo, 'fsck')} lists what is damaged or missing")
 
 
-def would_merge(desk: Desk, old: bytes, new: bytes) -> bool:
-    """Whether the change from `old` to `new` merges into HEAD's version of the skill.
+def would_merge(desk: Desk, old: bytes, new: bytes, relpath: str = "") -> bool:
+    """Whether the change from `old` to `new` merges into HEAD's version of the skill, or of a further file.
 
     Asked before git is: its conflicts and their abort would leave traces (ORIG_HEAD, the times of files).
     """
-    current = objects.read_blob(desk.repo.git, desk.repo.head, desk.tracked.relpath)
+    current = objects.read_blob(desk.repo.git, desk.repo.head, relpath or desk.tracked.relpath)
     if current is None:
         return not old
     try:
@@ -269,6 +277,28 @@ def commit_by_lines(desk: Desk, change: Apply, message: bytes, author: Ident | N
     return commit_file(desk, message, author, lambda: _put_back(desk, old, new))
 
 
+@contextmanager
+def beside(desk: Desk, changes: Mapping[str, Apply]) -> Iterator[None]:
+    """Write what changes further files, those that it fits; where no commit comes of it, they are put back."""
+    done: list[tuple[Path, bytes, bytes]] = []
+    try:
+        for relpath, change in changes.items():
+            path = desk.repo.toplevel / relpath
+            if path.resolve() != path:
+                continue  # a folder on the way is a link by now
+            with suppress(SkilldError):
+                old = read(path)
+                new = change(old)
+                if new != old:
+                    replace(path, old, new)
+                    done.append((path, old, new))
+        yield
+    finally:
+        for path, old, new in done if head(desk) == desk.repo.head else ():
+            with suppress(SkilldError):
+                replace(path, new, old)
+
+
 def commit_file(desk: Desk, message: bytes, author: Ident | None, put_back: Callable[[], list[str]]) -> Landed:
     """Commit the skill's file alone as it stands in the work tree, or that it does not; what else is staged stays so.
 
@@ -279,7 +309,7 @@ def commit_file(desk: Desk, message: bytes, author: Ident | None, put_back: Call
     fixed = "--quiet", "--only", "--cleanup=verbatim", "--file=-"
     kept: list[str] = []
     try:
-        result = desk.person.call("commit", *fixed, *who, "--", desk.tracked.relpath, stdin=message)
+        result = desk.person.call("commit", *fixed, *who, "--", desk.tracked.relpath, *desk.also, stdin=message)
     finally:
         if head(desk) == desk.repo.head:
             kept = put_back()

@@ -1,4 +1,4 @@
-"""The review on a screen: three tabs over one sitting. Follows the terminal's own colours.
+"""The review on a screen: four tabs over one sitting. Follows the terminal's own colours.
 
 Whatever reads git, transcripts or the disk runs on threads; the screen only shows what comes back.
 """
@@ -22,6 +22,7 @@ from skilld.review.dialogs import Pane, Rows
 from skilld.review.generating import Generation
 from skilld.review.proposals_pane import ProposalsPane
 from skilld.review.skills_pane import SkillsPane
+from skilld.review.waiting_pane import WaitingPane
 from skilld.store.overview import LiveSession
 
 # The tab of live sessions: how many turns were said, and how many more make a batch.
@@ -83,6 +84,7 @@ class ReviewApp(App[None]):
         Binding("1", "tab('proposals')", "Proposals", show=False),
         Binding("2", "tab('skills')", "Skills", show=False),
         Binding("3", "tab('sessions')", "Sessions", show=False),
+        Binding("4", "tab('waiting')", "Waiting", show=False),
         Binding("q", "quit", "Quit"),
     ]
 
@@ -103,7 +105,7 @@ class ReviewApp(App[None]):
         self.theme = "ansi-dark"
 
     def compose(self) -> ComposeResult:
-        """Put the three tabs on the screen."""
+        """Put the tabs on the screen."""
         with TabbedContent(id="tabs"):
             with TabPane("1 Proposals", id="proposals"):
                 yield ProposalsPane(self.sitting, self._ids)
@@ -111,6 +113,8 @@ class ReviewApp(App[None]):
                 yield SkillsPane(self.sitting)
             with TabPane("3 Sessions", id="sessions"):
                 yield SessionsPane(self.sitting, self._turns)
+            with TabPane("4 Waiting", id="waiting"):
+                yield WaitingPane(self.sitting)
         yield Footer(compact=True)
 
     def action_tab(self, name: str) -> None:

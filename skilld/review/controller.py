@@ -17,6 +17,8 @@ from pathlib import Path
 from skilld.daemon.jobs import where_they_are
 from skilld.edit.from_file import compare
 from skilld.errors import SkilldError
+from skilld.ingest.discover import Host
+from skilld.jobs import waiting
 from skilld.library.archive import put_aside
 from skilld.library.rows import LibraryRow, collect, disabled, switch
 from skilld.pipeline import messages
@@ -24,14 +26,15 @@ from skilld.proposals import amend, refresh
 from skilld.proposals.decide import Decision, Told, accepting, decide, rejecting, reverting
 from skilld.proposals.explain import Looking, Part, parts, versions
 from skilld.proposals.poll import record
-from skilld.proposals.remarks import doubts, standing
+from skilld.proposals.remarks import doubts, otherwise, standing
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.skills import Skill
 from skilld.store import Store
+from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.text import cut, fold, safe_text
-from skilld.types import Evidence, Message, Proposal, State
+from skilld.types import Evidence, Message, Proposal, State, TargetKind
 
 # A change of a skill as rows to show: lines in context, and in changed lines the words that differ. Pure.
 
@@ -167,6 +170,7 @@ class ReviewContext:
     environment: Mapping[str, str]
     trash: Path
     redaction_key: Path
+    targets: Collection[TargetKind] = tuple(TargetKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,9 +224,9 @@ class ReviewSession:
         found = versions(proposal)
         said, gone = self._said(proposal)
         with self._store() as store:
-            where = standing(store, proposal, time.time())
+            wheres = (standing(store, proposal, time.time()), *otherwise(store, proposal))
         unfit = Looking().look(proposal).unfit if proposal.state is State.OPEN else ""
-        remarks = tuple(remark for remark in (proposal.note, where, unfit, *proposal.flags, gone) if remark)
+        remarks = tuple(remark for remark in (proposal.note, *wheres, unfit, *proposal.flags, gone) if remark)
         if found is None:
             return Look((), (), said, (*remarks, "its skill cannot be read any more"), "")
         try:
@@ -284,6 +288,23 @@ class ReviewSession:
                 told = decide(store, proposal, reverting(self._around.removed))
         self._done.pop()
         return told
+
+    def waiting(self) -> list[list[Learning]]:
+        """Return what was said and waits for a place, each ask with all the times it was said, the newest first."""
+        with self._store() as store:
+            return waiting.grouped(store.learnings.all())
+
+    def propose(self, ask: Sequence[Learning]) -> Proposal:
+        """Propose what waits for the best place there is. Raises SkilldError, with nothing changed, without one."""
+        host = Host(self._around.home, self._around.environment)
+        with self._one_at_a_time, self._store() as store:
+            return waiting.propose(store, ask, host, self._around.targets, self._redact)
+
+    def forget(self, ask: Sequence[Learning]) -> None:
+        """Delete what waits, however often it was said."""
+        with self._one_at_a_time, self._store() as store, store.transaction():
+            for one in ask:
+                store.learnings.forget(one.id)
 
     def skills(self) -> list[LibraryRow]:
         """Return the person's skills. Reads the disk."""

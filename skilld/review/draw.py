@@ -17,12 +17,14 @@ from skilld.library.rows import LibraryRow
 from skilld.mining.proposing import CandidateResult
 from skilld.review.controller import Excerpt, Look, Row
 from skilld.review.generating import Choice, Keep, quotes
+from skilld.store.learnings import Learning
 from skilld.store.overview import LiveSession
 from skilld.text import counted, safe_text
 from skilld.types import Proposal
 
 PROPOSAL_COLUMNS = (("skill", 18), ("age", 5), ("sure", 5), ("", 2), ("what", 160))
 SKILL_COLUMNS = (("skill", 26), ("from", 9), ("uses", 5), ("corrected", 10), ("well", 5), ("edited", 7), ("where", 160))
+WAITING_COLUMNS = (("said", 5), ("project", 14), ("what", 160))
 SESSION_COLUMNS = (("agent", 12), ("project", 20), ("turns", 6), ("next", 7), ("last", 6), ("skills", 80))
 
 _STYLES = {"-": "red", "+": "green", "@": "dim", " ": ""}
@@ -77,6 +79,19 @@ def session_cells(session: LiveSession, turns: int, now: float) -> list[Content]
         Content(age(session.last_activity, now)),
         Content(safe(", ".join(reversed(session.skills)))),
     ]
+
+
+def waiting_cells(ask: Sequence[Learning]) -> list[Content]:
+    """Return the row of what waits for a place."""
+    folder = (ask[0].project or "").rstrip("/").rpartition("/")[2]
+    return [Content(str(len(ask))), Content(fit(folder, 13)), Content(safe(ask[0].change))]
+
+
+def waiting_detail(ask: Sequence[Learning]) -> Content:
+    """Return why it waits, and each time that it was said."""
+    lines = [Content.styled(safe(ask[0].change), "bold"), Content(safe(f"kept because {ask[0].why_kept}"))]
+    lines += [_person("", one.quote, f"  ({one.created_at})") for one in ask]
+    return Content("\n").join(lines)
 
 
 def age(at: float | None, now: float) -> str:

@@ -24,6 +24,7 @@ Ask = Callable[[str], str | None]
 Edit = Callable[[str], str]
 
 _QUESTION = "accept, reject, edit, parts, skip, undo, quit? [a/r/e/p/s/u/q] "
+_WAITING = "propose, forget, skip, quit? [p/f/s/q] "
 _GO_ON = "go on"
 _KINDS = {"-": "remove: ", "+": "add:    ", "@": "...", " ": "        "}
 
@@ -51,7 +52,33 @@ class Plain:
                 answer = self._answer(proposal, look, seen)
             if answer == "q":
                 return
+        if not ids and self._go_through_waiting():
+            return
         self._say("Nothing more waits for you." if seen else "Nothing waits for you.")
+
+    def _go_through_waiting(self) -> bool:
+        """Go through what waits for a place; returns whether the person ended the review there."""
+        for ask in self._sitting.waiting():
+            self._say("")
+            self._say(f"waits for a place: {ask[0].change}")
+            self._say(f"  kept because {ask[0].why_kept}")
+            for one in ask:
+                self._say(f"  you: \u201c{one.quote}\u201d")
+            given = self._ask(_WAITING)
+            answer = "q" if given is None else given.strip().lower()[:1]
+            try:
+                match answer:
+                    case "p":
+                        made = self._sitting.propose(ask)
+                        self._say(f"{made.id} is open, for {made.skill}: {made.summary}")
+                    case "f":
+                        self._sitting.forget(ask)
+                        self._say("Forgotten.")
+                    case "q":
+                        return True
+            except SkilldError as error:
+                self._refused(error)
+        return False
 
     def _next(self, ids: Collection[str], seen: Collection[str]) -> Proposal | None:
         waiting = [proposal for proposal in self._sitting.proposals() if not ids or proposal.id in ids]

@@ -37,6 +37,9 @@ _JSON = {
         "agents",
         "updates",
         "proposal_ids",
+        "conflicts",
+        "also",
+        "linked",
     ),
     *("tools", "skills"),
 }

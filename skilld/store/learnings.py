@@ -62,9 +62,27 @@ class Learnings:
         return int(number)
 
     def homeless(self) -> int:
-        """Return how many wait for a file that is not there yet."""
-        (number,) = self._db.execute("SELECT count(*) FROM learnings WHERE place_kind NOT IN ('', 'skill')").fetchone()
+        """Return how many wait for a file that is not there yet, each once however often it was said."""
+        (number,) = self._db.execute(
+            """SELECT count(*) FROM (SELECT DISTINCT project, lower(change) FROM learnings
+               WHERE place_kind NOT IN ('', 'skill'))"""
+        ).fetchone()
         return int(number)
+
+    def places_known_since(self) -> str:
+        """Return since when learnings are kept with the place that they wait for."""
+        row = self._db.execute("SELECT at FROM migrations WHERE name = '0013_targets'").fetchone()
+        return "" if row is None else str(row["at"])
+
+    def of_turn(self, turn_key: str) -> list[Learning]:
+        """Return what was kept of one turn."""
+        return [Learning(*row) for row in self._db.execute("SELECT * FROM learnings WHERE turn_key = ?", (turn_key,))]
+
+    def wait_for(self, learning_id: str, kind: str, place: str, why: str) -> None:
+        """Record which file one waits for, and why."""
+        self._db.execute(
+            "UPDATE learnings SET place_kind = ?, place = ?, why_kept = ? WHERE id = ?", (kind, place, why, learning_id)
+        )
 
     def forget(self, learning_id: str) -> bool:
         """Delete one by its id; False where there is none."""

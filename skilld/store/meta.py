@@ -28,6 +28,7 @@ SYNCED = "synced"  # project folders whose instruction files got a managed block
 SHARED = "shared"  # commits made for sharing, by the address of their repository
 DISABLED = "disabled_skills"  # paths of skills that the person does not want offered to agents
 MINED_ON = "mined_on"  # the day on which past sessions were last mined unasked
+PLACED_ON = "placed_on"  # the day on which learnings of an older skilld were last judged once more
 PINNED = "pinned"  # real paths of SKILL.md files
 NOTICES = "notices"  # why the last notice could not be shown; empty: it was
 

@@ -9,7 +9,7 @@ from dataclasses import astuple, fields, replace
 from typing import Any
 
 from skilld.store.batches import REMAKE
-from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, TargetKind, Update
+from skilld.types import Conflict, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
 
 MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
 
@@ -153,6 +153,7 @@ class Proposals:
             "updates",
             "flags",
             "model",
+            "also",
         )
         settings = ", ".join(f'"{name}" = ?' for name in names)
         values = [_to_row(name, getattr(proposal, name)) for name in names]
@@ -197,21 +198,34 @@ class Proposals:
 def _to_row(name: str, value: object) -> object:
     match name, value:
         case "operations", tuple():
-            return json.dumps([[o.op.value, o.anchor, o.text] for o in value])
+            return json.dumps(_operations_row(value))
+        case "also", tuple():
+            return json.dumps([[one.path, _operations_row(one.operations), one.relpath] for one in value])
         case "evidence", tuple():
             return json.dumps([[e.turn, e.quote] for e in value])
-        case "updates", tuple():
-            return json.dumps([astuple(update) for update in value])
-        case "flags" | "agents", tuple():
+        case "updates" | "conflicts", tuple():
+            return json.dumps([astuple(one) for one in value])
+        case "flags" | "agents" | "linked", tuple():
             return json.dumps(list(value))
         case _, State() | Kind() | TargetKind():
             return value.value
     return value
 
 
+def _operations_row(operations: Sequence[Operation]) -> list[list[str]]:
+    return [[one.op.value, one.anchor, one.text] for one in operations]
+
+
+def _operations(row: list[list[str]]) -> tuple[Operation, ...]:
+    return tuple(Operation(Op(op), anchor, text) for op, anchor, text in row)
+
+
 def _from_row(row: sqlite3.Row) -> Proposal:
     values = dict(row)
-    values["operations"] = tuple(Operation(Op(op), anchor, text) for op, anchor, text in json.loads(row["operations"]))
+    values["operations"] = _operations(json.loads(row["operations"]))
+    values["conflicts"] = tuple(Conflict(*item) for item in json.loads(row["conflicts"]))
+    values["also"] = tuple(SideEdit(path, _operations(edit), at) for path, edit, at in json.loads(row["also"]))
+    values["linked"] = tuple(json.loads(row["linked"]))
     values["evidence"] = tuple(Evidence(turn, quote) for turn, quote in json.loads(row["evidence"]))
     values["flags"] = tuple(json.loads(row["flags"]))
     values["agents"] = tuple(json.loads(row["agents"]))

@@ -270,6 +270,12 @@ def _m0013_targets(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE learnings ADD COLUMN place TEXT NOT NULL DEFAULT ''")  # the path of the file it would go to
 
 
+def _m0014_conflicts(db: sqlite3.Connection) -> None:
+    db.execute("ALTER TABLE proposals ADD COLUMN conflicts TEXT NOT NULL DEFAULT '[]'")  # JSON: path, line, text, whose
+    db.execute("ALTER TABLE proposals ADD COLUMN also TEXT NOT NULL DEFAULT '[]'")  # JSON: edits of further files
+    db.execute("ALTER TABLE proposals ADD COLUMN linked TEXT NOT NULL DEFAULT '[]'")  # JSON: ids of proposals
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
@@ -282,6 +288,7 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0011_dropped", _m0011_dropped),
     ("0012_updates", _m0012_updates),
     ("0013_targets", _m0013_targets),
+    ("0014_conflicts", _m0014_conflicts),
 )
 
 

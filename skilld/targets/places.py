@@ -15,11 +15,13 @@ from posixpath import basename, join, normpath
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes
-from skilld.context import Context, LoadedFile, Scope, context_of
+from skilld.context import Context, LoadedFile, context_of
+from skilld.context import Scope as Whose
 from skilld.context.patterns import matches
 from skilld.context.values import within
 from skilld.git.state import is_own
 from skilld.skills.find import NO_PROJECT, file_problem
+from skilld.targets.scopes import Scope, rule_files, takes
 from skilld.targets.session import Worked
 from skilld.types import SkillRef, TargetKind
 
@@ -33,6 +35,7 @@ _NATIVE: Mapping[str, str] = {
     "gemini-cli": "GEMINI.md",
     "qwen-code": "QWEN.md",
 }
+NAMES = frozenset({*_NATIVE.values(), _SHARED})  # of instruction files that every agent of some kind reads
 _MOST = 0.5  # share of the touched files from which a folder or a pattern is what the work is about
 
 
@@ -67,39 +70,77 @@ class Session:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """The files that words may go to, the best first, all that is loaded, and why a project has none of its own."""
+    """The files that words may go to, the best first, all that is loaded, and why a project has none of its own.
+
+    `why_not` says why the project's instruction file is none of them, where there is one.
+    """
 
     refs: tuple[SkillRef, ...]
     context: Context
     why_none: str = ""
+    why_not: str = ""
 
 
-def places(session: Session, allowed: Collection[TargetKind]) -> Places:
-    """Return the places of a session among the `allowed` kinds."""
+def why_not_own(session: Session, context: Context) -> str:
+    """Return why no file of the project that a session worked in is edited; empty where they are the person's."""
+    root = Path(context.root)
+    if root == root.parent or session.home.is_relative_to(root) or set(session.cwd.parts[1:2]) & set(NO_PROJECT):
+        return "the session worked in no project"
+    return "" if is_own(root) else "the project is a clone that you never committed to"
+
+
+def places(session: Session, allowed: Collection[TargetKind], said: Iterable[Scope] = ()) -> Places:
+    """Return the places of a session among the `allowed` kinds; `said` are the files that the words are about."""
     context = session.context()
     others = {name: session.context(name) for name in session.others if name != session.agent}
     root = Path(context.root)
-    named = session.cwd.parts[1:2]
-    is_project = root != root.parent and not session.home.is_relative_to(root) and not set(named) & set(NO_PROJECT)
-    why = "" if is_project else "the session worked in no project"
-    if is_project and not is_own(root):
-        why = "the project is a clone that you never committed to"
+    why = why_not_own(session, context)
     refs: list[SkillRef] = []
+    why_not = ""
     if not why:
         if TargetKind.RULES in allowed:
-            refs += _refs(_rules(context, session.touched), TargetKind.RULES, root, session.agent, others)
+            rules = _rules(context, session.touched)
+            scoped = [one for one in said if not one.folder or (root / one.folder).is_dir()]
+            rules += [one for one in _rules_for(context, scoped) if one not in rules]
+            refs += _refs(rules, TargetKind.RULES, root, session.agent, others)
+            refs += _rules_to_make(refs, scoped, root, frozenset({session.agent, *others}))
         if TargetKind.INSTRUCTIONS in allowed:
-            refs += _instructions(context, session, root, others)
+            found, why_not = _instructions(context, session, root, others)
+            refs += found
     if TargetKind.PERSONAL in allowed:
         refs += _personal(session, context)
-    return Places(tuple(refs), context, why)
+    return Places(tuple(refs), context, why, why_not)
 
 
 def _rules(context: Context, touched: Sequence[str]) -> list[LoadedFile]:
     """Return the project's rules that hold for the work at hand, those for some paths before those for all."""
-    found = [one for one in context.files if one.scope is Scope.RULE and one.entered and not one.via]
+    found = [one for one in context.files if one.scope is Whose.RULE and one.entered and not one.via]
     inside = [one for one in found if context.is_inside(one) and (not one.paths or _covers(one, touched))]
     return sorted(inside, key=lambda one: not one.paths)
+
+
+def _rules_for(context: Context, scoped: Sequence[Scope]) -> list[LoadedFile]:
+    """Return the project's rules for the files that words are about, whether or not one of those was touched."""
+    found = [one for one in context.files if one.scope is Whose.RULE and one.paths and not one.via]
+    return [one for one in found if context.is_inside(one) and any(takes(one.paths, scope) for scope in scoped)]
+
+
+def _rules_to_make(
+    known: Sequence[SkillRef], scoped: Sequence[Scope], root: Path, agents: frozenset[str]
+) -> list[SkillRef]:
+    """Return a rule file for each scope that has none, where all agents at work in the project read such files."""
+    kind = rule_files(agents)
+    if kind is None:
+        return []
+    made = []
+    for scope in scoped:
+        name = kind.path(scope)
+        if any(takes(ref.patterns, scope) for ref in known if ref.patterns) or os.path.lexists(root / name):
+            continue
+        front, readers = kind.front(scope), tuple(sorted(agents))
+        path, rules = str(root / name), TargetKind.RULES
+        made.append(SkillRef(name, path, kind=rules, agents=readers, absent=True, patterns=scope.patterns, front=front))
+    return made
 
 
 def _covers(file: LoadedFile, touched: Sequence[str]) -> bool:
@@ -109,25 +150,46 @@ def _covers(file: LoadedFile, touched: Sequence[str]) -> bool:
     return len(own) > _MOST * len(touched)
 
 
-def _instructions(context: Context, session: Session, root: Path, others: Mapping[str, Context]) -> list[SkillRef]:
-    """Return the project's instruction file, that of a folder only where most of the work was there."""
+def _instructions(
+    context: Context, session: Session, root: Path, others: Mapping[str, Context]
+) -> tuple[list[SkillRef], str]:
+    """Return the project's instruction file, that of a folder only where most of the work was there; or why not.
+
+    Of several in one folder it is the one that most agents at work in the project load.
+    """
     agent = session.agent
-    fitting = [
+    loaded = [
         one
         for one in context.files
-        if one.scope in {Scope.PROJECT, Scope.NESTED} and one.entered and not one.via and context.is_inside(one)
+        if one.scope in {Whose.PROJECT, Whose.NESTED} and one.entered and not one.via and within(one.path, str(root))
     ]
-    nested = [one for one in fitting if one.scope is Scope.NESTED and _covers(one, session.touched)]
-    nearest = max(nested or [one for one in fitting if one.scope is Scope.PROJECT], key=_depth, default=None)
+    fitting = [one for one in loaded if context.is_inside(one)]
+    nested = [one for one in fitting if one.scope is Whose.NESTED and _covers(one, session.touched)]
+
+    def rank(one: LoadedFile) -> tuple[int, int]:
+        return _depth(one), sum(one.real in {file.real for file in loads.files} for loads in others.values())
+
+    nearest = max(nested or [one for one in fitting if one.scope is Whose.PROJECT], key=rank, default=None)
     if nearest is None:
         name = _native(agent, others)
         readers = (agent, *(other for other in others if name in ADAPTERS[other].INFO.instructions))
         absent = SkillRef(name, str(root / name), kind=TargetKind.INSTRUCTIONS, agents=readers, absent=True)
-        return [] if os.path.lexists(absent.path) else [absent]
+        outside = next((f"{basename(one.path)} is a link out of the project" for one in loaded), "")
+        why = outside or (_why_not_loaded(root / name) if os.path.lexists(absent.path) else "")
+        return ([], why) if why else ([absent], "")
     imported = [one for one in context.files if one.via == nearest.path and basename(one.path) == _SHARED]
     chain = [*(one for one in imported if context.is_inside(one)), nearest]
     refs = _refs(chain, TargetKind.INSTRUCTIONS, root, agent, others)
-    return refs[:1]
+    return refs[:1], "" if refs else why_unfit(nearest.real, basename(nearest.path))
+
+
+def _why_not_loaded(path: Path) -> str:
+    """Return why an agent loads nothing of what has the name of an instruction file."""
+    try:
+        facts = path.stat()
+        return file_problem(facts, path.name) or f"{path.name} {'cannot be read' if facts.st_size else 'is empty'}"
+    except OSError:
+        return f"{path.name} cannot be reached"
 
 
 def _depth(file: LoadedFile) -> int:
@@ -141,8 +203,8 @@ def _native(agent: str, others: Mapping[str, Context]) -> str:
 
 
 def _personal(session: Session, context: Context) -> list[SkillRef]:
-    found = [one for one in context.files if one.scope is Scope.PERSONAL and not one.via]
-    named = [one for one in found if basename(one.path) in {*_NATIVE.values(), _SHARED}]
+    found = [one for one in context.files if one.scope is Whose.PERSONAL and not one.via]
+    named = [one for one in found if basename(one.path) in NAMES]
     refs = _refs(named, TargetKind.PERSONAL, session.home, session.agent, {})
     if refs:
         return refs[:1]
@@ -164,29 +226,29 @@ def _refs(
     """Return references to those of the files that may be edited."""
     refs = []
     for one in files:
-        if why_unfit(one):
+        if why_unfit(one.real):
             continue
         agents = (
             agent,
             *(name for name, loads in others.items() if any(file.real == one.real for file in loads.files)),
         )
         name = _shown(one.path, top, "~/" if kind is TargetKind.PERSONAL else "")
-        refs.append(SkillRef(name, one.real, kind=kind, agents=agents))
+        refs.append(SkillRef(name, one.real, kind=kind, agents=agents, patterns=one.paths))
     return refs
 
 
-def why_unfit(file: LoadedFile) -> str:
-    """Return why a file that an agent loads is not edited; empty where it may be."""
-    name = basename(file.path)
+def why_unfit(path: str, name: str = "") -> str:
+    """Return why a file, by its real path, is not edited; empty where it may be. `name` is what people call it."""
+    name = name or basename(path)
     try:
-        facts = os.stat(file.real)  # noqa: PTH116 - a text of the context's
+        facts = os.stat(path)  # noqa: PTH116 - a text of the context's
     except OSError:
         return f"{name} cannot be reached"
     if why := file_problem(facts, name):
         return why
-    if not os.access(file.real, os.W_OK):
+    if not os.access(path, os.W_OK):
         return f"{name} is read-only"
-    with open(file.real, "rb") as opened:  # noqa: PTH123 - as above; its text in the context has no comments
+    with open(path, "rb") as opened:  # noqa: PTH123 - as above; its text in the context has no comments
         head = opened.read(_HEAD).decode("utf-8", "replace")
     return f"{name} says that it is generated" if _GENERATED.search(head) else ""
 

@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from skilld.classify.backends import Backend, Unfit
 from skilld.classify.offline.placement import replacement, target_section
+from skilld.targets.scopes import scopes, takes
 from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
 from skilld.words import content_stems, likeness
 
@@ -57,13 +58,18 @@ def ordered_file(text: str) -> str:
 
 def is_personal(text: str) -> bool:
     """Whether words are about the person in any project."""
-    return bool(_PERSONAL.search(text)) and not (_OF_PROJECT.search(text) or _HERE.search(text))
+    return bool(_PERSONAL.search(text)) and not is_of_project(text)
 
 
 # Least likeness of words with a skill's name and description: of 41 English updates of the labelled batches, with 19
 # skills to choose from, 3 reach it, all with the right skill; with that one taken away none does. At 0.25 it is 10, 5
 # of them right.
 SUBJECT = 0.3
+
+
+def is_of_project(text: str) -> bool:
+    """Whether words are about the project that they are said in."""
+    return bool(_OF_PROJECT.search(text) or _HERE.search(text))
 
 
 def is_about(text: str, stems: frozenset[str]) -> bool:
@@ -87,7 +93,12 @@ def choose(
         skills = [ref for ref in refs if ref.kind is TargetKind.SKILL and is_about(text, subjects.get(ref.path, _NONE))]
         if skills:
             return max(skills, key=lambda ref: likeness(wanted, subjects[ref.path]))
-    refs = [ref for ref in refs if ref.kind is not TargetKind.SKILL]
+    about = scopes(text)
+    ruling = [ref for ref in refs if ref.patterns and any(takes(ref.patterns, scope) for scope in about)]
+    if ruling and not is_personal(text):
+        return ruling[0]
+    # A rule for some paths is no place for words about others, and none is made for words about all.
+    refs = [ref for ref in refs if not (ref.patterns and (about or ref.absent)) and ref.kind is not TargetKind.SKILL]
     own = [ref for ref in refs if (ref.kind is TargetKind.PERSONAL) == is_personal(text)]
     if _OF_PROJECT.search(text):
         own.sort(key=lambda ref: ref.kind is TargetKind.RULES or ref.absent)

@@ -224,11 +224,11 @@ def test_t25_what_a_notice_says_is_an_argument_and_never_part_of_a_script() -> N
     assert ours[-2] == "--"
 
 
-def test_t25_one_module_starts_programs_for_buttons_and_one_for_macos() -> None:
+def test_t25_one_module_starts_programs() -> None:
     """On Linux a notice is a call over the session bus: no name of a skill is ever an argument of a program."""
     root = Path(__file__).parents[2] / "skilld/notify"
     words = "subprocess|os\\.system|os\\.exec|os\\.spawn|create_subprocess|notify-send"
     found = subprocess.run(
         ["grep", "-rlE", words, str(root), "--include=*.py"], capture_output=True, text=True, check=False
     )
-    assert sorted(Path(line).name for line in found.stdout.splitlines()) == ["desktop.py", "on_press.py"]
+    assert sorted(Path(line).name for line in found.stdout.splitlines()) == ["desktop.py"]

@@ -91,12 +91,14 @@ def sitting(home: Path) -> ReviewSession:
     )
 
 
-def review(sitting: ReviewSession, story: Callable[[Screen], Awaitable[None]], *ids: str) -> None:
-    """Run the review at 80x24 and let `story` drive it."""
+def review(
+    sitting: ReviewSession, story: Callable[[Screen], Awaitable[None]], *ids: str, size: tuple[int, int] = SIZE
+) -> None:
+    """Run the review, at 80x24 unless told otherwise, and let `story` drive it."""
 
     async def run() -> None:
         app = ReviewApp(sitting, ids, 5, edit, _generating)
-        async with app.run_test(size=SIZE, notifications=True) as pilot:
+        async with app.run_test(size=size, notifications=True) as pilot:
             screen = Screen(app, pilot)
             await app.workers.wait_for_complete()
             await story(screen)

@@ -66,6 +66,7 @@ NOT_QUICK = frozenset(
         "targets",
         "units",
         "verbs",
+        "waiting",
         "worker_restage",
         "worker_stage",
     ]

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from skilld.context import Context, Loaded, LoadedFile, Scope, Segment
 from skilld.health import checks as following
 from skilld.health import checks as judging
-from skilld.health.checks import machine, repeats, why_nothing
+from skilld.health.checks import apart, loaded, machine, repeats, why_nothing
 from skilld.health.values import Agent, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble
 
 NOW = 1_800_000_000.0
@@ -170,3 +171,33 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
         "refused 1 time: a",
         "skilld is paused: until you resume",
     ]
+
+
+@pytest.mark.parametrize(
+    ("codex", "claude", "verdict"),
+    [
+        (["AGENTS.md"], ["CLAUDE.md"], "warn"),
+        (["AGENTS.md"], ["CLAUDE.md", "AGENTS.md"], ""),
+        (["AGENTS.md"], [], ""),  # the other one loads nothing here
+    ],
+)
+def test_agents_of_one_project_that_load_no_file_in_common(codex: list[str], claude: list[str], verdict: str) -> None:
+    def loads(agent: str, names: list[str]) -> Context:
+        files = tuple(LoadedFile(f"/p/{name}", f"/p/{name}", Loaded.START, Scope.PROJECT) for name in names)
+        return Context(agent, "", "measured", "/p", files)
+
+    found = apart([loads("codex", codex), loads("claude-code", claude)])
+    assert [check.verdict for check in found] == [verdict] * bool(verdict)
+    assert all("codex loads AGENTS.md; claude-code loads CLAUDE.md" in check.detail for check in found)
+
+
+def test_what_loaded_files_say_against_each_other_is_told() -> None:
+    files = tuple(
+        LoadedFile(path, path, Loaded.START, scope, segments=(Segment(3, text),))
+        for path, scope, text in (
+            ("/h/.claude/CLAUDE.md", Scope.PERSONAL, "- Always use npm."),
+            ("/p/CLAUDE.md", Scope.PROJECT, "- Be brief.\n- Use pnpm for everything."),
+        )
+    )
+    (check,) = loaded([Context("claude-code", "", "measured", "/p", files)])
+    assert check.detail == "/p/CLAUDE.md:4 says the opposite of /h/.claude/CLAUDE.md:3"

@@ -118,6 +118,24 @@ def test_who_loads_a_file_is_told(root: Path) -> None:
     assert ref.agents == ("claude-code", "codex")
 
 
+@pytest.mark.parametrize(
+    ("agent", "others", "name"),
+    [
+        ("copilot-cli", (), ".github/copilot-instructions.md"),
+        ("copilot-cli", ("codex",), "AGENTS.md"),
+        ("copilot-cli", ("claude-code",), "CLAUDE.md"),
+        ("qwen-code", ("codex",), "AGENTS.md"),
+    ],
+)
+def test_of_several_files_it_is_the_one_that_the_others_load_too(
+    root: Path, agent: str, others: tuple[str, ...], name: str
+) -> None:
+    for file in ("CLAUDE.md", "AGENTS.md", "QWEN.md", ".github/copilot-instructions.md"):
+        _put(root / file)
+    (ref,) = [ref for ref in _places(root, agent=agent, others=others).refs if ref.kind is TargetKind.INSTRUCTIONS]
+    assert ref.name == name
+
+
 def test_no_project_is_made_of_the_home_or_the_disk(root: Path) -> None:
     home = root.parent / "home"
     for folder in (home, Path("/"), Path("/proc/self/cwd"), Path("/dev/fd")):

@@ -1,0 +1,92 @@
+"""What says the opposite of a proposal elsewhere: changed with it, by a proposal of its own, or only named.
+
+What another repository, a personal file or an outside one says is never quoted in a commit.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from skilld.errors import SkilldError
+from skilld.git import objects
+from skilld.git.repo import Tracked, find, find_absent
+from skilld.text import cut, fold
+from skilld.types import Conflict, Kind, Operation, Proposal, SideEdit, SkillRef
+
+SAYS_OTHERWISE = "Says otherwise: "
+_QUOTED = 120  # characters of a line in a message
+
+
+def divided(
+    proposal: Proposal, edits: Sequence[tuple[SkillRef, tuple[Operation, ...]]]
+) -> tuple[Proposal, list[Proposal]]:
+    """Return a proposal with those edits that lie in its repository, and one that is linked with it for each other."""
+    tracked = _tracked(Path(proposal.path), creates=proposal.creates)
+    also: list[SideEdit] = []
+    others: list[Proposal] = []
+    for ref, operations in edits:
+        there = _tracked(Path(ref.path)) if tracked else None
+        if tracked and there and there.repo.address == tracked.repo.address:
+            also.append(SideEdit(ref.path, operations, there.relpath))
+        else:
+            others.append(_linked(proposal, ref, operations))
+    return replace(proposal, also=tuple(also), linked=tuple(other.id for other in others)), others
+
+
+def _tracked(path: Path, *, creates: bool = False) -> Tracked | None:
+    """Return where git tracks a file, None where it does not: then one of skilld's own repositories will."""
+    try:
+        return find_absent(path) if creates else find(path)
+    except (OSError, SkilldError):
+        return None
+
+
+def _linked(proposal: Proposal, ref: SkillRef, operations: tuple[Operation, ...]) -> Proposal:
+    return replace(
+        proposal,
+        id=hashlib.sha256(f"{proposal.batch_id}\n{ref.path}".encode()).hexdigest()[:8],
+        skill=ref.name,
+        path=ref.path,
+        operations=operations,
+        reason="It says the opposite of what you said.",
+        kind=Kind.CHANGE_STEP,
+        flags=(),
+        updates=tuple(replace(update, kind=Kind.CHANGE_STEP) for update in proposal.updates),
+        target=ref.kind,
+        agents=ref.agents,
+        conflicts=(),
+        linked=(proposal.id,),
+    )
+
+
+def sentence(proposal: Proposal, tracked: Tracked) -> str:
+    """Return what the commit's message says of lines elsewhere: words only of what its repository has committed."""
+    parts: dict[str, None] = {}
+    texts: dict[str, str] = {}
+    for conflict in proposal.conflicts:
+        parts[_named(conflict, tracked, texts)] = None
+    return f"{SAYS_OTHERWISE}{'; '.join(parts)}" if parts else ""
+
+
+def _named(conflict: Conflict, tracked: Tracked, texts: dict[str, str]) -> str:
+    relpath = _below(conflict.path, tracked)
+    if relpath is None:
+        return conflict.whose
+    if relpath not in texts:
+        found = objects.read_blob(tracked.repo.git, tracked.repo.head, relpath)
+        texts[relpath] = fold(found.decode("utf-8", "replace")) if found else ""
+    if not texts[relpath]:
+        return conflict.whose
+    if conflict.text not in texts[relpath]:  # a secret was taken out of it, or it is not committed yet
+        return relpath
+    return f'{relpath}:{conflict.line} "{cut(conflict.text, _QUOTED)}"'
+
+
+def _below(path: str, tracked: Tracked) -> str | None:
+    try:
+        return Path(path).resolve().relative_to(tracked.repo.toplevel).as_posix()
+    except (OSError, RuntimeError, ValueError):
+        return None

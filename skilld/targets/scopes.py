@@ -1,0 +1,133 @@
+"""Words that are about some files only, as patterns of paths; and the rule file that takes them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from skilld.context.patterns import matches
+
+# What people call kinds of files, by the endings that these have.
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "bash": ("sh",),
+    "c#": ("cs",),
+    "css": ("css",),
+    "go": ("go",),
+    "html": ("html",),
+    "java": ("java",),
+    "javascript": ("js", "jsx"),
+    "json": ("json",),
+    "kotlin": ("kt",),
+    "markdown": ("md",),
+    "php": ("php",),
+    "python": ("py",),
+    "ruby": ("rb",),
+    "rust": ("rs",),
+    "scss": ("scss",),
+    "shell": ("sh",),
+    "sql": ("sql",),
+    "swift": ("swift",),
+    "terraform": ("tf",),
+    "toml": ("toml",),
+    "typescript": ("ts", "tsx"),
+    "yaml": ("yaml", "yml"),
+}
+_FOLDER = r"(?P<{}>(?:\./)?[\w.-]+(?:/[\w.-]+)*)/?"
+_ENDING = r"\*?\.(?P<ending>[a-z][a-z0-9]{0,9})"
+_QUOTE = "[`'\"\u201c\u201d]?"
+_FILES = r"(?:files?|scripts?|dateien?|fichiers?|archivos?|ficheros|arquivos|файл\w*|文件)"
+_FOR = (
+    r"\b(?:for|in|on|inside|within|of|to|f\u00fcr|bei|pour|dans|para|en|em|per|для|в)\s+"
+    r"(?:(?:all|every|any|each|the|our|my|new|alle[nr]?|tous|les|todos|los|tutti|i)\s+){0,2}"
+)
+# A folder that is called one, or written as a path; files of one ending, or of one kind by its name.
+_SCOPES = re.compile(
+    rf"(?:\b(?:in|under|inside|within|below|for)\s+(?:the\s+|our\s+|my\s+)?{_QUOTE}{_FOLDER.format('named')}{_QUOTE}"
+    rf"\s+(?:folder|directory|dir)\b)"
+    rf"|(?:\b(?:in|under|inside|within|below|im|dans|en|no|в)\s+(?:the\s+)?{_QUOTE}"
+    rf"(?P<path>(?:\./)?[\w.-]+(?:/[\w.-]+)*/|(?:\./)?[\w.-]+(?:/[\w.-]+)+){_QUOTE}(?=[\s,:;]|$))"
+    rf"|(?:\b(?:im|in) (?:ordner|verzeichnis)\s+{_QUOTE}{_FOLDER.format('ordner')})"
+    rf"|(?:{_FOR}{_QUOTE}{_ENDING}{_QUOTE}\s+{_FILES}\b)"
+    rf"|(?:{_FOR}(?P<kind>{'|'.join(map(re.escape, _KINDS))})\s+{_FILES}\b)",
+    re.IGNORECASE,
+)
+_MOST = 2
+_LONGEST = 2000  # characters that are looked at
+_UP = re.compile(r"(?:^|/)\.\.?(?:/|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Some files: the patterns that take them, the name of a rule for them, and the folder that must be there."""
+
+    name: str
+    patterns: tuple[str, ...]
+    folder: str = ""
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """A path for each pattern, as one that it takes."""
+        return tuple(pattern.replace("**", "a").replace("*", "a") for pattern in self.patterns)
+
+
+def scopes(text: str) -> list[Scope]:
+    """Return the files that a text is about, where it says so; none where it speaks of all of them."""
+    found: dict[tuple[str, ...], Scope] = {}
+    for match in _SCOPES.finditer(text[:_LONGEST]):
+        if (scope := _scope(match)) is not None:
+            found.setdefault(scope.patterns, scope)
+    return list(found.values())[:_MOST]
+
+
+def _scope(match: re.Match[str]) -> Scope | None:
+    if kind := (match["kind"] or "").lower():
+        return Scope(kind.replace("#", "sharp"), tuple(f"**/*.{ending}" for ending in _KINDS[kind]))
+    if ending := (match["ending"] or "").lower():
+        return Scope(ending, (f"**/*.{ending}",))
+    folder = (match["named"] or match["path"] or match["ordner"]).removeprefix("./").strip("/")
+    if not folder or _UP.search(folder) or folder.startswith("."):
+        return None
+    return Scope(folder.replace("/", "-").lower(), (f"{folder}/**",), folder)
+
+
+def takes(patterns: Sequence[str], scope: Scope) -> bool:
+    """Whether patterns take all files of a scope."""
+    return all(matches(patterns, example) for example in scope.examples)
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFiles:
+    """Where agents keep rules for some paths: the folder, what its files end in, their front matter, who reads them."""
+
+    folder: str
+    suffix: str
+    key: str
+    readers: frozenset[str]
+
+    def path(self, scope: Scope) -> str:
+        """Return the path in the project of a rule for some files."""
+        return f"{self.folder}/{scope.name}{self.suffix}"
+
+    def front(self, scope: Scope) -> str:
+        """Return the front matter that brings it in, with the blank line below it."""
+        if self.key == "paths":
+            lines = ["paths:", *(f'  - "{pattern}"' for pattern in scope.patterns)]
+        elif self.key == "applyTo":
+            lines = [f'applyTo: "{",".join(scope.patterns)}"']
+        else:
+            lines = [f"globs: {','.join(scope.patterns)}", "alwaysApply: false"]
+        return "\n".join(["---", *lines, "---", "", ""])
+
+
+# The first that a session's agent reads is its own.
+RULE_FILES = (
+    RuleFiles(".github/instructions", ".instructions.md", "applyTo", frozenset({"copilot-cli"})),
+    RuleFiles(".claude/rules", ".md", "paths", frozenset({"claude-code", "copilot-cli"})),
+    RuleFiles(".cursor/rules", ".mdc", "globs", frozenset({"cursor"})),
+)
+
+
+def rule_files(agents: frozenset[str]) -> RuleFiles | None:
+    """Return the kind of rule files that all of these agents read; None where there is none."""
+    return next((one for one in RULE_FILES if agents <= one.readers), None)

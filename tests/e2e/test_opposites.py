@@ -1,0 +1,256 @@
+"""What an agent loads and says the opposite: named beside the proposal, changed with it, or by one that is linked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.test_targets import GUIDE, Talk, plain
+from skilld.git.environment import unscrubbed
+from skilld.proposals.remarks import conflicts, otherwise
+from skilld.types import Proposal, State, TargetKind
+from support.inline import Inline
+from support.live_project import Project
+from support.one_process import OneProcess
+from support.session import CHATTER
+
+USE = "From now on, always use pnpm, never npm."
+CHANGE = "Always use pnpm, never npm."
+
+
+@pytest.fixture
+def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneProcess]:
+    for name in unscrubbed():
+        monkeypatch.delenv(name)
+    daemon = OneProcess(home)
+    yield daemon
+    daemon.close()
+
+
+def says(home: Path, project: Project, here: OneProcess, *texts: str) -> list[Proposal]:
+    """Say something in a session without a skill in use, and return what is open then."""
+    Talk(home, project.root).type(*texts, *CHATTER[: 5 - len(texts)])
+    return here.run()
+
+
+def message(project: Project, proposal: Proposal) -> str:
+    return project.git("show", "--no-patch", "--format=%B", proposal.commit)
+
+
+def test_both_files_of_one_repository_change_in_one_proposal(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    """Issue 16, 7: accepted, both agree; reverted, both are what they were."""
+    nested = "# Api\n\n* Use npm.\n* Run `npm test` first.\n"
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE, "docs/build.md": nested})
+    (project.root / "CLAUDE.md").write_text(f"{GUIDE}\nSee @docs/build.md\n")
+    project.git("commit", "--quiet", "--all", "--message", "Import the guide")
+    before = project.fingerprint()
+    (one,) = says(home, project, here, USE)
+    assert project.fingerprint() == before
+    assert (one.relpath, [side.relpath for side in one.also]) == ("CLAUDE.md", ["docs/build.md"])
+    assert [(Path(item.path).name, item.line, item.text) for item in one.conflicts] == [
+        ("build.md", 3, "* Use npm."),
+        ("build.md", 4, "* Run `npm test` first."),
+    ]
+    assert sorted(project.git("diff", "--name-only", f"{one.commit}^", one.commit).split()) == [
+        "CLAUDE.md",
+        "docs/build.md",
+    ]
+    assert 'docs/build.md:3 "* Use npm."' in " ".join(message(project, one).split())
+    skilld = Inline(home)
+    shown = skilld.run("show", one.id).stdout
+    assert "build.md:3 says otherwise, and is changed with it" in shown
+    assert "--- a/docs/build.md" in shown
+    assert skilld.run("accept", one.id).returncode == 0
+    assert "npm" not in (project.root / "docs/build.md").read_text().replace("pnpm", "").replace("never npm", "")
+    assert f"* {CHANGE}" in (project.root / "CLAUDE.md").read_text()
+    assert skilld.run("revert", one.id).returncode == 0
+    assert (project.root / "docs/build.md").read_text() == nested
+    assert CHANGE not in (project.root / "CLAUDE.md").read_text()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_both_change_whatever_is_decided_before(
+    home: Path, tmp_path: Path, here: OneProcess, order: tuple[int, int]
+) -> None:
+    """Two proposals that append to one list: made again on its new base, or accepted by its lines, it has both."""
+    project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"})
+    both = [says(home, project, here, text)[-1] for text in ("Always write a changelog entry.", USE)]
+    skilld = Inline(home)
+    for number in order:
+        done = skilld.run("accept", both[number].id)
+        assert done.returncode == 0, done.stderr
+    text = (project.root / "CLAUDE.md").read_text()
+    assert "changelog" in text
+    assert CHANGE in text
+    assert "pnpm" in (project.root / "docs/build.md").read_text()
+    assert skilld.run("revert", both[1].id).returncode == 0
+    assert (project.root / "docs/build.md").read_text() == "- Use npm.\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("CLAUDE.md", "your personal CLAUDE.md"), ("rules/mine.md", "one of your personal rules")]
+)
+def test_a_personal_line_is_named_by_kind_and_changed_by_a_linked_proposal(
+    home: Path, tmp_path: Path, here: OneProcess, name: str, kind: str
+) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    personal = home / ".claude" / name
+    personal.parent.mkdir(parents=True, exist_ok=True)
+    personal.write_text("# Me\n\n- Always use npm.\n")
+    found = says(home, project, here, USE)
+    one = next(item for item in found if item.relpath == "CLAUDE.md" and item.repo == str(project.root))
+    assert [(item.path, item.text) for item in one.conflicts] == [(str(personal), "- Always use npm.")]
+    said = message(project, one)
+    assert f"Says otherwise: {kind}" in said
+    assert "Always use npm" not in said
+    assert str(home) not in said
+    others = [item for item in found if item is not one]
+    assert [other.path for other in others] == [str(personal)] * (name == "CLAUDE.md")
+    assert one.linked == tuple(other.id for other in others)
+    skilld = Inline(home)
+    assert "Always use npm" in skilld.run("show", one.id).stdout, "on this machine it is shown"
+    assert "says otherwise" in skilld.run("doctor").stdout
+    told = skilld.run("accept", one.id).stdout
+    for other in others:
+        assert other.linked == (one.id,)
+        assert f"{other.id} waits" in told
+        assert skilld.run("accept", other.id).returncode == 0
+        assert personal.read_text() == f"# Me\n\n- {CHANGE}\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "kind"),
+    [
+        ({"CLAUDE.local.md": "- Always use npm.\n", ".gitignore": "CLAUDE.local.md\n"}, "your own instruction file"),
+        ({"docs/new.md": "- Always use npm.\n"}, "an instruction file that is not committed"),
+    ],
+)
+def test_an_uncommitted_line_is_not_quoted(
+    home: Path, tmp_path: Path, here: OneProcess, files: dict[str, str], kind: str
+) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/new.md\n"})
+    for name, text in files.items():
+        (project.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (project.root / name).write_text(text)
+    found = says(home, project, here, USE)
+    one = next(item for item in found if item.relpath == "CLAUDE.md")
+    assert kind in " ".join(message(project, one).split())
+    assert "Always use npm" not in message(project, one)
+
+
+def test_words_for_one_project_change_no_file_beyond_it(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
+    (one,) = says(home, project, here, "From now on, always use pnpm, never npm, in this repository.")
+    assert [item.text for item in one.conflicts] == ["- Always use npm."]
+    assert one.linked == ()
+
+
+def test_what_was_taken_back_since_is_told_no_more(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    personal = home / ".claude/CLAUDE.md"
+    personal.parent.mkdir(exist_ok=True)
+    personal.write_text("- Always use npm.\n")
+    (one,) = says(home, project, here, "From now on, always use pnpm, never npm, in this repository.")
+    assert len(otherwise(here.store, one)) == 1
+    personal.write_text("- Be brief.\n")
+    assert (conflicts(one), otherwise(here.store, one)) == ([], [])
+
+
+def test_a_secret_beside_it_is_kept_nowhere(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    files = {"CLAUDE.md": f"{GUIDE}\nSee @docs/x.md\n", "docs/x.md": f"- Use npm with token {secret}.\n"}
+    project = plain(home, tmp_path, **files)
+    (one,) = says(home, project, here, USE)
+    assert len(one.conflicts) == 1
+    assert secret not in repr(one)
+    assert one.also == ()
+    assert secret not in message(project, one)
+    assert "docs/x.md" in message(project, one)
+
+
+def test_a_plugins_copy_is_named_and_left_alone(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    skill = home / ".claude/plugins/cache/market/tools/1.0/skills/setup/SKILL.md"
+    skill.parent.mkdir(parents=True)
+    text = "---\nname: setup\ndescription: Sets up a machine.\n---\n\n# Setup\n\n- Always use npm.\n"
+    skill.write_text(text)
+    talk = Talk(home, project.root)
+    talk.uses("tools:setup", skill.parent)
+    talk.type(USE, *CHATTER[:4])
+    for one in here.run():
+        assert one.path == str(project.root / "CLAUDE.md")
+        assert one.also == ()
+    assert skill.read_text() == text
+
+
+def test_words_for_some_paths_contradict_no_line_for_all(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}* Use npm.\n", "web/a.ts": "1\n"})
+    (one,) = says(home, project, here, "From now on, in the web folder, always use pnpm, never npm.")
+    assert one.conflicts == ()
+    assert one.relpath == ".claude/rules/web.md"
+
+
+@pytest.mark.parametrize(
+    ("targets", "personal", "state"),
+    [
+        ([TargetKind.SKILL], "- Be brief.\n", State.OPEN),
+        (list(TargetKind), "- Be brief.\n", State.ACCEPTED),
+        (list(TargetKind), "- Always write in German.\n", State.OPEN),
+    ],
+)
+def test_auto_applies_nothing_that_something_contradicts(  # noqa: PLR0917
+    home: Path, tmp_path: Path, here: OneProcess, targets: list[TargetKind], personal: str, state: State
+) -> None:
+    """Issue 16, 2 and 7: nor any kind of file but skills unless the settings name it."""
+    project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    settings = here.engine.settings
+    if not targets[1:]:
+        assert list(settings.auto.targets) == targets, "as it is without a word in the settings"
+    auto = settings.auto.model_copy(update={"targets": targets, "confidence": 0.5})
+    here.engine.follow_settings(settings.model_copy(update={"apply": "auto", "auto": auto}))
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude/CLAUDE.md").write_text(personal)
+    says(home, project, here, "From now on, always write in English, in this repository.")
+    (one,) = here.store.proposals.in_states([State.OPEN, State.ACCEPTED])
+    assert (one.state, bool(one.conflicts)) == (state, "German" in personal)
+
+
+def test_what_the_file_itself_still_says_is_named_and_an_exception_is_none(
+    home: Path, tmp_path: Path, here: OneProcess
+) -> None:
+    """The edit takes the place of one line; another one may be meant to stay."""
+    lines = "* Use npm.\n* Run `npm test` before a commit, and read its output.\n* In `legacy/`, use npm.\n"
+    project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}{lines}", "legacy/a": ""})
+    (one,) = says(home, project, here, USE)
+    assert [(item.line, item.text) for item in one.conflicts] == [
+        (10, "* Run `npm test` before a commit, and read its output.")
+    ]
+    assert Inline(home).run("accept", one.id).returncode == 0
+    assert "* In `legacy/`, use npm." in (project.root / "CLAUDE.md").read_text()
+
+
+def test_a_learning_that_is_given_a_place_is_compared_too(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    project = plain(home, tmp_path)
+    (home / ".claude").mkdir(exist_ok=True)
+    (home / ".claude/CLAUDE.md").write_text("- Always use npm.\n")
+    assert says(home, project, here, USE) == []
+    (learning,) = here.store.learnings.all()
+    skilld = Inline(home)
+    assert skilld.run("learnings", "propose", learning.id).returncode == 0
+    one = next(row for row in skilld.json("proposals") if row["repo"] == str(project.root))
+    assert [item["text"] for item in one["conflicts"]] == ["- Always use npm."]
+    assert len(one["linked"]) == 1
+
+
+def test_the_file_alone_is_written_where_no_commit_is_wanted(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": f"{GUIDE}\nSee @docs/build.md\n", "docs/build.md": "- Use npm.\n"})
+    (one,) = says(home, project, here, USE)
+    commits = project.git("rev-list", "--count", "HEAD")
+    assert Inline(home).run("accept", "--worktree", one.id).returncode == 0
+    assert "pnpm" in (project.root / "docs/build.md").read_text()
+    assert CHANGE in (project.root / "CLAUDE.md").read_text()
+    assert project.git("rev-list", "--count", "HEAD") == commits

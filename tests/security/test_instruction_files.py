@@ -1,0 +1,150 @@
+"""A project's CLAUDE.md may be anything: the edit is right and all other bytes stay, or it says why there is none."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.test_targets import GUIDE, Talk, plain
+from skilld.git.environment import unscrubbed
+from support.inline import Inline
+from support.live_project import Project
+from support.one_process import OneProcess
+from support.session import CHATTER
+
+SAID = "From now on, always use pnpm, never npm, in this repository."
+LINE = "Always use pnpm, never npm, in this repository."
+
+
+@pytest.fixture
+def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneProcess]:
+    for name in unscrubbed():
+        monkeypatch.delenv(name)
+    daemon = OneProcess(home)
+    yield daemon
+    daemon.close()
+
+
+def _outside(path: Path) -> None:
+    elsewhere = path.parent.parent / "elsewhere.md"
+    elsewhere.write_text(GUIDE)
+    path.symlink_to(elsewhere)
+
+
+def _other_users(path: Path) -> None:
+    path.write_text(GUIDE)
+    if os.geteuid() == 0:
+        os.chown(path, 65534, 65534)
+    else:
+        path.chmod(0)
+
+
+def _submodule(path: Path) -> None:
+    """A file of another repository, which is a part of this one."""
+    other = path.parent.parent / "other"
+    other.mkdir()
+    (other / "README.md").write_text("# Other\n")
+    for command in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "Begin"]):
+        subprocess.run(["git", "-C", str(other), *command], check=True)
+    allowed = ["-c", "protocol.file.allow=always"]
+    subprocess.run(
+        ["git", "-C", str(path.parent), *allowed, "submodule", "--quiet", "add", str(other), "part"], check=True
+    )
+
+
+REFUSED: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a link out of the project": (_outside, "CLAUDE.md is a link out of the project"),
+    "a pipe": (os.mkfifo, "CLAUDE.md is not a regular file"),
+    "a folder": (Path.mkdir, "CLAUDE.md is not a regular file"),
+    "two megabytes": (lambda path: path.write_bytes(b"- x\n" * (1 << 19)), "CLAUDE.md is over 1 MiB"),
+    "another user's": (_other_users, "CLAUDE.md "),
+    "a link that leads nowhere": (lambda path: path.symlink_to("gone.md"), "CLAUDE.md cannot be reached"),
+    "generated": (lambda path: path.write_text("<!-- Generated. Do not edit. -->\n- x\n"), "says that it is generated"),
+    "empty": (Path.touch, "CLAUDE.md is empty"),
+    "with a twin": (lambda path: path.hardlink_to(path.parent / "README.md"), "hard links"),
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_is_no_plain_file_of_ones_own_is_left_alone(
+    home: Path, tmp_path: Path, here: OneProcess, kind: str
+) -> None:
+    """Issue 16, 2: and nothing waits for a pipe."""
+    project = plain(home, tmp_path, **{"README.md": "# P\n"})
+    make, why = REFUSED[kind]
+    make(project.root / "CLAUDE.md")
+    Talk(home, project.root).type(SAID, *CHATTER[:4])
+    assert here.run() == []
+    (learning,) = here.store.learnings.all()
+    assert why in learning.why_kept
+    elsewhere = tmp_path / "elsewhere.md"
+    assert not elsewhere.exists() or elsewhere.read_text() == GUIDE
+    done = Inline(home).run("learnings", "propose", learning.id, "--to", str(project.root / "CLAUDE.md"))
+    assert done.returncode == 1, done.stdout
+
+
+KEPT: dict[str, bytes] = {
+    "CRLF": GUIDE.replace("\n", "\r\n").encode(),
+    "a byte order mark": b"\xef\xbb\xbf" + GUIDE.encode(),
+    "no newline at its end": GUIDE.rstrip("\n").encode(),
+    "characters that turn the direction": f"{GUIDE}\n\u202eold\u202c and \u2067x\u2069\n".encode(),
+    "escape sequences": f"\x1b[31m# Probe\x1b[0m\n\n{GUIDE}".encode(),
+    "a comment that is not closed": f"{GUIDE}\n<!-- for people only\n\n- Hidden.\n".encode(),
+    "a fence that is not closed": f"{GUIDE}\n```sh\nnpm test\n".encode(),
+    "front matter": f"---\nowner: me\n---\n\n{GUIDE}".encode(),
+    "a program's lines": f"{GUIDE}\n<!-- tool:begin -->\n- Kept by a tool.\n<!-- tool:end -->\n".encode(),
+}
+
+
+@pytest.mark.parametrize("kind", KEPT)
+def test_all_other_bytes_stay(home: Path, tmp_path: Path, here: OneProcess, kind: str) -> None:
+    project = plain(home, tmp_path, **{"README.md": "# P\n"})
+    path, old = project.root / "CLAUDE.md", KEPT[kind]
+    path.write_bytes(old)
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message", "Write down how we work")
+    Talk(home, project.root).type(SAID, *CHATTER[:4])
+    (one,) = here.run()
+    new = subprocess.run(
+        ["git", "-C", str(project.root), "cat-file", "blob", f"{one.commit}:CLAUDE.md"], check=True, capture_output=True
+    ).stdout
+    before, found, after = new.partition(b"* " + LINE.encode())
+    assert found, new
+    ending = b"\r\n" if kind == "CRLF" else b"\n"
+    rest = [before + after.removeprefix(ending), before.removesuffix(ending) + after]
+    assert old in rest, "one line more, and nothing else"
+    assert b"write tests first." in before.lower()
+    assert b"Hidden" not in before
+    assert b"npm test" not in before
+
+
+def test_an_untracked_one_goes_to_skillds_own_repository(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    project = plain(home, tmp_path, **{"README.md": "# P\n"})
+    (project.root / "CLAUDE.md").write_text(GUIDE)
+    before, commits = project.fingerprint(), project.git("rev-list", "--count", "HEAD")
+    Talk(home, project.root).type(SAID, *CHATTER[:4])
+    (one,) = here.run()
+    assert one.repo != str(project.root)
+    assert project.fingerprint() == before
+    assert Inline(home).run("accept", one.id).returncode == 0
+    assert LINE in (project.root / "CLAUDE.md").read_text()
+    assert project.git("rev-list", "--count", "HEAD") == commits
+
+
+def test_a_submodules_is_not_written_by_the_repository_around_it(home: Path, tmp_path: Path, here: OneProcess) -> None:
+    project: Project = plain(home, tmp_path, **{"CLAUDE.md": GUIDE})
+    _submodule(project.root / "CLAUDE.md")
+    inner = project.root / "part"
+    (inner / "CLAUDE.md").write_text(GUIDE)
+    for command in (["add", "--all"], ["commit", "--quiet", "--message", "Mine"]):
+        subprocess.run(["git", "-C", str(inner), *command], check=True)
+    before = project.fingerprint()
+    Talk(home, inner).type(SAID, *CHATTER[:4])
+    found = here.run()
+    assert project.fingerprint() == before
+    assert all(one.path == str(inner / "CLAUDE.md") for one in found)
+    assert found or here.store.learnings.all(), "proposed in its own repository, or kept with the reason"

@@ -1,0 +1,52 @@
+"""The daemon and its worker in the test's own process: transcripts are read, batches judged and staged as in life."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from skilld.daemon.engine import Engine
+from skilld.git.environment import scrub_environment
+from skilld.ingest.discover import Host
+from skilld.jobs.analyse import analyse
+from skilld.paths import places
+from skilld.protocol import Analyse
+from skilld.redact import Redactor
+from skilld.redact.key import load_key
+from skilld.settings import load
+from skilld.store import Store
+from skilld.types import Proposal, State
+
+
+class OneProcess:
+    """Follows the transcripts of a home; what is there when it begins is old."""
+
+    def __init__(self, home: Path) -> None:
+        scrub_environment()
+        where = places()
+        for folder in (where.database.parent, where.redaction_key.parent):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._redact = Redactor(load_key(where.redaction_key)).redact
+        self.store = Store.open(where.database)
+        around = Host(home, dict(os.environ))
+        self.engine = Engine(self.store, load(where.settings_file), around, time.time(), self._redact)
+        self.engine.follower.sweep()
+
+    def run(self) -> list[Proposal]:
+        """Read what is new and finish what is due; returns what is open then."""
+        now = time.time()
+        self.engine.follower.sweep()
+        self.engine.close_due(now)
+        while batch := self.engine.next_batch(now):
+            work = self.engine.start(batch).work
+            assert isinstance(work, Analyse)
+            result = analyse(work, self._redact, lambda plan: self.engine.keep_plan(batch, plan, now))
+            self.engine.finish(batch, result, now)
+        return self.store.proposals.in_states([State.OPEN])
+
+    def close(self) -> None:
+        """Close the store, once."""
+        with suppress(Exception):
+            self.store.close()

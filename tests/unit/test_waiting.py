@@ -1,0 +1,213 @@
+"""What waits for a place: old learnings judged once more, what becomes of them, and the line that tells of them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from skilld.cli.run import _tell
+from skilld.daemon.notices import Notices
+from skilld.git.environment import unscrubbed
+from skilld.notify.desktop import Desktop
+from skilld.notify.notice import WAITING, Notice, about_waiting
+from skilld.settings import Notify
+from skilld.store.learnings import Learning
+from skilld.types import State
+from support.inline import Inline
+from support.live_project import Project
+from support.one_process import OneProcess
+from support.reviewing import Screen, review, sitting
+
+GUIDE = "# Guide\n\n- Be brief.\n"
+SAID = (
+    "From now on, always use pnpm in this repository.",
+    "Always write the commit subject in English.",
+    "Never push to main without asking me.",
+    "From now on, always add a changelog entry.",
+    "Always run the linter before a commit.",
+)
+LONG_AGO = "2026-01-01T00:00:00Z"
+
+
+@pytest.fixture
+def here(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OneProcess]:
+    for name in unscrubbed():
+        monkeypatch.delenv(name)
+    daemon = OneProcess(home)
+    yield daemon
+    daemon.close()
+
+
+@pytest.fixture
+def root(home: Path, tmp_path: Path) -> Path:
+    project = Project(tmp_path / "plain", home, ".elsewhere")
+    (project.root / "CLAUDE.md").write_text(GUIDE)
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--message", "Write down how we work")
+    return project.root
+
+
+def old(root: Path, number: int, text: str, **more: object) -> Learning:
+    one = Learning(
+        id=hashlib.sha256(f"claude-code:t{number}\n{text}".encode()).hexdigest()[:10],
+        turn_key=f"claude-code:t{number}",
+        quote=text,
+        change=text,
+        kind="preference",
+        agent="claude-code",
+        session_id=f"s{number}",
+        project=str(root),
+        skill=None,
+        why_kept="no skill was in use",
+        confidence=0.85,
+        created_at=LONG_AGO,
+    )
+    return replace(one, **more)  # type: ignore[arg-type]
+
+
+def tomorrow(here: OneProcess, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now + 86400)
+    here.engine.clock_was_set_back(0)
+
+
+def test_old_learnings_come_by_themselves_three_a_project_and_day(
+    here: OneProcess, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 16, 3: judged by rules alone, quoted, into the file that the agent loads, and gone from what waits."""
+    for number, text in enumerate(SAID):
+        here.store.learnings.add(old(root, number, text))
+    found = here.run()
+    assert len(found) == 3
+    assert {one.path for one in found} == {str(root / "CLAUDE.md")}
+    assert all(one.evidence[0].quote in SAID and one.model == "offline" for one in found)
+    assert len(here.store.learnings.all()) == 2
+    assert here.run() == found, "no more on one day"
+    tomorrow(here, monkeypatch)
+    assert len(here.run()) == 5
+    assert here.store.learnings.all() == []
+
+
+def test_one_ask_said_in_several_sessions_is_one_proposal_with_all_its_quotes(here: OneProcess, root: Path) -> None:
+    for number, session in enumerate(("s1", "s1", "s2")):
+        here.store.learnings.add(old(root, number, SAID[0], session_id=session))
+    (one,) = here.run()
+    turns = {said.turn for said in one.evidence}
+    assert "claude-code:t2" in turns
+    assert turns & {"claude-code:t0", "claude-code:t1"}
+    assert here.store.learnings.all() == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"created_at": "2999-01-01T00:00:00Z"},  # of this version: why it waits was decided with places known
+        {"why_kept": "you said no to such edits of this skill before"},
+        {"why_kept": "it is not sure enough, or not about this skill"},
+        {"confidence": 0.3},
+        {"project": None},
+        {"quote": "Can you rename the file?", "change": "Rename the file."},  # what rules do not hear any more
+    ],
+)
+def test_what_was_kept_for_another_reason_stays(here: OneProcess, root: Path, more: dict[str, object]) -> None:
+    here.store.learnings.add(old(root, 1, SAID[0], **more))
+    assert here.run() == []
+    assert len(here.store.learnings.all()) == 1
+
+
+def test_one_that_stands_already_is_a_note_and_one_without_a_file_knows_its_place(
+    here: OneProcess, root: Path, tmp_path: Path, home: Path
+) -> None:
+    (root / "CLAUDE.md").write_text(f"{GUIDE}- Always use pnpm in this repository.\n")
+    bare = Project(tmp_path / "bare", home, ".elsewhere").root
+    here.store.learnings.add(old(root, 1, SAID[0]))
+    here.store.learnings.add(old(bare, 2, SAID[1]))
+    assert here.run() == []
+    assert [one.note for one in here.store.proposals.in_states([State.SAID])] == ["CLAUDE.md:4 says it already"]
+    (waits,) = here.store.learnings.all()
+    assert (waits.turn_key, waits.place_kind, waits.place) == (
+        "claude-code:t2",
+        "instructions",
+        str(bare / "CLAUDE.md"),
+    )
+    assert here.engine.waiting_news() == 1
+    assert here.engine.waiting_news() == 0, "told once"
+
+
+def test_auto_does_not_take_them_in(here: OneProcess, root: Path, home: Path) -> None:
+    """Nor do other kinds of files than skills, unless the settings name them."""
+    auto = here.engine.settings.model_copy(update={"apply": "auto"})
+    assert [kind.value for kind in auto.auto.targets] == ["skill"]
+    every = auto.model_copy(update={"auto": auto.auto.model_copy(update={"targets": list(auto.targets)})})
+    here.engine.follow_settings(every)
+    here.store.learnings.add(old(root, 1, SAID[0]))
+    (one,) = here.run()
+    assert one.state is State.OPEN
+    assert "pnpm" not in (root / "CLAUDE.md").read_text()
+    assert os.environ["HOME"] == str(home)
+
+
+def test_each_is_one_row_and_the_review_gives_it_a_place(here: OneProcess, root: Path, home: Path) -> None:
+    """Issue 16, 3: by questions and answers; the keys of the screen are in test_review."""
+    for number in range(3):
+        here.store.learnings.add(old(root, number, SAID[0], created_at="2999-01-01T00:00:00Z"))
+    here.store.learnings.add(old(root, 9, SAID[2], created_at="2999-01-01T00:00:01Z"))
+    skilld = Inline(home)
+    assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
+    said = skilld.run("review", "--plain", typed="f\np\n").stdout
+    assert said.count("waits for a place:") == 2
+    assert "Forgotten." in said
+    (one,) = skilld.json("proposals")
+    assert (one["relpath"], len(one["evidence"])) == ("CLAUDE.md", 3)
+    assert skilld.json("learnings") == []
+
+
+def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess, root: Path, home: Path) -> None:
+    """On a screen of 60 by 20, too."""
+    for number, text in enumerate((SAID[0], SAID[0], SAID[2])):
+        here.store.learnings.add(old(root, number, text, created_at=f"2999-01-01T00:00:0{number}Z"))
+
+    async def story(screen: Screen) -> None:
+        await screen.shows("1 Proposals", "2 Skills", "3 Sessions", "4 Waiting")
+        await screen.press("4")
+        await screen.shows(SAID[2], SAID[0][:27], "kept because no skill was in use", "Propose", "Forget")
+        assert screen.text.count(SAID[0][:27]) == 1, "one row for one ask"
+        await screen.press("d")
+        await screen.until("it to be forgotten", lambda: len(here.store.learnings.all()) == 2)
+        await screen.until("the list to be short", lambda: SAID[2] not in screen.text)
+        await screen.press("p")
+        await screen.until("it to be proposed", lambda: len(screen.open) == 1)
+        await screen.shows("Nothing waits for a place.")
+
+    review(sitting(home), story, size=(60, 20))
+    (one,) = here.store.proposals.in_states([State.OPEN])
+    assert (one.path, len(one.evidence)) == (str(root / "CLAUDE.md"), 2)
+    assert here.store.learnings.all() == []
+
+
+def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root: Path) -> None:
+    """Also where no proposal does; beside proposals it is one line of theirs."""
+    here.store.learnings.add(old(root, 1, SAID[0], place_kind="instructions", place=str(root / "AGENTS.md")))
+    shown: list[str] = []
+
+    def show(notice: Notice, _: object) -> Future[str]:
+        shown.append(notice.message)
+        return Future()
+
+    desktop = cast("Desktop", SimpleNamespace(show=show))
+    Notices(here.store, Notify(), desktop, lambda _: None, {}).trouble(WAITING, about_waiting(1), time.time())
+    assert shown == ["1 thing you said waits for a place. Run: skilld learnings"]
+
+
+def test_what_waits_is_said_where_the_daemon_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    _tell([], 2)
+    assert capsys.readouterr().out == "2 things you said wait for a place. Run: skilld learnings\n"
