@@ -254,8 +254,7 @@ def named(change: BlockDiff, updates: Sequence[Update], typed: str = "") -> Name
         if any(_names_head(change, place, update) or _is_about(change, place, update) for update in updates):
             wholes.add(place)
     itself = {place for place in gone if _is_named(change, place, updates)}
-    if any(update.kind is Kind.REMOVE_STEP for update in own):
-        wholes |= {place for place in itself if change.old[place].kind == _ITEM and change.old[place].end > place + 1}
+    wholes |= {place for place in itself if any(_takes_item(change, place, update) for update in own)}
     heads = wholes & gone
     inside = {below for place in wholes for below in range(place + 1, change.old[place].end)}
     titles = [change.old[place].text for place in heads]
@@ -412,6 +411,16 @@ def _names_head(change: BlockDiff, place: int, update: Update) -> bool:
         if (block.level, block.indent, block.kind) == (head.level, head.indent, head.kind)
     ]
     return share >= max([least, *(share_held(words_of(block.text), said) for block in others)])
+
+
+def _takes_item(change: BlockDiff, place: int, update: Update) -> bool:
+    """Whether an update takes away an item with what stands below it: by its change no line that stays is nearer."""
+    item = change.old[place]
+    if update.kind is not Kind.REMOVE_STEP or item.kind != _ITEM or item.end == place + 1:
+        return False
+    wanted = words_of(update.change)
+    others = (share_held(words_of(block.text), wanted) for block in _staying(change) if not block.level)
+    return share_held(words_of(item.text), wanted) > max(others, default=0.0)
 
 
 def _wholes(change: BlockDiff) -> Iterator[int]:
