@@ -299,16 +299,22 @@ class Outcome(StrEnum):
 
 
 class Op(StrEnum):
-    """What an edit may do: three things to the body of a skill, and two that only code makes, never a model's reply."""
+    """What an edit may do: three things to the body of a skill, and two that only code makes, never a model's reply.
+
+    A model may also ask for a whole section, which code turns into one of the three.
+    """
 
     INSERT_AFTER = "insert_after"
     REPLACE = "replace"
     DELETE = "delete"
+    REPLACE_SECTION = "replace_section"
+    DELETE_SECTION = "delete_section"
     CREATE = "create"
     MARK = "mark"
 
 
 BODY_OPS = (Op.INSERT_AFTER, Op.REPLACE, Op.DELETE)
+SECTION_OPS = (Op.REPLACE_SECTION, Op.DELETE_SECTION)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,11 @@ _INSTRUCTING = frozenset(
     above after against ask avoid before below between case check describe ensure first follow following further
     give given include including kept made making mention need needed needs new next provide say see set specify state
     step take under use used user using usa usar usa via within work write writing
+    verwenden verwende benutzen benutze nutzen nutze schreiben schreibe machen mache utiliser utilise utilisez faire
+    fais faites écrire écris écrivez mettre mets scrivere scrivi fare fai hacer haz escribir escribe poner pon fazer
+    faça escrever escreva colocar coloque gebruiken gebruik schrijven schrijf maken maak использовать используй
+    использует писать пиши делать делай používat používej psát piš dělat dělej używać używaj pisać pisz robić rób
+    använda använd skriva skriv göra gör kullanmak kullan yazmak yaz yapmak yap
     """.split()  # noqa: SIM905 - a list of 50 words is read more easily as text
 )
 SPELLED = {"0": "zero", "1": "one", "2": "two", "3": "three", "4": "four", "5": "five", "6": "six", "7": "seven"} | {
@@ -88,6 +93,11 @@ def apart(text: str) -> str:
 def is_unspaced(word: str) -> bool:
     """Whether a word is in a script that sets no blanks between words."""
     return bool(_UNSPACED.match(word))
+
+
+def is_unspaced_in(text: str) -> bool:
+    """Whether `text` has words in a script that sets no blanks between them."""
+    return not text.isascii() and bool(_UNSPACED.search(text))
 
 
 def count_words(text: str) -> float:
@@ -210,7 +220,7 @@ def mistyped(one: str, other: str) -> bool:
 def share_held(words: frozenset[str], ground: frozenset[str], *, slips: bool = False) -> float:
     """Return the share of `words`, stems, that `ground` has in whatever form: 0 to 1, and 0 where there are none.
 
-    With `slips` a word of the ground may be mistyped.
+    With `slips` a word of the ground may be mistyped, or end otherwise in letters that no rule knows.
     """
     forms = _forms(ground)
     return sum(word in ground or forms.hold(word, slips=slips) for word in words) / len(words) if words else 0.0
@@ -221,13 +231,15 @@ class _Forms:
     """What words may look like that are one of a set in another form: `same_stem` and `mistyped`, all at once.
 
     `stems` are those words, `begun` what begins one of them and is one stem with it, `alike` the beginnings that two
-    words of languages that inflect more must share, `shortened` each word without one of its letters.
+    words of languages that inflect more must share, `shortened` each word without one of its letters, `leading` the
+    beginnings that make two thirds of a word.
     """
 
     stems: frozenset[str]
     begun: frozenset[str]
     alike: frozenset[str]
     shortened: frozenset[str]
+    leading: frozenset[str]
 
     def hold(self, word: str, *, slips: bool) -> bool:
         """Whether a word is one of them in another form, or with `slips` mistyped."""
@@ -244,6 +256,7 @@ class _Forms:
         return (
             word in self.shortened
             or any(one in self.stems for one in swapped)
+            or any(word[:k] in self.leading for k in range(_most(length), length + 1))
             or (length > _MIN_MISTYPED and any(one in self.stems for one in _shortened(word)))
         )
 
@@ -256,7 +269,13 @@ def _forms(words: frozenset[str]) -> _Forms:
         frozenset(word[:k] for word in known for k in range(_half(len(word)), len(word))),
         frozenset(one for word in known if not word.isascii() for one in _alike(word)),
         frozenset(one for word in known for one in _shortened(word)),
+        frozenset(word[:k] for word in known for k in range(_most(len(word)), len(word) + 1)),
     )
+
+
+def _most(length: int) -> int:
+    """Return how many letters make two thirds of a word, and no fewer than tell it: "emotek", "emotki"."""
+    return max(COMMON_STEM, -(-2 * length // 3))
 
 
 def _half(length: int) -> int:

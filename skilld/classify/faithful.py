@@ -15,7 +15,19 @@ from dataclasses import dataclass
 from skilld.classify.clauses import beyond
 from skilld.classify.polarity import TURNS, turns
 from skilld.classify.support import exact_tokens, holds_token
-from skilld.classify.touched import Block, BlockDiff, Named, lives_on, named, parts, touched, unnamed, words_of
+from skilld.classify.touched import (
+    Block,
+    BlockDiff,
+    Named,
+    is_substituted,
+    lives_on,
+    named,
+    parts,
+    spoken,
+    touched,
+    unnamed,
+    words_of,
+)
 from skilld.text import folded
 from skilld.types import Kind, Update
 from skilld.words import comparable, content_stems, denies, share_held
@@ -35,6 +47,7 @@ def is_extra(change: BlockDiff, updates: Sequence[Update]) -> bool:
     """Whether a block comes that no update carries: its words are not a change's, or another block has said it."""
     pool: frozenset[str] = frozenset().union(*(words_of(update.change) for update in updates))
     gone = words_of(_removed(change))
+    olds = [change.old[place].text for place in change.removed]
     said = folded("\n".join(update.change for update in updates))
     carrying: list[frozenset[str]] = []
     if any(_is_bare(change, place, gone) for place in change.added):
@@ -47,6 +60,8 @@ def is_extra(change: BlockDiff, updates: Sequence[Update]) -> bool:
         new_numbers = _numbers(block.text) - _numbers(_removed(change)) - _moved_references(change, block)
         if share_held(words, gone) == 1 and change.removed and not new_numbers:
             continue  # what was there, in other lines
+        if any(is_substituted(old, block.text, pool) for old in olds) and share_held(words, pool | gone) == 1:
+            continue  # an old line in which terms gave way to those of a change
         if not own or share_held(words, pool | gone) < _CARRIED:
             return True
         carrying.append(own)
@@ -141,13 +156,13 @@ _MOST_REMOVED = 3  # lines an update may take away, besides what stands below a 
 class Faith:
     """Whether an edit does what its updates say: `why_not` is a clause for the person, empty where it does.
 
-    `by_heading`: it takes away lines that no update names but by the heading or the step that they stand below.
-    `beyond` are clauses that it writes in words of the skill alone, `along` sentences that go with a line that was
-    named.
+    `by_heading` are the headings, steps and first lines of lists below which it takes away what no update names itself.
+    `beyond` are clauses that it writes in words of the skill alone, `along` sentences that go and are
+    not named themselves.
     """
 
     why_not: str = ""
-    by_heading: bool = False
+    by_heading: tuple[str, ...] = ()
     beyond: tuple[str, ...] = ()
     along: tuple[str, ...] = ()
 
@@ -158,7 +173,7 @@ def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, tit
     Raises SkilldError where one of the texts cannot be taken apart.
     """
     change = touched(before, after)
-    gone = named(change, updates)
+    gone = named(change, updates, typed)
     added = [change.new[place] for place in change.added]
     for why in (
         _why_removed(change, gone, updates),
@@ -171,9 +186,13 @@ def faith(before: str, after: str, updates: Sequence[Update], typed: str, *, tit
             return Faith(why)
     named_alone = (place for place in change.removed if place in gone.all and place not in gone.below | gone.heads)
     along = [
-        part for place in named_alone if len(parts(change.old[place])) > 1 for part in unnamed(change, place, updates)
+        part
+        for place in named_alone
+        if len(parts(change.old[place])) > 1 or place in gone.displaced
+        for part in unnamed(change, place, spoken(updates, typed))
     ]
-    return Faith("", bool(gone.below), from_the_skill(change, updates, typed, title), tuple(along))
+    whole = tuple(change.old[place].text for place in gone.parts)
+    return Faith("", whole, from_the_skill(change, updates, typed, title), tuple(along))
 
 
 def _why_removed(change: BlockDiff, gone: Named, updates: Sequence[Update]) -> str:

@@ -163,6 +163,35 @@ def turns_round(change: str, quote: str, *, complaint: bool = True) -> bool:
     )
 
 
+# Said to be done, and beyond doubt: beside such a word a change that forbids it needs no second reading.
+_WANTED = re.compile(
+    r"\b(?:always|every\w*|each|must|make\s+sure|please|from\s+now\s+on|immer|jed\w+|stets|bitte|siempre|cada|sempre|tod[ao]s?|"
+    r"ogni|toujours|chaque|всегда|кажд\w+|vždy|každ\w+|zawsze|każd\w+|altijd|elke?|luôn|mỗi)\b"
+    r"|总是|總是|每次|每个|必须|必須|一定|务必|いつも|必ず|毎回|항상|매번|반드시",
+    re.IGNORECASE,
+)
+_OTHERWISE = (EXCEPT, _ON_CONDITION, _FORGETS, _IN_PLACE_OF, _TURNS_DOWN, _KEEPS, _SHUNS, _REMOVES)
+
+
+def is_plainly_turned(change: str, quote: str) -> bool:
+    """Whether a change that `turns_round` leaves no other reading: the words are those of the quote but for yes and no.
+
+    What is refused in a way that patterns know only in part, or in other words, may be refused all the same.
+    """
+    wanted = content_stems(change)
+    for clause in CLAUSE.split(quote):
+        if wanted and share_held(wanted, content_stems(clause)) == 1:
+            said = denies(clause) if not denies(change) else bool(_WANTED.search(quote)) and not denies(quote)
+            return said and not any(kind.search(clause) for kind in _OTHERWISE)
+    return False
+
+
+def is_plainly_kept(change: str, quote: str) -> bool:
+    """Whether what a change takes away was asked for: "always close the ticket", and that step would go."""
+    about = share_held(content_stems(change), content_stems(quote)) >= HOLDS
+    return about and bool(_WANTED.search(quote))
+
+
 def turns(text: str) -> set[str]:
     """Return the words of a text that turn a rule round, soften it or make exceptions."""
     return {match.casefold() for match in TURNS.findall(text)}

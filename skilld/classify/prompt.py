@@ -20,7 +20,7 @@ from skilld.text import cut
 from skilld.types import Message, SkillDoc, Update
 from skilld.words import stems
 
-VERSION = "3"
+VERSION = "4"
 MESSAGE_LIMIT = 500  # characters of each message that are sent
 
 EXCERPT_LIMIT = 4000  # characters of a file that is no skill
@@ -31,7 +31,7 @@ _BRACKETS = {ord(char): f"\\u{ord(char):04x}" for char in "<>\uff1c\uff1e\u2039\
 # Opening, closing and nearly right: a model is not strict about blanks, case or the width of a bracket.
 _OURS = re.compile(
     r"[<\uff1c\u2039\u3008](?=[\s/\\\uff0f]*(?:skill_definition|current_skill_file|standing_instructions|recent_messages|"
-    r"improvements|updates|operations|updated_file|new_skill|titles)\b)",
+    r"improvements|updates|operations|updated_file|new_skill|titles|foreign_changes|doubtful_changes|verdicts)\b)",
     re.IGNORECASE,
 )
 
@@ -64,14 +64,25 @@ def again(request: Prompt, fault: str) -> Prompt:
 
 def reword(updates: Sequence[Update], said: Sequence[str]) -> Prompt:
     """Ask for the same changes in the person's own words; `said` is what they said in the turn of each."""
-    wanted = [
-        {"change": update.change, "quote": update.quote, "message": cut(typed, MESSAGE_LIMIT)}
+    return _about_changes("foreign_changes", "reword_question", updates, said)
+
+
+def polarity(updates: Sequence[Update], said: Sequence[str]) -> Prompt:
+    """Ask of each change whether it says what was meant or the opposite; `said` is the ground of each."""
+    return _about_changes("doubtful_changes", "polarity_question", updates, said)
+
+
+def _about_changes(block: str, question: str, updates: Sequence[Update], said: Sequence[str]) -> Prompt:
+    changes = [
+        {
+            "kind": update.kind.value,
+            "change": update.change,
+            "quote": update.quote,
+            "message": cut(typed, MESSAGE_LIMIT),
+        }
         for update, typed in zip(updates, said, strict=True)
     ]
-    return Prompt(
-        _rules("detect_system"),
-        "<foreign_changes>\n" + _json(wanted) + "\n</foreign_changes>\n\n" + _rules("reword_question"),
-    )
+    return Prompt(_rules("detect_system"), f"<{block}>\n{_json(changes)}\n</{block}>\n\n{_rules(question)}")
 
 
 def edit(updates: Sequence[Update], skill: SkillDoc) -> Prompt:

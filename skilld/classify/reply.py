@@ -8,7 +8,7 @@ from typing import Any
 
 from skilld.classify import json_answer
 from skilld.classify.json_answer import BadReplyError, array, blocks, without_thoughts
-from skilld.types import BODY_OPS, Kind, Op, Operation, Update
+from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, Update
 
 _MAX_UPDATES = 12
 _MAX_TEXT = 600
@@ -19,6 +19,8 @@ _UNSAID = 0.7  # the confidence of an update that names none: a model that was n
 _UNWRITABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _UPDATE_KEYS = frozenset({"skill", "section", "change", "reason", "kind", "turn", "quote", "confidence"})
 _OPERATION_KEYS = frozenset({"op", "anchor", "text"})
+_OPS = (*BODY_OPS, *SECTION_OPS)
+_VERDICTS = {"same": True, "opposite": False, "unclear": None}
 
 
 def parse_updates(reply: str, *, turns: int, skills: int, names: Sequence[str] = ()) -> tuple[list[Update], list[str]]:
@@ -49,6 +51,17 @@ def parse_changes(reply: str, expected: int) -> list[str]:
     if len(items) != expected or not all(isinstance(item, str) and len(item) <= _MAX_TEXT for item in items):
         raise BadReplyError("it does not have one change for each that was asked for")
     return [str(item).strip() for item in items]
+
+
+def parse_verdicts(reply: str, expected: int) -> list[bool | None]:
+    """Return of each change whether it says the same (True) or the opposite; None where that was left open.
+
+    Raises BadReplyError where the reply is no such list.
+    """
+    items = array(reply, "verdicts", "")
+    if len(items) != expected or not all(isinstance(item, str) for item in items):
+        raise BadReplyError("it does not have one verdict for each change that was asked about")
+    return [_VERDICTS.get(item.strip().lower()) for item in items]
 
 
 def parse_operations(reply: str) -> list[Operation] | str:
@@ -106,7 +119,7 @@ def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:
 def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
     if not isinstance(item, dict) or set(item) - _OPERATION_KEYS:
         raise BadReplyError("an operation is not of the asked form")
-    op = next((op for op in BODY_OPS if op.value == str(item.get("op")).strip().lower()), None)
+    op = next((op for op in _OPS if op.value == str(item.get("op")).strip().lower()), None)
     if op is None:
         raise BadReplyError("an operation is of an unknown sort")
     anchor, text = item.get("anchor"), item.get("text") or ""
@@ -114,7 +127,7 @@ def _operation(item: Any) -> Operation:  # noqa: ANN401 - JSON is Any
         raise BadReplyError("an operation has no anchor")
     if _UNWRITABLE.search(anchor.replace("\r\n", "\n") + text.replace("\r\n", "\n")):
         raise BadReplyError("an operation holds characters that no skill can have")
-    if (op is Op.DELETE) == bool(text.strip()):
+    if (op in {Op.DELETE, Op.DELETE_SECTION}) == bool(text.strip()):
         raise BadReplyError("an operation has text where none belongs, or none where it does")
     return Operation(op, anchor.strip("\n"), text.strip("\n"))
 
@@ -167,8 +180,9 @@ UPDATES = _format(
     ),
 )
 CHANGES = _format("changes", _TEXT)
+VERDICTS = _format("verdicts", {"type": "string", "enum": list(_VERDICTS)})
 TITLES = _format("titles", _object({"skill": {"type": "integer"}, "name": _TEXT, "description": _TEXT, "title": _TEXT}))
 OPERATIONS = _format(
     "operations",
-    _object({"op": {"type": "string", "enum": [op.value for op in BODY_OPS]}, "anchor": _TEXT, "text": _TEXT}),
+    _object({"op": {"type": "string", "enum": [op.value for op in _OPS]}, "anchor": _TEXT, "text": _TEXT}),
 )

@@ -13,8 +13,9 @@ import re
 import unicodedata
 from dataclasses import dataclass
 
+from skilld.classify.clauses import content_words
 from skilld.text import folded
-from skilld.words import SPELLED, apart, comparable, content_stems, holds_name, names, share_held
+from skilld.words import SPELLED, apart, comparable, content_stems, holds_name, is_unspaced_in, names, share_held
 
 # What of a text must stand exactly in its ground: numbers, paths, commands, addresses, identifiers. Pure.
 
@@ -71,14 +72,17 @@ _LIST_NUMBERS = frozenset(str(number) for number in range(1, 100))  # a numbered
 class Support:
     """Whether a change is supported; `why_not` is a clause for the person, empty where it is.
 
-    `foreign`: it is not, for its words alone; said in the person's own it may be. `beyond` are the parts of a supported
-    change that hold none of the person's words.
+    `foreign`: it is not, for its words alone; said in the person's own it may be. `doubt` is what it may be the
+    opposite of, where rules cannot tell; `by_model`, that a model told. `beyond` are the parts of a supported change
+    that hold none of the person's words.
     """
 
     why_not: str = ""
     by_assent: bool = False
     foreign: bool = False
     beyond: tuple[str, ...] = ()
+    doubt: str = ""
+    by_model: bool = False
 
     @property
     def ok(self) -> bool:
@@ -103,13 +107,23 @@ def supports(change: str, typed: str, skill: str, *, offer: str = "") -> Support
         bare = folded(change).rstrip(".!")
         says = bool(bare) and bare in folded(typed) and not offer  # a bare assent says nothing alone
         return Support() if says else Support("it says nothing that could be remembered")
-    said = content_stems(typed)  # a model spells right what was mistyped
-    own = share_held(wanted, said, slips=True)
-    if own >= OWN and share_held(wanted, said | content_stems(skill), slips=True) >= KNOWN:
+    if _share(others, typed) >= OWN and _share(others, f"{typed}\n{skill}") >= KNOWN:
         return Support()
-    if offer and share_held(wanted, said | content_stems(offer), slips=True) >= OWN:
+    if offer and _share(others, f"{typed}\n{offer}") >= OWN:
         return Support(by_assent=True)
     return Support("the quoted words do not say it")
+
+
+def _share(change: str, ground: str) -> float:
+    """Return the share of a change's content words that the ground has; a model spells right what was mistyped.
+
+    Where no blanks part them, pairs of characters would count every function word between two of them, twice.
+    """
+    if not is_unspaced_in(change):
+        return share_held(content_stems(change), content_stems(ground), slips=True)
+    words = content_words(change, ground)
+    whole = sum(word.weight for word in words)
+    return sum(word.weight for word in words if word.own) / whole if whole else 0.0
 
 
 def adds_only(text: str, ground: str) -> bool:

@@ -10,16 +10,18 @@ import re
 from bisect import bisect_left
 from collections import defaultdict, deque
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import takewhile
 
+from skilld.classify.offline.coverage import opposed
 from skilld.classify.polarity import turns
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, roles, sections
 from skilld.text import fold
 from skilld.types import Kind, Update
-from skilld.words import content_stems, other_tongue, share_held, stems
+from skilld.words import content_stems, measures, other_tongue, share_held, stems
 
 _OWN_LINE = re.compile(r"\s*[|>]")  # tables and quotations: a line of theirs continues no other
 _LABEL = re.compile(r".*[:\uff1a][*_]*$|[*_]{2}[^*_]+[*_]{2}$")
@@ -30,8 +32,9 @@ _HEADING, _ITEM = "heading", "item"
 class Block:
     """One heading, list item, paragraph, or line of code, a table or a quotation.
 
-    `text` is without what makes it one, white space folded; `lines` is how many it has. `level` is a heading's, 0 of
-    anything else; `number` is that of a numbered item. `end` is behind the last block that stands below it.
+    `text` is without what makes it one, white space folded; `lines` is how many it has, `start` the first of them in
+    the body. `level` is a heading's, 0 of anything else; `number` is that of a numbered item. `end` is behind the last
+    block that stands below it.
     """
 
     text: str
@@ -41,6 +44,7 @@ class Block:
     level: int = 0
     number: str = ""
     end: int = 0
+    start: int = 0
 
     @property
     def key(self) -> tuple[str, bool, bool]:
@@ -104,10 +108,10 @@ def _blocks(body: Sequence[Line]) -> Iterator[Block]:
         end = at + 1
         if at in titles:
             end = titles[at].start
-            yield Block(titles[at].title, end - at, _HEADING, level=titles[at].level)
+            yield Block(titles[at].title, end - at, _HEADING, level=titles[at].level, start=at)
         elif body[at].key:
             end = _last(body, kinds, titles, at) + 1
-            yield _block([line.text for line in body[at:end]], kinds[at])
+            yield replace(_block([line.text for line in body[at:end]], kinds[at]), start=at)
         at = end
 
 
@@ -149,7 +153,7 @@ def _closed(found: Sequence[Block], place: int) -> Block:
         if not inside:
             break
         end += 1
-    return Block(head.text, head.lines, head.kind, head.indent, head.level, head.number, end)
+    return replace(head, end=end)
 
 
 def _moves(kept: Sequence[int]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -196,26 +200,33 @@ def _longest_rise(numbers: Sequence[int]) -> set[int]:
 _ABOUT = 0.33  # share of a block's content words that an update must hold which is there to change or remove something
 _ALIKE = 0.4  # share of each other's content words, on average, from which any update takes a block's place
 _LEAST_HELD = 0.25  # share of a block's content words that the change must hold all the same
+_LEAST_DISPLACED = 0.2  # share of the content words of a line that a change displaces where none is nearer
+_MOST_FOREIGN = 3  # blocks of a section in another language that go as a whole
 _FEW_SHARED = 2  # content words in common: one alone stands in many a rule
 _HALF = 0.5
 _HEAD_ABOUT = 0.5  # share of a heading's content words that a change must hold to take all that stands below it
 _LEAST_NAMED = 2  # words of a heading by which other lines that name it are told
 _TAKES = frozenset({Kind.CHANGE_STEP, Kind.REMOVE_STEP})
+_MOST_COMPARED = 120  # words of a sentence whose terms are followed one by one, which takes the square of them
 _PART = re.compile(r"(?<=[.!?;])\s+|(?<=[\u3002\uff01\uff1f\uff1b])")
 _WORD = re.compile(r"\w+")
+_KEY = re.compile(r"[*_]{0,2}([^:\uff1a.!?]{2,40})[*_]{0,2}[:\uff1a]")  # what a line is about, before its colon
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
     """Old blocks that may go. `below` are those that only a heading, a step or a list's first line above them names.
 
-    `heads` are such heads that go themselves; `orphans` all blocks that stood below one.
+    `heads` are such heads that go themselves, `parts` all heads of what goes as a whole; `orphans` all blocks that
+    stood below one. `displaced` are those that give way to a change on the spot and are hardly named.
     """
 
     all: frozenset[int]
     heads: frozenset[int]
     below: frozenset[int]
     orphans: frozenset[int]
+    parts: tuple[int, ...] = ()
+    displaced: frozenset[int] = frozenset()
 
 
 @lru_cache(maxsize=4096)  # the blocks of one skill are compared with each update
@@ -229,22 +240,38 @@ def parts(block: Block) -> list[str]:
     return [part for part in _PART.split(block.text) if _WORD.search(part)]
 
 
-def named(change: BlockDiff, updates: Sequence[Update]) -> Named:
-    """Return the removed blocks that the updates name."""
+def spoken(updates: Sequence[Update], typed: str) -> list[Update]:
+    """Return the updates as they are, and with all that the person typed for their quotes: it may name more."""
+    return [*updates, *(replace(update, quote=typed) for update in updates if typed)]
+
+
+def named(change: BlockDiff, updates: Sequence[Update], typed: str = "") -> Named:
+    """Return the removed blocks that the updates name, or the words of the person that they come from, `typed`."""
     gone = set(change.removed)
-    heads = {place for place in gone if any(_names_head(change, place, update) for update in updates)}
-    inside = {below for place in heads for below in range(place + 1, change.old[place].end)}
-    titles = [change.old[place].text for place in heads]
+    own, updates = updates, spoken(updates, typed)
+    wholes = {place for place in gone if any(_names_head(change, place, update) for update in updates)}
+    for place in _wholes(change):
+        if any(_names_head(change, place, update) or _is_about(change, place, update) for update in updates):
+            wholes.add(place)
     itself = {place for place in gone if _is_named(change, place, updates)}
+    wholes |= {place for place in itself if any(_takes_item(change, place, update) for update in own)}
+    heads = wholes & gone
+    inside = {below for place in wholes for below in range(place + 1, change.old[place].end)}
+    titles = [change.old[place].text for place in heads]
     emptied = {place for place in gone if _is_emptied(change, place, gone - itself - heads - inside)}
     mentions = {place for place in gone if any(_mentions(change.old[place].text, title) for title in titles)}
-    left = sorted(gone - itself - heads - inside - emptied - mentions)
+    left = gone - itself - heads - inside - emptied - mentions
+    displaced = {place for place in left if any(_is_displaced(change, place, update) for update in updates)}
     below = inside & gone - itself
+    otherwise = len(itself | wholes | displaced)
+    foreign = _foreign(change, sorted(left - displaced), own, otherwise)
     return Named(
-        frozenset(itself | heads | below | emptied | mentions | _foreign(change, left, updates)),
+        frozenset(itself | heads | below | emptied | mentions | displaced | foreign),
         frozenset(heads | emptied),
         frozenset(below),
         frozenset(inside),
+        tuple(place for place in sorted(wholes) if below & set(range(place, change.old[place].end))),
+        frozenset(displaced),
     )
 
 
@@ -288,7 +315,14 @@ def _names(change: BlockDiff, place: int, part: str, update: Update, written: fr
         return True
     wanted = words_of(update.change)
     held = share_held(words, wanted)
-    replaces = any(share_held(wanted, words_of(heir.text)) >= _HALF for heir in change.heirs(place))
+    heirs = [heir for heir in change.heirs(place) if share_held(wanted, words_of(heir.text)) >= _HALF]
+    replaces = bool(heirs)
+    if update.kind is Kind.CHANGE_STEP and replaces and _is_contradicted(part, update.change):
+        return True
+    if update.kind is Kind.CHANGE_STEP and any(is_substituted(part, heir.text, said) for heir in heirs):
+        return True
+    if _is_named_by_label(change, part, update) and (replaces or update.kind is Kind.REMOVE_STEP):
+        return True
     if held >= _LEAST_HELD and (held + share_held(wanted, words)) / 2 >= _ALIKE:
         several = round(held * len(words)) >= _FEW_SHARED or held == 1
         return several or replaces or update.kind is Kind.REMOVE_STEP
@@ -299,6 +333,54 @@ def _names(change: BlockDiff, place: int, part: str, update: Update, written: fr
     return share >= max(
         (share_held(words_of(block.text), said) for block in _staying(change) if not block.level), default=0.0
     )
+
+
+def _is_contradicted(part: str, wanted: str) -> bool:
+    """Whether a sentence says otherwise about the same thing, or gives another number for the same measure."""
+    mine, theirs = measures(wanted), measures(part)
+    return opposed(wanted, part) or any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
+
+
+def is_substituted(part: str, heir: str, said: frozenset[str]) -> bool:
+    """Whether a sentence lives on in another but for terms that gave way, each in its place, to what was said."""
+    olds, news = (_WORD.findall(text.casefold()) for text in (part, heir))
+    kept = gone = 0
+    if max(len(olds), len(news)) > _MOST_COMPARED:
+        return False
+    for tag, i, j, m, n in SequenceMatcher(None, olds, news, autojunk=False).get_opcodes():
+        went, came = content_stems(" ".join(olds[i:j])), content_stems(" ".join(news[m:n]))
+        if tag == "equal":
+            kept += len(went)
+        elif went:
+            gone += len(went)
+            if not came or share_held(came, said) < 1:
+                return False
+    return 0 < gone <= kept
+
+
+def _is_named_by_label(change: BlockDiff, part: str, update: Update) -> bool:
+    """Whether an update names what a line is about before its colon, "Labels: ...", as no other line that stays is."""
+    label = _KEY.match(part)
+    if label is None or update.kind not in _TAKES:
+        return False
+    words, said = words_of(label[1]), words_of(_said(update))
+    others = (words_of(block.text) for block in _staying(change))
+    return share_held(words, said) == 1 and not any(share_held(words, other) == 1 for other in others)
+
+
+def _is_displaced(change: BlockDiff, place: int, update: Update) -> bool:
+    """Whether a change takes the place of the line nearest to it, below the heading that its section names.
+
+    What says otherwise often has but one word in common with it.
+    """
+    words, said, wanted = words_of(change.old[place].text), words_of(_said(update)), words_of(update.change)
+    above = next((one.text for one in reversed(change.old[:place]) if one.level), "")
+    if update.kind is not Kind.CHANGE_STEP or fold(update.section).casefold() != fold(above).casefold():
+        return False
+    carried = any(share_held(wanted, words_of(heir.text)) >= _HALF for heir in change.heirs(place))
+    others = (share_held(words_of(block.text), said) for block in _staying(change) if not block.level)
+    share = share_held(words, said)
+    return carried and share >= _LEAST_DISPLACED and share > max(others, default=0.0)
 
 
 def _staying(change: BlockDiff) -> list[Block]:
@@ -315,6 +397,8 @@ def _names_head(change: BlockDiff, place: int, update: Update) -> bool:
     head = change.old[place]
     if update.kind not in _TAKES or head.end == place + 1 or (head.level and head.level == _title_level(change)):
         return False
+    if place not in change.removed and update.kind is not Kind.CHANGE_STEP:
+        return False  # who takes all of it away leaves no heading without anything
     said = words_of(_said(update))
     share = share_held(words_of(head.text), said)
     if update.kind is Kind.REMOVE_STEP or fold(update.section).casefold() == fold(head.text).casefold():
@@ -327,6 +411,49 @@ def _names_head(change: BlockDiff, place: int, update: Update) -> bool:
         if (block.level, block.indent, block.kind) == (head.level, head.indent, head.kind)
     ]
     return share >= max([least, *(share_held(words_of(block.text), said) for block in others)])
+
+
+def _takes_item(change: BlockDiff, place: int, update: Update) -> bool:
+    """Whether an update takes away an item with what stands below it: by its change no line that stays is nearer."""
+    item = change.old[place]
+    if update.kind is not Kind.REMOVE_STEP or item.kind != _ITEM or item.end == place + 1:
+        return False
+    wanted = words_of(update.change)
+    others = (share_held(words_of(block.text), wanted) for block in _staying(change) if not block.level)
+    return share_held(words_of(item.text), wanted) > max(others, default=0.0)
+
+
+def _wholes(change: BlockDiff) -> Iterator[int]:
+    """Yield each head of which nothing stays that stood below it: it goes too, or something else stands there now."""
+    gone = set(change.removed)
+    title = _title_level(change)
+    for place, head in enumerate(change.old):
+        if place + 1 not in gone or head.end == place + 1 or (head.level and head.level == title):
+            continue
+        if gone.issuperset(range(place + 1, head.end)) and (place in gone or change.heirs(place + 1)):
+            yield place
+
+
+def _is_about(change: BlockDiff, place: int, update: Update) -> bool:
+    """Whether an update contradicts what stands below a head that its section names: what was said touches most of it.
+
+    Of a few lines in another language words tell nothing; the person will see.
+    """
+    head = change.old[place]
+    above = "" if head.level else next((one.text for one in reversed(change.old[:place]) if one.level), "")
+    section = fold(update.section).casefold()
+    if update.kind not in _TAKES or not section or section not in {fold(head.text).casefold(), fold(above).casefold()}:
+        return False
+    if place not in change.removed and update.kind is not Kind.CHANGE_STEP:
+        return False
+    said, part = _said(update), change.old[place : head.end]
+    if (
+        len(part) <= _MOST_FOREIGN
+        and place in change.removed
+        and other_tongue(" ".join(one.text for one in part), said)
+    ):
+        return True
+    return 2 * sum(bool(share_held(words_of(one.text), words_of(said))) for one in part) > len(part)
 
 
 def _title_level(change: BlockDiff) -> int:
@@ -348,12 +475,14 @@ def _mentions(text: str, title: str) -> bool:
     return len(wanted) >= _LEAST_NAMED and share_held(wanted, content_stems(text)) == 1
 
 
-def _foreign(change: BlockDiff, left: Sequence[int], updates: Sequence[Update]) -> set[int]:
+def _foreign(change: BlockDiff, left: Sequence[int], updates: Sequence[Update], otherwise: int) -> set[int]:
     """Return those that changes of steps may replace, one each, for being in another language than the words.
+
+    What takes something away that is named, as `otherwise` many do, needs no such line.
 
     Whether a line in another language is what the person spoke of, words cannot tell; the person will see.
     """
     said = "\n".join(map(_said, updates))
     changing = sum(update.kind in _TAKES for update in updates)
     foreign = {place for place in left if other_tongue(change.old[place].text, said)}
-    return foreign if len(left) <= changing and foreign == set(left) else set()
+    return foreign if len(left) + otherwise <= changing and foreign == set(left) else set()

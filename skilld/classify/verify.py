@@ -15,7 +15,7 @@ from skilld.classify.adopted import Endorsement, endorsed, is_bare_assent, passe
 from skilld.classify.clauses import beyond, without_beyond
 from skilld.classify.offline.coverage import said_in, says_already
 from skilld.classify.offline.provenance import own_words, without_quotations
-from skilld.classify.polarity import asks_to_remove, turns_round
+from skilld.classify.polarity import asks_to_remove, is_plainly_kept, is_plainly_turned, turns_round
 from skilld.classify.support import Support, adds_only, supports
 from skilld.text import fold
 from skilld.types import Kind, Message, SkillDoc, Update
@@ -113,7 +113,16 @@ class Said:
     offer: str
 
 
-def judged(update: Update, said: Said, skill: SkillDoc | None) -> tuple[Update, Support, str]:
+# What a model said of a change and the words that it may be the opposite of: whether it says the same.
+Meant = Callable[[str, str], bool | None]
+MISQUOTED = "it quotes words that nobody typed"
+NO_SUCH_TURN = "it names a turn that is not there"
+NOT_SURE = "whether it says what was meant, or the opposite, is not sure"
+_NOWHERE = "it belongs to none of the files here"
+_TURNED = "it says the opposite of the words it quotes"
+
+
+def judged(update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -> tuple[Update, Support, str]:
     """Return the update with the quote as it was typed, whether the turn supports it, and what it takes up.
 
     A question of the agent's and a quotation of the person's own were read before they were said yes to, word by word;
@@ -124,11 +133,13 @@ def judged(update: Update, said: Said, skill: SkillDoc | None) -> tuple[Update, 
         return update, Support("it would hold a secret"), ""
     quote = as_typed(update.quote, said.typed)[:_LONGEST_QUOTE].strip()
     quoted = replace(update, quote=quote)
-    own = Support("it quotes words that nobody typed")
+    own = Support(MISQUOTED)
     if quote:
         assents = is_bare_assent(said.typed, said.offer)
         ground = f"{said.typed}\n{said.offer}" if assents else said.typed
-        quoted, own = _at_its_most(quoted, ground, skill, lambda one: _support(one, said, skill))
+        quoted, own = _at_its_most(quoted, ground, skill, lambda one: _support(one, said, skill, meant))
+    if own.doubt:
+        return quoted, own, ""
     if own.ok:
         taken_over = not own.by_assent and _only_quoted(quoted, said.typed, skill)
         own = replace(own, by_assent=True) if taken_over else own
@@ -137,8 +148,8 @@ def judged(update: Update, said: Said, skill: SkillDoc | None) -> tuple[Update, 
     if taken_up and (quote or as_typed(update.quote, taken_up.words)):
         update = replace(update, quote=taken_up.by[:_LONGEST_QUOTE])
         ground = f"{said.typed}\n{taken_up.words}"
-        update, carried = _at_its_most(update, ground, skill, lambda one: _carries(taken_up, one, said, skill))
-        if carried.ok:
+        update, carried = _at_its_most(update, ground, skill, lambda one: _carries(taken_up, one, said, skill, meant))
+        if carried.ok or carried.doubt:
             return update, replace(carried, by_assent=True), taken_up.words if taken_up.quoted else ""
     return quoted, own, ""
 
@@ -155,24 +166,44 @@ def _at_its_most(
     less = replace(update, change=without_beyond(update.change, ground))
     for one in (less, update):
         support = judge(one)
+        if support.doubt:
+            return one, support
         if support.ok:
             return one, replace(support, beyond=tuple(beyond(one.change, ground)))
     return update, support
 
 
-def _support(update: Update, said: Said, skill: SkillDoc | None) -> Support:
+def _support(update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -> Support:
     offer = said.offer if is_bare_assent(said.typed, said.offer) else ""
     support = supports(update.change, said.typed, skill.text if skill else "", offer=offer)
+    if not support.ok:
+        return replace(support, foreign=True)
     if support.by_assent:
-        if turns_round(update.change, offer, complaint=False):
-            return Support("it says the opposite of what was offered", foreign=True)
+        return _unturned(support, update, offer, meant, "it says the opposite of what was offered")
+    return _unturned(support, update, _sentence(update.quote, said.typed), meant)
+
+
+def _unturned(support: Support, update: Update, ground: str, meant: Meant, why: str = _TURNED) -> Support:
+    """Return the support of a change that does not turn its ground round, else why not.
+
+    Of what only seems turned round a model is asked: patterns do not see all ways to say no.
+    """
+    complaint = not support.by_assent
+    if update.kind is Kind.REMOVE_STEP and complaint:
+        seems, is_plain = not asks_to_remove(ground), is_plainly_kept(update.change, ground)
+    else:
+        seems, is_plain = (
+            turns_round(update.change, ground, complaint=complaint),
+            is_plainly_turned(update.change, ground),
+        )
+    if not seems:
         return support
-    sentence = _sentence(update.quote, said.typed)
-    removes = update.kind is Kind.REMOVE_STEP
-    if not asks_to_remove(sentence) if removes else turns_round(update.change, sentence):
-        # Which of two ways to say no is meant, patterns do not always see: the person's own words leave it no doubt.
-        return Support("it says the opposite of the words it quotes", foreign=not removes)
-    return replace(support, foreign=not support.ok)
+    same = False if is_plain else meant(update.change, ground)
+    if same is None:
+        return Support(NOT_SURE, doubt=ground)
+    if same:
+        return replace(support, by_model=True)
+    return Support(why, foreign=update.kind is not Kind.REMOVE_STEP)
 
 
 def _only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
@@ -181,11 +212,14 @@ def _only_quoted(update: Update, typed: str, skill: SkillDoc | None) -> bool:
     return plain != typed and not supports(update.change, plain, skill.text if skill else "").ok
 
 
-def _carries(taken_up: Endorsement, update: Update, said: Said, skill: SkillDoc | None) -> Support:
+def _carries(taken_up: Endorsement, update: Update, said: Said, skill: SkillDoc | None, meant: Meant) -> Support:
     """Return whether the change stands in the words that the person made their own, and is not turned round."""
-    if turns_round(update.change, taken_up.words, complaint=False):
-        return Support("it says the opposite of what it takes up")
-    return supports(update.change, f"{said.typed}\n{taken_up.words}", skill.text if skill else "")
+    support = supports(update.change, f"{said.typed}\n{taken_up.words}", skill.text if skill else "")
+    if not support.ok:
+        return support
+    return _unturned(
+        replace(support, by_assent=True), update, taken_up.words, meant, "it says the opposite of what it takes up"
+    )
 
 
 def _sentence(quote: str, typed: str) -> str:
@@ -235,13 +269,15 @@ class Checked:
 
     `by_assent`: its content is not in the person's own words but in those that they said yes to, so a person must look.
     `taken_up` are those words, as far as commands and addresses may come from them. `beyond` are the parts of the
-    change that hold none of the words that it rests on.
+    change that hold none of the words that it rests on. `by_model`: that it is not the opposite of them, only the model
+    could tell.
     """
 
     update: Update
     by_assent: bool = False
     taken_up: str = ""
     beyond: tuple[str, ...] = ()
+    by_model: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,8 +285,9 @@ class Verdict:
     """The updates of a batch after the checks. `learned` and `dropped` carry why, as a clause for the person.
 
     `faults` say what was wrong with updates that a back-end should never have made. `foreign` are those among them
-    whose quote is right and whose change is in other words than the person's. `said` are those that stand in the skill
-    or the instructions already, each with the line that says it.
+    whose quote is right and whose change is in other words than the person's; `doubtful` those that may be the opposite
+    of what they rest on, each with that. `said` are those that stand in the skill or the instructions already, each
+    with the line that says it. `lost` are all that were dropped, each with why.
     """
 
     proposed: tuple[Checked, ...] = ()
@@ -259,15 +296,19 @@ class Verdict:
     faults: tuple[str, ...] = ()
     foreign: tuple[Update, ...] = ()
     said: tuple[tuple[Update, str], ...] = ()
+    doubtful: tuple[tuple[Update, str], ...] = ()
+    lost: tuple[tuple[Update, str], ...] = ()
 
     def __add__(self, other: Verdict) -> Verdict:
         return Verdict(
-            self.proposed + other.proposed,
+            tuple(_each_once(self.proposed + other.proposed)),
             self.learned + other.learned,
             self.dropped + other.dropped,
             self.faults + other.faults,
             self.foreign + other.foreign,
             self.said + other.said,
+            self.doubtful + other.doubtful,
+            self.lost + other.lost,
         )
 
 
@@ -278,40 +319,41 @@ def verify(
     instructions: str = "",
     *,
     sure: float = 0.5,
+    meant: Meant = lambda _change, _ground: None,
 ) -> Verdict:
-    """Check the updates of one batch against its messages and skills; below the confidence `sure` none is proposed."""
-    proposed: list[Checked] = []
-    learned: list[tuple[Update, str]] = []
-    dropped: list[str] = []
-    faults: list[str] = []
-    foreign: list[Update] = []
-    stands: list[tuple[Update, str]] = []
+    """Check the updates of one batch against its messages and skills; below the confidence `sure` none is proposed.
+
+    `meant` is what a model said of those that may be the opposite of what was meant.
+    """
+    found = Verdict()
     for update in updates:
         said = turn_of(messages, update)
         if said is None:
-            faults.append("it names a turn that is not there")
+            found += Verdict(faults=(NO_SUCH_TURN,), lost=((update, NO_SUCH_TURN),))
             continue
         skill = next((doc for doc in skills if doc.number == update.skill), None)
-        tidy, support, taken_up = judged(_tidied(update, said.typed), said, skill)
-        if not support.ok:
-            faults.append(support.why_not)
-            if support.foreign:
-                foreign.append(tidy)
-        elif skill is None:
-            learned.append((tidy, "it belongs to none of the files here" if skills else "no skill was in use"))
-        elif (line := _said_in(tidy, skill.text)) is not None:
-            dropped.append("the skill says it already")
-            stands.append((tidy, line))
-        elif instructions and (line := _said_in(tidy, instructions)) is not None:
-            dropped.append("the project's standing instructions say it already")
-            stands.append((tidy, line))
-        elif update.confidence < sure:
-            learned.append((tidy, "it is not sure enough, or not about this skill"))
-        else:
-            proposed.append(Checked(tidy, support.by_assent, taken_up, support.beyond))
-    return Verdict(
-        tuple(_each_once(proposed)), tuple(learned), tuple(dropped), tuple(faults), tuple(foreign), tuple(stands)
-    )
+        one = _verdict(update, said, skill, instructions, meant)
+        kept = [item.update for item in one.proposed if skill is None or item.update.confidence < sure]
+        why = (
+            "it is not sure enough, or not about this skill" if skill else _NOWHERE if skills else "no skill was in use"
+        )
+        found += replace(one, proposed=(), learned=tuple((update, why) for update in kept)) if kept else one
+    return found
+
+
+def _verdict(update: Update, said: Said, skill: SkillDoc | None, instructions: str, meant: Meant) -> Verdict:
+    tidy, support, taken_up = judged(_tidied(update, said.typed), said, skill, meant)
+    if not support.ok:
+        foreign = (tidy,) if support.foreign else ()
+        doubtful = ((tidy, support.doubt),) if support.doubt else ()
+        lost = ((tidy, support.why_not),)
+        return Verdict(faults=(support.why_not,), foreign=foreign, doubtful=doubtful, lost=lost)
+    texts = ((skill.text, "the skill says"), (instructions, "the project's standing instructions say")) if skill else ()
+    for text, where in texts:
+        if text and (line := _said_in(tidy, text)) is not None:
+            why = f"{where} it already"
+            return Verdict(dropped=(why,), said=((tidy, line),), lost=((tidy, why),))
+    return Verdict((Checked(tidy, support.by_assent, taken_up, support.beyond, support.by_model),))
 
 
 def _said_in(update: Update, text: str) -> str | None:

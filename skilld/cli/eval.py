@@ -51,7 +51,7 @@ def add(verbs: common.Verbs) -> None:
         metavar="NAME",
         default="offline",
         help="offline (the default), litellm (the model of your settings), a model string, "
-        "or gold (batches only: a model that answers what the label says)",
+        "gold (batches only: a model that answers what the label says), or stored:FOLDER (answers kept in files)",
     )
     parser.add_argument(
         "--jobs", type=_count, metavar="N", default=_JOBS, help=f"batches that a model judges at once ({_JOBS})"
@@ -132,7 +132,9 @@ def _batches(asked: argparse.Namespace) -> Scored:
     from skilld.evaluate import batches, loader
 
     cases = loader.load(asked.data, loader.batch_case)
-    jobs = 1 if asked.backend in {GOLD, "offline"} else asked.jobs  # what waits for nobody gains nothing
+    jobs = (
+        1 if asked.backend in {GOLD, "offline"} or asked.backend.startswith("stored:") else asked.jobs
+    )  # what waits for nobody gains nothing
     found = batches.judge_batches(cases, _case_maker(asked.backend), _pipeline(jobs), jobs=jobs)
     scored: list[batches.BatchResult] = []
     stopped = ""
@@ -222,6 +224,11 @@ def _maker(name: str) -> Callable[[], Backend]:
 
     if name == "offline":
         return lambda: make(Spec("offline"))
+    if name.startswith("stored:"):
+        from skilld.evaluate.stored import Stored, StoredAnswers
+
+        answers = StoredAnswers(Path(name.removeprefix("stored:")))
+        return lambda: Stored(answers)
     from skilld.settings import choice_of
 
     settings = common.settings()

@@ -7,6 +7,7 @@ means the same. Optional updates count neither way.
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
@@ -17,6 +18,7 @@ from skilld.batching.gate import needs_classification
 from skilld.classify.backends import OFFLINE, Backend
 from skilld.errors import RetryError, SkilldError
 from skilld.evaluate.loader import BatchCase, GoldUpdate, LabelledTurn
+from skilld.evaluate.stored import NoAnswerError
 from skilld.evaluate.turns import RANDOM, JudgedTurn, share
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.judge import NO_EDIT, Judge, Redact
@@ -36,7 +38,10 @@ _GIVE_UP = 3  # cases in a row that were never answered, for each judged at once
 
 @dataclass(frozen=True, slots=True)
 class PipelineResult:
-    """What came of one batch. `flags` are those of the edits; `answered` is false where no attempt got an answer."""
+    """What came of one batch. `flags` are those of the edits; `answered` is false where no attempt got an answer.
+
+    `lost` are the updates of the answer that are not proposed, each with the check that lost it.
+    """
 
     proposed: tuple[Update, ...] = ()
     learned: tuple[Update, ...] = ()
@@ -44,6 +49,7 @@ class PipelineResult:
     why_not: tuple[str, ...] = ()
     usage: Usage = field(default_factory=Usage)
     answered: bool = True
+    lost: tuple[tuple[Update, str], ...] = ()
 
 
 class Pipeline:
@@ -64,6 +70,8 @@ class Pipeline:
         for pause in (*_PAUSES, None):
             try:
                 judged = _judged(backend, messages, skills, self._redact)
+            except NoAnswerError as error:
+                return PipelineResult(why_not=(f"nobody answered {error}",), usage=backend.usage, answered=False)
             except RetryError as error:
                 if pause is None:
                     return self._never_answered(backend, error)
@@ -108,6 +116,7 @@ def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Load
         return PipelineResult(why_not=(str(error),), usage=backend.usage)
     proposed: list[Update] = []
     learned = [update for update, _ in verdict.learned]
+    lost = [*verdict.lost, *verdict.learned]
     flags: list[str] = []
     why_not = [*judge.unusable, *verdict.dropped, *verdict.faults]
     for loaded in skills:
@@ -122,12 +131,16 @@ def _judged(backend: Backend, messages: Sequence[Message], skills: Sequence[Load
         except SkilldError as error:
             why_not.append(str(error))
             learned += updates
+            lost += [(update, error.cause) for update in updates]
             continue
         flags += composed.flags
         proposed += [item.update for item in composed.checked]
         learned += [item.update for item in composed.left_out]
         why_not += [NO_EDIT] * len(composed.left_out)
-    return PipelineResult(tuple(proposed), tuple(learned), tuple(flags), tuple(why_not), backend.usage)
+        lost += [(item.update, NO_EDIT) for item in composed.left_out]
+    return PipelineResult(
+        tuple(proposed), tuple(learned), tuple(flags), tuple(why_not), backend.usage, lost=tuple(lost)
+    )
 
 
 # Which of the proposed updates are those that a reader found: same skill and turn, same meaning by content words.
@@ -234,6 +247,7 @@ def in_order(cases: Sequence[Case], judge: Callable[[Case], Outcome], jobs: int)
 
 # A worker asks no model where no skill is in use; to score a model on single turns, it is shown this one.
 _ANY_WORK = "---\nname: any-work\ndescription: How the person wants work to be done here.\n---\n\n# Any work\n"
+_QUOTED = re.compile(r"'.*'")  # what a check names of an answer
 _HEARD = 0.01  # the least confidence of a turn that was heard at all
 
 
@@ -255,6 +269,17 @@ class BatchResult:
     def spared(self) -> bool:
         """Whether the gate would take the batch for chatter, so that no back-end would be asked."""
         return not any(needs_classification(m.text) for m in self.case.messages if m.by_person)
+
+
+def lost(one: BatchResult) -> list[tuple[Update, str, bool]]:
+    """Return the updates of an answer that were not proposed, each with the check that lost it.
+
+    The third says whether it was right: it means what a reader found, and nothing proposed does.
+    """
+    missed = [gold for j, gold in enumerate(one.case.gold) if j not in one.right.values()]
+    updates = [update for update, _ in one.judged.lost]
+    right = match(updates, missed, one.case)
+    return [(update, why, i in right) for i, (update, why) in enumerate(one.judged.lost)]
 
 
 def judge_batches(
@@ -304,6 +329,7 @@ def figures(scored: Sequence[BatchResult]) -> dict[str, Any]:
         "by_lang": _by(scored, lambda case: (case.lang,)),
         "by_tag": _by(scored, lambda case: case.tags or ("untagged",)),
         "by_kind": _by_kind(scored),
+        "lost": _by_check(scored),
         "flagged": sum(bool(one.judged.flags) for one in scored),
         "unanswered": sum(not one.judged.answered for one in scored),
         "gate": {
@@ -340,6 +366,10 @@ def rows_out(scored: Sequence[BatchResult]) -> list[dict[str, Any]]:
                     "change": update.change,
                 }
                 for i, update in enumerate(one.judged.proposed)
+            ],
+            "lost": [
+                {"turn": update.turn, "change": update.change, "why": why, "right": right}
+                for update, why, right in lost(one)
             ],
             "learned": len(one.judged.learned),
             "answered": one.judged.answered,
@@ -381,6 +411,15 @@ def _by(scored: Sequence[BatchResult], keys: Callable[[BatchCase], Sequence[str]
         key: {"n": len(group), **_batch_level(group), "updates": _update_level(group)}
         for key, group in sorted(groups.items())
     }
+
+
+def _by_check(scored: Sequence[BatchResult]) -> dict[str, Any]:
+    """Return by check how many updates of the answers it lost: right ones, and others."""
+    counts: dict[str, list[bool]] = {}
+    for one in scored:
+        for _, why, right in lost(one):
+            counts.setdefault(_QUOTED.sub("...", why), []).append(right)
+    return {why: {"right": sum(found), "other": len(found) - sum(found)} for why, found in sorted(counts.items())}
 
 
 def _by_kind(scored: Sequence[BatchResult]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from enum import StrEnum
 from skilld.classify import prompt
 from skilld.classify.backends import Unfit
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.reply import parse_operations, parse_updates
+from skilld.classify.reply import parse_operations, parse_updates, parse_verdicts
 from skilld.evaluate.batches import held
 from skilld.evaluate.loader import GoldUpdate
 from skilld.markdown.skill_file import parse
@@ -23,7 +23,7 @@ from skilld.pipeline.edits import placed
 from skilld.text import fold
 from skilld.types import Kind, Message, Op, Operation, SkillDoc, Update, Usage
 
-Answer = Sequence[Mapping[str, object]]
+Answer = Sequence[Mapping[str, object] | str]
 
 _CHARACTERS_PER_TOKEN = 4
 _MAX_FIELD = 600  # characters of one field of an answer that the parser accepts
@@ -56,6 +56,11 @@ class Scripted(ABC):
         """Answer as it did before: in its own words."""
         del said
         return [update.change for update in updates]
+
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        """Answer that all of it is what was meant."""
+        reply = self._reply("verdicts", prompt.polarity(updates, said), ["same"] * len(updates))
+        return parse_verdicts(reply, len(updates))
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         """Answer with the operations that put the updates into the skill."""

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from skilld.classify.backends import Backend, Unfit
 from skilld.classify.faithful import faith
 from skilld.classify.support import adds_only
+from skilld.classify.touched import blocks
 from skilld.classify.verify import Checked
 from skilld.edit.from_file import operations_from
 from skilld.edit.insertion_point import DEFAULT_TITLE, insert_bullet
-from skilld.edit.operations import apply, places
+from skilld.edit.operations import anchored, apply, places
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, managed, roles, sections
 from skilld.pipeline.documents import Loaded
 from skilld.text import cut, fold, safe_text
-from skilld.types import BODY_OPS, Kind, Op, Operation, SkillDoc, Update
+from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, Update
 
 # The blank lines that Markdown wants around what a model inserts: it is asked for whole lines, and sends them bare.
 #
@@ -79,9 +80,15 @@ def _spaced(body: Sequence[Line], operation: Operation) -> Operation:
 
 
 TAKEN_UP = "its content is not in your own words, but in what you said yes to"
-BY_HEADING = "it takes away all that stands below a heading or a step that you spoke of"
+BY_MODEL = "that it says what you meant, and not the opposite, only the model could tell"
+BY_HEADING = "it takes away or rewrites as a whole what stands below"
 BEYOND = "part of it is in none of your words"
-ALONG = "it takes away a sentence along with the one that you spoke of"
+ALONG = "it takes away what you did not name yourself"
+# Behind the reason why an edit cannot be used, for the model: a line too much is better than what was said lost.
+_IN_DOUBT = (
+    "take away, replace or alter only what the words of an improvement name or contradict, and where that cannot be "
+    "done, add each change that is to be said in a line of its own, in the words it is given in, and take nothing away"
+)
 _SHOWN = 80  # characters of a clause that a flag quotes
 # Kinds that only add: where a model's anchors do not fit, the verified change can be placed by code.
 _ADDS = frozenset({Kind.ADD_STEP, Kind.PREFERENCE, Kind.CORRECTION, Kind.FACT})
@@ -133,7 +140,7 @@ def compose(
         except LintError:
             return ""  # refused below: what is dangerous is not asked for once more
         except SkilldError as error:
-            return error.cause
+            return f"{error.cause}; {_IN_DOUBT}"
         return ""
 
     shown = replace(loaded.doc, text=redact(loaded.doc.text))
@@ -168,7 +175,8 @@ def check(
     if judged.why_not:
         raise RefusedError("The edit was not made", judged.why_not)
     flags = [TAKEN_UP] if any(item.by_assent for item in checked) else []
-    flags += [BY_HEADING] if judged.by_heading else []
+    flags += [BY_MODEL] if any(item.by_model for item in checked) else []
+    flags += [_shown(BY_HEADING, head) for head in judged.by_heading]
     flags += [_shown(BEYOND, part) for part in (*(part for item in checked for part in item.beyond), *judged.beyond)]
     flags += [_shown(ALONG, part) for part in judged.along]
     from skilld.edit.lint import lint  # its rules take 0.2 s to compile, and of most batches nothing comes
@@ -220,7 +228,37 @@ def _managed(data: bytes) -> list[str]:
 def _operations(suggestion: list[Operation] | str, data: bytes) -> list[Operation]:
     if isinstance(suggestion, str):
         return operations_from(data, suggestion)
-    return spaced(data, suggestion)
+    return spaced(data, _in_lines(data, suggestion))
+
+
+def _in_lines(data: bytes, operations: Sequence[Operation]) -> list[Operation]:
+    """Return the operations with each on a whole section as one on its lines.
+
+    Raises SkilldError where what it is anchored on does not stand there once, or has nothing below it.
+    """
+    done: list[Operation] = []
+    for operation in operations:
+        step = operation if operation.op not in SECTION_OPS else _on_lines(data, operation)
+        data = apply(data, [step], limited=False) if any(one.op in SECTION_OPS for one in operations) else data
+        done.append(step)
+    return done
+
+
+def _on_lines(data: bytes, operation: Operation) -> Operation:
+    """Return the operation that does to all lines of a section what `operation` asks for by its first line."""
+    body = parse(data).body
+    found = blocks(data.decode("utf-8-sig"))
+    starts = list(places(body, operation.anchor.split("\n")[:1]))
+    head = next((block for block in found if starts == [block.start]), None)
+    if head is None:
+        raise SkilldError(
+            "The edit does not fit this file", "no section begins with the line that it names, or several do"
+        )
+    end = found[head.end].start if head.end < len(found) else len(body)
+    if operation.op is Op.REPLACE_SECTION:  # the blank lines below it stay
+        while end > head.start + 1 and not body[end - 1].key:
+            end -= 1
+    return anchored(body, head.start, end, operation.text.split("\n") if operation.text else [])
 
 
 def _together(

@@ -11,7 +11,7 @@ from dataclasses import replace
 from skilld.classify.backends import Backend
 from skilld.classify.offline.coverage import says_already
 from skilld.classify.offline.provenance import own_words
-from skilld.classify.verify import Checked, Verdict, verify
+from skilld.classify.verify import NOT_SURE, Checked, Verdict, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.edits import Composed, adds, apart, compose
@@ -37,17 +37,24 @@ class Judge:
         self._skills = skills
         self._instructions = instructions
         self._redact = redact
+        self._meant: dict[
+            tuple[str, str], bool | None
+        ] = {}  # of a change and what it rests on: whether both say the same
         self.unusable: list[str] = []
 
     def verdict(self) -> Verdict:
         """Ask once, and check what comes back. What was left out of the answer, and why, is kept in `unusable`."""
         docs = self._docs()
         verdict, self.unusable = self._ask(docs)
-        if not verdict.foreign:
-            return verdict
-        again = self._reworded(verdict, docs)
-        # What could be said in the person's own words after all was no fault.
-        return replace(verdict, faults=()) + again if again.proposed or again.learned else verdict + again
+        if verdict.foreign:
+            again = self._reworded(verdict, docs)
+            # What could be said in the person's own words after all was no fault.
+            heard = again.proposed or again.learned or again.doubtful
+            if heard:
+                lost = tuple(one for one in verdict.lost if one[0] not in verdict.foreign)
+                verdict = replace(verdict, faults=tuple(_not_sure(verdict)), lost=lost)
+            verdict += again
+        return self._decided(verdict, docs) if verdict.doubtful else verdict
 
     def _reworded(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
         """Give changes in foreign words one more attempt in the person's own."""
@@ -63,9 +70,30 @@ class Judge:
             if _says_something(change, update.change)
         ]
         # Why a change was dropped was said the first time.
-        return replace(
-            verify(again, self._messages, docs, self._instructions, sure=self._backend.sure), dropped=(), faults=()
-        )
+        found = self._verify(again, docs)
+        return replace(found, dropped=(), faults=tuple(_not_sure(found)))
+
+    def _decided(self, verdict: Verdict, docs: Sequence[SkillDoc]) -> Verdict:
+        """Ask which of the changes that seem turned round are; what is not known then stays a fault."""
+        asked = [update for update, _ in verdict.doubtful]
+        typed = [self._typed([update]) for update in asked]
+        said = [
+            one if ground in one else f"{ground}\n{one}"
+            for one, (_, ground) in zip(typed, verdict.doubtful, strict=True)
+        ]
+        try:
+            meant = self._backend.polarity(asked, said)
+        except RetryError:
+            raise
+        except SkilldError:
+            meant = []
+        if not meant:
+            return verdict
+        for (update, ground), same in zip(verdict.doubtful, meant, strict=False):
+            self._meant[update.change, ground] = same
+        faults = tuple(fault for fault in verdict.faults if fault != NOT_SURE)
+        lost = tuple(one for one in verdict.lost if one[1] != NOT_SURE)
+        return replace(verdict, faults=faults, doubtful=(), lost=lost) + self._verify(asked, docs)
 
     def edit(self, loaded: Loaded, checked: Sequence[Checked]) -> Composed:
         """Return the edit that makes one skill say the updates, and after which the same question comes back empty.
@@ -113,8 +141,13 @@ class Judge:
 
     def _ask(self, docs: Sequence[SkillDoc]) -> tuple[Verdict, list[str]]:
         updates, left_out = self._backend.detect(self._messages, docs, instructions=self._instructions)
-        clean = [self._clean(update) for update in updates]
-        return verify(clean, self._messages, docs, self._instructions, sure=self._backend.sure), left_out
+        return self._verify([self._clean(update) for update in updates], docs), left_out
+
+    def _verify(self, updates: Sequence[Update], docs: Sequence[SkillDoc]) -> Verdict:
+        def meant(change: str, ground: str) -> bool | None:
+            return self._meant.get((change, ground))
+
+        return verify(updates, self._messages, docs, self._instructions, sure=self._backend.sure, meant=meant)
 
     def _docs(self, edited: Loaded | None = None, text: str = "") -> list[SkillDoc]:
         return [
@@ -132,6 +165,10 @@ class Judge:
         return replace(
             update, section=redact(update.section), change=redact(update.change), reason=redact(update.reason)
         )
+
+
+def _not_sure(verdict: Verdict) -> list[str]:
+    return [fault for fault in verdict.faults if fault == NOT_SURE]
 
 
 def _says_something(change: str, before: str) -> bool:

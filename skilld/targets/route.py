@@ -163,6 +163,10 @@ class Routed:
         """Return nothing: the person's own words are used."""
         return self._inner.reword(updates, said)
 
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        """Return nothing: the rules are not sure."""
+        return self._inner.polarity(updates, said)
+
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         """Return the operations that put the updates in place of what they contradict."""
         return self._inner.edit(updates, skill, unfit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from skilld.pipeline.edits import BY_MODEL
 from support.answers import CHANGE, NOTHING, OPERATION, operations, updates
 from support.live_project import SKILL_TEXT, Project
 from support.program import Program
@@ -42,6 +43,31 @@ def test_one_word_that_nobody_said_waits_for_the_person(home: Path, project: Pro
     (proposal,) = program.json("proposals")
     assert proposal["flags"] == []
     assert project.skill_path.read_text() == SKILL_TEXT
+
+
+SAME = '<verdicts>["same"]</verdicts>'
+
+
+def test_what_plainly_says_the_opposite_is_dropped_whatever_the_model_says(home: Path, project: Project) -> None:
+    change = CHANGE.replace("Always put", "Never put")
+    program = _answered(home, project, updates(change=change), f"<changes>{json.dumps([change])}</changes>", SAME)
+    assert program.json("proposals", "--state", "all") == []
+    assert project.skill_path.read_text() == SKILL_TEXT
+
+
+def test_what_only_the_model_takes_for_the_same_waits_for_the_person(home: Path, project: Project) -> None:
+    change = "Never put the ticket number elsewhere than first in each entry."
+    program = _answered(home, project, updates(change=change), SAME, operations(text=f"- {change}"), NOTHING)
+    (proposal,) = program.json("proposals")
+    assert proposal["flags"] == [BY_MODEL]
+    assert project.skill_path.read_text() == SKILL_TEXT
+
+
+def test_a_section_that_nobody_spoke_of_stays(home: Path, project: Project) -> None:
+    steps = operations(op="replace_section", anchor="## Style", text=f"- {CHANGE}")
+    program = _answered(home, project, updates(kind="change_step"), steps, steps)
+    assert program.json("proposals", "--state", "all") == []
+    assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
 
 
 def test_an_operation_that_no_update_names_is_refused(home: Path, project: Project) -> None:

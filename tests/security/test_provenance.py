@@ -178,6 +178,9 @@ class Answers:
         del said
         return parse_changes(self._next(), len(updates))
 
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        raise AssertionError(updates, said)
+
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         del updates, skill, unfit
         return parse_operations(self._next())

@@ -58,6 +58,9 @@ class Scripted:
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         raise AssertionError(updates, said)
 
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        raise AssertionError(updates, said)
+
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         assert [update.change for update in updates] == [UPDATE.change]
         assert unfit is None, "what only adds is placed by code"

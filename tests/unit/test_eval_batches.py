@@ -113,6 +113,9 @@ class Says:
         del said
         return [update.change for update in updates]
 
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        raise AssertionError(updates, said)
+
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         del unfit
         last = skill.text.rstrip("\n").rpartition("\n")[2]

@@ -166,5 +166,5 @@ def test_a_long_section_goes_by_its_heading_and_that_is_said() -> None:
     said = "remove the farewell letter"
     update = Update(1, "", said, "", Kind.REMOVE_STEP, 1, said)
     before = "\n".join([*lines, *rest])
-    assert faith(before, "\n".join(["# Songs", *rest]), [update], said) == Faith(by_heading=True)
+    assert faith(before, "\n".join(["# Songs", *rest]), [update], said) == Faith(by_heading=("Farewell letter",))
     assert faith(before, "# Songs\n", [update], said).why_not == ASTRAY

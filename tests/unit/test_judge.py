@@ -46,6 +46,9 @@ class Scripted:
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         raise AssertionError(updates, said)
 
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        raise AssertionError(updates, said)
+
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         del updates, skill, unfit
         return [self._edit]

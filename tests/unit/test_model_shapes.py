@@ -13,7 +13,7 @@ from skilld.classify.backends.completion import room_for
 from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RetryError, SkilldError
-from skilld.types import How, Message, SkillDoc, Update
+from skilld.types import How, Kind, Message, SkillDoc, Update
 from support.stub_model import Body, Reply, StubModel, said
 
 UPDATES = json.dumps(
@@ -88,6 +88,42 @@ def test_what_cannot_be_read_is_asked_for_once_more_with_the_reason(stub: StubMo
     first, second = (said(body) for body in stub.bodies)
     assert fault in second
     assert second[:400] == first[:400], "the beginning is what a provider's cache serves"
+
+
+PLAIN = json.loads(UPDATES)[0]
+SIGNED = PLAIN | {"change": "Always sign.", "quote": "always sign", "turn": 2}
+
+
+def _both(model: Model) -> list[str]:
+    said = [Message(text, turn=n, turn_key=f"t{n}") for n, text in enumerate(("always be brief", "always sign"), 1)]
+    return [update.change for update in model.detect(said, [SkillDoc(1, "notes", "/p", "# Notes")])[0]]
+
+
+@pytest.mark.parametrize(
+    ("bad", "fault"),
+    [
+        (SIGNED | {"quote": "please sign"}, "do not stand, letter by letter, in the message"),
+        (SIGNED | {"kind": "whim"}, "an update has an unknown kind"),
+    ],
+)
+def test_a_part_that_cannot_be_used_is_asked_for_once_more_and_the_rest_is_kept(
+    stub: StubModel, bad: dict[str, object], fault: str
+) -> None:
+    stub.queue(json.dumps([PLAIN, bad]), json.dumps([SIGNED]))
+    assert sorted(_both(_model(stub))) == ["Always sign.", "Be brief."]
+    assert fault in said(stub.bodies[1])
+    stub.queue(json.dumps([PLAIN, bad]), Reply(status=503))
+    assert "Be brief." in _both(_model(stub))
+    stub.queue("prose", json.dumps([PLAIN, bad]))
+    assert "Be brief." in _both(_model(stub))
+    assert len(stub.bodies) == 6, "no question is asked three times"
+
+
+def test_a_closed_question_tells_the_same_from_the_opposite(stub: StubModel) -> None:
+    stub.queue('<verdicts>["same", "Opposite", "unclear"]</verdicts>')
+    update = Update(1, "", "Never push.", "", Kind.PREFERENCE, 1, "pushing is mine")
+    assert _model(stub).polarity([update] * 3, ["pushing is mine"] * 3) == [True, False, None]
+    assert "doubtful_changes" in said(stub.bodies[0])
 
 
 def test_it_is_asked_for_no_third_time_and_trouble_then_changes_nothing(stub: StubModel) -> None:

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from skilld.classify.verify import Verdict, verify
+from skilld.classify.verify import NOT_SURE, Verdict, verify
 from skilld.types import How, Kind, Message, SkillDoc, Update
 
 SKILL = SkillDoc(1, "notes", "/p/SKILL.md", "# Notes\n\n- Write one line per entry.\n")
+OPPOSITE = "it says the opposite of the words it quotes"
 ORDER = "please always put the ticket number first"
 UPDATE = Update(1, "Style", "Put the ticket number first.", "asked", Kind.PREFERENCE, 1, ORDER, 0.9)
 
@@ -76,12 +77,29 @@ def test_s5_an_assent_carries_no_clause_that_the_agent_did_not_offer() -> None:
     assert (checked.update.change, checked.by_assent) == ("Put the ticket number first.", True)
 
 
-def test_what_seems_turned_round_may_be_said_once_more_in_the_persons_own_words() -> None:
-    said = "keep hands away from the lock file"
-    update = replace(UPDATE, change="Never touch the lock file.", quote=said)
-    found = _verdict(update, said)
-    assert found.faults == ("it says the opposite of the words it quotes",)
-    assert found.foreign == (update,)
+SEEMS = replace(UPDATE, change="Never touch the lock file.", quote="keep hands away from the lock file")
+
+
+def test_what_only_seems_turned_round_is_in_doubt_until_a_model_has_told() -> None:
+    found = _verdict(SEEMS, SEEMS.quote)
+    assert (found.proposed, found.faults, found.doubtful) == ((), (NOT_SURE,), ((SEEMS, SEEMS.quote),))
+    asked: list[tuple[str, str]] = []
+
+    def meant(change: str, ground: str) -> bool | None:
+        asked.append((change, ground))
+        return change == SEEMS.change
+
+    (checked,) = verify([SEEMS], _said(SEEMS.quote), [SKILL], meant=meant).proposed
+    assert checked.by_model
+    assert asked == [(SEEMS.change, SEEMS.quote)]
+    other = replace(SEEMS, change="Never touch a lock file.")
+    assert verify([other], _said(SEEMS.quote), [SKILL], meant=meant).faults == (OPPOSITE,)
+
+
+def test_what_is_plainly_turned_round_is_put_to_no_model() -> None:
+    update = replace(UPDATE, change="Never put the ticket number first.")
+    found = verify([update], _said(ORDER), [SKILL], meant=lambda _change, _ground: True)
+    assert (found.proposed, found.faults, found.foreign) == ((), (OPPOSITE,), (update,))
 
 
 def test_what_the_skill_says_already_is_dropped_and_no_fault() -> None:

@@ -15,7 +15,7 @@ from skilld.classify.verify import Checked
 from skilld.errors import RefusedError, SkilldError
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.edits import BEYOND, BY_HEADING, Composed, compose
-from skilld.types import Kind, Op, Operation, SkillDoc, SkillRef, Update, Usage
+from skilld.types import BODY_OPS, SECTION_OPS, Kind, Op, Operation, SkillDoc, SkillRef, Update, Usage
 from skilld.words import content_stems
 
 SAID = "From now on, always put the ticket number first in each entry. And run the linter now."
@@ -75,6 +75,9 @@ class Scripted:
         raise AssertionError((messages, skills, instructions))
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
+        raise AssertionError(updates, said)
+
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
         raise AssertionError(updates, said)
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
@@ -180,17 +183,62 @@ NO_CHECKLIST = "we have no checklist any more, CI does it"
 def test_a_section_that_is_named_by_its_heading_goes_whole_and_is_flagged(kind: Kind, change: str, text: str) -> None:
     update = replace(UPDATE, section="Checklist", change=change, kind=kind, quote=NO_CHECKLIST)
     after = TEXT.replace(CHECKLIST, "") + text
-    assert _faith(after, update, typed=NO_CHECKLIST) == Faith(by_heading=True)
+    assert _faith(after, update, typed=NO_CHECKLIST) == Faith(by_heading=("Checklist",))
     steps = [Operation(Op.DELETE, CHECKLIST.rstrip("\n"))]
     steps += [Operation(Op.INSERT_AFTER, "- No marketing words.", text.rstrip())] if text else []
-    assert BY_HEADING in _composed(update, *steps, typed=NO_CHECKLIST).flags
+    assert f"{BY_HEADING}: Checklist" in _composed(update, *steps, typed=NO_CHECKLIST).flags
+
+
+REPLACED = "## Checklist\n\nUse no checklist; CI does it."
+
+
+@pytest.mark.parametrize(
+    ("operation", "stands"),
+    [
+        (Operation(Op.DELETE_SECTION, "## Checklist"), ""),
+        (Operation(Op.REPLACE_SECTION, "## Checklist", REPLACED), f"{REPLACED}\n\n"),
+        (
+            Operation(Op.REPLACE_SECTION, "Before you publish:", "Use no checklist; CI does it."),
+            f"{REPLACED}\n\n",
+        ),
+    ],
+)
+def test_a_model_names_a_section_or_list_by_its_first_line(operation: Operation, stands: str) -> None:
+    kind = Kind.CHANGE_STEP if stands else Kind.REMOVE_STEP
+    update = replace(UPDATE, section="Checklist", change="Use no checklist; CI does it.", kind=kind, quote=NO_CHECKLIST)
+    composed = _composed(update, operation, typed=NO_CHECKLIST)
+    assert composed.after.decode() == TEXT.replace(CHECKLIST, stands)
+    (step,) = composed.operations
+    assert step.op in BODY_OPS, "what is kept and applied again later is anchored on the lines themselves"
+    assert any(flag.startswith(BY_HEADING) for flag in composed.flags)
+
+
+@pytest.mark.parametrize(
+    "anchor",
+    [
+        "## Style",  # nobody spoke of it
+        "## Steps",
+        "# Release notes",
+        "1. Collect the merged changes since the last tag.",
+        "## Nowhere",
+        "  aloud.",  # no line that begins anything
+        "name: release-notes",
+    ],
+)
+@pytest.mark.parametrize("op", SECTION_OPS)
+@pytest.mark.parametrize("kind", [Kind.CHANGE_STEP, Kind.REMOVE_STEP])
+def test_s5_a_model_takes_no_section_away_that_nobody_spoke_of(anchor: str, op: Op, kind: Kind) -> None:
+    text = LINE if op is Op.REPLACE_SECTION else ""
+    update = replace(UPDATE, kind=kind, section=anchor.lstrip("# "))
+    with pytest.raises(SkilldError):
+        _composed(update, Operation(op, anchor, text))
 
 
 def test_so_does_a_list_by_the_line_above_it() -> None:
     said = "drop what is to be done before we publish, from now on"
     update = replace(UPDATE, change="Drop the list before you publish.", kind=Kind.REMOVE_STEP, quote=said)
     items = CHECKLIST[CHECKLIST.index("Before") : CHECKLIST.rindex("\n\n")]
-    assert _faith(TEXT.replace(f"{items}\n", ""), update, typed=said) == Faith(by_heading=True)
+    assert _faith(TEXT.replace(f"{items}\n", ""), update, typed=said) == Faith(by_heading=("Before you publish:",))
 
 
 @pytest.mark.parametrize(

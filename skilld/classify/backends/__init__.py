@@ -77,6 +77,12 @@ class Backend(Protocol):
         Raises as `detect`.
         """
 
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        """Return of each update whether it says what was meant (True) or the opposite, None where that is not known.
+
+        `said` is what each rests on. Empty where nobody can tell. Raises as `detect`.
+        """
+
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         """Return the operations that put the updates into the skill, or its whole new text. Raises as `detect`.
 
@@ -105,6 +111,10 @@ class _ByCode:
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         del updates, said
         return []  # it never uses other words than the person's
+
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        del updates, said
+        return []  # it has rules alone, and they were not sure
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
         del unfit  # it would answer the same again

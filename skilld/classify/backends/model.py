@@ -21,13 +21,19 @@ from skilld.classify.backends.completion import (
     usage_of,
 )
 from skilld.classify.json_answer import BadReplyError, TooLongError
-from skilld.classify.reply import parse_changes, parse_operations, parse_updates
+from skilld.classify.reply import parse_changes, parse_operations, parse_updates, parse_verdicts
 from skilld.classify.title import Title, parse_titles
+from skilld.classify.verify import MISQUOTED, verify
 from skilld.errors import SkilldError
 from skilld.types import Message, Operation, SkillDoc, Update, Usage
 
 _MAX_TOKENS = 8000  # of an answer; what we ask for takes a few hundred, thoughts before it some thousand
 _MORE_TOKENS = 32_000  # once an answer ended at that limit
+
+_MISQUOTED = (
+    "an update quotes words that do not stand, letter by letter, in the message of the person that it names; what they "
+    "pasted or quoted does not count"
+)
 
 Read = TypeVar("Read")
 
@@ -43,13 +49,14 @@ class Model:
         self._spec = spec
         self.name = spec.model
         self.usage = Usage()
+        self._asked_again = False  # the last question, for the form of its answer
         self._plainly = False  # once the provider refused a request with options
         self._most_tokens = _MAX_TOKENS
 
     def detect(
         self, messages: Sequence[Message], skills: Sequence[SkillDoc], *, instructions: str = ""
     ) -> tuple[list[Update], list[str]]:
-        """Ask which lasting things were said."""
+        """Ask which lasting things were said, and once more where some of it is not of the asked form."""
         turns = max((message.turn or 0 for message in messages), default=0)
         names = [skill.name for skill in skills]
 
@@ -59,12 +66,28 @@ class Model:
                 raise BadReplyError("; ".join(dict.fromkeys(left_out)))
             return updates, left_out
 
-        return self._answer(prompt.detection(messages, skills, instructions), schema.UPDATES, read)
+        request = prompt.detection(messages, skills, instructions)
+        updates, left_out = self._answer(request, schema.UPDATES, read)
+        misquoting = [update for update in updates if _is_misquoting(update, messages, skills)]
+        faults = [*left_out, *([_MISQUOTED] if misquoting else [])]
+        if not faults or self._asked_again:
+            return updates, left_out
+        try:
+            again, left_out = read(self._ask(prompt.again(request, "; ".join(dict.fromkeys(faults))), schema.UPDATES))
+        except SkilldError:
+            return updates, left_out
+        return [*again, *(one for one in updates if one not in misquoting and one not in again)], left_out
 
     def reword(self, updates: Sequence[Update], said: Sequence[str]) -> list[str]:
         """Ask for the same changes in the person's own words."""
         return self._answer(
             prompt.reword(updates, said), schema.CHANGES, lambda reply: parse_changes(reply, len(updates))
+        )
+
+    def polarity(self, updates: Sequence[Update], said: Sequence[str]) -> list[bool | None]:
+        """Ask of each update whether it says what was meant or the opposite."""
+        return self._answer(
+            prompt.polarity(updates, said), schema.VERDICTS, lambda reply: parse_verdicts(reply, len(updates))
         )
 
     def edit(self, updates: Sequence[Update], skill: SkillDoc, unfit: Unfit | None = None) -> list[Operation] | str:
@@ -111,11 +134,13 @@ class Model:
 
     def _answer(self, request: prompt.Prompt, form: Mapping[str, Any], read: Callable[[str], Read]) -> Read:
         """Ask, and once more where the answer cannot be read: then the model is told what was wrong with it."""
+        self._asked_again = False
         try:
             return read(self._ask(request, form))
         except TooLongError:
             raise
         except BadReplyError as error:
+            self._asked_again = True
             try:
                 return read(self._ask(prompt.again(request, error.cause), form))
             except SkilldError:
@@ -174,3 +199,7 @@ class Model:
         if missing and not self._spec.base_url:
             raise SkilldError("The model could not be asked", f"{missing[0]} is not set", "Set it, or model_api_key.")
         return "unused" if missing else None  # an endpoint of one's own may want none; the client library wants one
+
+
+def _is_misquoting(update: Update, messages: Sequence[Message], skills: Sequence[SkillDoc]) -> bool:
+    return verify([update], messages, skills).faults == (MISQUOTED,)

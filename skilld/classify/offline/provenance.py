@@ -26,7 +26,8 @@ _LOG_LINE = re.compile(
         \[?\d{4}-\d\d-\d\d[T ,]\d\d:\d\d | \[\d\d[:/]\d\d | \d\d:\d\d:\d\d
       | \[?(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|FATAL|CRITICAL)\b[\]: ]
       | (?:[A-Za-z_.]+)?(?:Error|Exception|Warning|Panic|panic)\b\s*[:(\[]
-      | (?:error|warning|fatal|npm\ ERR!|npm\ WARN|E\d{3,}|FAIL|PASS|FAILED)\b\s*[:!\[(\t ]
+      | (?:error|warning|fatal)\b(?:\s*[:!\[(\t]|\ (?=[A-Z\d./]|[^.?!\n]*:)) # "error wins" is no log
+      | (?:npm\ ERR!|npm\ WARN|E\d{3,}|FAIL|PASS|FAILED)\b\s*[:!\[(\t ]
       | Traceback\ \(most | Caused\ by: | File\ ".*",\ line\ \d+ | at\ \S[^\s(]*+\ ?+\(.*:\d | at\ [\w.$]+:\d+
       | (?:hint|tip|info|success|notice|deprecated|usage)\s*[:!]\s | [✓✔✗✘⚠ℹ]
       | \[?\d{1,2}:\d\d(?:\ ?[AP]M)?\]?\s

@@ -176,7 +176,7 @@ def check_evidence(change: Change) -> Iterator[Finding]:
         pattern = re.compile(r"(?<![\w-])" + re.escape(folded(token)) + r"(?![\w@-]|[.:]\w)")
         return any(pattern.search(source) for source in sources)
 
-    for what, tokens in _named(change):
+    for what, tokens in _named(change, known):
         for token in tokens:
             if not known(token.rstrip("/\\")):
                 yield refuse(f"foreign-{what}", _SENTENCES[what], token)
@@ -185,9 +185,9 @@ def check_evidence(change: Change) -> Iterator[Finding]:
         yield from _code(PROMPT.sub("", code).strip(), known, seen)
 
 
-def _named(change: Change) -> Iterator[tuple[str, Iterator[str]]]:
-    """Yield the concrete things of the added text by kind."""
-    code = "\n".join((*change.spans, *change.code))
+def _named(change: Change, known: _Known) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield the concrete things of the added text by kind; of code that is known as a whole no path is new."""
+    code = "\n".join((*(span for span in change.spans if not known(span)), *change.code))
     found = (*paths(change.prose, code=False), *paths(code, code=True))
     yield "address", addresses(change.text)
     yield "path", (path for path in found if next(addresses(path), None) is None)
