@@ -85,7 +85,7 @@ def _parse(files: list[Path]) -> None:
 
 def _follow(home: Path) -> dict[str, float]:
     """Read everything below `home` into an empty store, as the daemon does at a sweep."""
-    import skilld.daemon.service  # what the daemon holds besides
+    import skilld.daemon.loop  # what the daemon holds besides
     import skilld.logs
     import skilld.notify.desktop
     import skilld.settings  # noqa: F401 - as above

@@ -20,7 +20,7 @@ from benchmarks.kit.timing import seconds, side_by_side
 from skilld.edit.operations import apply
 from skilld.git.environment import scrub_environment
 from skilld.proposals.model import Proposed, Request
-from skilld.proposals.stage import propose
+from skilld.proposals.propose import propose
 from skilld.types import Kind, Op, Operation
 
 _SKILL = ".claude/skills/release/SKILL.md"

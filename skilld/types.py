@@ -354,7 +354,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class ContradictingLine:
     """A line of a file that the agent loads too and that says the opposite of a proposal.
 
     `text` is redacted. `whose` names the file where its words must not be quoted: "your personal CLAUDE.md".
@@ -420,7 +420,7 @@ class Proposal:
     updates: tuple[Update, ...] = ()
     target: TargetKind = TargetKind.SKILL
     agents: tuple[str, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[ContradictingLine, ...] = ()
     also: tuple[SideEdit, ...] = ()
     linked: tuple[str, ...] = ()
 

@@ -17,8 +17,8 @@ from conftest import furnish, plain_environment
 from skilld.cli.terminal import edit
 from skilld.clock import rfc3339
 from skilld.git.environment import scrub_environment
+from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import stage
 from skilld.review.app import ReviewApp
 from skilld.review.controller import ReviewSession
 from skilld.types import Kind, Op, Operation, State

@@ -11,7 +11,7 @@ from typing import Any
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import skimming
-from skilld.agents.block import Block
+from skilld.agents.chunk import Chunk
 from skilld.daemon.recovery import open_store
 from skilld.store import Store
 from skilld.types import Event, SessionEnd, SkillUse, State, Turn
@@ -98,9 +98,9 @@ def _is_passed_over(agent: str, line: bytes) -> bool:
     return block.passed_over > 0
 
 
-def _block(lines: list[bytes]) -> Block:
+def _block(lines: list[bytes]) -> Chunk:
     data = bytearray(b"".join(line + b"\n" for line in lines))
-    return Block(data, len(data), 0)
+    return Chunk(data, len(data), 0)
 
 
 def _that_count(events: list[Event]) -> list[Event]:

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any, Protocol, runtime_checkable
 
-from skilld.agents.block import Block
+from skilld.agents.chunk import Chunk
 from skilld.types import Event, RawLine
 
 
@@ -154,7 +154,7 @@ class Skimmer(Parser, Protocol):
     A parser without this is fed every line.
     """
 
-    def skim(self, block: Block) -> list[Event]:
+    def skim(self, block: Chunk) -> list[Event]:
         """Return the events of whole lines in order, as if each were fed, but perhaps without replies' texts and order.
 
         A line is passed over (and counted in `block.passed_over`) only where it is certain to give no turn, no skill
@@ -162,9 +162,9 @@ class Skimmer(Parser, Protocol):
         """
 
 
-def skimming(parser: Parser) -> Callable[[Block], list[Event]]:
+def skimming(parser: Parser) -> Callable[[Chunk], list[Event]]:
     """Return how to read blocks with a parser: by its own filter, or fed line by line."""
-    own: Callable[[Block], list[Event]] | None = getattr(parser, "skim", None)  # isinstance takes 20 us here
+    own: Callable[[Chunk], list[Event]] | None = getattr(parser, "skim", None)  # isinstance takes 20 us here
     return own or (lambda block: [event for line in block.raw_lines() for event in parser.feed(line)])
 
 

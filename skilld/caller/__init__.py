@@ -1,6 +1,5 @@
 """Who gave a command: a person at a terminal, or not. Told by the tree of processes, never by what is claimed.
 
 - `tree.tree`: this process and those above it, as the kernel shows them (Linux: /proc, macOS: ps).
-- `judge.judge`: whether a person gave the command, and if not, why (pure).
-- `terminals`: the programs in which people type (pure).
+- `judge.judge`: whether a person gave the command, and if not, why; the programs in which people type (pure).
 """

@@ -15,7 +15,7 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import takewhile
 
-from skilld.classify.offline.coverage import opposed
+from skilld.classify.contradiction import contradicts
 from skilld.classify.polarity import turns
 from skilld.markdown.skill_file import Line, parse
 from skilld.markdown.structure import Role, list_item, roles, sections
@@ -338,7 +338,7 @@ def _names(change: BlockDiff, place: int, part: str, update: Update, written: fr
 def _is_contradicted(part: str, wanted: str) -> bool:
     """Whether a sentence says otherwise about the same thing, or gives another number for the same measure."""
     mine, theirs = measures(wanted), measures(part)
-    return opposed(wanted, part) or any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
+    return contradicts(wanted, part) or any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
 
 
 def is_substituted(part: str, heir: str, said: frozenset[str]) -> bool:

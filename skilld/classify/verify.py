@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 from skilld.classify.adopted import Endorsement, endorsed, is_bare_assent, passed_back, question
 from skilld.classify.clauses import beyond, without_beyond
-from skilld.classify.offline.coverage import said_in, says_already
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.polarity import asks_to_remove, is_plainly_kept, is_plainly_turned, turns_round
+from skilld.classify.said_already import line_saying, says_already
 from skilld.classify.support import Support, adds_only, supports
 from skilld.text import fold
 from skilld.types import Kind, Message, SkillDoc, Update
@@ -350,36 +350,24 @@ def _verdict(update: Update, said: Said, skill: SkillDoc | None, instructions: s
         return Verdict(faults=(support.why_not,), foreign=foreign, doubtful=doubtful, lost=lost)
     texts = ((skill.text, "the skill says"), (instructions, "the project's standing instructions say")) if skill else ()
     for text, where in texts:
-        if text and (line := _said_in(tidy, text)) is not None:
+        if text and (line := line_saying(tidy, text)) is not None:
             why = f"{where} it already"
             return Verdict(dropped=(why,), said=((tidy, line),), lost=((tidy, why),))
     return Verdict((Checked(tidy, support.by_assent, taken_up, support.beyond, support.by_model),))
-
-
-def _said_in(update: Update, text: str) -> str | None:
-    """Return the line that says an update already.
-
-    A line that is to change says nearly the same, one that is to go all of it.
-    """
-    if update.kind is Kind.REMOVE_STEP:
-        return None
-    if update.kind is Kind.CHANGE_STEP:
-        return said_in(update.change, text, covered=1.0, whole=True)
-    return said_in(update.change, text)
 
 
 def _each_once(proposed: Sequence[Checked]) -> list[Checked]:
     """Return the updates without those that another one of the same skill says too, in more words or first."""
     kept: list[Checked] = []
     for item in proposed:
-        if any(_covers(other, item) for other in kept):
+        if any(_implies(other, item) for other in kept):
             continue
-        kept = [other for other in kept if not _covers(item, other)]
+        kept = [other for other in kept if not _implies(item, other)]
         kept.append(item)
     return kept
 
 
-def _covers(one: Checked, other: Checked) -> bool:
+def _implies(one: Checked, other: Checked) -> bool:
     """Whether one update says what another one does, and neither takes away what the other puts in."""
     mine, theirs = one.update, other.update
     alike = mine.skill == theirs.skill and (mine.kind is Kind.REMOVE_STEP) == (theirs.kind is Kind.REMOVE_STEP)

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def as_json(context: Context) -> dict[str, Any]:
     """Return what is told of one agent."""
-    from skilld.context import Kind, contradictions, duplicates
+    from skilld.context import Kind, contradictions, loaded_twice
 
     files = [
         {
@@ -74,7 +74,7 @@ def as_json(context: Context) -> dict[str, Any]:
         "source": context.source,
         "files": files,
         "tokens": context.tokens,
-        "duplicates": [asdict(one) for one in duplicates(context.files)],
+        "duplicates": [asdict(one) for one in loaded_twice(context.files)],
         "conflicts": [asdict(one) for one in contradictions(context.files)],
         "dead": [asdict(one) for one in context.of(Kind.DEAD)],
         "surprises": [asdict(one) for one in context.surprises if one.kind is not Kind.DEAD],
@@ -82,7 +82,7 @@ def as_json(context: Context) -> dict[str, Any]:
 
 
 def _show(context: Context, project: Path) -> None:
-    from skilld.context import Scope, contradictions, duplicates
+    from skilld.context import Scope, contradictions, loaded_twice
 
     known = _KNOWN.get(context.source, f"{context.tokens} tokens in its first request")
     console.line(console.paint(f"{context.agent} {context.version}".strip(), "bold") + f": {known}")
@@ -102,7 +102,7 @@ def _show(context: Context, project: Path) -> None:
         place = f"{_short(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
         by = f" ({_short(surprise.by, project)})" if surprise.by else ""
         console.line(f"  ! {console.plain(place)}: {console.plain(surprise.why + by)}")
-    for one in duplicates(context.files):
+    for one in loaded_twice(context.files):
         place = f"{_short(one.other, project)}:{one.line}"
         console.line(f"  ! {console.plain(place)}: {one.size} characters stand in {_short(one.path, project)} too")
     for against in contradictions(context.files):

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb: git takes the place of this process."""
     from skilld.git.environment import scrub_environment
     from skilld.git.managed_repos import open_any, person_git, roots
-    from skilld.proposals.submit import private_repositories
+    from skilld.proposals.staging import private_repositories
 
     given = _words(arguments)
     if not given:

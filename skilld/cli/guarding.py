@@ -19,8 +19,8 @@ from skilld.errors import RefusedError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from skilld.caller.judge import Agents, Doubt
     from skilld.caller.tree import Process, Tree
-    from skilld.caller.verdict import Agents, Doubt
 
 
 When = Callable[[argparse.Namespace], bool]
@@ -134,7 +134,7 @@ def refuse_others(title: str, words: Sequence[str], *, by_agents: bool = False) 
 
 def remedy(doubt: Doubt, given: Sequence[str]) -> str:
     """Return what the person can do instead."""
-    from skilld.caller.verdict import Why
+    from skilld.caller.judge import Why
     from skilld.cli import common
 
     words = common.as_text(shlex.join(["skilld", *given]))
@@ -157,8 +157,8 @@ def remedy(doubt: Doubt, given: Sequence[str]) -> str:
 
 def person_doubt() -> Doubt | None:
     """Return why this command is not taken for the person's; None where it is."""
+    from skilld.caller.judge import judge
     from skilld.caller.tree import Tree
-    from skilld.caller.verdict import judge
 
     chain = tree().chain
     place = _daemon(chain)
@@ -172,7 +172,7 @@ def person_doubt() -> Doubt | None:
 
 def an_agent() -> Doubt | None:
     """Return which agent is seen to give this command; None also where nobody can be seen."""
-    from skilld.caller.verdict import agent_in
+    from skilld.caller.judge import agent_in
 
     return agent_in(tree(), os.environ, agents())
 
@@ -197,7 +197,7 @@ def tree() -> Tree:
 def agents() -> Agents:
     """Return the programs of agents."""
     from skilld.agents.programs import PROGRAMS
-    from skilld.caller.verdict import Agents
+    from skilld.caller.judge import Agents
 
     return Agents((one.title, one.names, one.packages, one.marks) for one in PROGRAMS)
 

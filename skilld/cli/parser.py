@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from skilld import __version__
 from skilld.errors import Exit
-from skilld.git import STAGING_BRANCH
+from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import safe_text
 
 # Modules of skilld.cli in the order of the help, each with its verbs.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from skilld import console
 from skilld.cli import common
 from skilld.errors import SkilldError, UsageError
-from skilld.git import STAGING_BRANCH
+from skilld.git.staging_branch import STAGING_BRANCH
 
 if TYPE_CHECKING:
     from skilld.proposals.explain import Here, Origin
@@ -229,7 +229,7 @@ def run_why(arguments: argparse.Namespace) -> int:
     from skilld.git.errors import NotTrackedError
     from skilld.proposals.explain import uncommitted, why
     from skilld.proposals.refresh import refresh
-    from skilld.proposals.submit import private_repositories
+    from skilld.proposals.staging import private_repositories
 
     path, line = _place_of(arguments.place)
     scrub_environment()

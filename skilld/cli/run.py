@@ -93,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new_here: bool) -> int:
     """Say what was found here, and follow: once, or until a signal. Returns the exit code."""
     from skilld.daemon.lock import FileIdentity
-    from skilld.daemon.service import Service
+    from skilld.daemon.loop import Loop
     from skilld.notify.desktop import Desktop
     from skilld.worker.spawn import Worker
 
@@ -101,9 +101,9 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     gc.enable()
     bell = _ring if sys.stdout.isatty() else None
     desktop = Desktop(bell) if engine.settings.notify.enabled else None
-    service = Service(engine, _tell, desktop, where.settings_file, FileIdentity(where.lock, where.database).check)
+    loop = Loop(engine, _tell, desktop, where.settings_file, FileIdentity(where.lock, where.database).check)
     if not arguments.once:
-        service.take_signals()
+        loop.take_signals()
     else:
         engine.follower.sweep()  # so that what is told is what is there
     tell(engine, new_here=new_here and not arguments.backfill, follows=not arguments.once)
@@ -114,8 +114,8 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     if arguments.once:
         with Worker(engine.around.environment) as worker:
             return _once(engine, worker)
-    service.run()
-    return Exit.INTERRUPTED if service.stopped_by == signal.SIGINT else Exit.OK
+    loop.run()
+    return Exit.INTERRUPTED if loop.stopped_by == signal.SIGINT else Exit.OK
 
 
 def _settings(where: Places) -> tuple[str, Settings]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
-from skilld.git import STAGING_BRANCH
+from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import counted
 
 if TYPE_CHECKING:

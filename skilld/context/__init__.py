@@ -15,25 +15,25 @@ from skilld.agents.base import agent_homes, skill_folder
 from skilld.context import claude_code, codex, copilot_cli, documented, gemini_cli, opencode, pi
 from skilld.context.contradictions import Contradiction, contradictions
 from skilld.context.disk import Disk, Files
-from skilld.context.duplicates import Duplicate, duplicates
 from skilld.context.gather import Gathered, Where, up
 from skilld.context.listing import LISTINGS, take
+from skilld.context.loaded_twice import LoadedTwice, loaded_twice
 from skilld.context.values import Context, Kind, Loaded, LoadedFile, Scope, Segment, Surprise, version_of
 
 __all__ = [
     "Context",
     "Contradiction",
     "Disk",
-    "Duplicate",
     "Kind",
     "Loaded",
     "LoadedFile",
+    "LoadedTwice",
     "Scope",
     "Segment",
     "Surprise",
     "context_of",
     "contradictions",
-    "duplicates",
+    "loaded_twice",
 ]
 
 RESOLVERS: Mapping[str, tuple[Callable[[Where], Gathered], str]] = {

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from skilld.batching.window import ClosedBatch, Deadlines, close
+from skilld.batching.closing import ClosedBatch, Deadlines, close
 from skilld.classify.backends import OFFLINE
 from skilld.clock import day, next_day, rfc3339
 from skilld.daemon import jobs, judges, obstacles, old_learnings, recovery

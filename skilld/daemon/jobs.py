@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.agents import VARIABLES
-from skilld.batching.window import ClosedBatch
+from skilld.batching.closing import ClosedBatch
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.daemon import judges
 from skilld.daemon.old_learnings import WAITING

@@ -16,8 +16,7 @@ from skilld.agents.programs import MARKS
 from skilld.clock import day
 from skilld.daemon.messages import Noticed
 from skilld.logs import get_logger
-from skilld.notify import desktop as on_press
-from skilld.notify import notice as digest
+from skilld.notify import desktop, notice
 from skilld.notify.desktop import Desktop
 from skilld.notify.notice import Digest, Notice, PastNotice, Rules, due
 from skilld.settings import Notify
@@ -66,13 +65,13 @@ class Notices:
         """Take in what came of a batch: proposals that wait, those that auto mode applied, or a failure."""
         self._applied |= {proposal.id: proposal for proposal in new if proposal.state is State.ACCEPTED}
         if outcome is Outcome.FAILED:
-            self.trouble("failed", digest.CANNOT_JUDGE, now)
+            self.trouble("failed", notice.CANNOT_JUDGE, now)
         elif new:
             self.consider(now)
 
     def trouble(self, cause: str, text: str, now: float) -> None:
         """Take in a trouble of today; one cause is told once a day."""
-        if not any(cause in notice.causes and day(notice.at) == day(now) for notice in self._shown):
+        if not any(cause in past.causes and day(past.at) == day(now) for past in self._shown):
             self._troubles[cause] = (day(now), text)
         self.consider(now)
 
@@ -86,9 +85,9 @@ class Notices:
         if digest is None:
             return
         waiting = self._store.proposals.in_states([State.OPEN])
-        notice = self._notice(waiting, {cause: troubles[cause] for cause in digest.causes})
+        shown = self._notice(waiting, {cause: troubles[cause] for cause in digest.causes})
         self._under_way = True
-        delivery = self._desktop.show(notice, partial(self._pressed, [proposal.id for proposal in waiting]))
+        delivery = self._desktop.show(shown, partial(self._pressed, [proposal.id for proposal in waiting]))
         delivery.add_done_callback(lambda done: self._post(Noticed(done.result(), digest, now)))
 
     def noticed(self, why_not: str, digest: Digest, at: float) -> None:
@@ -125,32 +124,32 @@ class Notices:
         parts = []
         if waiting:
             skills = all(proposal.target is TargetKind.SKILL for proposal in waiting)
-            parts.append(digest.about_proposals([_name(proposal) for proposal in waiting], skills=skills))
+            parts.append(notice.about_proposals([_name(proposal) for proposal in waiting], skills=skills))
         if self._applied:
-            parts.append(digest.about_applied([(item.skill, item.id) for item in self._applied.values()]))
+            parts.append(notice.about_applied([(item.skill, item.id) for item in self._applied.values()]))
         if self._settings.words:
             told = [*self._applied.values(), *reversed(waiting)][:_IN_WORDS]
-            parts += [digest.about_words(proposal) for proposal in told]
+            parts += [notice.about_words(proposal) for proposal in told]
         homeless = self._store.learnings.homeless()
-        if homeless and digest.WAITING not in troubles:
-            parts.append(digest.about_waiting(homeless))
-        return Notice("\n".join([*parts, *troubles.values()]), digest.buttons(waiting))
+        if homeless and notice.WAITING not in troubles:
+            parts.append(notice.about_waiting(homeless))
+        return Notice("\n".join([*parts, *troubles.values()]), notice.buttons(waiting))
 
     def _pressed(self, proposals: Sequence[str], action: str) -> None:
         thread = threading.Thread(target=self._act, args=(action, proposals), name="button", daemon=True)
         self._acting = [other for other in self._acting if other.is_alive()]
-        if action != digest.REVIEW:
+        if action != notice.REVIEW:
             self._acting.append(thread)
         thread.start()
 
     def _act(self, action: str, proposals: Sequence[str]) -> None:
-        if action == digest.REVIEW:
-            why = on_press.review(proposals if len(proposals) == 1 else (), self._environment)
+        if action == notice.REVIEW:
+            why = desktop.review(proposals if len(proposals) == 1 else (), self._environment)
         else:
-            why = on_press.decide(action, proposals[0], self._environment)
+            why = desktop.decide(action, proposals[0], self._environment)
         log.info("button", kind=action, outcome="failed" if why else "done")
         if why and self._desktop is not None:
-            self._desktop.show(Notice(digest.about_failure(action, why)))
+            self._desktop.show(Notice(notice.about_failure(action, why)))
 
 
 def _name(proposal: Proposal) -> str:

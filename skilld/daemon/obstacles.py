@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from skilld.clock import seconds
 from skilld.daemon import jobs
-from skilld.git import PROPOSALS, STAGING
+from skilld.git.staging_branch import PROPOSALS, STAGING
 from skilld.ingest.discover import Host
 from skilld.logs import get_logger
 from skilld.proposals import results

@@ -19,7 +19,7 @@ from typing import Any
 
 from skilld import console
 from skilld.errors import SkilldError
-from skilld.git import STAGING_BRANCH
+from skilld.git.staging_branch import STAGING_BRANCH
 
 # Writes the demo's session as Claude Code would: one record per line, appended. Pure but for the append.
 

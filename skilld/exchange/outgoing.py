@@ -14,10 +14,11 @@ from typing import Any
 
 from skilld.edit.operations import marked
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import SHARES, STAGING, objects, refs, state, tree
+from skilld.git import objects, refs, state, tree
 from skilld.git.objects import person_at
 from skilld.git.remote import base_on
 from skilld.git.repo import Repo
+from skilld.git.staging_branch import SHARES, STAGING
 from skilld.git.state import in_turn
 from skilld.markdown.skill_file import SkillFile, join_lines, parse
 from skilld.redact import Finding as Secret

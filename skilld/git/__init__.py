@@ -6,23 +6,17 @@ removed, which the person's own commands (accept, revert) need again.
 - `run.Git`: an allow-listed subcommand in the fixed, silenced environment; `run.PersonGit`: the person's commands.
   `run.one_command()`: a block in which a repository is opened once and its objects are read from one process.
 - `repo.find(path)`: the repository that tracks a SKILL.md, or a typed refusal with a sentence for the person.
-- `new_path.find_absent(path)`: the repository that would track a new one there, or why none may be made.
+- `repo.find_absent(path)`: the repository that would track a new one there, or why none may be made.
 - `managed_repos.track(path, folder)`: the same, or skilld's own repository for what git does not track, brought up to
   date.
 - `attributes`: whether a .gitattributes file puts a filter on a path.
 - `state`: what files tell without git: whether a repository is absent or cannot be read now, what is in progress in it,
   whether it is the person's own; and our own processes one after the other.
 - `objects`, `tree`: reading and writing blobs, trees and commits, at a cost by path depth.
+- `staging_branch`: the name of the staging branch, and of all other refs that are skilld's.
 - `refs`: compare-and-swap on skilld's own refs, all or nothing.
 - `line_diff`: what a commit adds and takes away, whether a text holds it, and taking it out again (pure).
 - `remote`: clone and push.
 
 No module here knows proposals, skills or the store. Modules that run git import GitPython, so the daemon must not.
 """
-
-# The staging branch, the refs of open proposals, the branches of shared skills. They stand here, since the daemon needs
-# them and imports no GitPython.
-STAGING_BRANCH = "skilld/staging"
-STAGING = f"refs/heads/{STAGING_BRANCH}"
-PROPOSALS = "refs/skilld/proposals/"
-SHARES = "refs/heads/skilld/share/"

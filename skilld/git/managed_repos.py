@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.files import read_plain
-from skilld.git import STAGING, objects, refs, state, tree
+from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, NotTrackedError, RefLockedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.objects import identity, person_at
 from skilld.git.repo import Place, Repo, Tracked, find, find_absent, open_place, open_repo, refuse_occupied
 from skilld.git.run import Git, PersonGit, object_id, once
+from skilld.git.staging_branch import STAGING
 
 # The files of one of skilld's own repositories, committed as they stand in the skills root, in the person's name.
 #

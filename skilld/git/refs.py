@@ -13,9 +13,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.git import PROPOSALS, STAGING, STAGING_BRANCH, objects
+from skilld.git import objects
 from skilld.git.errors import GitFailedError, LostRaceError, RefLockedError, RepoRefusedError
 from skilld.git.run import Git
+from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
 from skilld.git.state import remove_begun_objects
 
 _WAITS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.8, 1.6)  # seconds between tries at a held lock: 3.2 s in all

@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.files import in_shell
-from skilld.git import STAGING, STAGING_BRANCH, objects, state, tree
+from skilld.git import objects, state, tree
 from skilld.git.attributes import filtered
 from skilld.git.errors import GitFailedError, NotTrackedError, RepoRefusedError, RepoUnreadableError
 from skilld.git.run import Git, once
+from skilld.git.staging_branch import STAGING, STAGING_BRANCH
 from skilld.git.state import is_passing, require_absent, require_unborn
 from skilld.text import fold
 

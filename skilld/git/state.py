@@ -13,8 +13,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from skilld.errors import SkilldError
-from skilld.git import STAGING
 from skilld.git.errors import RepoRefusedError, RepoUnreadableError
+from skilld.git.staging_branch import STAGING
 
 # Whether a repository is really absent, or only cannot be read at the moment.
 #

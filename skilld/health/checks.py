@@ -10,7 +10,7 @@ from pathlib import Path
 from skilld.classify.backends import OFFLINE
 from skilld.classify.backends.choose import UNANSWERED
 from skilld.clock import ago, seconds
-from skilld.context import Context, Scope, contradictions, duplicates
+from skilld.context import Context, Scope, contradictions, loaded_twice
 from skilld.files import in_shell
 from skilld.health.values import Agent, Blocked, Check, Counts, Daemon, Disk, Machine, Model, Service, Trouble, Verdict
 from skilld.text import counted
@@ -338,7 +338,9 @@ def loaded(found: Sequence[Context]) -> list[Check]:
     checks = []
     for one in found:
         told = [f"{s.path}: {s.why}{f' ({s.by})' if s.by else ''}" for s in one.surprises]
-        told += [f"{twice.other}: {twice.size} characters stand in {twice.path} too" for twice in duplicates(one.files)]
+        told += [
+            f"{twice.other}: {twice.size} characters stand in {twice.path} too" for twice in loaded_twice(one.files)
+        ]
         told += [
             f"{against.path}:{against.line} says the opposite of {against.other}:{against.other_line}"
             for against in contradictions(one.files)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from skilld.agents import ADAPTERS
-from skilld.agents.block import Block
+from skilld.agents.chunk import Chunk
 from skilld.clock import rfc3339, seconds
 from skilld.files import FileFacts
 from skilld.ingest import side_files
@@ -251,7 +251,7 @@ class Follower:
         events: list[Event] = []
         for part in look.parts():
             events += followed.feed(part)
-            if isinstance(part, Block):
+            if isinstance(part, Chunk):
                 self.passed_over += part.passed_over
         if followed.cursor is None and followed.file.baseline == 0:
             self._learn_siblings(followed.file, events)

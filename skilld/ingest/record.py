@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from skilld.agents.base import Parser, skimming
-from skilld.agents.block import Block
+from skilld.agents.chunk import Chunk
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends.agent_cli.own import is_own
 from skilld.clock import seconds
@@ -178,7 +178,7 @@ class OpenFile:
         """Whether a line was read whose outcome only a later line, or idleness, decides."""
         return self.cursor is not None and self.parser.checkpoint(self.cursor.offset)[0] < self.cursor.offset
 
-    def feed(self, part: Block | RawLine) -> list[Event]:
+    def feed(self, part: Chunk | RawLine) -> list[Event]:
         """Return the events of some lines, or of one. Raises ParsingError."""
         if isinstance(part, RawLine):
             return _guarded(lambda: self.parser.feed(part))

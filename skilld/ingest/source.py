@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from skilld.agents.base import AgentInfo, Query
-from skilld.agents.block import Block
+from skilld.agents.chunk import Chunk
 from skilld.files import FileFacts
 from skilld.ingest import rows, tail
 from skilld.ingest.rows import RowCursor
@@ -60,7 +60,7 @@ class Look(Protocol):
     def cursor(self) -> Cursor:
         """Where the next look goes on."""
 
-    def parts(self) -> Iterable[Block | RawLine]:
+    def parts(self) -> Iterable[Chunk | RawLine]:
         """Return what is complete."""
 
 
@@ -92,7 +92,7 @@ class Source(Protocol):
     def whole(self, path: Path, *, end: int | None = None) -> Iterator[RawLine | Span]:
         """Yield all records up to byte `end`, a Span for each that is too long."""
 
-    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[Block | RawLine | Span]:
+    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
         """Yield all records up to byte `end`, of one session where that can be told; those before `start` in blocks.
 
         Links and other users' files are refused, as by `look`.
@@ -138,13 +138,13 @@ class Lines:
         finally:
             os.close(fd)
 
-    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[Block | RawLine | Span]:
+    def again(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
         """Yield all complete lines."""
         del session
         with tail.opened(path) as fd:
             reached = 0
             for part in tail.read_parts(fd, end=start):
-                reached = part.offset + part.size if isinstance(part, Block) else part.end
+                reached = part.offset + part.size if isinstance(part, Chunk) else part.end
                 yield part
             yield from tail.read_lines(fd, reached, end=end)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
 
-from skilld.agents.block import Block
+from skilld.agents.chunk import Chunk
 from skilld.types import RawLine, Span
 
 CHUNK = 1 << 18  # fits into the processor's cache, from which the lines are then looked through
@@ -71,11 +71,11 @@ class Look:
         """Where positions end: the size in bytes."""
         return self.size
 
-    def parts(self, budget: int = 4 << 20) -> Iterator[Block | RawLine]:
+    def parts(self, budget: int = 4 << 20) -> Iterator[Chunk | RawLine]:
         """Yield what is complete, at most about `budget` bytes of it. A block is void when the next one comes."""
         start = self._end
         for part in read_parts(self._fd, start):
-            if isinstance(part, Block):
+            if isinstance(part, Chunk):
                 self._end = part.offset + part.size
                 yield part
             else:
@@ -144,13 +144,13 @@ def read_lines(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[
     A last line without its newline is not complete and not yielded.
     """
     for part in read_parts(fd, offset, end=end):
-        if isinstance(part, Block):
+        if isinstance(part, Chunk):
             yield from part.raw_lines()
         else:
             yield part
 
 
-def read_parts(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[Block | RawLine | Span]:
+def read_parts(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[Chunk | RawLine | Span]:
     """Yield the complete lines of an open file in blocks; an over-long one alone, as `read_lines` does."""
     stop = os.fstat(fd).st_size if end is None else end
     with FileIO(fd, closefd=False) as file:
@@ -159,7 +159,7 @@ def read_parts(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[
         while position < stop:
             got = _fill(file, data, position, stop)
             if size := data.rfind(b"\n", 0, got) + 1:
-                yield Block(data, size, position)
+                yield Chunk(data, size, position)
                 position += size
                 if len(data) > usual:
                     data = bytearray(usual)

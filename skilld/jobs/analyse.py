@@ -15,7 +15,7 @@ from skilld.classify.offline.provenance import own_words
 from skilld.classify.verify import Checked, Verdict
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.git.errors import GitMissingError
-from skilld.jobs.opposites import find_opposites
+from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.placing import JobPlaces, find_places, seen
 from skilld.pipeline import messages as conversation
 from skilld.pipeline.documents import UNREADABLE, Loaded, load_skills, session_opt_out, standing_instructions
@@ -165,7 +165,7 @@ class Analysis:
             if mine and (edited := self._edited(judge, loaded, mine)):
                 made.append((*edited, loaded))
         paths = {proposal.path for proposal, _, _ in made}
-        proposals = [each for one in made for each in self._with_opposites(*one, paths)]
+        proposals = [each for one in made for each in self._with_contradictions(*one, paths)]
         if proposals:
             self._keep_plan(replace(self.result(), proposals=tuple(proposals)))
             self._told, self._learnings = self._backend.usage, []
@@ -245,7 +245,7 @@ class Analysis:
             return self._proposal(loaded, composed), composed
         return None
 
-    def _with_opposites(
+    def _with_contradictions(
         self, proposal: Proposal, composed: Composed, loaded: Loaded, made: Container[str]
     ) -> list[Proposal]:
         """Return a proposal with what the agent loads that says the opposite, and those that change it elsewhere.
@@ -258,12 +258,12 @@ class Analysis:
         skills = [one for one in self._skills if one.ref.path in used | unedited and one is not loaded]
         typed = self._typed(proposal)
         after, allowed = composed.after.decode("utf-8-sig"), self._job.targets
-        found = find_opposites(
+        found = find_contradictions(
             composed.checked, loaded, after, around, skills, allowed=allowed, typed=typed, redact=self._redact
         )
         if not found.conflicts:
             return [proposal]
-        from skilld.proposals.conflicts import divided  # as git in _stage
+        from skilld.proposals.contradictions import divided  # as git in _stage
 
         edits = [
             (file, operations)
@@ -284,7 +284,7 @@ class Analysis:
 
     def _stage(self, proposal: Proposal) -> RetryError | None:
         """Put a proposal on the branch; returns what should be tried again, which keeps no other from its place."""
-        from skilld.proposals.submit import stage  # git takes 0.15 s to load, and of most batches nothing comes
+        from skilld.proposals.staging import stage  # git takes 0.15 s to load, and of most batches nothing comes
 
         try:
             if not stage(proposal, self._standing, self._staged, self._job.closed, alone=True):

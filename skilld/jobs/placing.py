@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from posixpath import basename, dirname
 
-from skilld.classify.offline.coverage import chosen_part, opposed
+from skilld.classify.contradiction import contradicts
+from skilld.classify.offline.choices import chosen_part
 from skilld.classify.offline.placement import target_section
 from skilld.classify.verify import Checked
 from skilld.context import Context, LoadedFile, Scope
@@ -178,4 +179,4 @@ def _overlaid(unusable: Sequence[Unusable], numbers: int) -> dict[int, Loaded]:
 def is_same(one: str, other: str) -> bool:
     """Whether two changes are one ask."""
     alike = same(content_stems(one), content_stems(other))
-    return alike and denies(chosen_part(one)) == denies(chosen_part(other)) and not opposed(one, other)
+    return alike and denies(chosen_part(one)) == denies(chosen_part(other)) and not contradicts(one, other)

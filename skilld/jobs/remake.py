@@ -16,8 +16,8 @@ from skilld.classify.json_answer import BadReplyError
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import session_opt_out
 from skilld.proposals.remake import made_anew
+from skilld.proposals.staging import stage, texts
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import stage, texts
 from skilld.protocol import BatchResult, Blame, Remake
 from skilld.skills import opt_out
 from skilld.types import Cause, Outcome, Proposal, State, StateChange

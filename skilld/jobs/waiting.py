@@ -13,13 +13,13 @@ from skilld.classify.verify import Checked
 from skilld.errors import SkilldError
 from skilld.git.run import one_command
 from skilld.ingest.discover import Host
-from skilld.jobs.opposites import find_opposites
+from skilld.jobs.contradictions import find_contradictions
 from skilld.jobs.placing import JobPlaces, is_same
 from skilld.pipeline.documents import load_skills
 from skilld.pipeline.edits import Composed
 from skilld.pipeline.judge import Judge, Redact
 from skilld.proposals.amend import put
-from skilld.proposals.conflicts import divided
+from skilld.proposals.contradictions import divided
 from skilld.skills.find import FILE
 from skilld.store import Store
 from skilld.store.learnings import Learning
@@ -79,7 +79,7 @@ def propose(
     messages = [Message(newest.quote, 1, newest.turn_key)]
     composed = Judge(make(Spec(OFFLINE)), messages, files, "", redact).edit(files[0], [Checked(update)])
     around, after = JobPlaces(files, found, str(host.home)), composed.after.decode("utf-8-sig")
-    against = find_opposites(
+    against = find_contradictions(
         composed.checked, files[0], after, around, [], allowed=allowed, typed=newest.quote, redact=redact
     )
     proposal = replace(_proposal(ask, ref, update, composed), conflicts=against.conflicts)

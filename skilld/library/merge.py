@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from skilld.classify.offline.coverage import contradicted, says_already
+from skilld.classify.contradiction import contradicted_block
 from skilld.classify.offline.sections import Block, Lines, body_of, sections
+from skilld.classify.said_already import says_already
 from skilld.edit.change import Severity
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import lint
@@ -173,7 +174,7 @@ def _stands_in(passage: Passage, ground: str) -> bool:
 def _omission(passage: Passage, own: str, redact: Redact) -> str | None:
     if any(redact(line) != line for line in passage.lines):
         return "it holds a secret"
-    block = None if passage.whole else contradicted(passage.text, own)
+    block = None if passage.whole else contradicted_block(passage.text, own)
     return f"the one that stays says otherwise: {fold(block.text)}" if block is not None else None
 
 

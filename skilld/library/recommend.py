@@ -14,7 +14,8 @@ from types import MappingProxyType
 
 from skilld.batching.gate import needs_classification
 from skilld.classify.backends import Backend
-from skilld.classify.offline.coverage import contradicted, says_already
+from skilld.classify.contradiction import contradicted_block
+from skilld.classify.said_already import says_already
 from skilld.classify.verify import Verdict
 from skilld.library.clusters import Ask, Mention, acceptance, asks, confidence
 from skilld.pipeline.documents import Loaded
@@ -209,7 +210,7 @@ class Examination:
         return Judge(self._backend, messages, [loaded], "", self._redact).verdict()
 
     def _missing(self, update: Update) -> Answer:
-        against = contradicted(update.change, self._text)
+        against = contradicted_block(update.change, self._text)
         changes = against is not None or update.kind in {Kind.CHANGE_STEP, Kind.REMOVE_STEP}
         word = Word.CONTRADICTS if changes else Word.NOT_COVERED
         return Answer(word, update.change, update.quote, str(update.turn), against.text if against else "")

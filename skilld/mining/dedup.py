@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from skilld.classify.offline.coverage import says_already
+from skilld.classify.said_already import says_already
 from skilld.clock import seconds
 from skilld.library.clusters import Ask, same
 from skilld.text import folded

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.classify.backends import OFFLINE
-from skilld.classify.offline.coverage import says_already
+from skilld.classify.said_already import says_already
 from skilld.clock import day, rfc3339
 from skilld.edit.insertion_point import insert_bullet
 from skilld.edit.lint import Severity, gravest, lint

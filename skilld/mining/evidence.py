@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from skilld.classify.offline.coverage import opposed, says_already
+from skilld.classify.contradiction import contradicts
 from skilld.classify.offline.detector import still_standing
+from skilld.classify.said_already import says_already
 from skilld.classify.verify import as_typed
 from skilld.clock import seconds
 from skilld.library.clusters import Ask, Mention, Piece, asks, confidence
@@ -145,7 +146,7 @@ def _rejection(lead: Lead, newer: Sequence[Ask], texts: Mapping[Path, str], now:
     ask = lead.ask
     if lead.skill is not None and says_already(ask.text, texts.get(lead.skill.path, "")):
         return f"{lead.skill.name} says it already"
-    if any(other.said[0].project == lead.project and opposed(other.text, ask.text) for other in newer):
+    if any(other.said[0].project == lead.project and contradicts(other.text, ask.text) for other in newer):
         return "still so: it was contradicted later"
     if REPEATABLE not in lead.dimensions:
         return REPEATABLE

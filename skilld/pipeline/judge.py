@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from skilld.classify.backends import Backend
-from skilld.classify.offline.coverage import says_already
 from skilld.classify.offline.provenance import own_words
+from skilld.classify.said_already import says_already
 from skilld.classify.verify import NOT_SURE, Checked, Verdict, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import Loaded

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import skimming
-from skilld.agents.block import Block
+from skilld.agents.chunk import Chunk
 from skilld.errors import RetryError
 from skilld.ingest import side_files
 from skilld.ingest.source import source_of
@@ -107,7 +107,7 @@ def _events(agent: str, session: str, source: Source, *, forgotten: bool = False
         side_files.tell(parser, path, info)
     skim = skimming(parser)
     for item in source_of(info).again(path, session, source.start, source.end):
-        if isinstance(item, Block):
+        if isinstance(item, Chunk):
             yield from skim(item)
         elif isinstance(item, RawLine):
             yield from parser.feed(item)

@@ -17,12 +17,12 @@ from skilld.edit.operations import apply
 from skilld.errors import RefusedError, SkilldError
 from skilld.git import line_diff
 from skilld.git.run import one_command
-from skilld.proposals.decide import Told, accepting, decide, remake
+from skilld.proposals.decide import Told, accepting, decide, rebuild_branch
 from skilld.proposals.explain import only, versions
 from skilld.proposals.observe import EDITED
 from skilld.proposals.results import by_code, follow
+from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import restage, stage
 from skilld.store import Store
 from skilld.text import cut, fold, sentences
 from skilld.types import Proposal, State
@@ -93,7 +93,7 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
     )
     told = _accept_instead(store, proposal, taken, removed)
     try:
-        remake(store, put(store, rest).repo)
+        rebuild_branch(store, put(store, rest).repo)
     except SkilldError as error:
         return Told(told.lines, (*told.warnings, f"the rest could not be kept: {error}"))
     return Told((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)

@@ -13,14 +13,15 @@ from skilld.classify.polarity import turns
 from skilld.edit.insertion_point import DEFAULT_TITLE
 from skilld.edit.lint import is_low_risk
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import STAGING, STAGING_BRANCH, objects, refs, state, tree
+from skilld.git import objects, refs, state, tree
 from skilld.git.objects import Ident
 from skilld.git.repo import Repo, Tracked
 from skilld.git.run import one_command
+from skilld.git.staging_branch import STAGING, STAGING_BRANCH
 from skilld.proposals import worktree
 from skilld.proposals.model import Apply
+from skilld.proposals.staging import applier, private_repositories, restage
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import applier, private_repositories, restage
 from skilld.proposals.worktree import own_commit, tracked_by
 from skilld.protocol import AutoRules
 from skilld.types import AutoApply, Op, Proposal

@@ -11,16 +11,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from skilld.errors import SkilldError
-from skilld.git import PROPOSALS, STAGING, STAGING_BRANCH, line_diff, objects, refs, tree
+from skilld.git import line_diff, objects, refs, tree
 from skilld.git.errors import GitFailedError, GitTimeoutError, RepoRefusedError
 from skilld.git.objects import EMAIL, Commit, Ident
 from skilld.git.repo import Repo
+from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
 from skilld.proposals.model import Apply, Rest, Standing
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """The branch as read: `line` is None where `held` says why it cannot be made again.
+    """The branch as read: `line` is None where `held` says why it cannot be rebuilt.
 
     `proposals` are the refs of proposals, by id.
     """
@@ -62,7 +63,7 @@ class Branch:
 
 
 def read_branch(repo: Repo, standing: Sequence[Standing]) -> Branch:
-    """Return the branch; without a line where it holds something that cannot be made again."""
+    """Return the branch; without a line where it holds something that cannot be rebuilt."""
     found = refs.tips(repo.git, [STAGING, PROPOSALS.rstrip("/")])
     proposals = {name.removeprefix(PROPOSALS): oid for name, oid in found.items() if name != STAGING}
     tip = found.get(STAGING)
@@ -167,7 +168,7 @@ def _merge_base(repo: Repo) -> Rest | None:
     return _on_default(repo, found) if found else None
 
 
-# The staging branch as a straight line of commits: reading it, and making it again on another base.
+# The staging branch as a straight line of commits: reading it, and rebuilding it on another base.
 #
 # Commits of ours are made again from their operations; commits of a person (their own, or ours that they amended or
 # rebased) are carried over by a three-way merge of the files they change. No ref is moved here.
@@ -176,11 +177,11 @@ _LIMIT = 500  # commits on the branch alone
 
 
 class HeldError(Exception):
-    """The line cannot be made again without losing something of the person's; the text says what."""
+    """The line cannot be rebuilt without losing something of the person's; the text says what."""
 
 
 @dataclass(slots=True)
-class Remade:
+class Rebuilt:
     """The line on its new base: its tip, and what became of the proposals on it (as in `Line`).
 
     `at` has the commit of every open proposal on it, moved or not.
@@ -235,63 +236,63 @@ def read_line(repo: Repo, tip: str, bases: Iterable[str]) -> list[Commit]:
     return commits
 
 
-def make_again(
+def rebuild_line(
     repo: Repo, base: str, line: Iterable[Commit], standing: Mapping[str, Standing], dropped: Collection[str]
-) -> Remade:
-    """Make the line again on `base`, without the `dropped` proposals. Commits that stand right already are kept.
+) -> Rebuilt:
+    """Rebuild the line on `base`, without the `dropped` proposals. Commits that stand right already are kept.
 
     Raises HeldError where a person's commit does not fit any more.
     """
-    remade = Remade(base, base)
+    rebuilt = Rebuilt(base, base)
     for commit in line:
         if commit.proposals and all(name in dropped for name in commit.proposals):
             continue
-        if commit.parents == (remade.tip,):
-            remade.tip = commit.oid
+        if commit.parents == (rebuilt.tip,):
+            rebuilt.tip = commit.oid
             for name in standing.keys() & set(commit.proposals):
-                remade.moved.update(standing[name].news(commit.oid))
-                remade.at[name] = commit.oid
+                rebuilt.moved.update(standing[name].news(commit.oid))
+                rebuilt.at[name] = commit.oid
             continue
         proposal = standing.get(commit.proposals[0]) if len(commit.proposals) == 1 else None
-        root = _again(repo, commit, proposal, remade)
+        root = _again(repo, commit, proposal, rebuilt)
         if root is not None:
-            remade.tip = objects.write_commit(
+            rebuilt.tip = objects.write_commit(
                 repo.git,
                 tree=root,
-                parents=[remade.tip],
+                parents=[rebuilt.tip],
                 message=commit.message,
                 author=commit.author,
                 committer=commit.committer,
             )
-            now = {name: remade.tip for name in commit.proposals if name in standing}
-            remade.moved.update(now)
-            remade.at.update(now)
-    return remade
+            now = {name: rebuilt.tip for name in commit.proposals if name in standing}
+            rebuilt.moved.update(now)
+            rebuilt.at.update(now)
+    return rebuilt
 
 
-def _again(repo: Repo, commit: Commit, proposal: Standing | None, remade: Remade) -> str | None:
+def _again(repo: Repo, commit: Commit, proposal: Standing | None, rebuilt: Rebuilt) -> str | None:
     """Return the tree of a commit made again on the line's tip, or None where nothing is to be committed."""
     ours = proposal is not None and commit.committer.email == EMAIL
     if not ours:
         try:
-            return carry_over(repo, commit, remade.tip)
+            return carry_over(repo, commit, rebuilt.tip)
         except line_diff.MergeConflictError as error:
             if proposal is None:
                 raise HeldError(f"your commit does not fit any more: {commit.subject}") from error
     assert proposal is not None  # noqa: S101 - for the type checker: not ours and no proposal raised above
-    return _from_operations(repo, commit, proposal, remade)
+    return _from_operations(repo, commit, proposal, rebuilt)
 
 
-def _from_operations(repo: Repo, commit: Commit, proposal: Standing, remade: Remade) -> str | None:
+def _from_operations(repo: Repo, commit: Commit, proposal: Standing, rebuilt: Rebuilt) -> str | None:
     path = proposal.relpath
-    names = [f"{parent}:{path}" for parent in (remade.base, remade.tip, commit.parents[0], commit.oid)]
+    names = [f"{parent}:{path}" for parent in (rebuilt.base, rebuilt.tip, commit.parents[0], commit.oid)]
     absent = b"" if proposal.creates else None
     skill, current, before, after = (item.data if item else absent for item in objects.read(repo.git, names))
     if skill is None or current is None:
-        remade.stale[proposal.id] = f"{path} is gone"
+        rebuilt.stale[proposal.id] = f"{path} is gone"
         return None
     if before is not None and after is not None and line_diff.holds(current, before, after):
-        said = remade.present if line_diff.holds(skill, before, after) else remade.doubled
+        said = rebuilt.present if line_diff.holds(skill, before, after) else rebuilt.doubled
         said.append(proposal.id)
         return None
     try:
@@ -300,12 +301,12 @@ def _from_operations(repo: Repo, commit: Commit, proposal: Standing, remade: Rem
         else:
             edited = proposal.refit(before, after, current)
     except SkilldError as error:
-        remade.stale[proposal.id] = str(error)
+        rebuilt.stale[proposal.id] = str(error)
         return None
     if edited == current:
-        remade.present.append(proposal.id)
+        rebuilt.present.append(proposal.id)
         return None
-    return with_files(repo, remade.tip, side_files(repo, remade.tip, proposal.also) | {path: edited})
+    return with_files(repo, rebuilt.tip, side_files(repo, rebuilt.tip, proposal.also) | {path: edited})
 
 
 def side_files(repo: Repo, commit: str, edits: Mapping[str, Apply]) -> dict[str, bytes]:

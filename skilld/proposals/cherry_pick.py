@@ -11,14 +11,15 @@ from pathlib import Path
 
 from skilld.edit.operations import apply as apply_operations
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import STAGING, line_diff, objects, refs, state, tree
+from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitTimeoutError
 from skilld.git.line_diff import transplant, undo
 from skilld.git.objects import Commit, Ident
 from skilld.git.run import PersonGit, one_command
+from skilld.git.staging_branch import STAGING
 from skilld.proposals import worktree
-from skilld.proposals.fitted import side_edits
 from skilld.proposals.model import Apply, Landed, Refit, Way
+from skilld.proposals.refit import side_edits
 from skilld.proposals.worktree import (
     Desk,
     at_desk,

@@ -19,11 +19,11 @@ from skilld.proposals.cherry_pick import accept as land
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.cherry_pick import revert as take_out
 from skilld.proposals.explain import versions
-from skilld.proposals.fitted import Edit
+from skilld.proposals.refit import Edit
 from skilld.proposals.remarks import being_made_anew, waiting_with
 from skilld.proposals.results import by_code, follow
+from skilld.proposals.staging import private_repositories, restage
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import private_repositories, restage
 from skilld.store import Store
 from skilld.types import Proposal, State
 
@@ -113,7 +113,7 @@ def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
     """Return an open proposal as it is on the branch made again; None where that is no other than before."""
     if proposal.state is not State.OPEN or not proposal.repo:
         return None
-    remake(store, proposal.repo)
+    rebuild_branch(store, proposal.repo)
     fresh = store.proposals.get(proposal.id)
     return fresh if fresh != proposal else None
 
@@ -121,7 +121,7 @@ def _made_again(store: Store, proposal: Proposal) -> Proposal | None:
 def _and_rebuilt(store: Store, proposal: Proposal, said: str) -> Told:
     if not proposal.repo:
         return Told((said,))
-    then = remake(store, proposal.repo)
+    then = rebuild_branch(store, proposal.repo)
     return Told((said, *then.lines), then.warnings)
 
 
@@ -139,7 +139,7 @@ def _is_gone(proposal: Proposal) -> bool:
     return found is not None and gone(current, *found)
 
 
-def remake(store: Store, repo: str) -> Told:
+def rebuild_branch(store: Store, repo: str) -> Told:
     """Make the staging branch of a repository again from what is still open."""
     staged = Staged(by_code=by_code(store))
     try:

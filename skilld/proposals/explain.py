@@ -10,16 +10,17 @@ from pathlib import Path
 
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError, UsageError
-from skilld.git import STAGING, line_diff, objects
+from skilld.git import line_diff, objects
 from skilld.git.environment import scrub_environment
 from skilld.git.line_diff import undo
 from skilld.git.managed_repos import look, open_any
 from skilld.git.objects import merges, read_blob, read_commit
 from skilld.git.repo import Repo, Tracked, find
 from skilld.git.run import one_command
-from skilld.proposals.fitted import Edit
+from skilld.git.staging_branch import STAGING
 from skilld.proposals.observe import read_history
-from skilld.proposals.submit import applier, private_repositories
+from skilld.proposals.refit import Edit
+from skilld.proposals.staging import applier, private_repositories
 from skilld.types import Operation, Proposal, SideEdit
 
 

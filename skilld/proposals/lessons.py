@@ -44,7 +44,7 @@ def said_by(update: Update, path: str, standing: Sequence[Proposal]) -> Proposal
 
 
 def _says(change: str, texts: Sequence[str]) -> bool:
-    from skilld.classify.offline.coverage import says_already  # the daemon, which never asks, goes without its tables
+    from skilld.classify.said_already import says_already  # the daemon, which never asks, goes without its tables
 
     return any(says_already(change, text) for text in texts)
 

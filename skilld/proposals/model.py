@@ -162,7 +162,7 @@ class Misfit:
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction:
+class EditConflict:
     """The edit fits HEAD's SKILL.md, but not after these open proposals."""
 
     proposals: tuple[str, ...]
@@ -174,7 +174,7 @@ class Unchanged:
     """The skill, or an open proposal for it, says this already."""
 
 
-ProposeOutcome = Proposed | Waiting | Misfit | Contradiction | Unchanged
+ProposeOutcome = Proposed | Waiting | Misfit | EditConflict | Unchanged
 
 
 # The message of a proposal's commit. Pure: redacted text in, bytes out; knows neither git nor the repository.

@@ -14,14 +14,15 @@ from pathlib import Path
 
 from skilld.clock import seconds
 from skilld.errors import SkilldError
-from skilld.git import PROPOSALS, STAGING, STAGING_BRANCH, line_diff, objects, refs, state
+from skilld.git import line_diff, objects, refs, state
 from skilld.git.errors import NotTrackedError
 from skilld.git.managed_repos import open_any
 from skilld.git.objects import Commit
 from skilld.git.repo import Repo
 from skilld.git.run import one_command
-from skilld.proposals.fitted import Edit
+from skilld.git.staging_branch import PROPOSALS, STAGING, STAGING_BRANCH
 from skilld.proposals.model import Observation, Seen, is_away
+from skilld.proposals.refit import Edit
 from skilld.proposals.worktree import own_commit
 from skilld.types import Proposal, State
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from skilld.clock import rfc3339, seconds
-from skilld.git import STAGING
+from skilld.git.staging_branch import STAGING
 from skilld.proposals.model import is_away
 from skilld.proposals.results import by_code, follow
 from skilld.protocol import GitResult, Observe

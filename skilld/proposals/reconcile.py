@@ -15,8 +15,8 @@ from skilld.git import state
 from skilld.git.run import one_command
 from skilld.proposals.model import Seen, settle
 from skilld.proposals.observe import observe as look
+from skilld.proposals.staging import private_repositories, restage, stage, unlock
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import private_repositories, restage, stage, unlock
 from skilld.protocol import GitResult, Observe
 from skilld.types import AddressChange, Outcome, Proposal, State, StateChange
 
@@ -115,14 +115,14 @@ def _one(repo: str, proposals: list[Proposal], job: Observe, found: _Findings) -
     decided = [proposal.id for proposal in committed if proposal.state in _UNDECIDED and proposal.id not in undecided]
     closed = [*decided, *(name for name in job.closed if name not in undecided)]
     if there:  # with nothing open, too: a decision may have found the branch in use, or a lock on it
-        still_open = _remake(repo, still_open, closed, found, job)
+        still_open = _rebuild(repo, still_open, closed, found, job)
     for waiting in proposals:
         if waiting.state is State.OPEN and not waiting.commit:
             staged = Staged(by_code=job.by_code)
             still_open += _try_again(waiting, still_open, closed, found, staged, alone=job.alone)
 
 
-def _remake(
+def _rebuild(
     repo: str, still_open: list[Proposal], dropped: list[str], found: _Findings, job: Observe
 ) -> list[Proposal]:
     """Make the branch again where something was decided or a skill moved on; returns what is open then."""

@@ -14,13 +14,14 @@ from pathlib import Path
 from skilld.clock import rfc3339
 from skilld.edit.from_file import operations_between
 from skilld.errors import SkilldError
-from skilld.git import PROPOSALS, STAGING_BRANCH, objects, refs, tree
+from skilld.git import objects, refs, tree
 from skilld.git.managed_repos import look, open_any, roots
 from skilld.git.objects import EMAIL, Commit
 from skilld.git.repo import Repo, standing_above
 from skilld.git.run import one_command
-from skilld.proposals.conflicts import SAYS_OTHERWISE
-from skilld.proposals.submit import private_repositories
+from skilld.git.staging_branch import PROPOSALS, STAGING_BRANCH
+from skilld.proposals.contradictions import SAYS_OTHERWISE
+from skilld.proposals.staging import private_repositories
 from skilld.protocol import Recall, RecoveryResult
 from skilld.skills.find import FILE
 from skilld.text import fold

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.backends import OFFLINE, Backend, Spec, make
-from skilld.classify.offline.coverage import says_already
+from skilld.classify.said_already import says_already
 from skilld.classify.verify import Checked
 from skilld.edit.operations import apply
 from skilld.edit.refit import refit
@@ -19,7 +19,7 @@ from skilld.paths import places
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.edits import check
 from skilld.pipeline.judge import Judge
-from skilld.proposals.fitted import REMADE
+from skilld.proposals.refit import REMADE
 from skilld.redact import Redactor
 from skilld.redact.key import load_key
 from skilld.types import Kind, Message, Operation, Proposal, SkillDoc, SkillRef, State, Update

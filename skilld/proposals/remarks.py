@@ -9,7 +9,7 @@ from pathlib import Path
 
 from skilld.clock import seconds
 from skilld.files import read_plain
-from skilld.git import STAGING_BRANCH
+from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.proposals.model import PATIENCE
 from skilld.store import Store
 from skilld.store.batches import REMAKE
@@ -17,7 +17,7 @@ from skilld.store.meta import LOOKED_AT, RESTS_ON
 from skilld.store.proposals import MAYBE
 from skilld.store.transcripts import Active
 from skilld.text import counted, fold
-from skilld.types import Conflict, Proposal, State
+from skilld.types import ContradictingLine, Proposal, State
 
 _HOUR = 3600
 
@@ -77,7 +77,7 @@ def rests_on(store: Store, proposal: Proposal) -> str:
 _MOST_BYTES = 1 << 20
 
 
-def conflicts(proposal: Proposal) -> list[Conflict]:
+def conflicts(proposal: Proposal) -> list[ContradictingLine]:
     """Return the conflicts of a proposal whose lines still stand in their files."""
     texts = {path: _text(Path(path)) for path in {one.path for one in proposal.conflicts}}
     return [one for one in proposal.conflicts if "[REDACTED" in one.text or one.text in texts[one.path]]
@@ -102,7 +102,7 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
     return told + [f"{other.id}, which changes {other.path}, belongs to it" for other in waiting_with(store, proposal)]
 
 
-def _and_then(conflict: Conflict, changed: Container[str]) -> str:
+def _and_then(conflict: ContradictingLine, changed: Container[str]) -> str:
     return ", and is changed with it" if os.path.realpath(conflict.path) in changed else ""
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from skilld.types import AutoApply, Changes, CommitChange, EditChange, Proposal, State, StateChange
 
 if TYPE_CHECKING:
-    from skilld.proposals.fitted import Edit
     from skilld.proposals.model import Line
+    from skilld.proposals.refit import Edit
 
 
 @dataclass

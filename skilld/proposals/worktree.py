@@ -18,12 +18,13 @@ from pathlib import Path
 
 from skilld.errors import RefusedError, SkilldError
 from skilld.files import write_whole
-from skilld.git import STAGING, STAGING_BRANCH, line_diff, objects, refs, state, tree
+from skilld.git import line_diff, objects, refs, state, tree
 from skilld.git.errors import GitFailedError
 from skilld.git.managed_repos import person_git, take_in
 from skilld.git.objects import Commit, Ident, merges
 from skilld.git.repo import Repo, Tracked, find, find_absent, open_repo
 from skilld.git.run import PersonGit
+from skilld.git.staging_branch import STAGING, STAGING_BRANCH
 from skilld.git.state import in_turn
 from skilld.proposals.model import Apply, Landed, Way
 from skilld.types import Proposal

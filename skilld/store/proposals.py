@@ -9,7 +9,7 @@ from dataclasses import astuple, fields, replace
 from typing import Any
 
 from skilld.store.batches import REMAKE
-from skilld.types import Conflict, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
+from skilld.types import ContradictingLine, Evidence, Kind, Op, Operation, Proposal, SideEdit, State, TargetKind, Update
 
 MAYBE = "git, maybe "  # and the names of agents that were at work there when plain git decided
 
@@ -223,7 +223,7 @@ def _operations(row: list[list[str]]) -> tuple[Operation, ...]:
 def _from_row(row: sqlite3.Row) -> Proposal:
     values = dict(row)
     values["operations"] = _operations(json.loads(row["operations"]))
-    values["conflicts"] = tuple(Conflict(*item) for item in json.loads(row["conflicts"]))
+    values["conflicts"] = tuple(ContradictingLine(*item) for item in json.loads(row["conflicts"]))
     values["also"] = tuple(SideEdit(path, _operations(edit), at) for path, edit, at in json.loads(row["also"]))
     values["linked"] = tuple(json.loads(row["linked"]))
     values["evidence"] = tuple(Evidence(turn, quote) for turn, quote in json.loads(row["evidence"]))

@@ -115,7 +115,7 @@ def places(session: Session, allowed: Collection[TargetKind], said: Iterable[Sco
 def _rules(context: Context, touched: Sequence[str]) -> list[LoadedFile]:
     """Return the project's rules that hold for the work at hand, those for some paths before those for all."""
     found = [one for one in context.files if one.scope is Whose.RULE and one.entered and not one.via]
-    inside = [one for one in found if context.is_inside(one) and (not one.paths or _covers(one, touched))]
+    inside = [one for one in found if context.is_inside(one) and (not one.paths or _holds_for_most(one, touched))]
     return sorted(inside, key=lambda one: not one.paths)
 
 
@@ -143,7 +143,7 @@ def _rules_to_make(
     return made
 
 
-def _covers(file: LoadedFile, touched: Sequence[str]) -> bool:
+def _holds_for_most(file: LoadedFile, touched: Sequence[str]) -> bool:
     """Whether most of what was touched is what a file is loaded for: one look elsewhere changes nothing."""
     below = [path[len(file.base) + 1 :] for path in touched if within(path, file.base)]
     own = [path for path in below if not file.paths or matches(file.paths, path)]
@@ -164,7 +164,7 @@ def _instructions(
         if one.scope in {Whose.PROJECT, Whose.NESTED} and one.entered and not one.via and within(one.path, str(root))
     ]
     fitting = [one for one in loaded if context.is_inside(one)]
-    nested = [one for one in fitting if one.scope is Whose.NESTED and _covers(one, session.touched)]
+    nested = [one for one in fitting if one.scope is Whose.NESTED and _holds_for_most(one, session.touched)]
 
     def rank(one: LoadedFile) -> tuple[int, int]:
         return _depth(one), sum(one.real in {file.real for file in loads.files} for loads in others.values())

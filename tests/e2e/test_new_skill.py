@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from skilld.paths import places, private_dir
+from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import stage
 from skilld.store import Store
 from skilld.types import Proposal, State
 from support.live_project import Project

@@ -51,10 +51,10 @@ HELD = frozenset(
 LITERAL = frozenset(
     {
         "skilld.agents.qwen_code.__init__._is_numbered",
-        "skilld.caller.verdict.__init__",
+        "skilld.caller.judge.__init__",
         "skilld.classify.json_answer.blocks",
-        "skilld.classify.offline.coverage.renumbered",
-        "skilld.classify.offline.coverage.swapped",
+        "skilld.classify.contradiction.renumbered",
+        "skilld.classify.offline.choices.swapped",
         "skilld.classify.support.holds_token",
         "skilld.edit.operations._entry",
         "skilld.edit.rules.references.check_evidence",

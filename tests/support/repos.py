@@ -23,7 +23,7 @@ from skilld.errors import SkilldError
 from skilld.proposals.cherry_pick import accept, revert
 from skilld.proposals.model import Landed, Line, Observation, Proposed, ProposeOutcome, Request, Standing
 from skilld.proposals.observe import observe
-from skilld.proposals.stage import propose, rebuild
+from skilld.proposals.propose import propose, rebuild
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State
 from support.proposals import a_proposal
 from support.waiting import LIMIT

@@ -25,7 +25,7 @@ from typing import Any, TextIO
 from skilld.agents import ADAPTERS
 from skilld.agents.base import Parser
 from skilld.agents.codex.user_messages import WRAPPERS
-from skilld.agents.prompt_history import ClaimingParser
+from skilld.agents.typed_history import ClaimingParser
 from skilld.agents.wrapped import Wrappers
 from skilld.context.disk import Files, Found
 from skilld.context.gather import Where

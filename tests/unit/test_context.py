@@ -10,7 +10,7 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.agents.claude_code import INFO as CLAUDE_CODE
-from skilld.context import Context, Disk, Kind, Loaded, Scope, context_of, duplicates
+from skilld.context import Context, Disk, Kind, Loaded, Scope, context_of, loaded_twice
 from skilld.context.installed import installed_version
 from skilld.context.patterns import matches
 from skilld.health.checks import loaded
@@ -267,7 +267,7 @@ def test_the_skills_that_are_listed_and_those_that_are_not(repo: Path) -> None:
 def test_text_that_is_loaded_twice(repo: Path) -> None:
     line = "Always run the tests with pytest -x before you commit anything."
     write(repo, {"QWEN.md": f"# One\n\n{line}\n", "AGENTS.md": f"# Two\n\n\n{line}\n"})
-    (twice,) = duplicates(context("qwen-code", repo).files)
+    (twice,) = loaded_twice(context("qwen-code", repo).files)
     assert (Path(twice.path).name, Path(twice.other).name, twice.line, twice.text) == ("QWEN.md", "AGENTS.md", 4, line)
 
 

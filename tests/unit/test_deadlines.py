@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skilld.batching.window import Deadlines
+from skilld.batching.closing import Deadlines
 
 ONE, TWO = ("a", "1"), ("a", "2")
 

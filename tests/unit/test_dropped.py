@@ -8,7 +8,7 @@ import pytest
 
 from skilld.clock import seconds
 from skilld.errors import RefusedError, SkilldError
-from skilld.proposals import submit
+from skilld.proposals import staging
 from skilld.proposals.amend import put, restore
 from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.refresh import refresh
@@ -252,7 +252,7 @@ def test_a_dropped_proposal_of_a_private_repository(tmp_path: Path, store: Store
         id="p9", path=str(loose), operations=(Operation(Op.INSERT_AFTER, "- Run the tests.", "- Dry."),), created_at=AT
     )
     made = put(store, new)
-    assert Path(made.repo).parent == submit.private_repositories()
+    assert Path(made.repo).parent == staging.private_repositories()
     git_dir = Person(Path(made.repo))
     git_dir.git("--git-dir", made.repo, "update-ref", "-d", STAGING)
     assert states(store) == {"p9": "dropped"}

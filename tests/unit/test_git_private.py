@@ -17,7 +17,7 @@ from skilld.git.errors import NotTrackedError, RefLockedError, RepoRefusedError
 from skilld.proposals.explain import why
 from skilld.proposals.model import Proposed, Seen, Way
 from skilld.proposals.poll import _stamp
-from skilld.proposals.stage import propose
+from skilld.proposals.propose import propose
 from support.repos import TEXT, Desk, Person, below, isolate, new_repo, snapshot
 from support.waiting import LIMIT
 

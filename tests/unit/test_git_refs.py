@@ -10,10 +10,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from skilld.git import STAGING, refs
+from skilld.git import refs
 from skilld.git.errors import LostRaceError, RefLockedError, RepoRefusedError
 from skilld.git.refs import Change
 from skilld.git.repo import Repo, open_repo
+from skilld.git.staging_branch import STAGING
 from support.processes import processes_of
 from support.repos import SKILL, TEXT, Desk, Person, below, isolate, new_repo
 from support.waiting import wait_for

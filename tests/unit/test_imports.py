@@ -49,7 +49,7 @@ DOORS = {
     "pydantic": ("skilld.settings",),
     "pydantic_settings": ("skilld.settings",),
     "sqlite3": ("skilld.store", "skilld.ingest.rows"),
-    "stringzilla": ("skilld.agents.block",),
+    "stringzilla": ("skilld.agents.chunk",),
     "structlog": ("skilld.logs",),
     "textual": ("skilld.review",),
     "watchdog": ("skilld.ingest",),

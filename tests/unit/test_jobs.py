@@ -8,7 +8,7 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.agents.base import agent_homes
-from skilld.batching.window import ClosedBatch
+from skilld.batching.closing import ClosedBatch
 from skilld.daemon import jobs
 from skilld.ingest.discover import Host, Root, roots, skill_places, transcripts
 from skilld.protocol import Source

@@ -11,9 +11,9 @@ from skilld.errors import Exit, RefusedError
 from skilld.proposals.auto_apply import apply_unasked
 from skilld.proposals.cherry_pick import accept_worktree
 from skilld.proposals.explain import why
-from skilld.proposals.model import Contradiction, Misfit, Proposed, Seen, Unchanged, Way
+from skilld.proposals.model import EditConflict, Misfit, Proposed, Seen, Unchanged, Way
 from skilld.proposals.observe import EDITED
-from skilld.proposals.stage import rebuild, withdraw
+from skilld.proposals.propose import rebuild, withdraw
 from support.new_skills import NEW, OTHER, TEXT, made_new, propose_new
 from support.repos import SKILL, Desk, Person, below, snapshot, whole
 from support.unready import detached, rebasing
@@ -85,7 +85,7 @@ def test_made_twice_it_is_one(person: Person, desk: Desk) -> None:
     assert (again.commit, again.fresh) == (made.commit, False)
     assert isinstance(propose_new(desk, "n2"), Unchanged)
     other = propose_new(desk, "n3", text=OTHER)
-    assert isinstance(other, Contradiction)
+    assert isinstance(other, EditConflict)
     assert other.proposals == ("n1",)
     assert "there is a skill of that name by now" in other.reason
     assert person.tip(STAGING) == made.commit

@@ -21,8 +21,8 @@ from skilld.proposals.decide import accepting, decide, rejecting, reverting
 from skilld.proposals.explain import diff, versions
 from skilld.proposals.reconcile import observe
 from skilld.proposals.recover_from_git import recall
+from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import restage, stage
 from skilld.protocol import AutoRules, Observe, Recall
 from skilld.store import Store
 from skilld.types import Op, Operation, Proposal, State
@@ -239,7 +239,7 @@ def test_a_kill_between_commit_and_store_leaves_one(person: Person, store: Store
     code = (
         "import os, sys, pickle; from skilld.git.environment import scrub_environment; scrub_environment()\n"
         "from skilld.proposals.staging_result import Staged\n"
-        "from skilld.proposals.submit import stage\n"
+        "from skilld.proposals.staging import stage\n"
         "stage(pickle.loads(sys.stdin.buffer.read()), (), Staged()); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run(

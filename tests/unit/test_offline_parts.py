@@ -2,17 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from skilld.classify.offline.coverage import (
-    changed_choice,
-    contradicted,
-    opposed,
-    said_in,
-    says_already,
-    swapped,
-    turned_down,
-)
+from skilld.classify.contradiction import contradicted_block, contradicts
+from skilld.classify.offline.choices import changed_choice, swapped, turned_down
 from skilld.classify.offline.sections import Block, body_of, sections
 from skilld.classify.offline.sentences import clauses
+from skilld.classify.said_already import said_in, says_already
 from skilld.words import denies, measures, stems
 
 
@@ -97,7 +91,7 @@ def test_what_is_turned_down_is_told_from_what_is_denied(text: str, refused: str
     ],
 )
 def test_what_cannot_both_hold(one: str, other: str, *, against: bool) -> None:
-    assert opposed(one, other) is against
+    assert contradicts(one, other) is against
 
 
 @pytest.mark.parametrize(
@@ -110,7 +104,7 @@ def test_a_verb_that_any_rule_can_do_without_makes_no_other_rule(change: str, *,
 
 def test_the_nearest_contradicted_line_is_found_and_code_is_not() -> None:
     text = "# A\n\n- Use npm.\n\n```\nuse npm to install left pad\n```\n"
-    found = contradicted("Always use pnpm.", text)
+    found = contradicted_block("Always use pnpm.", text)
     assert found is not None
     assert found.text == "Use npm."
 

@@ -6,8 +6,8 @@ import pytest
 
 from skilld.git.errors import GitFailedError
 from skilld.git.run import Git, Result
-from skilld.proposals.model import Contradiction, Misfit, Proposed, Unchanged, Waiting
-from skilld.proposals.stage import rebuild
+from skilld.proposals.model import EditConflict, Misfit, Proposed, Unchanged, Waiting
+from skilld.proposals.propose import rebuild
 from support.repos import SKILL, TEXT, Desk, Person, below, instead, snapshot, without
 
 DRY = below("- Run the tests.", "- Do a dry run.")
@@ -234,7 +234,7 @@ def test_a_contradiction_with_an_open_proposal_is_named(person: Person, desk: De
     desk.made("p2", without("- Push the tag."))
     tip = person.tip(STAGING)
     outcome = desk.propose("p3", NEWS)
-    assert isinstance(outcome, Contradiction)
+    assert isinstance(outcome, EditConflict)
     assert outcome.proposals == ("p2",)
     assert person.tip(STAGING) == tip
 

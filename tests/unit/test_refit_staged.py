@@ -12,7 +12,7 @@ from skilld.paths import places
 from skilld.proposals.amend import put, restore
 from skilld.proposals.decide import accepting, decide, rejecting
 from skilld.proposals.explain import Here, Looking
-from skilld.proposals.fitted import ANEW, REMADE
+from skilld.proposals.refit import ANEW, REMADE
 from skilld.proposals.refresh import refresh
 from skilld.store import Store
 from skilld.types import Evidence, Kind, Op, Operation, Proposal, State, Update

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.agents import block
-from skilld.agents.block import Block
+from skilld.agents import chunk
+from skilld.agents.chunk import Chunk
 
 PIECES = st.sampled_from([b'"type":"', b'"typ', b"\n", b"\0", b'":"', b"x" * 70, b"toolDenialKind", b"\xff\xfe"])
 NEEDLES = st.sampled_from([b'"type":"', b"toolDenialKind", b'"parentUuid"', b"\n"])
@@ -17,7 +17,7 @@ NEEDLES = st.sampled_from([b'"type":"', b"toolDenialKind", b'"parentUuid"', b"\n
 
 @pytest.fixture
 def unloaded(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
-    monkeypatch.setattr(block, "_loaded", None)
+    monkeypatch.setattr(chunk, "_loaded", None)
     return monkeypatch
 
 
@@ -31,16 +31,16 @@ def test_the_library_finds_what_python_finds(data: bytes, needle: bytes, start: 
 
 def test_a_few_lines_load_no_library(unloaded: pytest.MonkeyPatch) -> None:
     del unloaded
-    assert block.finder(2000) is bytearray.find
+    assert chunk.finder(2000) is bytearray.find
 
 
 def test_much_is_searched_by_the_library_from_then_on(unloaded: pytest.MonkeyPatch) -> None:
     del unloaded
     stringzilla = pytest.importorskip("stringzilla", reason="there is no wheel for this machine")
-    assert [block.finder(size) for size in (1 << 18, 2000)] == [stringzilla.find, stringzilla.find]
+    assert [chunk.finder(size) for size in (1 << 18, 2000)] == [stringzilla.find, stringzilla.find]
 
 
 def test_without_the_library_python_searches(unloaded: pytest.MonkeyPatch) -> None:
     unloaded.setitem(sys.modules, "stringzilla", None)  # importing it fails
     data = bytearray(b"x" * (1 << 18) + b'"type":"\n')
-    assert Block(data, len(data), 0).find(b'"type":"', 0, len(data)) == 1 << 18
+    assert Chunk(data, len(data), 0).find(b'"type":"', 0, len(data)) == 1 << 18

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from skilld.agents import ADAPTERS, claude_code
 from skilld.agents import claude_code as claude_parser
 from skilld.agents.base import Adapter, skimming
-from skilld.agents.block import Block
+from skilld.agents.chunk import Chunk
 from skilld.types import Event, Ignored, Malformed, RawLine, Reply, Turn
 
 SHARED = Path(__file__).parents[3] / "shared/data/transcripts"
@@ -56,10 +56,10 @@ def line(record: object) -> bytes:
     return json.dumps(record, separators=(",", ":"), ensure_ascii=False).encode()
 
 
-def block_of(lines: Sequence[bytes]) -> Block:
+def block_of(lines: Sequence[bytes]) -> Chunk:
     """Return a block of whole lines."""
     data = bytearray(b"".join(one + b"\n" for one in lines))
-    return Block(data, len(data), 0)
+    return Chunk(data, len(data), 0)
 
 
 def skimmed(adapter: Adapter, blocks: Sequence[Sequence[bytes]]) -> tuple[list[Event], dict[str, Any], int]:

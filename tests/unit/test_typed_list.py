@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skilld.agents import copilot_cli, gemini_cli
-from skilld.agents.prompt_history import ProvingParser
+from skilld.agents.typed_history import ProvingParser
 from skilld.types import Event, Ignored, RawLine, Reply, Turn
 from support.reading import ignored, replies, said
 

@@ -10,8 +10,8 @@ import pytest
 
 from skilld.agents import ADAPTERS
 from skilld.agents.programs import PROGRAMS
+from skilld.caller.judge import Why, judge
 from skilld.caller.tree import Process, Tree, from_ps
-from skilld.caller.verdict import Why, judge
 from skilld.cli import guarding
 from skilld.cli.guarding import agents
 from skilld.cli.parser import build_parser

@@ -19,8 +19,8 @@ from skilld.proposals.auto_apply import apply_allowed
 from skilld.proposals.decide import decide, rejecting
 from skilld.proposals.reconcile import observe
 from skilld.proposals.refresh import refresh
+from skilld.proposals.staging import restage, stage
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import restage, stage
 from skilld.protocol import AutoRules, GitResult, Observe
 from skilld.skills.write import compose
 from skilld.store import Store

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from skilld.errors import SkilldError
+from skilld.proposals.staging import stage
 from skilld.proposals.staging_result import Staged
-from skilld.proposals.submit import stage
 from skilld.types import Evidence, Op, Operation, Proposal
 from support.proposals import a_proposal
 from support.repos import Person

@@ -11,11 +11,11 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, short
-from skilld.agents.block import Block
+from skilld.agents.chunk import Chunk
 from skilld.agents.claude_code.prefilter import Calls, Heads, may_matter, outside, parse, stands_alone, sure_until
-from skilld.agents.claude_code.prompts import Delivery, Presence, Queue, attached, blocked_prompt, flagged, prompt
 from skilld.agents.claude_code.records import AGENT, Record, blocks, mapping, string, texts
 from skilld.agents.claude_code.skills import TOOLS, Skills
+from skilld.agents.claude_code.typed import Delivery, Presence, Queue, attached, blocked_prompt, flagged, prompt
 from skilld.agents.claude_code.wrappers import DENIED, REFUSED, REFUSED_COPY, Words, bash_input, notes
 from skilld.agents.tools import Records, bounded
 from skilld.types import (
@@ -112,7 +112,7 @@ class Parser:
             events += self._read(Record(fields, span, self._session))
         return events
 
-    def skim(self, block: Block) -> list[Event]:
+    def skim(self, block: Chunk) -> list[Event]:
         """Return the events of a block; of replies only that there were some. See base.Skimmer."""
         events: list[Event] = []
         at, until = 0, sure_until(block, 0)

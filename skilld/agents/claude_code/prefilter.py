@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from skilld.agents.block import Block, finder
+from skilld.agents.chunk import Chunk, finder
 from skilld.agents.claude_code.skills import TOOLS
 from skilld.agents.claude_code.wrappers import ASK
 
@@ -82,7 +82,7 @@ _MAX_CALLS = 256
 _WATCHED = frozenset((ASK, *TOOLS))
 
 
-def sure_until(block: Block, start: int) -> int:
+def sure_until(block: Chunk, start: int) -> int:
     """Return where the next line begins that may tell of a refused tool call, the block's size if none does."""
     denial = block.find(_DENIAL, start, block.size)
     return block.size if denial < 0 else block.data.rfind(b"\n", 0, denial) + 1
@@ -125,7 +125,7 @@ class Heads:
         self._named = ""  # the session that it names
         self._aside = False
 
-    def pass_over(self, block: Block, start: int, until: int) -> Run:
+    def pass_over(self, block: Chunk, start: int, until: int) -> Run:
         """Pass over the lines from `start` that need not be parsed, up to the first that must, or may have to."""
         data, run = block.data, Run(start)
         while start < until:
@@ -162,7 +162,7 @@ class Heads:
         self._aside = found[1] is not None
         return _REST.match(data, found.end(), stop)
 
-    def _note(self, block: Block, head: re.Match[bytes], stop: int) -> bool:
+    def _note(self, block: Chunk, head: re.Match[bytes], stop: int) -> bool:
         """Take note of a call; return whether what is called, or answered, is nothing that must be read."""
         sort = head.lastgroup
         if sort in _TOLD_BY_SORT:
@@ -178,7 +178,7 @@ class Heads:
         return found is not None and self._calls.get(found[found.lastindex or 1].decode()) not in _WATCHED
 
 
-def _is_one(block: Block, head: re.Match[bytes], stop: int) -> bool:
+def _is_one(block: Chunk, head: re.Match[bytes], stop: int) -> bool:
     """Whether a line holds one plain record, of one block."""
     end = head.end()
     if head.lastgroup in _WHATEVER:

@@ -13,9 +13,9 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, named_by, read_object, short, string, utc
-from skilld.agents.prompt_history import Claim, Entry, ProvingParser
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.tools import bounded
+from skilld.agents.typed_history import Claim, Entry, ProvingParser
 from skilld.agents.wrapped import picks_of, typed_answer
 from skilld.types import (
     Event,

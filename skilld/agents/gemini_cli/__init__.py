@@ -16,9 +16,9 @@ from pathlib import PurePath
 from typing import Any
 
 from skilld.agents.base import AgentInfo, mapping, named_by, objects, read_object, short, string, utc
-from skilld.agents.prompt_history import Claim, Entry, ProvingParser
 from skilld.agents.skill_reads import uses_of
 from skilld.agents.tools import Records, bounded, outcome_of_shell
+from skilld.agents.typed_history import Claim, Entry, ProvingParser
 from skilld.agents.wrapped import Wrappers, labels_of, picks_of, typed_answer
 from skilld.clock import seconds
 from skilld.text import fold

@@ -17,9 +17,9 @@ from typing import Any
 
 from skilld.agents.base import AgentInfo, Folder, mapping, named_by, objects, read_object, short, string, utc
 from skilld.agents.gemini_cli import QwenQuestions, tool_outcome, typed_text, whole_text
-from skilld.agents.prompt_history import COMMAND
 from skilld.agents.skill_reads import PendingCalls, Use, uses_of
 from skilld.agents.tools import bounded
+from skilld.agents.typed_history import COMMAND
 from skilld.clock import seconds
 from skilld.types import (
     Event,

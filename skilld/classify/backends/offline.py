@@ -10,11 +10,13 @@ import re
 from collections.abc import Sequence
 
 from skilld.classify.backends import OFFLINE
-from skilld.classify.offline.coverage import contradicted, opposed_outright, says_already, stems, topic, turned_down
+from skilld.classify.contradiction import contradicted_block, contradicts_outright, stems, topic
+from skilld.classify.offline.choices import turned_down
 from skilld.classify.offline.detector import Heard, builds, listen, of_work, plain, spoken, still_standing
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.phrasing import phrase
 from skilld.classify.offline.placement import described, points_to_rule, reacts, related, replacement, target_section
+from skilld.classify.said_already import says_already
 from skilld.types import Kind, Message, Operation, SkillDoc, Update
 from skilld.words import other_tongue
 
@@ -108,8 +110,8 @@ def _counts(said: Heard, heard: Sequence[Heard], skills: Sequence[SkillDoc], age
     if said.cue is Cue.PRACTICE and any(_about(said, change, skill, skills, agent[-1:]) for skill in skills):
         return True
     for skill in skills:
-        old = contradicted(change, skill.text)
-        if old and not topic(change) - topic(old.text) and opposed_outright(change, old.text):
+        old = contradicted_block(change, skill.text)
+        if old and not topic(change) - topic(old.text) and contradicts_outright(change, old.text):
             return True
     return False
 

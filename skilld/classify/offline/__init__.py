@@ -2,5 +2,5 @@
 
 `provenance` keeps what the person typed, `sentences` splits it, `grammar` has one table a language of the words that
 make a wish last, `detector` finds the clauses that carry one and what was taken back, `phrasing` makes an instruction
-of a clause, `coverage` knows what a text says already, `sections` and `placement` find its place in a SKILL.md.
+of a clause, `choices` knows which words exclude each other, `sections` and `placement` find its place in a SKILL.md.
 """

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeVar
 
-from skilld.classify.offline.coverage import TOPICS, opposed
+from skilld.classify.contradiction import contradicts
+from skilld.classify.offline.choices import TOPICS
 from skilld.classify.offline.grammar import Cue, Language, languages
 from skilld.classify.offline.provenance import own_words, without_quotations
 from skilld.classify.offline.sentences import Clause, clauses, parts
@@ -307,7 +308,7 @@ def still_standing(updates: Sequence[Update], messages: Sequence[Message]) -> li
     return [
         update
         for update in standing
-        if not any(later.turn > update.turn and opposed(later.change, update.change) for later in standing)
+        if not any(later.turn > update.turn and contradicts(later.change, update.change) for later in standing)
     ]
 
 

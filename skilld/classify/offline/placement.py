@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from skilld.classify.offline.coverage import TOPICS, choices, contradicted, renumbered, swapped, topic
+from skilld.classify.contradiction import contradicted_block, renumbered, topic
+from skilld.classify.offline.choices import TOPICS, choices, swapped
 from skilld.classify.offline.detector import Heard
 from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.sections import Block, Lines, Section, body_of, front_of, sections
@@ -63,7 +64,7 @@ def replacement(change: str, text: str) -> Operation | None:
     None where there is no such line, where it stands there more than once, or where both have more to say. Where the
     old rule says more than the new one but for a choice or a number, only that word of it is changed.
     """
-    old = contradicted(change, text)
+    old = contradicted_block(change, text)
     if old is None:
         return None
     lines = body_of(text)

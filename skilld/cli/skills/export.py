@@ -205,7 +205,7 @@ def _plans(rows: list[LibraryRow], branch: str) -> list[_Plan]:
     """Return a branch for each skill; one for all of them where it is named and they are in one repository."""
     from skilld.exchange.outgoing import PREFIX, Check, redacted
     from skilld.git.managed_repos import track
-    from skilld.proposals.submit import private_repositories
+    from skilld.proposals.staging import private_repositories
 
     plans: dict[tuple[Path, str], _Plan] = {}
     check = Check(common.secrets(), inventory.said(common.store(), rows))

@@ -152,7 +152,7 @@ def _history(row: LibraryRow) -> History:
     from skilld.git.environment import scrub_environment
     from skilld.git.errors import NotTrackedError
     from skilld.library.history import History
-    from skilld.proposals.submit import private_repositories
+    from skilld.proposals.staging import private_repositories
 
     scrub_environment()
     try:

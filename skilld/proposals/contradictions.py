@@ -14,7 +14,7 @@ from skilld.errors import SkilldError
 from skilld.git import objects
 from skilld.git.repo import Tracked, find, find_absent
 from skilld.text import cut, fold
-from skilld.types import Conflict, Kind, Operation, Proposal, SideEdit, SkillRef
+from skilld.types import ContradictingLine, Kind, Operation, Proposal, SideEdit, SkillRef
 
 SAYS_OTHERWISE = "Says otherwise: "
 _QUOTED = 120  # characters of a line in a message
@@ -71,7 +71,7 @@ def sentence(proposal: Proposal, tracked: Tracked) -> str:
     return f"{SAYS_OTHERWISE}{'; '.join(parts)}" if parts else ""
 
 
-def _named(conflict: Conflict, tracked: Tracked, texts: dict[str, str]) -> str:
+def _named(conflict: ContradictingLine, tracked: Tracked, texts: dict[str, str]) -> str:
     relpath = _below(conflict.path, tracked)
     if relpath is None:
         return conflict.whose

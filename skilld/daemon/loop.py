@@ -51,7 +51,7 @@ _FROZEN = {"intake": 4 * _SWEEP, "look": 12 * _LOOK, "worker": 3 * _HEARTBEAT}
 _DRAIN = 10.0  # seconds for what runs at the end, together
 
 
-class Service:
+class Loop:
     """The daemon in the foreground.
 
     `tell` is given new proposals, and how many things said wait for a place where they became more. `check` raises

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skilld.batching.window import batch_id, close
+from skilld.batching.closing import batch_id, close
 from skilld.types import ClosedBy
 
 

@@ -1,4 +1,4 @@
-"""Proposing one edit, and making the staging branch again when something on it was decided.
+"""Proposing one edit, and rebuilding the staging branch when something on it was decided.
 
 All that is read is read once per try; all refs move in one transaction, each only from the value that was read. A lost
 race starts over. Nothing in the work tree, the index or HEAD is ever written.
@@ -12,30 +12,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from skilld.errors import SkilldError
-from skilld.git import PROPOSALS, SHARES, STAGING, STAGING_BRANCH, objects, refs, state, tree
+from skilld.git import objects, refs, state, tree
 from skilld.git.errors import LostRaceError, StagingBusyError
 from skilld.git.managed_repos import open_any, track
 from skilld.git.objects import EMAIL, Commit
 from skilld.git.repo import Repo, Tracked, open_repo
 from skilld.git.run import one_command
+from skilld.git.staging_branch import PROPOSALS, SHARES, STAGING, STAGING_BRANCH
 from skilld.git.state import in_turn
 from skilld.proposals import model
 from skilld.proposals.branch import (
     Branch,
     HeldError,
-    Remade,
+    Rebuilt,
     branches_over,
     describe,
     find_base,
-    make_again,
     read_branch,
+    rebuild_line,
     same_files,
     side_files,
     skilld_ident,
     with_files,
 )
 from skilld.proposals.model import (
-    Contradiction,
+    EditConflict,
     Line,
     Misfit,
     Proposed,
@@ -114,7 +115,7 @@ def propose(request: Request) -> ProposeOutcome:
 def rebuild(
     address: Path, standing: Sequence[Standing], dropped: Collection[str] = (), private: Path | None = None
 ) -> Line:
-    """Make the staging branch again as a straight line of the open proposals, and let go of the `dropped` ones.
+    """Rebuild the staging branch as a straight line of the open proposals, and let go of the `dropped` ones.
 
     `address` is that of the repository (`Proposed.repo`), `private` the folder of skilld's own ones. Dropped proposals
     lose their place on the branch and their ref. Open ones that the person took off the branch are not put back. Where
@@ -156,8 +157,8 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     misfit = _misfit(request, tracked)
     if misfit is not None:
         return misfit
-    remade, rest, held = _line_for(request, tracked, branch)
-    before = objects.read_blob(repo.git, remade.tip, relpath)
+    rebuilt, rest, held = _line_for(request, tracked, branch)
+    before = objects.read_blob(repo.git, rebuilt.tip, relpath)
     if before is None and request.creates:
         before = b""
     try:
@@ -165,7 +166,7 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
             _edited(request, objects.read_blob(repo.git, repo.head, relpath), before) if before is not None else None
         )
     except SkilldError as error:
-        return Contradiction(_opponents(request, repo, remade, rest, relpath), str(error))
+        return EditConflict(_opponents(request, repo, rebuilt, rest, relpath), str(error))
     if before is None or after is None:  # the branch cannot be made again now, and rests on a commit without the skill
         return Waiting(f"waits: {held or f'{relpath} is not on {STAGING_BRANCH}'}")
     if after == before:
@@ -173,15 +174,15 @@ def _propose_in_turn(request: Request, tracked: Tracked) -> ProposeOutcome:
     ident = skilld_ident(request.epoch)
     commit = objects.write_commit(
         repo.git,
-        tree=with_files(repo, remade.tip, side_files(repo, remade.tip, request.also) | {relpath: after}),
-        parents=[remade.tip],
+        tree=with_files(repo, rebuilt.tip, side_files(repo, rebuilt.tip, request.also) | {relpath: after}),
+        parents=[rebuilt.tip],
         message=_message(request, private=repo.remote and not request.share_quote),
         author=ident,
         committer=ident,
     )
-    remade.at[request.id] = commit
-    _move(repo, branch, commit, remade, request.dropped)
-    line = _line(commit, rest, remade, held)
+    rebuilt.at[request.id] = commit
+    _move(repo, branch, commit, rebuilt, request.dropped)
+    line = _line(commit, rest, rebuilt, held)
     return Proposed(request.id, commit, rest.commit, STAGING_BRANCH, str(repo.address), relpath, line)
 
 
@@ -203,32 +204,32 @@ def _rebuild(repo: Repo, standing: Sequence[Standing], dropped: Collection[str])
         known = {item.id: item for item in standing}
         rest = _rest_for(repo, branch, known, dropped)
         try:
-            remade = make_again(repo, rest.commit, branch.line, known, dropped)
+            rebuilt = rebuild_line(repo, rest.commit, branch.line, known, dropped)
         except HeldError as error:
             held = str(error)
         else:
-            tip = remade.tip if remade.tip != rest.commit else None
-            _move(repo, branch, tip, remade, dropped)
-            return _line(tip, rest if tip else None, remade)
+            tip = rebuilt.tip if rebuilt.tip != rest.commit else None
+            _move(repo, branch, tip, rebuilt, dropped)
+            return _line(tip, rest if tip else None, rebuilt)
     refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, dropped))
     return Line(branch.tip, describe(repo, branch.base) if branch.base else None, held=held)
 
 
-def _move(repo: Repo, branch: Branch, tip: str | None, remade: Remade, dropped: Collection[str]) -> None:
+def _move(repo: Repo, branch: Branch, tip: str | None, rebuilt: Rebuilt, dropped: Collection[str]) -> None:
     """Move the refs. Those of proposals that came to an end go first, in a transaction of their own.
 
     One that is off the branch and still has its ref was taken off by the person. Killed after the first step, the
     branch has it still and is made again; killed after the second, the missing ref tells (skilld.proposals.observe).
     """
-    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, remade.ended))
-    refs.move(repo.git, repo.common_dir, branch.moves(tip, remade.at, {*dropped} - remade.ended))
+    refs.move(repo.git, repo.common_dir, branch.moves(branch.tip, {}, rebuilt.ended))
+    refs.move(repo.git, repo.common_dir, branch.moves(tip, rebuilt.at, {*dropped} - rebuilt.ended))
 
 
-def _line(tip: str | None, rest: Rest | None, remade: Remade, held: str = "") -> Line:
-    return Line(tip, rest, remade.moved, remade.stale, tuple(remade.present), tuple(remade.doubled), held)
+def _line(tip: str | None, rest: Rest | None, rebuilt: Rebuilt, held: str = "") -> Line:
+    return Line(tip, rest, rebuilt.moved, rebuilt.stale, tuple(rebuilt.present), tuple(rebuilt.doubled), held)
 
 
-def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remade, Rest, str]:
+def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Rebuilt, Rest, str]:
     """Return the line that the new commit goes on, made again where the base moved, and why it was not if so."""
     repo = tracked.repo
     known = {item.id: item for item in request.standing}
@@ -242,12 +243,12 @@ def _line_for(request: Request, tracked: Tracked, branch: Branch) -> tuple[Remad
     held = branch.held
     if branch.line is not None:
         try:
-            return make_again(repo, rest.commit, branch.line, known, request.dropped), rest, ""
+            return rebuild_line(repo, rest.commit, branch.line, known, request.dropped), rest, ""
         except HeldError as error:
             held = str(error)
     tip = branch.tip or rest.commit
     # Never the tip: what is known as a base is taken for no part of the branch.
-    return Remade(tip, tip), describe(repo, branch.base) if branch.base else rest, held
+    return Rebuilt(tip, tip), describe(repo, branch.base) if branch.base else rest, held
 
 
 def _rest_for(repo: Repo, branch: Branch, standing: Mapping[str, Standing], dropped: Collection[str]) -> Rest:
@@ -316,9 +317,9 @@ def _misfit(request: Request, tracked: Tracked) -> Waiting | Misfit | Unchanged 
     return Waiting(f"waits for your edit of {tracked.relpath} to be committed")
 
 
-def _opponents(request: Request, repo: Repo, remade: Remade, rest: Rest, relpath: str) -> tuple[str, ...]:
+def _opponents(request: Request, repo: Repo, rebuilt: Rebuilt, rest: Rest, relpath: str) -> tuple[str, ...]:
     """Return the proposals of the first commit on the line after which the edit no longer fits."""
-    out = repo.git.run("rev-list", "--reverse", remade.tip, f"^{rest.commit}").decode().split()
+    out = repo.git.run("rev-list", "--reverse", rebuilt.tip, f"^{rest.commit}").decode().split()
     for commit in objects.read_commits(repo.git, out):
         if commit is None:
             continue

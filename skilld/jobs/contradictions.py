@@ -10,11 +10,11 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from posixpath import basename
 
-from skilld.classify.offline.coverage import topic
+from skilld.classify.contradiction import topic
 from skilld.classify.offline.placement import replacement
 from skilld.classify.verify import Checked
 from skilld.context import Context, LoadedFile, Scope
-from skilld.context.contradictions import Rule, opposites, rules
+from skilld.context.contradictions import Rule, contradicted_rules, rules
 from skilld.context.values import within
 from skilld.edit.operations import apply
 from skilld.errors import SkilldError
@@ -25,7 +25,7 @@ from skilld.targets.places import NAMES, why_unfit
 from skilld.targets.route import is_of_project
 from skilld.targets.scopes import scopes
 from skilld.text import cut, fold
-from skilld.types import Conflict, Kind, Operation, SkillRef, TargetKind, Update
+from skilld.types import ContradictingLine, Kind, Operation, SkillRef, TargetKind, Update
 
 _MOST = 6  # lines that are named
 _LONGEST = 300  # characters of a line that is named
@@ -33,10 +33,10 @@ _NEVER = {Scope.MANAGED: "a managed policy file", Scope.MEMORY: "the agent's own
 
 
 @dataclass(frozen=True, slots=True)
-class Opposites:
+class Contradictions:
     """The lines that say the opposite, and by file the operations that change what of them may be changed."""
 
-    conflicts: tuple[Conflict, ...] = ()
+    conflicts: tuple[ContradictingLine, ...] = ()
     edits: tuple[tuple[SkillRef, tuple[Operation, ...]], ...] = ()
 
 
@@ -50,7 +50,7 @@ class _Text:
     ref: SkillRef | None
 
 
-def find_opposites(
+def find_contradictions(
     checked: Sequence[Checked],
     target: Loaded,
     after: str,
@@ -60,13 +60,13 @@ def find_opposites(
     allowed: Collection[TargetKind],
     typed: str,
     redact: Callable[[str], str],
-) -> Opposites:
+) -> Contradictions:
     """Return what all that is loaded, and the other `skills` in use, say against these updates of `target`.
 
     `after` is the text of that with its edit: what it says against itself then is named, too.
     """
     updates = [item.update for item in checked]
-    conflicts: list[Conflict] = []
+    conflicts: list[ContradictingLine] = []
     edits: list[tuple[SkillRef, tuple[Operation, ...]]] = []
     beyond = not any(is_of_project(update.quote) for update in updates)
     stays = {rule.text for rule in rules(after)}
@@ -74,17 +74,18 @@ def find_opposites(
     own = _Text(target.ref.path, left, "a line of this file that was not committed", None)
     for text in (own, *_skills(skills, updates), *_files(around, target.ref, updates)):
         conflicts += [
-            Conflict(text.path, rule.line, cut(redact(fold(rule.text)), _LONGEST), text.whose) for rule in text.against
+            ContradictingLine(text.path, rule.line, cut(redact(fold(rule.text)), _LONGEST), text.whose)
+            for rule in text.against
         ]
         if text.ref and text.ref.kind in allowed and (beyond or text.ref.kind is not TargetKind.PERSONAL):
             operations = _agreeing(updates, text.ref, typed, redact)
             edits += [(text.ref, operations)] if operations else []
-    return Opposites(tuple(conflicts[:_MOST]), tuple(edits))
+    return Contradictions(tuple(conflicts[:_MOST]), tuple(edits))
 
 
 def _against(updates: Sequence[Update], text: str, first: int) -> tuple[Rule, ...]:
     """Return the rules of a text that updates contradict; one that is for some paths is an exception to them."""
-    found = (rule for update in updates for rule in opposites(update.change, text, first))
+    found = (rule for update in updates for rule in contradicted_rules(update.change, text, first))
     return tuple(rule for rule in found if not scopes(rule.words))
 
 

@@ -43,7 +43,7 @@ _loaded: Find | None = None
 
 
 @dataclass(slots=True)
-class Block:
+class Chunk:
     """Whole lines: the first `size` bytes of `data`, which stand at `offset` in the file and end with a newline.
 
     `data` is used again for the next block: keep no view of it. `passed_over` counts the lines that were not parsed.

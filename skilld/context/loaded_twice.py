@@ -12,7 +12,7 @@ _MIN_LINE = 40  # characters: shorter lines are headings and the like
 
 
 @dataclass(frozen=True, slots=True)
-class Duplicate:
+class LoadedTwice:
     """Lines that two files have: how many characters, and the first of them with its number in the second file."""
 
     path: str
@@ -22,7 +22,7 @@ class Duplicate:
     size: int
 
 
-def duplicates(files: Sequence[LoadedFile]) -> list[Duplicate]:
+def loaded_twice(files: Sequence[LoadedFile]) -> list[LoadedTwice]:
     """Return what stands in two files that are loaded; of a file that is loaded twice, all of it."""
     first: dict[str, str] = {}
     found: dict[tuple[str, str], list[tuple[int, str]]] = {}
@@ -40,6 +40,6 @@ def duplicates(files: Sequence[LoadedFile]) -> list[Duplicate]:
                 own.setdefault(said, file.path)
         first = own | first
     return [
-        Duplicate(path, other.partition(" ")[2], lines[0][0], lines[0][1], sum(len(line) for _, line in lines))
+        LoadedTwice(path, other.partition(" ")[2], lines[0][0], lines[0][1], sum(len(line) for _, line in lines))
         for (path, other), lines in found.items()
     ]

@@ -8,17 +8,18 @@ from pathlib import Path
 
 from skilld.edit.from_file import operations_between
 from skilld.errors import RefusedError, SkilldError
-from skilld.git import STAGING, line_diff, objects, refs
+from skilld.git import line_diff, objects, refs
 from skilld.git.errors import StagingBusyError
 from skilld.git.line_diff import transplant
 from skilld.git.managed_repos import open_any, track
 from skilld.git.repo import Tracked
 from skilld.git.run import one_command
+from skilld.git.staging_branch import STAGING
 from skilld.paths import places
-from skilld.proposals.conflicts import sentence
-from skilld.proposals.fitted import ANEW, REMADE, Edit, side_edits
+from skilld.proposals.contradictions import sentence
 from skilld.proposals.model import Proposed, ProposeOutcome, Request, Standing, Unchanged, Waiting
-from skilld.proposals.stage import propose, rebuild
+from skilld.proposals.propose import propose, rebuild
+from skilld.proposals.refit import ANEW, REMADE, Edit, side_edits
 from skilld.proposals.staging_result import Staged
 from skilld.skills import opt_out
 from skilld.skills.find import FILE

@@ -1,0 +1,88 @@
+"""Whether two instructions cannot both hold, and which block of a skill an instruction contradicts.
+
+Pure. Words are compared as stems: another of two choices, another number of one measure, yes where the other says no.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from skilld.classify.offline.choices import changed_choice, choices, chosen_part
+from skilld.classify.offline.sections import Block, Lines, sections
+from skilld.words import denies, measures
+from skilld.words import stems as stems_of
+
+_SAME_TOPIC = 0.5  # share of the shorter side's stems that make two rules about one thing
+# The lines of one text are compared with each of many instructions: 9.3 s became 2.0 s in a merge of two long skills.
+stems = lru_cache(maxsize=4096)(stems_of)
+PLAIN_VERBS = stems("use write put make keep do add give take have be set")
+_MANY_SHARED = 3  # stems: yes against no is a contradiction only between rules that share this many
+_LONGEST = 400  # characters: a longer block is no single rule
+MAX_CHANGE = 2000  # characters: a longer change is no instruction, and is compared with nothing
+
+
+def contradicted_block(change: str, text: str) -> Lines | None:
+    """Return the block of the skill `text` that `change` contradicts, the nearest in words, or None.
+
+    Contradicted is a rule about the same thing with another number, another of two choices, or yes where it says no.
+    """
+    best: tuple[float, Lines] | None = None
+    if len(change) > MAX_CHANGE:
+        return None
+    for section in sections(text):
+        for block in section.blocks:
+            if block.kind is Block.OTHER or len(block.text) > _LONGEST:
+                continue
+            likeness = _likeness(change, block.text)
+            if likeness >= _SAME_TOPIC and contradicts(change, block.text) and (best is None or likeness > best[0]):
+                best = (likeness, block)
+    return best[1] if best else None
+
+
+def contradicts(change: str, other: str) -> bool:
+    """Whether two instructions are about the same thing and cannot both hold."""
+    if max(len(change), len(other)) > MAX_CHANGE or _likeness(change, other) < _SAME_TOPIC:
+        return False
+    if contradicts_outright(change, other):
+        return True
+    shared = len(topic(change) & topic(other))
+    return denies(change) != denies(other) and shared >= _MANY_SHARED and _likeness(change, other) > _SAME_TOPIC
+
+
+def contradicts_outright(change: str, other: str) -> bool:
+    """Whether two texts name other members of one choice, or give one measure ("under 60") different numbers."""
+    if max(len(change), len(other)) > MAX_CHANGE:
+        return False
+    mine, theirs = measures(change), measures(other)
+    chosen = changed_choice(change, other) and not denies(chosen_part(change)) and not denies(other)
+    return chosen or any(mine[unit] != theirs[unit] for unit in mine.keys() & theirs.keys())
+
+
+def renumbered(change: str, line: str) -> str:
+    """Return `line` with the numbers of `change` in place of its own, measure by measure."""
+    if max(len(change), len(line)) > MAX_CHANGE:
+        return line
+    mine, theirs = measures(change), measures(line)
+    for unit in mine.keys() & theirs.keys():
+        line = re.sub(rf"(?<![\d.]){theirs[unit]}(?![\d.])", mine[unit], line)
+    return line
+
+
+@lru_cache(maxsize=4096)
+def topic(text: str) -> frozenset[str]:
+    """Return the stems of `text` without numbers, with all members of a choice made one."""
+    made_one = choices(text)
+    members = frozenset().union(*(stems(word) for words in made_one.values() for word in words))
+    plain = {stem for stem in stems(chosen_part(text)) - members if not stem[0].isdigit()}
+    about = plain | {f"choice {number}" for number in made_one}
+    return frozenset(about - PLAIN_VERBS or about)
+
+
+def _likeness(change: str, line: str) -> float:
+    mine, theirs = topic(change), topic(line)
+    shared = len(mine & theirs)
+    least = min(len(mine), len(theirs))
+    if shared == 0 or (shared == 1 and least > 1):
+        return 0.0
+    return shared / least

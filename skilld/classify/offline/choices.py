@@ -1,0 +1,68 @@
+"""Words of which a rule means one and not the others: tools of one kind, styles, before and after.
+
+Pure: text in, the choices it makes out. `TOPICS` is topics.toml: kinds of work, words of one choice, words too common
+to tell.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+TOPICS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("topics.toml").read_text(encoding="utf-8"))
+
+_FAMILIES = tuple(frozenset(family.split()) for family in TOPICS["choices"])
+_TURNED_DOWN = re.compile(
+    r", (?:and |but )?(?:not|never)\b| (?:(?:and|but) (?:not|never)|instead of|rather than|over)\b", re.IGNORECASE
+)
+# "X not Y", and not "it is not Y".
+_NOT = re.compile(
+    r"(?<!\bis)(?<!\bare)(?<!\bwas)(?<!\bwere)(?<!\bdo)(?<!\bdoes)(?<!\bdid)(?<!\bcan)(?<!\bwill)(?<!\bshould)"
+    r"(?<!\bmust)(?<!\bhave)(?<!\bhas)(?<!\bwe)(?<!\bi)(?<=[\w,]) not (?=\w)|, (?:nicht|non|não|niet|не|nie) (?=\w)",
+    re.IGNORECASE,
+)
+_REFUSED = 4  # words
+WORD = re.compile(r"[^\W_](?:[\w-]*[^\W_])?", re.UNICODE)
+
+
+def choices(text: str) -> dict[int, frozenset[str]]:
+    """Return, by family, the members that `text` names."""
+    words = frozenset(word.lower() for word in WORD.findall(chosen_part(text)))
+    return {number: words & family for number, family in enumerate(_FAMILIES) if words & family}
+
+
+def chosen_part(text: str) -> str:
+    """Return `text` up to what it turns down: "use pnpm" of "use pnpm, not npm"."""
+    return _TURNED_DOWN.split(text, maxsplit=1)[0]
+
+
+def turned_down(text: str) -> str:
+    """Return the few words that `text` turns down, if any: "npm" of "use pnpm, not npm"."""
+    found = _TURNED_DOWN.search(text) or _NOT.search(text)
+    return " ".join(text[found.end() :].split()[:_REFUSED]).partition(",")[0] if found else ""
+
+
+def changed_choice(change: str, other: str) -> bool:
+    """Whether `change` chooses another member of a family than `other` does."""
+    mine, theirs = choices(change), choices(other)
+    return any(not mine[family] & theirs[family] for family in mine.keys() & theirs.keys())
+
+
+def same_choice(change: str, other: str) -> bool:
+    """Whether `other` makes no other choice than `change`."""
+    return not changed_choice(change, other)
+
+
+def swapped(change: str, line: str) -> str | None:
+    """Return `line` with the choice of `change` in place of its own, or None where that is not one word for one."""
+    mine, theirs = choices(change), choices(line)
+    for family in mine.keys() & theirs.keys():
+        if mine[family] & theirs[family]:
+            continue
+        if len(mine[family]) != 1 or len(theirs[family]) != 1:
+            return None
+        (new,), (old,) = mine[family], theirs[family]
+        line = re.sub(rf"(?<![\w-]){re.escape(old)}(?![\w-])", new, line, flags=re.IGNORECASE)
+    return line

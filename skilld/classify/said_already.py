@@ -1,0 +1,81 @@
+"""What counts as said already: whether one line of a skill or of standing instructions says what a change says.
+
+Decides for every back-end, models included. Pure: a change and a text in, the line that says it out. Words are compared
+as stems, so this recognizes the same rule in nearly the same words and nothing further.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, stems
+from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice
+from skilld.classify.offline.sections import body_of, sections
+from skilld.types import Kind, Update
+from skilld.words import denies, numbers
+
+_COVERED = 0.8  # share of an instruction's stems that one line must hold to have said it
+# Function words that make a rule another one. Those of an order of steps are members of a choice.
+_WHERE = "up down out off under over above below without except unless only every each all both"
+_DIRECTIONS = frozenset(_WHERE.split())
+_FEWEST = 2  # stems: a single one that is no choice stands in many a rule
+
+
+def line_saying(update: Update, text: str) -> str | None:
+    """Return the line of `text` that says an update already, None where none does.
+
+    A line that is to change says nearly the same, one that is to go all of it.
+    """
+    if update.kind is Kind.REMOVE_STEP:
+        return None
+    if update.kind is Kind.CHANGE_STEP:
+        return said_in(update.change, text, covered=1.0, whole=True)
+    return said_in(update.change, text)
+
+
+def says_already(change: str, text: str, *, covered: float = _COVERED, whole: bool = False) -> bool:
+    """Whether one line or item of `text` says what `change` says; `said_in` has what that takes."""
+    return said_in(change, text, covered=covered, whole=whole) is not None
+
+
+def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = False) -> str | None:
+    """Return the line or item of `text` that says what `change` says: its words, its numbers, the same yes or no.
+
+    Verbs that any rule can do without do not count: "never use X" is said by "no X". `covered` is the share of the
+    change's words that the line must have, with its heading, which alone says nothing. A word that tells a direction
+    ("a down migration") must be there whatever else is. With `whole` the line must turn down what the change does, too:
+    "X instead of Y".
+    """
+    if len(change) > MAX_CHANGE:
+        return None
+    asked = change if whole else chosen_part(change)
+    if len(stems(asked) - PLAIN_VERBS) < _FEWEST and not choices(asked):
+        asked = change  # "one file instead of three" is not said by whatever speaks of files
+    wanted = stems(asked) - PLAIN_VERBS or stems(asked)
+    for heading, line in _rules(text) if wanted else ():
+        own = stems(line) - PLAIN_VERBS
+        held = wanted & (own | stems(heading))
+        if (
+            len(held) >= covered * len(wanted)
+            and len(held & own) * 2 >= len(wanted)
+            and (len(wanted) > 1 or choices(asked) or len(own) <= _FEWEST)
+            and _directions(asked) <= _directions(line)
+            and numbers(asked) <= numbers(line)
+            and denies(asked) == denies(chosen_part(line) if asked == chosen_part(change) else line)
+            and same_choice(asked, line)
+        ):
+            return line
+    return None
+
+
+def _rules(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the rules of a text behind its front matter, whole and line by line, each with the heading above it."""
+    for section in sections(text):
+        for block in section.blocks:
+            yield section.heading, block.text
+    for line in body_of(text) or text.splitlines():
+        yield "", line
+
+
+def _directions(text: str) -> frozenset[str]:
+    return _DIRECTIONS.intersection(word.casefold() for word in WORD.findall(text))

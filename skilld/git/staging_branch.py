@@ -1,0 +1,10 @@
+"""The name of the staging branch, and of the other refs that are skilld's own.
+
+Imports nothing, since the daemon needs the names and must not load GitPython. What is done with the branch stands in
+`skilld.proposals`.
+"""
+
+STAGING_BRANCH = "skilld/staging"
+STAGING = f"refs/heads/{STAGING_BRANCH}"
+PROPOSALS = "refs/skilld/proposals/"  # open proposals, one ref each
+SHARES = "refs/heads/skilld/share/"  # branches of `skilld skills share`
