@@ -18,7 +18,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code."""
     _fill_streams()
     try:
-        return _run(sys.argv[1:] if argv is None else argv)
+        return _run(list(sys.argv[1:] if argv is None else argv))
     except SkilldError as error:
         _explain(error)
         return error.code
@@ -32,16 +32,18 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _bug(error)
         _drop_output()
         where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
-        _explain(SkilldError("It was not done, or not told", f"{where}{error.strerror}"))
+        _explain(SkilldError("Input/output error", f"{where}{error.strerror}"))
         return Exit.FAILURE
     except Exception as error:  # noqa: BLE001 - our own bug: kept as a report, never shown as a traceback
         return _bug(error)
 
 
-def _run(given: Sequence[str]) -> int:
+def _run(given: list[str]) -> int:
     from skilld.cli.guarding import check
     from skilld.cli.parser import build_parser
 
+    if given[:1] == ["help"]:
+        given = [*given[1:], "--help"]
     try:
         arguments = build_parser(*given[:1]).parse_args(given, argparse.Namespace(words=tuple(given)))
         check(arguments)

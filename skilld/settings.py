@@ -45,24 +45,26 @@ class _Section(BaseModel):
 class Batch(_Section):
     """When the turns of a session are judged."""
 
-    turns: int = Field(5, ge=1, le=50, description="new human turns of a session that make a batch")
-    idle_minutes: float = Field(10, ge=0, le=1440, description="after so long without a word the rest is judged too")
+    turns: int = Field(5, ge=1, le=50, description="how many messages of yours in a session make a batch")
+    idle_minutes: float = Field(
+        10, ge=0, le=1440, description="minutes of silence after which a smaller batch is judged"
+    )
 
 
 class Notify(_Section):
     """Desktop notices."""
 
-    enabled: bool = Field(default=True, description="show a desktop notice when there is something to decide")
-    per_day: int = Field(12, ge=1, le=200, description="notices a day at most")
-    minutes_between: float = Field(15, ge=0, le=720, description="so long news is gathered after a notice")
-    quiet_hours: str = Field("", description="when to show none, by your clock: 22:00-08:00; empty: show them always")
-    words: bool = Field(default=False, description="put the change and your own words into the notice")
+    enabled: bool = Field(default=True, description="show a desktop notification when something needs your decision")
+    per_day: int = Field(12, ge=1, le=200, description="maximum notifications per day")
+    minutes_between: float = Field(15, ge=0, le=720, description="minimum minutes between two notifications")
+    quiet_hours: str = Field("", description="local hours without notifications, such as 22:00-08:00")
+    words: bool = Field(default=False, description="include the change and your own words in notifications")
 
     @field_validator("quiet_hours")
     @classmethod
     def _two_times(cls, hours: str) -> str:
         if hours and day_minutes(hours) is None:
-            raise ValueError("write two different times, as 22:00-08:00")
+            raise ValueError("use two different times, such as 22:00-08:00")
         return hours
 
     @property
@@ -74,29 +76,27 @@ class Notify(_Section):
 class Worker(_Section):
     """Limits of the process that judges one batch."""
 
-    seconds: float = Field(300, ge=1, le=3600, description="wall-clock limit of one job")
-    attempts: int = Field(4, ge=1, le=20, description="tries before a batch is parked")
-    memory_mb: int = Field(2048, ge=0, le=1_000_000, description="memory of one job; 0 switches the limit off")
-    processor_seconds: float = Field(120, ge=0, le=3600, description="processor time of one job; 0: no limit")
+    seconds: float = Field(300, ge=1, le=3600, description="time limit of one job, in seconds")
+    attempts: int = Field(4, ge=1, le=20, description="attempts before a batch is parked")
+    memory_mb: int = Field(2048, ge=0, le=1_000_000, description="memory limit of one job, in MB; 0 for none")
+    processor_seconds: float = Field(
+        120, ge=0, le=3600, description="CPU time limit of one job, in seconds; 0 for none"
+    )
 
 
 class Budget(_Section):
     """What model calls may cost on one day of the person's; 0 switches a limit off."""
 
-    calls: int = Field(60, ge=0, description="model calls a day")
-    tokens: int = Field(400_000, ge=0, description="tokens a day, in and out")
-    usd: float = Field(1.0, ge=0, description="dollars a day, where the model's price is known")
+    calls: int = Field(60, ge=0, description="maximum model calls per day; 0 for no limit")
+    tokens: int = Field(400_000, ge=0, description="maximum tokens per day, input and output; 0 for no limit")
+    usd: float = Field(1.0, ge=0, description="maximum dollars per day, if the price is known; 0 for no limit")
 
 
 class Accept(_Section):
     """Who may decide. Counts in the settings file alone: a variable is as easily set by an agent."""
 
-    by_agents: bool = Field(
-        default=False, description="let agents, and scripts without a terminal, run accept, reject and revert"
-    )
-    terminals: list[str] = Field(
-        default_factory=list, description="programs that you type in, where skilld does not know them as terminals"
-    )
+    by_agents: bool = Field(default=False, description="let agents and scripts run accept, reject and revert")
+    terminals: list[str] = Field(default_factory=list, description="programs to treat as terminals that you type in")
 
 
 def _names(value: object) -> object:
@@ -111,20 +111,23 @@ class Auto(_Section):
     """What is applied without being asked for, as a commit of its own: sure additions of plain words only."""
 
     skills: Annotated[list[str], NoDecode, BeforeValidator(_names)] = Field(
-        default_factory=list, description="names of skills that apply = auto holds for, where it is stage for the rest"
+        default_factory=list, description="skills to edit without asking, while apply is stage"
     )
-    confidence: float = Field(0.8, ge=0, le=1, description="how sure a proposal must be to be applied")
+    confidence: float = Field(
+        0.8, ge=0, le=1, description="minimum confidence for an edit to be applied without asking, 0 to 1"
+    )
     targets: Targets = Field(
-        default_factory=lambda: [TargetKind.SKILL], description="kinds of files that are edited unasked, as in targets"
+        default_factory=lambda: [TargetKind.SKILL],
+        description="kinds of files that may be edited without asking, as in targets",
     )
 
 
 class Mine(_Section):
     """Looking for skills in past sessions without being asked to."""
 
-    nightly: bool = Field(default=False, description="mine once a day after 03:00, when nobody has worked for a while")
+    nightly: bool = Field(default=False, description="look for skills in past sessions once a night")
     auto_domain_skill: Annotated[list[Path], NoDecode, BeforeValidator(_names)] = Field(
-        default_factory=list, description="projects whose facts, where no skill says them, become one skill of theirs"
+        default_factory=list, description="projects whose facts go into a skill of their own"
     )
 
     @field_validator("auto_domain_skill")
@@ -137,11 +140,11 @@ class Lifecycle(_Section):
     """What becomes of skills that skilld writes itself."""
 
     mode: Literal["create_or_update", "create_new"] = Field(
-        "create_or_update", description="whether what is like a skill extends it, or only what was said of one in use"
+        "create_or_update", description="extend a similar skill, or always create a new one"
     )
-    max_evolving: int = Field(10, ge=0, description="skills that skilld wrote itself, offered at once at most")
+    max_evolving: int = Field(10, ge=0, description="maximum number of skills by skilld that agents are offered")
     order: Literal["recency", "relevance"] = Field(
-        "recency", description="which of them: the last used or changed, or the nearest to the project's work"
+        "recency", description="which of those to offer: the latest, or the most relevant to the project"
     )
 
 
@@ -155,15 +158,17 @@ class Settings(BaseSettings):
     model: str = Field(
         "auto",
         min_length=1,
-        description="auto, offline, agent (each judges its own sessions), cli:claude, ..., or a litellm model string",
+        description="who judges: auto, offline, agent, cli:claude, cli:codex, ... or a litellm model string",
     )
-    model_base_url: str | None = Field(None, description="endpoint of the model, where it is not the provider's own")
-    model_api_key: str | None = Field(None, repr=False, description="else the provider's own variable is used")
+    model_base_url: str | None = Field(None, description="the model's endpoint, if not the provider's own")
+    model_api_key: str | None = Field(
+        None, repr=False, description="API key (default: the provider's own environment variable)"
+    )
     apply: Literal["stage", "auto"] = Field(
-        "stage", description="stage: every edit waits for you on the staging branch; auto: plain, sure ones do not"
+        "stage", description="stage: every edit waits for you; auto: apply plain, confident edits at once"
     )
     targets: Targets = Field(
-        default_factory=lambda: list(TargetKind), description="kinds of files that edits are proposed for"
+        default_factory=lambda: list(TargetKind), description="kinds of files to propose edits for"
     )
     batch: Batch = Batch()
     notify: Notify = Notify()
@@ -173,7 +178,9 @@ class Settings(BaseSettings):
     auto: Auto = Auto()
     mine: Mine = Mine()
     lifecycle: Lifecycle = Lifecycle()
-    roots: dict[str, list[Path]] = Field(default_factory=dict, description="per agent: folders in place of the usual")
+    roots: dict[str, list[Path]] = Field(
+        default_factory=dict, description="folders to read instead of the agent's default ones"
+    )
 
     @field_validator("model")
     @classmethod
@@ -187,9 +194,9 @@ class Settings(BaseSettings):
             except UsageError as error:
                 raise ValueError(error.cause) from None
         elif not _MODEL.fullmatch(model):
-            raise ValueError("no model has such a name")
+            raise ValueError("not a valid model name")
         elif model not in _BUILT_IN and (near := nearest(model, _BUILT_IN, cutoff=0.75)):
-            raise ValueError(f"{model!r} is no back-end{near}")
+            raise ValueError(f"{model!r} is not a model{near}")
         return model
 
     @field_validator("roots", mode="before")
@@ -206,7 +213,7 @@ class Settings(BaseSettings):
         named = {name.replace("_", "-"): [_absolute(folder) for folder in folders] for name, folders in roots.items()}
         for name in named:
             if name not in ADAPTERS:
-                raise ValueError(f"no agent is called {name!r}{nearest(name, ADAPTERS)}")
+                raise ValueError(f"unknown agent {name!r}{nearest(name, ADAPTERS)}")
         return named
 
     @classmethod
@@ -236,9 +243,9 @@ def _absolute(folder: Path) -> Path:
     try:
         found = folder.expanduser()
     except RuntimeError as error:
-        raise ValueError(f"{folder}: there is no such user") from error
+        raise ValueError(f"{folder}: no such user") from error
     if "\0" in str(found):
-        raise ValueError("a path cannot have a NUL in it")
+        raise ValueError("a path cannot contain a NUL character")
     if not found.is_absolute():
         raise ValueError(f"{folder} is not an absolute path")
     return found
@@ -285,16 +292,16 @@ def checked(values: Mapping[str, Any], remedy: str, *, variables: bool = True) -
 
     A variable hides the file's value of its name, and so would hide that this is none.
     """
-    title = "A setting is not understood"
+    title = "Invalid setting"
     # The library would take names like _env_file for arguments of its own.
     if unknown := sorted(key for key in values if key not in Settings.model_fields):
-        raise UsageError(title, f"{unknown[0]} is no setting{nearest(unknown[0], keys())}", remedy)
+        raise UsageError(title, f"unknown setting {unknown[0]}{nearest(unknown[0], keys())}", remedy)
     try:
         return Settings(**values) if variables else _OfFile(**values)
     except ValidationError as error:
         raise UsageError(title, _explain(error), remedy) from error
     except SettingsError as error:
-        raise UsageError(title, f"{VARIABLES}ROOTS is no JSON object", remedy) from error
+        raise UsageError(title, f"{VARIABLES}ROOTS is not a JSON object", remedy) from error
 
 
 def read_file(path: Path) -> dict[str, Any]:
@@ -305,7 +312,7 @@ def read_file(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:  # ValueError: no UTF-8, no TOML, a number of 5,000 digits
-        raise UsageError("The settings file cannot be read", f"{path}: {error}", f"Mend or remove {path}.") from error
+        raise UsageError("The settings file cannot be read", f"{path}: {error}", f"Fix or remove {path}.") from error
     if others := open_to_others(facts, secret="model_api_key" in values):
         remedy = f"chown it, or chmod 600 {in_shell(path)}"
         raise UsageError("The settings file cannot be trusted", f"{path} {others}", remedy)
@@ -344,7 +351,7 @@ def _check_variables(environment: Mapping[str, str]) -> None:
     known = {VARIABLES + key.upper().replace(".", "__").replace("-", "_") for key in [*keys(), "roots"]}
     for name in environment:
         if name.upper().startswith(VARIABLES) and name.upper() not in known | _NOT_SETTINGS:
-            raise UsageError("A variable is not understood", f"{name} is no setting{nearest(name, known)}")
+            raise UsageError("Invalid variable", f"unknown setting {name}{nearest(name, known)}")
 
 
 def _explain(error: ValidationError) -> str:
@@ -352,7 +359,7 @@ def _explain(error: ValidationError) -> str:
     for item in error.errors():
         key = ".".join(str(part) for part in item["loc"])
         if item["type"] == "extra_forbidden":
-            parts.append(f"{key} is no setting{nearest(key, keys())}")
+            parts.append(f"unknown setting {key}{nearest(key, keys())}")
         else:
             parts.append(f"{key}: {item['msg'].removeprefix('Value error, ')}")
     return "; ".join(parts)

@@ -23,10 +23,14 @@ _SKILL = "Follow this skill where it applies.\n\n{text}"
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "chat", run, "talk with the model of your settings, with skills as its instructions")
-    parser.add_argument("--skill", metavar="NAME", action="append", default=[], help="again for another")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
-    parser.add_argument("text", metavar="TEXT", nargs="*", help="say this and end; without it, talk line by line")
+    parser = common.verb(verbs, "chat", run, "chat with your configured model, using skills as instructions")
+    parser.add_argument("--skill", metavar="NAME", action="append", default=[], help="a skill to use; repeatable")
+    parser.add_argument(
+        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
+    )
+    parser.add_argument(
+        "text", metavar="TEXT", nargs="*", help="send this message and exit (default: chat line by line)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

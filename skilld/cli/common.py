@@ -27,10 +27,10 @@ def verb(
     verbs: Verbs, name: str, run: Callable[[argparse.Namespace], int], text: str, *, listing: bool = False
 ) -> argparse.ArgumentParser:
     """Add one verb; a listing one takes --json."""
-    parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=text)
+    parser: argparse.ArgumentParser = verbs.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
     parser.set_defaults(run=run)
     if listing:
-        parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
     return parser
 
 
@@ -110,8 +110,8 @@ def the_proposal(store: Store, given: str) -> Proposal:
     if len(found) == 1:
         return found[0]
     if found:
-        raise SkilldError("That is not one proposal", f"{given} fits {len(found)}", "Give more of its id.")
-    raise SkilldError("No such proposal", f"nothing has the id {given}", "List them: skilld proposals --state all")
+        raise SkilldError("Ambiguous ID", f"{given} matches {len(found)} proposals", "Type more of the ID.")
+    raise SkilldError("No such proposal", given, "List them: skilld proposals --state all")
 
 
 # How far long work has come: one line on a terminal, drawn again and again. Elsewhere nothing is shown.

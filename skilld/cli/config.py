@@ -21,17 +21,13 @@ def add(verbs: common.Verbs) -> None:
     """Add the verb."""
     parser = common.verb(verbs, "config", show, "show or change the settings")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
-    shown = actions.add_parser("show", help="every setting and its value")
-    shown.add_argument("--json", action="store_true", help="one JSON document on standard output")
-    shown.set_defaults(run=show)
-    actions.add_parser("path", help="where the settings file is").set_defaults(run=path)
-    change = actions.add_parser("set", help="change one setting in the file")
-    change.add_argument("key", metavar="KEY")
-    change.add_argument("value", metavar="VALUE", help="lists with commas between")
-    change.set_defaults(run=set_)
-    back = actions.add_parser("unset", help="take one setting out of the file: what holds without it holds again")
-    back.add_argument("key", metavar="KEY")
-    back.set_defaults(run=unset)
+    common.verb(actions, "show", show, "list every setting with its value and meaning", listing=True)
+    common.verb(actions, "path", path, "print the path of the settings file")
+    change = common.verb(actions, "set", set_, "change a setting in the file")
+    change.add_argument("key", metavar="KEY", help="a setting, as `skilld config show` names it")
+    change.add_argument("value", metavar="VALUE", help="its value; separate the items of a list with commas")
+    back = common.verb(actions, "unset", unset, "remove a setting from the file, so that its default applies")
+    back.add_argument("key", metavar="KEY", help="a setting, as `skilld config show` names it")
 
 
 def show(arguments: argparse.Namespace) -> int:
@@ -64,7 +60,7 @@ def set_(arguments: argparse.Namespace) -> int:
     """Change one setting."""
     file = common.places().settings_file
     write_setting(file, arguments.key, arguments.value)
-    console.line(f"{arguments.key} is set in {console.plain(str(file))}. {_taken_up(arguments.key)}")
+    console.line(f"Set {arguments.key} in {console.plain(str(file))}. {_taken_up(arguments.key)}")
     return 0
 
 
@@ -72,7 +68,7 @@ def unset(arguments: argparse.Namespace) -> int:
     """Take one setting out of the file."""
     file = common.places().settings_file
     if write_setting(file, arguments.key, None):
-        console.line(f"{arguments.key} is out of {console.plain(str(file))}. {_taken_up(arguments.key)}")
+        console.line(f"Removed {arguments.key} from {console.plain(str(file))}. {_taken_up(arguments.key)}")
     else:
         console.line(f"{arguments.key} is not set in {console.plain(str(file))}.")
     return 0
@@ -80,7 +76,7 @@ def unset(arguments: argparse.Namespace) -> int:
 
 def _taken_up(key: str) -> str:
     later = key == "notify.enabled" or key.startswith("roots.")
-    return f"A running daemon takes it up {'when it is started again' if later else 'within seconds'}."
+    return f"A running daemon uses it {'after a restart' if later else 'within seconds'}."
 
 
 def write_setting(file: Path, key: str, value: str | None) -> bool:
@@ -98,7 +94,7 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     *outer, last = key.split(".", 1)
     target = values.setdefault(outer[0], {}) if outer else values
     if not isinstance(target, dict):
-        raise UsageError("The settings file is not understood", f"{outer[0]} is no table", f"Mend {file}.")
+        raise UsageError("The settings file is not valid", f"{outer[0]} is not a table", f"Fix {file}.")
     if value is None and last not in target:
         return False
     if value is None:
@@ -111,7 +107,7 @@ def write_setting(file: Path, key: str, value: str | None) -> bool:
     text = text.replace("\r\n", "\n")
     after = without_setting(text, key) if value is None else with_setting(text, key, _literal(target[last]))
     if not _says(after, values):
-        cause = f"{file} says {key} in a way that cannot be edited line by line"
+        cause = f"skilld cannot edit the line of {file} that sets {key}"
         raise UsageError("The setting was not changed", cause, f"Edit {file} by hand.")
     _replace(file, after.replace("\n", ending))
     return True

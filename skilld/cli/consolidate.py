@@ -32,13 +32,18 @@ class MergeOffer:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    about = "find skills that are for the same task, and propose merges; your files stay as they are"
+    about = "find skills for the same task and propose merging them"
     parser = common.verb(verbs, "consolidate", run, about, listing=True)
     parser.add_argument(
-        "--project", metavar="FOLDER", type=Path, nargs="?", const=Path(), help="only a project's, the current one's"
+        "--project",
+        metavar="FOLDER",
+        type=Path,
+        nargs="?",
+        const=Path(),
+        help="only skills of this project (default: the current one)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="say what would be proposed, and propose nothing")
-    parser.add_argument("names", metavar="NAME", nargs="*", help="these skills, however much they are alike")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
+    parser.add_argument("names", metavar="NAME", nargs="*", help="merge these skills, however similar they are")
 
 
 def run(arguments: argparse.Namespace) -> int:

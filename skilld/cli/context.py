@@ -25,11 +25,19 @@ def add(verbs: common.Verbs) -> None:
         verbs,
         "context",
         run,
-        "show what each agent loads here: instruction files, imports, rules, skills",
+        "show what each agent loads here: instructions, rules, skills",
         listing=True,
     )
-    parser.add_argument("--agent", metavar="AGENT", help="only this one; otherwise all that are installed or were used")
-    parser.add_argument("--project", metavar="DIR", type=Path, default=Path(), help="the folder in which it works")
+    parser.add_argument(
+        "--agent", metavar="AGENT", help="only this agent (default: every agent installed or used here)"
+    )
+    parser.add_argument(
+        "--project",
+        metavar="DIR",
+        type=Path,
+        default=Path(),
+        help="the folder the agent works in (default: the current one)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -20,17 +20,17 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
-    parser = common.verb(verbs, "accept", accept, "take proposals into the branch that is checked out")
-    parser.add_argument("ids", metavar="ID", nargs="*")
-    parser.add_argument("--all", action="store_true", help="every open proposal, oldest first")
-    parser.add_argument("--worktree", action="store_true", help="only write the file, commit nothing")
-    parser = common.verb(verbs, "reject", reject, "drop proposals; the same is not proposed again")
-    parser.add_argument("ids", metavar="ID", nargs="+")
-    parser.add_argument("--why", metavar="TEXT", default="", help="kept with the decision")
-    parser = common.verb(verbs, "restore", restore, "put back proposals that were dropped from the staging branch")
-    parser.add_argument("ids", metavar="ID", nargs="+")
-    parser = common.verb(verbs, "revert", revert, "take accepted proposals out again")
-    parser.add_argument("ids", metavar="ID", nargs="+")
+    parser = common.verb(verbs, "accept", accept, "commit proposals to the branch you have checked out")
+    parser.add_argument("ids", metavar="ID", nargs="*", help="a proposal, by its ID or the start of it")
+    parser.add_argument("--all", action="store_true", help="accept every open proposal, oldest first")
+    parser.add_argument("--worktree", action="store_true", help="write the file without committing")
+    parser = common.verb(verbs, "reject", reject, "discard proposals; the same thing is not proposed again")
+    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal, by its ID or the start of it")
+    parser.add_argument("--why", metavar="TEXT", default="", help="record why you decided this way")
+    parser = common.verb(verbs, "restore", restore, "bring back proposals that were dropped from the staging branch")
+    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal, by its ID or the start of it")
+    parser = common.verb(verbs, "revert", revert, "undo accepted proposals with a new commit")
+    parser.add_argument("ids", metavar="ID", nargs="+", help="a proposal, by its ID or the start of it")
 
 
 def accept(arguments: argparse.Namespace) -> int:
@@ -75,7 +75,7 @@ def _decide(arguments: argparse.Namespace, make: Callable[[Mapping[str, str]], D
         store = _store(rebuild=False)
         every = getattr(arguments, "all", False)
         if bool(arguments.ids) == every:
-            raise UsageError("Which ones?", "give their ids, or --all", "List them: skilld proposals")
+            raise UsageError("Which proposals?", "Give their IDs, or --all.", "List them: skilld proposals")
         chosen = store.proposals.in_states([State.OPEN]) if every else _named(store, arguments.ids)
         decision = make(removed)
         return _each(store, chosen, lambda proposal: decide(store, proposal, decision))
@@ -116,5 +116,5 @@ def _each(store: Store, chosen: list[Proposal], carry_out: Callable[[Proposal], 
         for warning in told.warnings:
             sys.stderr.write(f"skilld: {console.plain(warning)}\n")
     if not chosen:
-        console.line("Nothing is open.")
+        console.line("No open proposals.")
     return code

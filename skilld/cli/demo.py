@@ -9,8 +9,8 @@ from skilld.cli import common
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "demo", run, "play a bundled session through the real daemon in a throw-away home")
-    parser.add_argument("--keep", action="store_true", help="leave the throw-away home and repository in place")
+    parser = common.verb(verbs, "demo", run, "watch skilld learn from a sample session in a throw-away home")
+    parser.add_argument("--keep", action="store_true", help="keep the throw-away home and repository")
 
 
 def run(arguments: argparse.Namespace) -> int:

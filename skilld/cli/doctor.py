@@ -23,8 +23,10 @@ _COLOURS = {"ok": "green", "warn": "yellow", "fail": "red", "skip": "dim"}
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "doctor", run, "what is wrong, what to do, and why nothing was proposed", listing=True)
-    parser.add_argument("--ask", action="store_true", help="ask the back-end a real question; costs about 1,000 tokens")
+    parser = common.verb(
+        verbs, "doctor", run, "find problems and their fixes, and why nothing was proposed", listing=True
+    )
+    parser.add_argument("--ask", action="store_true", help="also send the model one test question (about 1,000 tokens)")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -40,14 +42,14 @@ def run(arguments: argparse.Namespace) -> int:
         if check not in absent:
             _print(check)
     if absent:
-        console.line(console.paint(f"not here: {', '.join(check.name for check in absent)}", "dim"))
+        console.line(console.paint(f"not installed: {', '.join(check.name for check in absent)}", "dim"))
     if reasons:
         console.line()
         console.line(console.paint("Why nothing was proposed", "bold"))
         for reason in reasons:
             console.line(f"  {console.plain(reason)}")
     console.line()
-    console.line(f"{wrong} of {len(checks)} failed." if wrong else "Nothing failed.")
+    console.line(f"{wrong} of {len(checks)} checks failed." if wrong else "No check failed.")
     return code
 
 

@@ -34,9 +34,7 @@ _EVERY = 5.0  # seconds between two lines of progress
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs, "eval", run, "score the detector, the redactor or the guard on labelled cases", listing=True
-    )
+    parser = common.verb(verbs, "eval", run, "score the detector, redactor or guard on labelled cases", listing=True)
     parser.add_argument("kind", choices=tuple(_KINDS), metavar="KIND", help=", ".join(_KINDS))
     parser.add_argument(
         "--data",
@@ -44,7 +42,7 @@ def add(verbs: common.Verbs) -> None:
         metavar="FILE",
         action="append",
         default=[],
-        help="cases, one JSON object a line (all kinds but decisions: these are in the store)",
+        help="labelled cases, one JSON object per line (not needed for decisions)",
     )
     parser.add_argument(
         "--backend",
@@ -54,10 +52,12 @@ def add(verbs: common.Verbs) -> None:
         "gold (batches only: a model that answers what the label says), or stored:FOLDER (answers kept in files)",
     )
     parser.add_argument(
-        "--jobs", type=_count, metavar="N", default=_JOBS, help=f"batches that a model judges at once ({_JOBS})"
+        "--jobs", type=_count, metavar="N", default=_JOBS, help=f"batches to judge in parallel ({_JOBS})"
     )
-    parser.add_argument("--usd", type=float, metavar="DOLLARS", help="begin no further batch once so much was spent")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the outcome of each case here, as JSON lines")
+    parser.add_argument("--usd", type=float, metavar="DOLLARS", help="start no more batches after spending this much")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="write the outcome of each case to FILE, one JSON object per line"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

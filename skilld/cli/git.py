@@ -23,10 +23,12 @@ _WRITING = {"add", "branch", "cherry-pick", "commit", "merge", "rebase", "reset"
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "run git on the skills that git does not track, where skilld keeps their history"
+    text = "run git on skills outside any repository (skilld tracks them)"
     parser = common.verb(verbs, "git", run, text)
-    parser.add_argument("--root", metavar="FOLDER", type=Path, help="which skills folder, where there are several")
-    parser.add_argument("args", metavar="ARGS", nargs=argparse.REMAINDER, help="merge, cherry-pick, revert, log, ...")
+    parser.add_argument("--root", metavar="FOLDER", type=Path, help="the skills folder, if you have several")
+    parser.add_argument(
+        "args", metavar="ARGS", nargs=argparse.REMAINDER, help="a git command: merge, cherry-pick, revert, log, ..."
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

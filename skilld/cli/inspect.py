@@ -14,9 +14,9 @@ from skilld.text import counted
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "inspect", run, "show what skilld sees in one transcript", listing=True)
-    parser.add_argument("file", metavar="FILE", type=Path)
-    parser.add_argument("--agent", metavar="AGENT", help="whose transcript it is, where it cannot be guessed")
+    parser = common.verb(verbs, "inspect", run, "show what skilld reads in one transcript", listing=True)
+    parser.add_argument("file", metavar="FILE", type=Path, help="a transcript")
+    parser.add_argument("--agent", metavar="AGENT", help="the agent that wrote it, if skilld cannot tell")
 
 
 def run(arguments: argparse.Namespace) -> int:

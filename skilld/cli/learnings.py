@@ -26,15 +26,15 @@ def add(verbs: common.Verbs) -> None:
         verbs,
         "learnings",
         run,
-        "list the lasting things you said that wait for a place, or give one a place",
+        "list lasting things you said that fit no file yet; propose one",
         listing=True,
     )
-    parser.add_argument("action", nargs="?", choices=["propose"], help="propose: propose the learning ID as an edit")
-    parser.add_argument("id", nargs="?", metavar="ID")
-    parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file that it goes to")
-    parser.add_argument("--search", metavar="TEXT", help="only those that have to do with it, best first")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only those said there")
-    parser.add_argument("--forget", metavar="ID", help="delete one, however often it was said")
+    parser.add_argument("action", nargs="?", choices=["propose"], help="propose: turn the learning ID into a proposal")
+    parser.add_argument("id", nargs="?", metavar="ID", help="the learning to propose")
+    parser.add_argument("--to", metavar="PATH", type=Path, help="with propose: the file to put it in")
+    parser.add_argument("--search", metavar="TEXT", help="show only learnings about TEXT, best match first")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, help="show only what you said in this project")
+    parser.add_argument("--forget", metavar="ID", help="delete this learning, every time you said it included")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.forget:
         for one in _ask(store, common.as_text(arguments.forget)):
             store.learnings.forget(one.id)
-        console.line("Forgotten.")
+        console.line("Deleted.")
         return 0
     asks = grouped(_found(store, arguments))
     sure = _confidence(store)
@@ -62,12 +62,12 @@ def run(arguments: argparse.Namespace) -> int:
         console.line(f"    you: \u201c{console.plain(newest.quote)}\u201d")
         sort = category(newest.change).replace("_", " ")
         often = counted(len({one.session_id for one in ask}), "session")
-        remarks = f"{sure[newest.id]:.0%} sure; {sort}; said in {often}; kept because {newest.why_kept}"
+        remarks = f"said in {often}; {sort}; not proposed: {newest.why_kept}"
         console.line(console.paint(f"    {console.plain(remarks)}", "dim"))
     if asks:
-        console.line("skilld learnings propose ID [--to PATH]")
+        console.line("Propose one: skilld learnings propose ID [--to PATH]")
     else:
-        console.line("None fits." if arguments.search or arguments.project else "Nothing yet.")
+        console.line("No learnings match." if arguments.search or arguments.project else "No learnings yet.")
     return 0
 
 
@@ -99,7 +99,7 @@ def _propose(store: Store, arguments: argparse.Namespace) -> int:
     from skilld.jobs.waiting import propose
 
     if not arguments.id:
-        raise UsageError("Which one?", "propose needs the ID of a learning", "List them: skilld learnings")
+        raise UsageError("Which learning?", "propose needs an ID.", "List them: skilld learnings")
     ask = _ask(store, common.as_text(arguments.id))
     scrub_environment()
     host = Host(common.home(), os.environ)

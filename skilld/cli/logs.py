@@ -27,9 +27,18 @@ _SHOWN = ("timestamp", "level", "event")  # in this order; the rest follows
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "logs", run, "what the daemon wrote down: ids, counts and times", listing=True)
-    parser.add_argument("-f", "--follow", action="store_true", help="go on with what is written from now on")
-    parser.add_argument("-n", "--lines", metavar="NUMBER", type=_number, default=50, help="how many (%(default)s)")
+    parser = common.verb(
+        verbs, "logs", run, "show the daemon's log: IDs, counts and times, never your words", listing=True
+    )
+    parser.add_argument("-f", "--follow", action="store_true", help="keep printing new entries")
+    parser.add_argument(
+        "-n",
+        "--lines",
+        metavar="NUMBER",
+        type=_number,
+        default=50,
+        help="how many entries to show (default: %(default)s)",
+    )
 
 
 def _number(text: str) -> int:

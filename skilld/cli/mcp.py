@@ -17,9 +17,11 @@ from skilld.errors import RefusedError
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "mcp", run, "serve the skills, read-only, to an agent that has none of its own")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
-    parser.add_argument("--config", metavar="AGENT", help="print what that agent's MCP settings need, and end")
+    parser = common.verb(verbs, "mcp", run, "serve your skills, read-only, to agents without skills (MCP)")
+    parser.add_argument(
+        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
+    )
+    parser.add_argument("--config", metavar="AGENT", help="print the MCP settings for AGENT and exit")
 
 
 def run(arguments: argparse.Namespace) -> int:

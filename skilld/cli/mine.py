@@ -38,33 +38,38 @@ def add(verbs: common.Verbs) -> None:
         verbs,
         "mine",
         run,
-        "propose skills, new or changed, from what past sessions would have taught",
+        "propose new and changed skills from your past sessions",
         listing=True,
     )
     parser.add_argument(
-        "paths", metavar="PATH", type=Path, nargs="*", help="transcripts, or folders of such, in place of your own"
+        "paths", metavar="PATH", type=Path, nargs="*", help="transcripts or folders to read instead of your own"
     )
-    parser.add_argument("--since", metavar="DAYS", type=float, default=14.0, help="so far back (default: 14)")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions that worked there")
     parser.add_argument(
-        "--from", dest="ids", metavar="ID", nargs="+", help="only these sessions; - reads ids from stdin"
+        "--since", metavar="DAYS", type=float, default=14.0, help="how many days to look back (default: 14)"
     )
-    parser.add_argument("--limit", metavar="N", type=int, default=100, help="sessions at most (default: 100)")
-    parser.add_argument("--min-turns", metavar="N", type=int, default=1, help="only sessions with so many human turns")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only sessions in this project")
     parser.add_argument(
-        "--min-cost", metavar="USD", type=float, help="only sessions that cost so much, where it is known"
+        "--from", dest="ids", metavar="ID", nargs="+", help="only these sessions; - reads IDs from standard input"
     )
-    parser.add_argument("--status", choices=("completed",), help="only sessions that were not broken off, where known")
+    parser.add_argument("--limit", metavar="N", type=int, default=100, help="read at most N sessions (default: 100)")
     parser.add_argument(
-        "--kind", choices=("prompt", "workflow", "domain", "mcp"), help="create only skills of this kind"
+        "--min-turns", metavar="N", type=int, default=1, help="only sessions with at least N messages from you"
     )
-    parser.add_argument("--name", metavar="NAME", default="", help="the name of the (first) skill that is created")
-    parser.add_argument("--dry-run", action="store_true", help="report, and propose nothing")
-    parser.add_argument("--edit", action="store_true", help="see each new skill in your editor before it is proposed")
+    parser.add_argument("--min-cost", metavar="USD", type=float, help="only sessions known to have cost at least USD")
+    parser.add_argument("--status", choices=("completed",), help="only sessions not known to have been cut short")
     parser.add_argument(
-        "-i", "--interactive", action="store_true", help="choose sessions, review what they teach, name and propose it"
+        "--kind", choices=("prompt", "workflow", "domain", "mcp"), help="create only this kind of skill"
     )
-    parser.add_argument("--yes", action="store_true", help="ask the model without asking you first")
+    parser.add_argument("--name", metavar="NAME", default="", help="name the first new skill NAME")
+    parser.add_argument("--dry-run", action="store_true", help="report without proposing anything")
+    parser.add_argument("--edit", action="store_true", help="open each new skill in your editor before proposing it")
+    parser.add_argument(
+        "-i",
+        "--interactive",
+        action="store_true",
+        help="choose sessions, review what they teach, then name and propose",
+    )
+    parser.add_argument("--yes", action="store_true", help="call the model without asking you first")
     parser.add_argument("--nightly", action="store_true", help=argparse.SUPPRESS)  # started by the daemon
 
 

@@ -5,51 +5,85 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import NoReturn
 
 from skilld import __version__
+from skilld.cli.examples import shown
 from skilld.errors import Exit
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import safe_text
 
-# Modules of skilld.cli in the order of the help, each with its verbs.
-MODULES = {
-    "run": ("run",),
-    "setup": ("setup",),
-    "demo": ("demo",),
-    "status": ("status", "cost"),
-    "doctor": ("doctor",),
-    "logs": ("logs",),
-    "proposals": ("proposals", "show", "why"),
-    "review": ("review",),
-    "decide": ("accept", "reject", "restore", "revert"),
-    "git": ("git",),
-    "skills": ("skills",),
-    "consolidate": ("consolidate",),
-    "learnings": ("learnings",),
-    "mine": ("mine",),
-    "recommend": ("recommend", "suggest"),
-    "record": ("record", "feedback"),
-    "sync": ("sync", "unsync"),
-    "mcp": ("mcp",),
-    "chat": ("chat",),
-    "inspect": ("inspect",),
-    "context": ("context",),
-    "eval": ("eval",),
-    "pause": ("pause", "resume", "snooze", "retry"),
-    "config": ("config",),
-    "service": ("service",),
-    "uninstall": ("uninstall",),
+# The verbs as the help groups them, each with the module of skilld.cli that has it.
+GROUPS = {
+    "Most used": {
+        "setup": "setup",
+        "run": "run",
+        "status": "status",
+        "review": "review",
+        "accept": "decide",
+        "reject": "decide",
+    },
+    "Start": {"demo": "demo", "doctor": "doctor", "config": "config"},
+    "Decide": {
+        "proposals": "proposals",
+        "show": "proposals",
+        "why": "proposals",
+        "revert": "decide",
+        "restore": "decide",
+    },
+    "Your instructions": {
+        "context": "context",
+        "learnings": "learnings",
+        "skills": "skills",
+        "consolidate": "consolidate",
+        "feedback": "record",
+        "git": "git",
+    },
+    "Past sessions": {"mine": "mine", "inspect": "inspect", "record": "record", "eval": "eval"},
+    "Agents": {
+        "sync": "sync",
+        "unsync": "sync",
+        "suggest": "recommend",
+        "recommend": "recommend",
+        "mcp": "mcp",
+        "chat": "chat",
+    },
+    "Service": {
+        "service": "service",
+        "logs": "logs",
+        "cost": "status",
+        "pause": "pause",
+        "resume": "pause",
+        "snooze": "pause",
+        "retry": "pause",
+        "uninstall": "uninstall",
+    },
 }
-VERBS = {verb: module for module, verbs in MODULES.items() for verb in verbs}
+VERBS = {verb: module for group in GROUPS.values() for verb, module in group.items()}
+_ABOUT = (
+    "Remembers what you tell your coding agents: skilld proposes small edits to the\n"
+    f"skill in use, each quoting your words, on the git branch {STAGING_BRANCH}."
+)
+_CODES = """\
+exit codes:
+  0 done   1 failed   2 usage error   3 bug in skilld
+  4 daemon not running, or already running   5 refused for safety
+  130 interrupted
+"""
 # What argparse says, in the words of Python 3.11 to 3.14.
 _NO_COMMAND = re.compile("the following arguments are required: (?:COMMAND|ACTION)")
 _NO_SUCH_COMMAND = re.compile(r"argument (?:COMMAND|ACTION): invalid choice: (.*) \(choose from ([^()]*+)\)", re.DOTALL)
+_NO_SUCH_OPTION = re.compile(r"unrecognized arguments: (--[\w-]+)\b.*", re.DOTALL)
 
 
 class _Parser(argparse.ArgumentParser):
     """argparse repeats what it was given as it was given, and for an unknown command lists all there are."""
+
+    def format_help(self) -> str:
+        """Return the help, with examples at the end."""
+        return super().format_help() + shown(self.prog)
 
     def error(self, message: str) -> NoReturn:
         """Tell what is wrong, harmless for the terminal, and exit; without a command, what there is."""
@@ -57,12 +91,47 @@ class _Parser(argparse.ArgumentParser):
             self.print_help(sys.stderr)
             self.exit(Exit.USAGE)
         if found := _NO_SUCH_COMMAND.fullmatch(message):
-            from difflib import get_close_matches
-
-            near = get_close_matches(found[1].strip("'\""), re.findall(r"[\w-]+", found[2]), n=1)
-            said = f"; did you mean {near[0]}?" if near else "."
-            message = f"there is no command {found[1]}{said} All of them: {self.prog} --help"
+            near = _nearest(found[1].strip("'\""), re.findall(r"[\w-]+", found[2]))
+            message = f"{found[1]} is not a {self.prog} command.{near} See: {self.prog} --help"
+            self.exit(Exit.USAGE, f"skilld: {safe_text(message, newlines=True)}\n")
+        if found := _NO_SUCH_OPTION.fullmatch(message):
+            message += f".{_nearest(found[1], self._options())}".rstrip(".")
         super().error(safe_text(message, newlines=True))
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Refuse here what this command does not take: its caller knows neither its options nor its usage."""
+        known, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return known, unknown
+
+    def _options(self) -> list[str]:
+        shown_ones = (action for action in self._actions if action.help != argparse.SUPPRESS)
+        return [option for action in shown_ones for option in action.option_strings]
+
+
+class _Overview(_Parser):
+    """The parser of `skilld` itself, whose help is the verbs in groups."""
+
+    def format_help(self) -> str:
+        """Return the overview."""
+        (verbs,) = (action for action in self._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001 - argparse has no public way to list verbs
+        purposes = {choice.dest: choice.help for choice in verbs._choices_actions}  # noqa: SLF001 - as above
+        width = max(map(len, purposes))
+        lines = ["usage: skilld COMMAND [OPTIONS]", "", _ABOUT]
+        for title, group in GROUPS.items():
+            lines += ["", f"{title}:", *(f"  {verb:{width}}  {purposes[verb]}" for verb in group if verb in purposes)]
+        more = "  skilld COMMAND --help  what a command does and takes\n  skilld --version\n"
+        return "\n".join([*lines, "", f"more:\n{more}\n{_CODES}"]) + shown(self.prog)
+
+
+def _nearest(given: str, known: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(given, known, n=1)
+    return f" Did you mean {near[0]}?" if near else ""
 
 
 def build_parser(verb: str = "") -> argparse.ArgumentParser:
@@ -71,15 +140,11 @@ def build_parser(verb: str = "") -> argparse.ArgumentParser:
     Given the verb to be parsed, the modules of others are left out: they take 0.7 MB, which the daemon would hold for
     good.
     """
-    parser = _Parser(
-        prog="skilld",
-        description="Remembers what you teach your coding agents: small, quoted edits of the skill in use, "
-        f"proposed on the git branch {STAGING_BRANCH}.",
-        epilog="Exit codes: 0 ok, 1 failure, 2 usage, 3 a bug, 4 daemon not running or already running, "
-        "5 refused for safety, 130 interrupted.",
-    )
+    parser = _Overview(prog="skilld")
     parser.add_argument("--version", action="version", version=f"skilld {__version__}")
-    verbs = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
-    for name in (VERBS[verb],) if verb in VERBS else MODULES:
+    verbs = parser.add_subparsers(
+        title="commands", metavar="COMMAND", dest="command", required=True, parser_class=_Parser
+    )
+    for name in (VERBS[verb],) if verb in VERBS else dict.fromkeys(VERBS.values()):
         import_module(f"skilld.cli.{name}").add(verbs)
     return parser

@@ -17,16 +17,23 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 def add(verbs: common.Verbs) -> None:
     """Add the four verbs."""
-    parser = common.verb(verbs, "pause", pause, "judge nothing and propose nothing until you resume")
-    parser.add_argument("duration", metavar="DURATION", nargs="?", help="for so long only: 30m, 2h, 1d")
-    common.verb(verbs, "resume", resume, "go on after a pause")
-    parser = common.verb(verbs, "snooze", snooze, "show no notices for a while; all else goes on")
+    parser = common.verb(verbs, "pause", pause, "stop judging and proposing until you resume")
     parser.add_argument(
-        "duration", metavar="DURATION", nargs="?", default="1h", help="30m, 2h, 1d (default: 1h), or off"
+        "duration",
+        metavar="DURATION",
+        nargs="?",
+        help="how long to pause, such as 30m, 2h or 1d (default: until resume)",
     )
-    common.verb(
-        verbs, "retry", retry, "try at once what was given up, waits for its next try, or had something in its way"
+    common.verb(verbs, "resume", resume, "end a pause")
+    parser = common.verb(verbs, "snooze", snooze, "mute desktop notifications; everything else keeps working")
+    parser.add_argument(
+        "duration",
+        metavar="DURATION",
+        nargs="?",
+        default="1h",
+        help="how long, such as 30m, 2h or 1d (default: 1h), or off",
     )
+    common.verb(verbs, "retry", retry, "retry parked and delayed batches now")
 
 
 def pause(arguments: argparse.Namespace) -> int:
@@ -46,7 +53,7 @@ def resume(arguments: argparse.Namespace) -> int:
 
     del arguments
     common.store().meta.delete(PAUSED_UNTIL)
-    console.line("Going on.")
+    console.line("Resumed.")
     return 0
 
 
@@ -56,10 +63,10 @@ def snooze(arguments: argparse.Namespace) -> int:
 
     if arguments.duration == "off":
         common.store().meta.delete(SNOOZED_UNTIL)
-        console.line("Notices are shown again.")
+        console.line("Notifications are on again.")
         return 0
     common.store().meta.set(SNOOZED_UNTIL, time.time() + _seconds(arguments.duration))
-    console.line(f"No notices for {arguments.duration}.")
+    console.line(f"Notifications are off for {arguments.duration}.")
     return 0
 
 
@@ -67,7 +74,7 @@ def _seconds(text: str) -> float:
     match = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text.strip(), re.ASCII)
     seconds = float(match[1]) * _UNITS[match[2]] if match else None
     if not seconds or seconds > _MAX_SECONDS:
-        raise UsageError("That is no duration", text, "Write 30m, 2h or 1d.")
+        raise UsageError("Not a duration", text, "Use a number and a unit, such as 30m, 2h or 1d.")
     return seconds
 
 
@@ -79,5 +86,5 @@ def retry(arguments: argparse.Namespace) -> int:
     store = common.store()
     store.meta.delete(JUDGES_AWAY)
     number = store.batches.retry()
-    console.line(f"{counted(number, 'batch', 'batches')} will be tried again.")
+    console.line(f"{counted(number, 'batch', 'batches')} will be retried now.")
     return 0

@@ -26,20 +26,20 @@ _FLAGS = 3  # of one proposal that the list shows
 
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
-    parser = common.verb(verbs, "proposals", run, "list the proposals that wait for you", listing=True)
+    parser = common.verb(verbs, "proposals", run, "list the proposals waiting for your decision", listing=True)
     parser.add_argument(
         "--state",
         metavar="STATE",
         default="open",
-        help="open, dropped, accepted, rejected, reverted, superseded, stale, said (a file says it already), or all; "
-        "several with commas; default: open",
+        help="open (default), dropped, accepted, rejected, reverted, superseded, stale, said (a file already says it), "
+        "or all; separate several with commas",
     )
     parser = common.verb(
-        verbs, "show", run_show, "show one proposal: your words, the diff, how to decide", listing=True
+        verbs, "show", run_show, "show a proposal: your words, the diff, and how to decide", listing=True
     )
-    parser.add_argument("id", metavar="ID")
-    parser = common.verb(verbs, "why", run_why, "show whose words brought a line of a skill", listing=True)
-    parser.add_argument("place", metavar="FILE:LINE")
+    parser.add_argument("id", metavar="ID", help="a proposal, by its ID or the start of it")
+    parser = common.verb(verbs, "why", run_why, "show whose words a line of a skill came from", listing=True)
+    parser.add_argument("place", metavar="FILE:LINE", help="a file and a line number, such as SKILL.md:12")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     for proposal in found:
         _print(store, proposal, heres.get(proposal.id))
     if not found:
-        console.line("Nothing waits for you." if arguments.state == "open" else "None.")
+        console.line("No open proposals." if arguments.state == "open" else "No matching proposals.")
     elif arguments.state == "open":
         console.line()
         merge = (
@@ -88,7 +88,7 @@ def _print(store: Store, proposal: Proposal, here: Here | None) -> None:
     console.line(f"{head}  {console.plain(proposal.summary)}")
     for evidence in proposal.evidence:
         console.line(f"    you: \u201c{console.plain(evidence.quote)}\u201d")
-    more = f"{len(proposal.flags) - _FLAGS} more in: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
+    more = f"{len(proposal.flags) - _FLAGS} more: skilld show {proposal.id}" if len(proposal.flags) > _FLAGS else ""
     told = (*proposal.flags[:_FLAGS], more)
     now = time.time()
     when, where = ago(seconds(proposal.created_at), now), str(Path(proposal.path).parent)
@@ -135,7 +135,7 @@ def _states(text: str) -> Sequence[Any]:
     try:
         return [State(part.strip()) for part in text.split(",")]
     except ValueError:
-        raise UsageError("No such state", text, f"One of {', '.join(State)}, or all.") from None
+        raise UsageError("No such state", text, f"Use {', '.join(State)}, or all.") from None
 
 
 # `skilld show ID`: a proposal with its evidence, its diff and what to do with it.
@@ -178,7 +178,7 @@ def present(proposal: Proposal, lines: list[str], remarks: Iterable[str], here: 
     console.line(console.paint(f"  {console.plain(str(Path(proposal.path).parent))}", "dim"))
     for said in (proposal.note, *remarks, *proposal.flags):
         if said:
-            console.line(console.paint(f"  look: {console.plain(said)}", "yellow"))
+            console.line(console.paint(f"  note: {console.plain(said)}", "yellow"))
     console.line()
     console.diff(lines)
     ways = list(_ways(proposal, here)) if proposal.commit else []
@@ -198,26 +198,26 @@ def _ways(proposal: Proposal, here: Here) -> Iterator[tuple[str, str]]:
     """Yield the commands that decide, and what each does; none that would conflict or bring in more."""
     state = proposal.state.value
     if state == "accepted":
-        yield f"skilld revert {proposal.id}", "take it out again"
+        yield f"skilld revert {proposal.id}", "undo it with a new commit"
     elif state == "dropped":
-        yield f"skilld restore {proposal.id}", "put it back on the branch"
-        yield f"skilld accept {proposal.id}", "take it into the branch that is checked out"
-        yield f"skilld reject {proposal.id}", "drop it now, and do not propose it again"
+        yield f"skilld restore {proposal.id}", "put it back on the staging branch"
+        yield f"skilld accept {proposal.id}", "commit it to the branch you have checked out"
+        yield f"skilld reject {proposal.id}", "discard it now; it is not proposed again"
     elif state in {"rejected", "reverted", "stale"}:
-        yield f"skilld accept {proposal.id}", "take it in after all"
+        yield f"skilld accept {proposal.id}", "accept it after all"
     if state != "open":
         return
-    git, where = "git", "take it into the branch that is checked out"
+    git, where = "git", "commit it to the branch you have checked out"
     if Path(proposal.repo).parent == common.places().repositories:
         root = proposal.path.removesuffix(f"/{proposal.relpath}")
         git, where = f"skilld git --root {shlex.quote(root)}", "write it into the skill"
     if not here.unfit:
         yield f"skilld accept {proposal.id}", where
-    yield f"skilld reject {proposal.id}", "drop it, and do not propose it again"
+    yield f"skilld reject {proposal.id}", "discard it; it is not proposed again"
     if here.picks:
-        yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, in plain git"
+        yield f"{git} cherry-pick {proposal.commit[:10]}", "the same as accept, with plain git"
     if here.merges:
-        yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "take everything that is proposed"
+        yield f"{git} merge {proposal.branch.removeprefix('refs/heads/')}", "accept every proposal on the branch"
 
 
 # `skilld why FILE:LINE`: which proposal brought a line of a skill, and from which words.
@@ -239,7 +239,9 @@ def run_why(arguments: argparse.Namespace) -> int:
         origin = why(path, line, private_repositories())
     except NotTrackedError as error:
         if not any(proposal.creates for proposal in _accepted(store, path)):
-            raise SkilldError("No proposal brought this line: that is no skill in a repository", error.cause) from error
+            raise SkilldError(
+                "No proposal added this line: the file is not a skill in a repository", error.cause
+            ) from error
         origin = uncommitted(path, line)  # made by `accept --worktree`
     found = _brought_by(store, path, origin)
     if arguments.json:
@@ -250,18 +252,18 @@ def run_why(arguments: argparse.Namespace) -> int:
     for proposal in found:
         _print_why(store, proposal)
     if not found:
-        console.line("No proposal of skilld's brought this line.")
+        console.line("No proposal added this line.")
     return 0
 
 
 def _place_of(given: str) -> tuple[Path, int]:
     name, _, number = given.rpartition(":")
     if not name or not number.isascii() or not number.isdigit():
-        raise UsageError("That is no line of a file", given, "Write FILE:LINE, as in SKILL.md:12.")
+        raise UsageError("Not a file and line", given, "Use FILE:LINE, such as SKILL.md:12.")
     try:
         return Path(name).expanduser().resolve(strict=True), int(number)
     except (OSError, RuntimeError, ValueError):
-        raise UsageError("There is no such file", name) from None
+        raise UsageError("No such file", name) from None
 
 
 def _brought_by(store: Store, path: Path, origin: Origin) -> list[Proposal]:
@@ -318,4 +320,4 @@ def _print_why(store: Store, proposal: Proposal) -> None:
     who = f"{origin(proposal)}, {when}, by {console.plain(proposal.model)}"
     console.line(console.paint(f"  {who}", "dim"))
     if maybe := doubt(store, proposal):
-        console.line(console.paint(f"  look: {console.plain(maybe)}", "yellow"))
+        console.line(console.paint(f"  note: {console.plain(maybe)}", "yellow"))

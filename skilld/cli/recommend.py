@@ -23,15 +23,19 @@ if TYPE_CHECKING:
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
     parser = common.verb(
-        verbs, "recommend", run, "name the skills that fit a piece of work, with what you said of such", listing=True
+        verbs, "recommend", run, "name the skills that fit a task, with what you said about it", listing=True
     )
-    parser.add_argument("text", metavar="TEXT", nargs="+", help="the work, in a few words")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
+    parser.add_argument("text", metavar="TEXT", nargs="+", help="the task, in a few words")
+    parser.add_argument(
+        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
+    )
     parser = common.verb(
-        verbs, "suggest", run_suggest, "a few lines on this project's skills, for a session's start", listing=True
+        verbs, "suggest", run_suggest, "print a few lines on this project's skills for a session's start", listing=True
     )
-    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
-    parser.add_argument("--hook", metavar="AGENT", help="print the settings that show it at the start of each session")
+    parser.add_argument(
+        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
+    )
+    parser.add_argument("--hook", metavar="AGENT", help="print the hook that shows it at the start of every session")
 
 
 def run(arguments: argparse.Namespace) -> int:

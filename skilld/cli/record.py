@@ -23,26 +23,36 @@ _NO_SKILL = 0.5  # how sure one is of a task done without a skill
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    parser = common.verb(verbs, "record", record, "keep a task that was done; --stats shows what they have in common")
-    parser.add_argument("prompt", metavar="TEXT", nargs="?", help="what was asked for")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given")
+    parser = common.verb(verbs, "record", record, "record a finished task, or show what past tasks have in common")
+    parser.add_argument("prompt", metavar="TEXT", nargs="?", help="what you asked for")
+    parser.add_argument(
+        "--project", metavar="FOLDER", type=Path, default=Path(), help="the project's folder (default: the current one)"
+    )
     parser.add_argument("--status", choices=("completed", "failed", "abandoned"), default="completed")
-    parser.add_argument("--tool", metavar="NAME", action="append", default=[], help="one it was done with; repeatable")
-    parser.add_argument("--skill", metavar="NAME", action="append", default=[], help="one that was in use; repeatable")
-    parser.add_argument("--seconds", metavar="N", type=float, default=0.0, help="how long it took")
-    parser.add_argument("--result", metavar="TEXT", default="", help="what came of it; kept as a learning if checked")
+    parser.add_argument("--tool", metavar="NAME", action="append", default=[], help="a tool the task used; repeatable")
+    parser.add_argument(
+        "--skill", metavar="NAME", action="append", default=[], help="a skill the task used; repeatable"
+    )
+    parser.add_argument("--seconds", metavar="N", type=float, default=0.0, help="how long the task took, in seconds")
+    parser.add_argument(
+        "--result", metavar="TEXT", default="", help="what came of it; kept as a learning with --qa-passed"
+    )
     checked = parser.add_mutually_exclusive_group()
-    checked.add_argument("--qa-passed", dest="qa", action="store_true", default=None, help="all of its checks passed")
-    checked.add_argument("--qa-failed", dest="qa", action="store_false", help="not all of them did")
+    checked.add_argument(
+        "--qa-passed", dest="qa", action="store_true", default=None, help="the result passed its checks"
+    )
+    checked.add_argument("--qa-failed", dest="qa", action="store_false", help="the result failed its checks")
     parser.add_argument("--stats", action="store_true", help="show what the recorded tasks have in common")
-    parser.add_argument("--json", action="store_true", help="one JSON document on standard output")
-    parser = common.verb(verbs, "feedback", feedback, "say whether a skill helped: it is recommended more, or less")
-    parser.add_argument("skill", metavar="SKILL", help="its name, or its folder where two have the name")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser = common.verb(verbs, "feedback", feedback, "say whether a skill helped, so it is recommended more or less")
+    parser.add_argument("skill", metavar="SKILL", help="the skill's name, or its folder if two share the name")
     helped = parser.add_mutually_exclusive_group(required=True)
-    helped.add_argument("--helpful", action="store_true", help="it did")
-    helped.add_argument("--unhelpful", dest="helpful", action="store_false", help="it did not")
-    parser.add_argument("--note", metavar="TEXT", default="", help="kept with it")
-    parser.add_argument("--session", metavar="ID", default="", help="in which session; the last word on one counts")
+    helped.add_argument("--helpful", action="store_true", help="the skill helped")
+    helped.add_argument("--unhelpful", dest="helpful", action="store_false", help="the skill did not help")
+    parser.add_argument("--note", metavar="TEXT", default="", help="a note to keep with your feedback")
+    parser.add_argument(
+        "--session", metavar="ID", default="", help="the session you mean; your latest feedback on it counts"
+    )
 
 
 def record(arguments: argparse.Namespace) -> int:

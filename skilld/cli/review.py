@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "review", run, "look at what is proposed and decide: accept, reject, edit, undo")
-    parser.add_argument("ids", metavar="ID", nargs="*")
-    parser.add_argument("--plain", action="store_true", help="by questions and answers, without a screen")
+    parser = common.verb(verbs, "review", run, "go through the proposals on screen: accept, reject, edit, undo")
+    parser.add_argument("ids", metavar="ID", nargs="*", help="only these proposals")
+    parser.add_argument(
+        "--plain", action="store_true", help="ask questions line by line instead of using the full screen"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

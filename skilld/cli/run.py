@@ -32,23 +32,21 @@ if TYPE_CHECKING:
     from skilld.worker.spawn import Worker
 
 
-_ROOT = "skilld: You are root: every file of this machine is open to what runs here. Use an account of your own.\n"
+_ROOT = "skilld: You are running skilld as root, which can change every file on this machine. Use your own account.\n"
 
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "run", run, "follow your agents' transcripts and propose what they teach")
-    parser.add_argument("--once", action="store_true", help="read what is new, finish what is due, and exit")
-    parser.add_argument(
-        "--backfill", metavar="DAYS", type=_days, help="first read what was said in so many days before now"
-    )
+    parser = common.verb(verbs, "run", run, "follow your agents' sessions and propose edits to your skills")
+    parser.add_argument("--once", action="store_true", help="process what is new, then exit")
+    parser.add_argument("--backfill", metavar="DAYS", type=_days, help="start with what you said in the last DAYS days")
 
 
 def _days(text: str) -> float:
     with suppress(ValueError):
         if 0 < (days := float(text)) <= 36500:  # noqa: PLR2004 - a hundred years
             return days
-    raise argparse.ArgumentTypeError("a number of days above 0")
+    raise argparse.ArgumentTypeError("use a number of days above 0, up to 36500")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -110,7 +108,7 @@ def _follow(engine: Engine, where: Places, arguments: argparse.Namespace, *, new
     if arguments.backfill:
         count = engine.follower.backfill(arguments.backfill, time.time())
         days = "day" if arguments.backfill == 1 else f"{arguments.backfill:g} days"
-        console.line(f"Reading {counted(count, 'transcript')} of the last {days}.")
+        console.line(f"Reading {counted(count, 'transcript')} from the last {days}.")
     if arguments.once:
         with Worker(engine.around.environment) as worker:
             return _once(engine, worker)
@@ -166,7 +164,7 @@ def _once(engine: Engine, worker: Worker) -> int:
         f"{counted(learnings, 'learning')} kept."
     )
     if engine.store.meta.paused(time.time()):
-        console.line("skilld is paused: what is due waits.")
+        console.line("skilld is paused, so nothing was judged. To go on: skilld resume")
     if count:
         console.line("See them: skilld proposals")
     if homeless := engine.store.learnings.homeless():
@@ -219,9 +217,7 @@ def _ring() -> None:
 def _tell(proposals: list[Proposal], waiting: int = 0) -> None:
     """Say on the terminal what was proposed, or applied by auto mode, and how much waits for a place now."""
     for proposal in proposals:
-        done, then = (
-            ("Applied to", "Undo it: skilld revert") if proposal.landed else ("Proposed for", "See it: skilld show")
-        )
+        done, then = ("Applied to", "Undo: skilld revert") if proposal.landed else ("Proposed for", "Look: skilld show")
         console.line(f"{done} {console.plain(proposal.skill)}: {console.plain(proposal.summary)}")
         console.line(f"  {then} {proposal.id}")
     if waiting:
@@ -261,11 +257,11 @@ def _cost(model: str, settings: Settings) -> str:
     if model == "offline":
         return "nothing, and nothing leaves this machine"
     if model.startswith("ollama"):
-        return "nothing but this machine's time"
+        return "only this machine's time"
     what = (
         "counts towards your plan or credit with each agent" if model == "agent" else "a few cents with a small model"
     )
-    return f"{A_DAY}: {what}; at most {settings.budget.calls} questions a day (budget.calls)"
+    return f"{A_DAY}: {what}; at most {settings.budget.calls} model calls a day (budget.calls)"
 
 
 def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
@@ -278,21 +274,21 @@ def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:
     settings = engine.settings
     choice = choice_of(settings, engine.around.environment)
     _tell_agents(engine)
-    console.line(f"{'Skills':12} {_where_they_are(_own_skills(engine))}, beside those of your projects")
+    console.line(f"{'Skills':12} {_where_they_are(_own_skills(engine))}, plus those of your projects")
     console.line(f"{'Back-end':12} {choice.name}: {choice.why}")
     console.line(f"{'Cost':12} {_cost(choice.name, settings)}")
     for found in choice.found:
         console.line(f"{'':12} {found}")
     if settings.notify.enabled:
         console.line(
-            f"{'Notices':12} at most {settings.notify.per_day} a day; fewer: skilld config set notify.per_day 3"
+            f"{'Notify':12} at most {settings.notify.per_day} a day; for fewer: skilld config set notify.per_day 3"
         )
     if new_here:
         _tell_of_the_past(choice.name, follows=follows)
     console.line()
     if follows and sys.stdout.isatty():
         console.line(
-            console.paint("Following. Ctrl-C stops; skilld status and skilld proposals show what came of it.", "dim")
+            console.paint("Following your agents. Press Ctrl-C to stop. To see what came of it: skilld status", "dim")
         )
     sys.stdout.flush()
 
@@ -309,12 +305,14 @@ def _tell_agents(engine: Engine) -> None:
         else:
             absent.append(adapter.INFO.title)
     if absent:
-        console.line(f"{'Watched for':12} {', '.join(absent)}: not here yet")
+        console.line(f"{'Watched for':12} {', '.join(absent)}: not installed yet")
 
 
 def _tell_of_the_past(model: str, *, follows: bool) -> None:
     offline = "" if model == "offline" else "SKILLD_MODEL=offline "
     console.line()
-    console.line("What was said before now is left alone. To see what the last week would have taught, offline and")
+    console.line(
+        "skilld starts with what you say from now on. To see what the last 7 days would have taught, without a model:"
+    )
     first = "   (stop this one first with Ctrl-C)" if follows else ""
-    console.line(f"free:  {offline}skilld run --once --backfill 7{first}")
+    console.line(f"  {offline}skilld run --once --backfill 7{first}")

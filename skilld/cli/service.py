@@ -18,27 +18,24 @@ from skilld.text import counted
 if TYPE_CHECKING:
     from skilld.service.values import ServiceManager, ServiceState, Start
 
-_LINGER = "It ends when you log out. To have it run always: loginctl enable-linger"
+_LINGER = "It stops when you log out. To keep it running: loginctl enable-linger"
 
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "service", status, "skilld whenever you are logged in: systemd, or launchd on macOS")
+    parser = common.verb(verbs, "service", status, "run skilld whenever you are logged in (systemd or launchd)")
     actions = parser.add_subparsers(title="actions", metavar="ACTION", dest="action")
-    made = actions.add_parser("install", help="install it and start it; again: bring it up to date")
-    made.add_argument("--dry-run", action="store_true", help="show the files, write nothing")
+    made = common.verb(actions, "install", install, "install and start the service, or update it")
+    made.add_argument("--dry-run", action="store_true", help="show the files without writing them")
     made.add_argument(
         "--environment",
         choices=["keep", "leave"],
-        help="variables that only your shell has: keep them in a file that only you can read, or do without",
+        help="variables that only your shell has: keep them in a file that only you can read, or leave them out",
     )
-    made.set_defaults(run=install)
-    actions.add_parser("uninstall", help="stop it and remove its files").set_defaults(run=uninstall)
-    actions.add_parser("start", help="start it").set_defaults(run=start)
-    actions.add_parser("stop", help="stop it until you start it or log in again").set_defaults(run=stop)
-    shown = actions.add_parser("status", help="how it is")
-    shown.add_argument("--json", action="store_true", help="one JSON document on standard output")
-    shown.set_defaults(run=status)
+    common.verb(actions, "uninstall", uninstall, "stop the service and remove its files")
+    common.verb(actions, "start", start, "start the service")
+    common.verb(actions, "stop", stop, "stop the service until you start it or log in again")
+    common.verb(actions, "status", status, "show whether the service is installed and running", listing=True)
 
 
 def the_manager() -> ServiceManager:
@@ -126,7 +123,7 @@ def uninstall(arguments: argparse.Namespace) -> int:
         console.line("The service is not installed.")
     lock = common.places().lock
     if is_held(lock):
-        console.line(f"A daemon still runs: process {holder(lock) or 'unknown'}.")
+        console.line(f"A daemon is still running: process {holder(lock) or 'unknown'}.")
     return 0
 
 
@@ -138,7 +135,7 @@ def start(arguments: argparse.Namespace) -> int:
     _refuse_a_second(state)
     if not state.running:
         manager.start()
-    console.line("It runs already." if state.running else "Started.")
+    console.line("The service is already running." if state.running else "Started the service.")
     return 0
 
 
@@ -148,14 +145,16 @@ def stop(arguments: argparse.Namespace) -> int:
     manager = the_manager()
     state = _installed(manager)
     manager.stop()  # also where it does not run: it may be about to be started again
-    console.line("Stopped." if state.running else "It was not running.")
+    console.line("Stopped the service." if state.running else "The service was not running.")
     return 0
 
 
 def _installed(manager: ServiceManager) -> ServiceState:
     state = manager.state()
     if not state.installed:
-        raise SkilldError("There is no service", f"{state.file} is not there", "Install it: skilld service install")
+        raise SkilldError(
+            "The service is not installed", f"{state.file} does not exist", "Install it: skilld service install"
+        )
     return state
 
 
@@ -168,15 +167,17 @@ def status(arguments: argparse.Namespace) -> int:
         console.line("The service is not installed. Install it: skilld service install")
         return 0
     running = console.paint("running", "green") if state.running else "not running"
-    again = f", started again {counted(state.restarts, 'time')}" if state.restarts else ""
+    again = f", restarted {counted(state.restarts, 'time')}" if state.restarts else ""
     console.line(f"{running}: {console.plain(state.state)}{again}")
     if state.says:
         console.line(f"it says: {console.plain(state.says)}")
     console.line(f"{state.manager}: {console.plain(str(state.file))}")
     if not state.enabled:
-        console.line("It does not start by itself. To have it do so: skilld service install")
+        console.line("It does not start when you log in. Fix it: skilld service install")
     if not Path(state.program).exists():
-        console.line(f"It starts {console.plain(state.program)}, which is gone. Mend it: skilld service install")
+        console.line(
+            f"It starts {console.plain(state.program)}, which no longer exists. Fix it: skilld service install"
+        )
     if state.linger is False:
         console.line(_LINGER)
     return 0

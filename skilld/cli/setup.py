@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
 
 # A day of 100 human turns in 8 sessions, 5 of them with a skill, as benchmarks/prompt.py counts it.
-A_DAY = "about 30 questions and 140,000 tokens on a day of 100 messages"
-_WHAT = "the skill in use, your instruction files and the last messages, without secrets"
+A_DAY = "about 30 calls and 140,000 tokens for 100 messages a day"
+_WHAT = "the skill in use, your instruction files and your last messages, with secrets removed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Offer:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "setup", run, "choose who judges what you say: your agents, a model, or rules alone")
+    parser = common.verb(verbs, "setup", run, "choose who judges what you say: your agents, a model or rules")
     parser.add_argument(
-        "model", metavar="MODEL", nargs="?", help="agent, offline, auto or a model's name: choose it without asking"
+        "model", metavar="MODEL", nargs="?", help="agent, offline, auto, or the name of a model; skips the question"
     )
-    parser.add_argument("--json", action="store_true", help="one JSON document on standard output; nothing is asked")
+    parser.add_argument("--json", action="store_true", help="print the choices as one JSON document; ask nothing")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -61,7 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
     _show(found)
     if not sys.stdin.isatty():
         names = " | ".join(one.model for one in found)
-        sys.stderr.write(f"skilld: There is no terminal to ask you on. Type: skilld setup {names}\n")
+        sys.stderr.write(f"skilld: setup needs a terminal to ask you. Without one: skilld setup {names}\n")
         return Exit.USAGE
     return 0 if _ask(found, file) else Exit.FAILURE
 
@@ -91,23 +91,23 @@ def offers(environment: Mapping[str, str]) -> list[Offer]:
 
     found = []
     if here := [client.title for client in CLIENTS.values() if find(client.program, environment)]:
-        title = f"each session is judged by the agent you had it with ({', '.join(here)} here)"
-        sends = f"{_WHAT}, to that agent alone, through its own login"
-        found.append(Offer(AGENT, title, sends, f"counts towards your plan or credit there: {A_DAY}"))
+        title = f"each agent judges its own sessions (found: {', '.join(here)})"
+        sends = f"{_WHAT}, to that agent only, using its own login"
+        found.append(Offer(AGENT, title, sends, f"your plan or credit with that agent, {A_DAY}"))
     if local := local_ollama(0, environment):
         title = f"your local Ollama, {console.plain(local.model.partition('/')[2])}"
-        found.append(Offer("auto", title, "nothing leaves this machine", "no money; this machine does the work"))
+        found.append(Offer("auto", title, "nothing leaves this machine", "no money, only this machine's time"))
     for variable, model in PROVIDERS.items():
         if environment.get(variable):
             provider = model.partition("/")[0]
             sends, costs = f"{_WHAT}, to {provider}", f"a few cents a day: {A_DAY}"
             found.append(Offer(model, f"a small model of {provider}, with your {variable}", sends, costs))
-    title = 'rules alone, which hear only explicit words ("from now on, ...")'
+    title = 'no model: notice only explicit wording ("from now on, ...")'
     return [*found, Offer(OFFLINE, title, "nothing", "nothing")]
 
 
 def _show(found: Sequence[Offer]) -> None:
-    console.line("Who should judge which of the things you tell your agents are worth remembering?")
+    console.line("Who should decide which of the things you tell your agents are worth remembering?")
     for letter, one in zip(string.ascii_lowercase, found, strict=False):
         console.line()
         console.line(f"  {letter}  {one.model}: {one.title}")
@@ -120,13 +120,13 @@ def _ask(found: Sequence[Offer], file: Path) -> bool:
     """Take a letter, or a name; Enter takes the first. Whether there was an answer."""
     by_answer = {letter: one.model for letter, one in zip(string.ascii_lowercase, found, strict=False)}
     by_answer |= {one.model: one.model for one in found} | {"": found[0].model}
-    while (said := terminal.ask(f"Type a letter, or Enter for {found[0].model}: ")) is not None:
+    while (said := terminal.ask(f"Type a letter, or press Enter for {found[0].model}: ")) is not None:
         if model := by_answer.get(said.strip().lower()):
             _remember(file, model)
             return True
-        console.line(f"There is no {console.plain(said)!r} here.")
+        console.line(f"{console.plain(said)!r} is not one of the choices.")
     console.line()
-    console.line("Nothing was chosen. Whenever you like: skilld setup")
+    console.line("You chose nothing. To choose later: skilld setup")
     return False
 
 
@@ -139,9 +139,9 @@ def _remember(file: Path, model: str, *, quiet: bool = False) -> None:
 
         common.store().meta.delete(JUDGES_AWAY)
     if not quiet:
-        console.line(f"{console.plain(model)} is set in {console.plain(str(file))}. Change it any time: skilld setup")
+        console.line(f"Set model to {console.plain(model)} in {console.plain(str(file))}. To change it: skilld setup")
 
 
 def _mind_variable(settings: Settings, model: str) -> None:
     if settings.model != model:
-        console.line(f"But SKILLD_MODEL says {console.plain(settings.model)}, which counts for what this shell starts.")
+        console.line(f"SKILLD_MODEL overrides it in this shell: {console.plain(settings.model)}.")

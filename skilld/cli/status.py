@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from skilld import console
 from skilld.cli import common
+from skilld.errors import Exit
 from skilld.git.staging_branch import STAGING_BRANCH
 from skilld.text import counted
 
@@ -22,17 +23,57 @@ _A_WEEK = 7 * 86400.0
 
 def add(verbs: common.Verbs) -> None:
     """Add the verbs."""
-    common.verb(verbs, "status", run, "what is watched, what waits for you, what it cost", listing=True)
-    common.verb(verbs, "cost", run_cost, "calls, tokens and money per day, model and skill; the budget", listing=True)
+    parser = common.verb(
+        verbs, "status", run, "show what is watched, what is waiting for you, and today's cost", listing=True
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="for scripts: list only what needs you; exit 4 if no daemon is running, 1 if something needs you, else 0",
+    )
+    common.verb(verbs, "cost", run_cost, "show model calls, tokens and dollars per day, and the budget", listing=True)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the verb."""
+    """Run the verb. Returns 0, with --check also 1 or 4."""
     shown = collect()
+    if not arguments.check:
+        if arguments.json:
+            return common.write_json(shown)
+        _print(shown)
+        return 0
+    code = Exit.NOT_RUNNING
+    needs = [{"what": "daemon", "detail": "not running", "remedy": "skilld run"}]
+    if shown["running"]:
+        needs = _needs(shown)
+        code = Exit.FAILURE if needs else Exit.OK
     if arguments.json:
-        return common.write_json(shown)
-    _print(shown)
-    return 0
+        common.write_json(shown | {"needs": needs})
+        return code
+    for one in needs:
+        remedy = f" -> {one['remedy']}" if one["remedy"] else ""
+        console.line(console.plain(f"{one['what']}: {one['detail']}{remedy}"))
+    if not needs:
+        console.line("Nothing needs you.")
+    return code
+
+
+def _needs(shown: dict[str, Any]) -> list[dict[str, str]]:
+    """Return what only the person can settle: open proposals, back-ends that are away, checks of the doctor that fail.
+
+    What settles by itself (a spent budget, a batch that is retried) or was chosen (a pause) is not among it.
+    """
+    from skilld.cli.doctor import collect as examine
+
+    needs = []
+    if number := shown["proposals"]["open"]:
+        needs.append({"what": "proposals", "detail": f"{number} open", "remedy": "skilld review"})
+    needs += [
+        {"what": f"back-end {one['agent']}", "detail": one["why"], "remedy": one["remedy"]}
+        for one in shown["backend"]["agents"]
+    ]
+    failed = [check for check in examine(ask=False)[0] if check.verdict == "fail"]
+    return needs + [{"what": one.name, "detail": one.detail, "remedy": one.remedy} for one in failed]
 
 
 def collect() -> dict[str, Any]:
@@ -124,21 +165,23 @@ def _print(shown: dict[str, Any]) -> None:
         console.line(f"          {found}")
     _print_agents(shown["agents"], now)
     if waiting := shown["turns"]["waiting"]:
-        console.line(f"turns     {waiting} waiting: for more of their session, or for it to be over")
+        console.line(f"turns     {waiting} waiting until their session has more or ends")
     batches = shown["batches"]
     console.line(f"batches   {batches['pending']} waiting, {batches['done']} done, {batches['parked']} parked")
     for parked in shown["parked"]:
-        console.line(f"          parked {parked['id']}: {console.plain(parked['detail'] or '')}; again: skilld retry")
+        console.line(
+            f"          parked {parked['id']}: {console.plain(parked['detail'] or '')}; try again: skilld retry"
+        )
     _print_proposals(shown)
     spent = shown["spend_today"]
     console.line(f"today     {counted(spent['calls'], 'model call')}, {spent['tokens']} tokens, ${spent['usd']:.4f}")
     if why := shown["budget"]["spent"]:
-        console.line(console.paint(f"budget    spent: {why}; what is due waits until tomorrow", "yellow"))
+        console.line(console.paint(f"budget    spent: {why}; the rest waits until tomorrow", "yellow"))
     _print_daemon(shown["daemon"] or {}, shown["dead"])
     if shown["notices"]:
         console.line(f"notices   {console.plain(shown['notices'])}")
     if shown["snoozed_until"]:
-        console.line(f"notices   none until {shown['snoozed_until']} (skilld snooze off)")
+        console.line(f"notices   off until {shown['snoozed_until']} (turn on: skilld snooze off)")
     if rebuilt := shown["rebuilt"]:
         when = ago(seconds(rebuilt["at"]), now)
         console.line(f"database  rebuilt {when} from {rebuilt['from']}: {console.plain(rebuilt['why'])}")
@@ -154,15 +197,15 @@ def _print_proposals(shown: dict[str, Any]) -> None:
     states = shown["proposals"]
     console.line(
         f"proposals {states['open']} open, {states['accepted']} accepted, {states['rejected']} rejected, "
-        f"{states['reverted']} reverted; {counted(shown['learnings'], 'learning')} kept"
+        f"{states['reverted']} reverted; {counted(shown['learnings'], 'learning')}"
     )
     for item in shown["dropped"]:
         left = counted(item["hours"], "hour")
-        ways = f"`skilld reject {item['id']}` now, or `skilld restore {item['id']}` to have it back"
+        ways = f"skilld restore {item['id']} brings it back, skilld reject {item['id']} drops it now"
         console.line(console.paint(f"          {item['id']} dropped, final in {left}: {ways}", "yellow"))
     for repo, warning in shown["rests_on"].items():
         console.line(console.paint(f"          {console.plain(repo)}: {STAGING_BRANCH} {warning}", "yellow"))
-        console.line("          do not merge it; skilld accept takes single proposals into any branch")
+        console.line("          Do not merge it: use skilld accept, which works on any branch.")
     for unrated in shown["unrated"][:1]:
         skill, session = console.plain(unrated["skill"]), console.plain(unrated["session_id"])
         said = f"skilld feedback {skill} --helpful | --unhelpful --session {session}"
@@ -185,22 +228,20 @@ def _print_agents(agents: dict[str, Any], now: float) -> None:
     ]
     console.table(rows)
     if absent := [name for name, facts in agents.items() if not facts["files"]]:
-        console.line(f"no file   {', '.join(absent)}")
+        console.line(f"no files  {', '.join(absent)}")
 
 
 def _print_daemon(said: dict[str, Any], dead: str) -> None:
     """Print why nothing is learned, where the daemon is not told of changes, and what came of changed settings."""
     if dead:
-        console.line(console.paint(f"learning  nothing could be judged for a day: {console.plain(dead)}", "yellow"))
+        console.line(console.paint(f"learning  nothing judged for a day: {console.plain(dead)}", "yellow"))
     if unwatched := said.get("unwatched"):
-        console.line(
-            f"watching  {counted(unwatched, 'folder')} beyond the kernel's limit of watches: looked at every 30 s"
-        )
+        console.line(f"watching  {counted(unwatched, 'folder')} over the kernel's watch limit, polled every 30 s")
     if overflows := said.get("overflows"):
         times = "once" if overflows == 1 else f"{overflows} times"
-        console.line(f"watching  events were lost {times}; everything was looked at instead")
+        console.line(f"watching  lost events {times} and scanned everything instead")
     for folder in said.get("silent") or ():
-        console.line(f"watching  no events come from {console.plain(folder)}: looked at every 30 s")
+        console.line(f"watching  no events from {console.plain(folder)}: polled every 30 s")
     if settings := said.get("settings"):
         console.line(console.paint(f"settings  {console.plain(settings)}", "yellow"))
     for path, why in (said.get("unreadable") or {}).items():
@@ -228,15 +269,15 @@ def run_cost(arguments: argparse.Namespace) -> int:
     ]
     console.table([tuple(console.plain(cell) for cell in row) for row in rows])
     if not rows:
-        console.line("No model was asked yet.")
+        console.line("No model calls yet.")
     budget = shown["budget"]
     console.line(
-        f"Budget a day: {budget['calls']} calls, {budget['tokens']} tokens, {_money(budget['usd'])} (0: no limit). "
-        + (f"Spent: {budget['spent']}." if budget["spent"] else "Not spent.")
+        f"Daily budget: {budget['calls']} calls, {budget['tokens']} tokens, {_money(budget['usd'])} (0: no limit). "
+        + (f"Spent today: {budget['spent']}." if budget["spent"] else "Not reached today.")
     )
     if shown["waiting"]:
-        console.line(f"{counted(shown['waiting'], 'batch waits', 'batches wait')}.")
-    console.line(f"Batches that were nothing but chatter, so that no model was asked: {shown['spared']}.")
+        console.line(f"{counted(shown['waiting'], 'batch waits', 'batches wait')} to be judged.")
+    console.line(f"{counted(shown['spared'], 'batch', 'batches')} skipped without a model call: only chatter.")
     return 0
 
 

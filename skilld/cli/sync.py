@@ -58,16 +58,27 @@ def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     from skilld.exchange.managed_block import TARGETS
 
-    about = "name this project's skills in the files its agents read: CLAUDE.md, AGENTS.md, GEMINI.md, ..."
-    for name, run, text in (("sync", sync, about), ("unsync", unsync, "take that out of the files again")):
+    about = "list this project's skills in its CLAUDE.md, AGENTS.md, ..."
+    for name, run, text in (("sync", sync, about), ("unsync", unsync, "remove that list from those files again")):
         parser = common.verb(verbs, name, run, text, listing=True)
         chosen = parser.add_mutually_exclusive_group()
-        chosen.add_argument("--agent", action="append", choices=sorted(TARGETS), default=[], help="again for another")
+        chosen.add_argument(
+            "--agent",
+            action="append",
+            choices=sorted(TARGETS),
+            metavar="AGENT",
+            default=[],
+            help=f"{', '.join(sorted(TARGETS))}; repeatable",
+        )
         chosen.add_argument("--all", action="store_true", help="every agent")
         parser.add_argument(
-            "--project", metavar="FOLDER", type=Path, default=Path(), help="the current one if not given"
+            "--project",
+            metavar="FOLDER",
+            type=Path,
+            default=Path(),
+            help="the project's folder (default: the current one)",
         )
-        parser.add_argument("--dry-run", action="store_true", help="say what would change, and change nothing")
+        parser.add_argument("--dry-run", action="store_true", help="show what would change without changing it")
         if name == "sync":
             parser.add_argument("names", metavar="SKILL", nargs="*", help="only these skills")
 

@@ -138,12 +138,10 @@ def _empty(folder: Path, kept: Collection[Path]) -> None:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(
-        verbs, "uninstall", run, "remove the service, blocks, branches, refs and all that skilld keeps"
-    )
-    parser.add_argument("--purge", action="store_true", help="your settings too")
-    parser.add_argument("--dry-run", action="store_true", help="only list what would be removed")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser = common.verb(verbs, "uninstall", run, "remove skilld's service, data, git branches and file blocks")
+    parser.add_argument("--purge", action="store_true", help="remove your settings too")
+    parser.add_argument("--dry-run", action="store_true", help="list what would be removed without removing it")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from skilld.settings import Settings
 
 SETUP = "setup"  # what the notice that asks for an answer is told under
-ASK = "skilld hears only explicit words until you choose who judges. In a terminal, run: skilld setup"
-_OFFLINE = "its sessions are judged offline, by explicit words only: "
+ASK = "skilld notices only explicit wording until you choose who judges. In a terminal, run: skilld setup"
+_OFFLINE = "its sessions are judged without a model, by explicit wording only: "
 _LOOK_AGAIN = 3600.0  # seconds after which an agent without a login is asked again
 _BACK_OFF = 60.0  # where an agent at its limit does not say when that resets; doubled each time
 _BACK_OFF_MOST = 3600.0
@@ -161,7 +161,7 @@ def stall_reason(store: Store, now: float) -> str | None:
     since = max(seconds(oldest) or now, seconds(store.batches.judged_at()) or 0.0)
     if oldest is None or now - since < _DAY or store.meta.paused(now):
         return None
-    return why or "no batch has come to its end"
+    return why or "no batch was finished"
 
 
 def new_stall(store: Store, now: float) -> str | None:

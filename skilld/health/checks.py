@@ -32,8 +32,8 @@ def agents(found: Sequence[Agent], now: float) -> list[Check]:
     nobody = Check(
         "agents",
         Verdict.FAIL,
-        "no folder with sessions of a coding agent is here",
-        f"Use one ({titles}), or say where its folder is: skilld config set roots.{found[0].name} FOLDER",
+        "found no sessions of any coding agent",
+        f"Use one ({titles}), or set its folder: skilld config set roots.{found[0].name} FOLDER",
     )
     return [nobody, *checks]
 
@@ -43,20 +43,20 @@ def _agent(agent: Agent, now: float) -> Check:
     places = ", ".join(map(str, agent.folders))
     if agent.unreadable:
         folder = agent.unreadable[0]
-        return Check(name, Verdict.FAIL, f"{folder} cannot be read", f"chmod u+rx {in_shell(folder)}")
+        return Check(name, Verdict.FAIL, f"cannot read {folder}", f"chmod u+rx {in_shell(folder)}")
     if not agent.there and agent.chosen:
-        remedy = f"Correct {agent.chosen}, or do without it."
-        return Check(name, Verdict.FAIL, f"{agent.chosen} leads to {places}, which is not there", remedy)
+        remedy = f"Correct {agent.chosen}, or remove it."
+        return Check(name, Verdict.FAIL, f"{agent.chosen} points to {places}, which does not exist", remedy)
     if not agent.there:
-        return Check(name, Verdict.SKIP, f"not here; watched for: {places}")
+        return Check(name, Verdict.SKIP, f"not installed; skilld watches for {places}")
     if not agent.files:
-        return Check(name, Verdict.WARN, f"no session yet in {places}")
+        return Check(name, Verdict.WARN, f"no sessions yet in {places}")
     if agent.turns + agent.malformed and agent.malformed > _STRANGE * (agent.turns + agent.malformed):
         unread = counted(agent.malformed, "line")
-        detail = f"{unread} could not be read, {agent.turns} turns could; checked with {agent.verified}"
-        return Check(name, Verdict.WARN, detail, "See what is read: skilld inspect FILE")
+        detail = f"{unread} unreadable, {counted(agent.turns, 'turn')} read; skilld was tested with {agent.verified}"
+        return Check(name, Verdict.WARN, detail, "See what skilld reads: skilld inspect FILE")
     number = counted(agent.files, "session file")
-    return Check(name, Verdict.OK, f"{number}, the last event {ago(agent.newest, now)}")
+    return Check(name, Verdict.OK, f"{number}, last activity {ago(agent.newest, now)}")
 
 
 def daemon(facts: Daemon, service: Service, now: float) -> list[Check]:
@@ -67,86 +67,86 @@ def daemon(facts: Daemon, service: Service, now: float) -> list[Check]:
 def _running(facts: Daemon, service: Service, now: float) -> Check:
     if not facts.running:
         remedy = (
-            "skilld service start" if service.installed else "skilld service install (or in a terminal: skilld run)"
+            "skilld service start" if service.installed else "skilld service install (or, in a terminal: skilld run)"
         )
-        return Check("daemon", Verdict.FAIL, "it does not run", remedy)
-    again = "skilld service stop, then skilld service start" if service.running else "End it, then: skilld run"
+        return Check("daemon", Verdict.FAIL, "not running", remedy)
+    again = "skilld service stop && skilld service start" if service.running else "Stop it, then: skilld run"
     if facts.seen_at is not None and now - facts.seen_at > _SILENT:
-        return Check("daemon", Verdict.FAIL, f"it hangs: it last said something {ago(facts.seen_at, now)}", again)
+        return Check("daemon", Verdict.FAIL, f"not responding since {ago(facts.seen_at, now)}", again)
     said = facts.said or {}
     if said and said.get("version") != facts.version:
-        detail = f"it is version {said.get('version')}, and {facts.version} is installed"
+        detail = f"running version {said.get('version')}, but {facts.version} is installed"
         return Check("daemon", Verdict.WARN, detail, again)
     if unwatched := said.get("unwatched"):
         return Check(
-            "daemon", Verdict.WARN, f"it polls {counted(unwatched, 'folder')} that the kernel lets it not watch"
+            "daemon", Verdict.WARN, f"running, but polling {counted(unwatched, 'folder')} over the kernel's watch limit"
         )
-    return Check("daemon", Verdict.OK, f"it runs, version {facts.version}")
+    return Check("daemon", Verdict.OK, f"running, version {facts.version}")
 
 
 def _pause(facts: Daemon) -> Check:
     if facts.paused_until:
-        return Check("pause", Verdict.WARN, f"skilld is paused: {facts.paused_until}", "skilld resume")
-    return Check("pause", Verdict.OK, "it is not paused")
+        return Check("pause", Verdict.WARN, f"paused {facts.paused_until}", "skilld resume")
+    return Check("pause", Verdict.OK, "not paused")
 
 
 def _batches(facts: Daemon) -> Check:
     if facts.parked:
-        detail = f"{len(facts.parked)} parked; the last: {facts.parked[-1]}"
-        return Check("batches", Verdict.FAIL, detail, "Mend the cause, then: skilld retry")
-    last = f"; the last error: {facts.last_error}" if facts.last_error else ""
-    return Check("batches", Verdict.OK, f"none was given up{last}")
+        detail = f"{len(facts.parked)} parked after failing; the last one: {facts.parked[-1]}"
+        return Check("batches", Verdict.FAIL, detail, "Fix the cause, then: skilld retry")
+    last = f"; last error: {facts.last_error}" if facts.last_error else ""
+    return Check("batches", Verdict.OK, f"none parked{last}")
 
 
 def _stale(facts: Daemon) -> Check:
     if not facts.stale:
-        return Check("proposals", Verdict.OK, "none waits to be made anew")
+        return Check("proposals", Verdict.OK, "none out of date")
     more = f"; {len(facts.stale) - 1} more" if len(facts.stale) > 1 else ""
-    return Check("proposals", Verdict.WARN, f"{facts.stale[0]}{more}", "See them: skilld proposals --state stale")
+    return Check("proposals", Verdict.WARN, f"{facts.stale[0]}{more}", "List them: skilld proposals --state stale")
 
 
 def service(facts: Service) -> Check:
     """Return the check of the service: the first of these that holds."""
     state = facts.state or "stopped"
     rules = (
-        (not facts.installed, Verdict.SKIP, "not installed; to have it always: skilld service install", ""),
+        (not facts.installed, Verdict.SKIP, "not installed; to run skilld at every login: skilld service install", ""),
         (
             not facts.program_there,
             Verdict.FAIL,
-            f"it starts {facts.program}, which is gone",
+            f"starts {facts.program}, which no longer exists",
             "skilld service install",
         ),
         (state == "unknown", Verdict.WARN, f"{facts.manager} does not answer: {facts.says}", ""),
-        (not facts.running and state.startswith("failed"), Verdict.FAIL, f"it {state}", "See why: skilld logs"),
+        (not facts.running and state.startswith("failed"), Verdict.FAIL, state, "Find out why: skilld logs"),
         (
             facts.restarts > _MAX_RESTARTS,
             Verdict.WARN,
-            f"it was started again {facts.restarts} times",
-            "See why: skilld logs",
+            f"restarted {facts.restarts} times",
+            "Find out why: skilld logs",
         ),
-        (not facts.running, Verdict.WARN, f"it is {state}", "skilld service start"),
+        (not facts.running, Verdict.WARN, state, "skilld service start"),
         (
             bool(facts.misses),
             Verdict.WARN,
-            f"it runs without {', '.join(facts.misses)}, which this shell has",
+            f"runs without {', '.join(facts.misses)}, which your shell sets",
             "skilld service install --environment keep",
         ),
-        (not facts.enabled, Verdict.WARN, "it does not start by itself", "skilld service install"),
-        (True, Verdict.OK, f"{facts.manager} runs it", ""),
+        (not facts.enabled, Verdict.WARN, "does not start when you log in", "skilld service install"),
+        (True, Verdict.OK, f"running under {facts.manager}", ""),
     )
     return next(Check("service", verdict, detail, remedy) for holds, verdict, detail, remedy in rules if holds)
 
 
 # Checks of what judges and tells: the back-end, the budget, notices. Pure.
 
-_ASK = "To have it asked: skilld doctor --ask"
+_ASK = "To test it: skilld doctor --ask"
 
 
 def back_end(model: Model | None) -> Check:
     """Return the check of the back-end; None where the settings are not understood."""
     name = "back-end"
     if model is None:
-        return Check(name, Verdict.SKIP, "the settings are not understood")
+        return Check(name, Verdict.SKIP, "unknown until the settings are valid")
     if model.lacks is not None:
         return Check(name, Verdict.FAIL, f"{model.name}: {model.lacks.what}", model.lacks.remedy)
     if isinstance(model.answer, Trouble):
@@ -160,26 +160,26 @@ def back_end(model: Model | None) -> Check:
     if model.name == OFFLINE:
         return Check(name, Verdict.OK, shown, model.found[0] if model.found else "")
     if model.answer is None:
-        return Check(name, Verdict.OK, f"{shown}; it was not asked", _ASK)
-    return Check(name, Verdict.OK, f"{shown}; asked just now, it answered{model.answer}")
+        return Check(name, Verdict.OK, f"{shown}; not tested", _ASK)
+    return Check(name, Verdict.OK, f"{shown}; it answered a test question{model.answer}")
 
 
 def budget(spent: str | None) -> Check:
     """Return the check of the budget; `spent` says which limit was reached."""
     if spent:
         return Check(
-            "budget", Verdict.WARN, f"it is spent: {spent}; what is due waits", "skilld config set budget.calls NUMBER"
+            "budget", Verdict.WARN, f"spent for today: {spent}; the rest waits", "skilld config set budget.calls NUMBER"
         )
-    return Check("budget", Verdict.OK, "something is left of it today")
+    return Check("budget", Verdict.OK, "not spent today")
 
 
 def notices(why_not: str | None) -> Check:
     """Return the check of desktop notices: None where none are wanted, else why none can be shown."""
     if why_not is None:
-        return Check("notices", Verdict.SKIP, "none are wanted")
+        return Check("notices", Verdict.SKIP, "turned off")
     if why_not:
-        return Check("notices", Verdict.WARN, why_not, "What waits is shown by: skilld status")
-    return Check("notices", Verdict.OK, "nothing stands in their way")
+        return Check("notices", Verdict.WARN, why_not, "See what is waiting: skilld status")
+    return Check("notices", Verdict.OK, "on")
 
 
 # Checks of the machine and of our own files on it. Pure.
@@ -194,8 +194,8 @@ _SKEW = 120.0
 def machine(facts: Machine, seen_at: float | None, newest: float | None) -> list[Check]:
     """Return all checks of the machine. `seen_at` is when the daemon last said something, `newest` when a file grew."""
     return [
-        _trouble("settings", facts.settings, "they are understood"),
-        _trouble("permissions", facts.permissions, "what skilld keeps is yours alone"),
+        _trouble("settings", facts.settings, "valid"),
+        _trouble("permissions", facts.permissions, "only you can read skilld's files"),
         _database(facts.store, facts.rebuilt),
         _git(facts.git),
         _clock(facts.now, seen_at, newest),
@@ -213,7 +213,7 @@ def _trouble(name: str, trouble: Trouble | None, fine: str) -> Check:
 def _database(trouble: Trouble | None, rebuilt: str) -> Check:
     if trouble is None and rebuilt:
         return Check("database", Verdict.WARN, rebuilt)
-    return _trouble("database", trouble, "it is sound")
+    return _trouble("database", trouble, "intact")
 
 
 def _git(found: str | Trouble) -> Check:
@@ -221,31 +221,43 @@ def _git(found: str | Trouble) -> Check:
         return Check("git", Verdict.FAIL, found.what, found.remedy)
     version = _VERSION.search(found)
     if version is None:
-        return Check("git", Verdict.WARN, f"its version is not told: {found}")
+        return Check("git", Verdict.WARN, f"unknown version: {found}")
     if (int(version[1]), int(version[2])) < OLDEST_GIT:
         wanted = ".".join(map(str, OLDEST_GIT))
-        return Check("git", Verdict.FAIL, f"it is {version[0]}, older than {wanted}", f"Install git {wanted} or newer.")
+        return Check(
+            "git",
+            Verdict.FAIL,
+            f"{version[0]} is too old, {wanted} or newer is required",
+            f"Install git {wanted} or newer.",
+        )
     return Check("git", Verdict.OK, found.strip())
 
 
 def _clock(now: float, seen_at: float | None, newest: float | None) -> Check:
     if now < _WRITTEN:
-        return Check("clock", Verdict.FAIL, "it is set to a time before this skilld was made", "Set the clock.")
-    later = {"the daemon last wrote": seen_at, "a transcript last grew": newest}
+        return Check(
+            "clock", Verdict.FAIL, "set to a date before this version of skilld was released", "Set the clock."
+        )
+    later = {"the daemon": seen_at, "a transcript": newest}
     for what, at in later.items():
         if at is not None and at > now + _SKEW:
             minutes = round((at - now) / 60)
-            return Check("clock", Verdict.WARN, f"{what} {minutes} minutes from now: it was set back", "Set the clock.")
-    return Check("clock", Verdict.OK, "it agrees with what was written before")
+            return Check(
+                "clock",
+                Verdict.WARN,
+                f"set back: {what} was last written {minutes} minutes in the future",
+                "Set the clock.",
+            )
+    return Check("clock", Verdict.OK, "correct, as far as file times tell")
 
 
 def _disk(disks: Sequence[Disk]) -> Check:
     if not disks:
-        return Check("disk", Verdict.SKIP, "the free space cannot be told")
+        return Check("disk", Verdict.SKIP, "free space unknown")
     least = min(disks, key=lambda disk: disk.free)
     shown = f"{least.free >> 20} MB free at {least.folder}, where skilld writes {least.what}"
     if least.free < _MIN_FREE:
-        remedy = "Free some space there. Nothing is lost: what could not be written is tried again."
+        remedy = "Free some space there. Nothing is lost: skilld tries again."
         return Check("disk", Verdict.FAIL, shown, remedy)
     return Check("disk", Verdict.OK, shown)
 
@@ -253,16 +265,16 @@ def _disk(disks: Sequence[Disk]) -> Check:
 def _watches(facts: Machine) -> Check:
     if facts.remote:
         places = ", ".join(map(str, facts.remote))
-        return Check("watches", Verdict.WARN, f"on a network file system nothing tells of changes: {places} is polled")
+        return Check("watches", Verdict.WARN, f"polling {places}: a network file system reports no changes")
     if facts.watch_limit is None:
         return Check("watches", Verdict.OK, counted(facts.folders, "folder"))
-    shown = f"{counted(facts.folders, 'folder')}, of {facts.watch_limit} that the kernel allows"
+    shown = f"{counted(facts.folders, 'folder')} of the {facts.watch_limit} that the kernel allows"
     if facts.folders > facts.watch_limit:
         more = max(524288, 2 * facts.folders)
         return Check(
             "watches",
             Verdict.WARN,
-            f"{shown}: the rest is polled every half minute",
+            f"{shown}; the rest are polled every 30 s",
             f"sudo sysctl fs.inotify.max_user_watches={more}",
         )
     return Check("watches", Verdict.OK, shown)
@@ -270,7 +282,7 @@ def _watches(facts: Machine) -> Check:
 
 # Why nothing was proposed so far: the turns counted down from seen to proposed. Pure.
 
-_LOOK_BACK = "to read what was said in the last week: skilld run --once --backfill 7"
+_LOOK_BACK = "to read the last 7 days: skilld run --once --backfill 7"
 _MAX_REASONS = 3  # reasons of refusals
 
 
@@ -279,24 +291,24 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
     if counts.proposals:
         return []
     if not counts.turns:
-        before = f"{counts.files} session files were there before skilld and count from their end on; " * bool(
+        before = f"{counted(counts.files, 'session file')} existed before, of which only new turns count; " * bool(
             counts.files
         )
-        return [f"0 turns seen since skilld first ran; {before}{_LOOK_BACK}"]
+        return [f"0 turns since skilld first ran; {before}{_LOOK_BACK}"]
     seen = f"{counted(counts.turns, 'turn')} seen, {counts.with_skill} with a skill in use"
-    reasons = [f"{seen}; {counts.learnings} kept as learnings"]
-    reasons += ["what was lasting and has no place yet is kept: skilld learnings"] * bool(counts.learnings)
+    reasons = [f"{seen}; {counted(counts.learnings, 'learning')} kept"]
+    reasons += ["lasting things you said that fit no file yet are listed by: skilld learnings"] * bool(counts.learnings)
     reasons += [check.detail for check in repeats(counts.said)]
     if counts.chatter:
-        reasons.append(f"{counted(counts.chatter, 'turn')} held nothing that might last, by cheap rules")
+        reasons.append(f"{counted(counts.chatter, 'turn')} skipped as chatter")
     if counts.waiting:
         full = counted(counts.batch_turns, "turn")
-        rule = f"a batch is {full}, or what is there after {counts.idle_minutes:g} idle minutes"
+        rule = f"a batch is {full}, or fewer after {counts.idle_minutes:g} minutes of silence"
         reasons.append(f"{counted(counts.waiting, 'turn')} waiting: {rule}")
     if counts.pending:
         reasons.append(f"{counted(counts.pending, 'batch', 'batches')} waiting to be judged")
     if counts.parked:
-        reasons.append(f"{counted(counts.parked, 'batch', 'batches')} given up after several tries: skilld status")
+        reasons.append(f"{counted(counts.parked, 'batch', 'batches')} parked after several tries: skilld status")
     if done := ", ".join(f"{number} {outcome}" for outcome, number in sorted(counts.outcomes.items())):
         reasons.append(f"batches judged: {done}")
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
@@ -311,7 +323,9 @@ def repeats(said: Sequence[str]) -> list[Check]:
     if not said:
         return []
     shown = [f"{place}, {counted(times, 'time')}" for place, times in list(Counter(said).items())[:_MAX_REASONS]]
-    return [Check("repeats", Verdict.OK, f"you said it again: {'; '.join(shown)}", "skilld proposals --state said")]
+    return [
+        Check("repeats", Verdict.OK, f"rules you had to repeat: {'; '.join(shown)}", "skilld proposals --state said")
+    ]
 
 
 # Checks of what keeps batches from being judged, or proposals from being written. Pure.
@@ -323,7 +337,7 @@ _NAMES = {
     Cause.ANSWER: "answer",
 }
 _PLURAL = {"transcript": "transcripts", "repository": "repositories", "skill": "skills", "answer": "answers"}
-_AGAIN = "at once: skilld retry"
+_AGAIN = "to retry now: skilld retry"
 # What a skill's file may be told of (skilld.skills.find), and what to do about it.
 _SKILL_REMEDIES = {
     "read-only": "chmod u+w {place}",
@@ -338,18 +352,16 @@ def loaded(found: Sequence[Context]) -> list[Check]:
     checks = []
     for one in found:
         told = [f"{s.path}: {s.why}{f' ({s.by})' if s.by else ''}" for s in one.surprises]
-        told += [
-            f"{twice.other}: {twice.size} characters stand in {twice.path} too" for twice in loaded_twice(one.files)
-        ]
+        told += [f"{twice.other} repeats {twice.size} characters of {twice.path}" for twice in loaded_twice(one.files)]
         told += [
             f"{against.path}:{against.line} says the opposite of {against.other}:{against.other_line}"
             for against in contradictions(one.files)
         ]
         if told:
             more = f"; and {len(told) - 1} more" if told[1:] else ""
-            remedy = f"See all of it: skilld context --agent {one.agent}"
+            remedy = f"See everything it loads: skilld context --agent {one.agent}"
             checks.append(Check(f"context {one.agent}", Verdict.WARN, told[0] + more, remedy))
-    return checks or [Check("context", Verdict.OK, "agents load what is written for them in this folder")]
+    return checks or [Check("context", Verdict.OK, "agents load what you would expect in this folder")]
 
 
 def opposed(found: Sequence[str]) -> list[Check]:
@@ -357,7 +369,7 @@ def opposed(found: Sequence[str]) -> list[Check]:
     if not found:
         return []
     more = f"; and {len(found) - 1} more" if found[1:] else ""
-    remedy = f"See what becomes of it: skilld show {found[0].partition(':')[0]}"
+    remedy = f"See the proposal: skilld show {found[0].partition(':')[0]}"
     return [Check("contradictions", Verdict.WARN, found[0] + more, remedy)]
 
 
@@ -374,8 +386,8 @@ def apart(found: Sequence[Context]) -> list[Check]:
     if len(files) < 2 or frozenset.intersection(*map(frozenset, files.values())):  # noqa: PLR2004 - two read apart
         return []
     told = "; ".join(f"{agent} loads {', '.join(sorted(map(_name, reals)))}" for agent, reals in files.items())
-    remedy = "Let one file hold it all: a CLAUDE.md of the line `@AGENTS.md`, or a link to it"
-    return [Check("instructions", Verdict.WARN, f"no file is loaded by all agents here: {told}", remedy)]
+    remedy = "Import one from the other, such as: echo @AGENTS.md >> CLAUDE.md"
+    return [Check("instructions", Verdict.WARN, f"no file reaches all agents here: {told}", remedy)]
 
 
 def _name(path: str) -> str:
@@ -388,7 +400,7 @@ def blocked(found: Sequence[Blocked]) -> list[Check]:
     for cause, name in _NAMES.items():
         mine = [one for one in found if one.cause == cause]
         if not mine:
-            checks.append(Check(_PLURAL[name], Verdict.OK, "none keeps skilld from its work"))
+            checks.append(Check(_PLURAL[name], Verdict.OK, "none blocked"))
         for number, one in enumerate(mine, 1):
             title = _PLURAL[name] if len(mine) == 1 else f"{name} {number}"
             checks.append(Check(title, Verdict.WARN, _detail(one), _remedy(one)))
@@ -398,20 +410,24 @@ def blocked(found: Sequence[Blocked]) -> list[Check]:
 def _detail(one: Blocked) -> str:
     told = one.detail if one.place in one.detail else f"{one.place}: {one.detail}"
     waiting = counted(one.batches, "batch", "batches")
-    state = f"{waiting} waiting for it" if one.waits else f"{waiting} held up by it"
+    state = f"{waiting} waiting for it" if one.waits else f"{waiting} blocked by it"
     if one.cause == Cause.TRANSCRIPT and not one.waits:
-        state = f"{waiting} given up after a day"
+        state = f"{waiting} abandoned after a day"
     return f"{told}; {state}; {counted(one.kept, 'learning')} kept"
 
 
 def _remedy(one: Blocked) -> str:
     if one.cause == Cause.TRANSCRIPT:
-        return f"Put it back; it is tried again by itself, {_AGAIN}" if one.waits else "Put it back, then: skilld retry"
+        return (
+            f"Restore the file; skilld retries by itself, or {_AGAIN}"
+            if one.waits
+            else "Restore the file, then: skilld retry"
+        )
     if one.cause == Cause.ANSWER:
-        return "To have the model asked again: skilld retry"
+        return "To ask the model again: skilld retry"
     if one.remedy:
         return one.remedy
     for words, remedy in _SKILL_REMEDIES.items() if one.cause == Cause.SKILL else ():
         if words in one.detail:
             return remedy.format(place=in_shell(Path(one.place)))
-    return f"Remove the cause. It is looked at again by itself; {_AGAIN}"
+    return f"Fix the cause; skilld retries by itself, or {_AGAIN}"

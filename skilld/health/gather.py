@@ -127,7 +127,7 @@ def rebuilt(store: Store | None, now: float) -> str:
     known = store.meta.get(REBUILT) if store is not None else None
     if not known or now - (seconds(known["at"]) or 0.0) > _RECENT_SECONDS:
         return ""
-    return f"it was rebuilt from {known['from']} at {known['at']}: {known['why']}"
+    return f"rebuilt from {known['from']} at {known['at']}: {known['why']}"
 
 
 def _permissions(places: Places) -> Trouble | None:
@@ -136,7 +136,7 @@ def _permissions(places: Places) -> Trouble | None:
             check_private(places)
         for path in (places.state, places.config, places.data):
             if path.exists() and not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-                return Trouble(f"{path} cannot be used", f"chmod u+rwx {in_shell(path)}")
+                return Trouble(f"no access to {path}", f"chmod u+rwx {in_shell(path)}")
     except SkilldError as error:
         return Trouble(str(error), error.remedy)
     except OSError as error:
@@ -156,7 +156,7 @@ def _git() -> str | Trouble:
 
 def _disks(places: Places, repositories: Sequence[Path]) -> tuple[Disk, ...]:
     """Return the disks that are written to, each once; those that cannot be looked at are left out."""
-    written = [(places.state, "its state"), (places.data, "repositories of its own")]
+    written = [(places.state, "its state"), (places.data, "its own repositories")]
     git_folders = [folder for folder in map(_git_folder, repositories) if folder is not None]
     found: dict[int, Disk] = {}
     for folder, what in (*written, *((repository, "proposals") for repository in (*repositories, *git_folders))):
@@ -192,7 +192,7 @@ def _watch_limit() -> int | None:
 
 # Facts about the back-end: which one works, what it lacks, and, where the person wants it, whether it answers.
 
-_RETRY = "Try again in a while; if it stays so: skilld config show"
+_RETRY = "Try again later. If that fails, check the settings: skilld config show"
 
 
 def model(settings: Settings, environment: Mapping[str, str], store: Store | None, now: float, *, ask: bool) -> Model:
@@ -205,7 +205,7 @@ def model(settings: Settings, environment: Mapping[str, str], store: Store | Non
     for spec in specs:
         if ask and lacks is None and spec.model != OFFLINE and not isinstance(answer, Trouble):
             spent = spent_limit(store.usage.on(day(now)), settings.budget) if store else None
-            why = f"it was not asked: the budget is spent: {spent}"
+            why = f"not tested because the budget is spent: {spent}"
             answer = Trouble(why, "skilld cost") if spent else _asked(spec, settings, environment, store, now)
     absent = lines(store, settings.model, environment, now) if store else ()
     agents = tuple((one.agent, Trouble(one.why, one.remedy)) for one in absent)
@@ -217,14 +217,14 @@ def _lacks(name: str, environment: Mapping[str, str], *, has_key: bool) -> Troub
         client, _ = chosen(name)
         if find(client.program, environment) is None:
             return Trouble(
-                f"{client.program} is not on PATH", f"Install {client.title}, or: skilld config set model auto"
+                f"{client.program} is not on PATH", f"Install {client.title}, or choose another: skilld setup"
             )
         return None
     provider = name.partition("/")[0]
     variables = [variable for variable, model in PROVIDERS.items() if model.partition("/")[0] == provider]
     if not variables or has_key or any(environment.get(variable) for variable in variables):
         return None
-    return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=..., or: skilld config set model_api_key KEY")
+    return Trouble(f"{variables[0]} is not set", f"export {variables[0]}=KEY, or: skilld config set model_api_key KEY")
 
 
 def _asked(
@@ -325,7 +325,7 @@ def gather(here: Here, now: float, *, ask: bool) -> Facts:
 def _opposed(store: Store) -> Iterator[str]:
     for proposal in store.proposals.in_states([State.OPEN]):
         for one in conflicts(proposal)[:1]:
-            yield f"{proposal.id}: {one.path}:{one.line} says otherwise"
+            yield f"{proposal.id}: {one.path}:{one.line} contradicts it"
 
 
 def _stale(store: Store) -> Iterator[str]:
@@ -388,7 +388,7 @@ def _notices(settings: Settings | None, store: Store | None, here: Here) -> str 
         return None
     if why := str((store.meta.get(NOTICES) if store else "") or ""):
         return why
-    return "" if here.platform == "darwin" or _session_bus(here.around.environment) else "there is no session bus"
+    return "" if here.platform == "darwin" or _session_bus(here.around.environment) else "no D-Bus session bus"
 
 
 def _session_bus(environment: Mapping[str, str]) -> bool:

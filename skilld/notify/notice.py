@@ -92,9 +92,9 @@ def _is_forgotten(proposals: Collection[str], past: Sequence[PastNotice], now: f
 
 WAITING = "waiting"  # the cause of a notice about what waits for a place
 REVIEW, ACCEPT, REJECT = "review", "accept", "reject"
-CANNOT_STORE = "skilld cannot write down what it does (is the disk full?). It waits and goes on by itself."
-CANNOT_JUDGE = "skilld could not judge what you said; it is kept for another try. Run: skilld status"
-SETTINGS_CHANGED = "The settings of skilld were changed. If that was not you: skilld config"
+CANNOT_STORE = "skilld cannot write to its database (disk full?). It keeps trying."
+CANNOT_JUDGE = "skilld could not judge what you said and will try again. Run: skilld status"
+SETTINGS_CHANGED = "Your skilld settings changed. If you did not change them, run: skilld config"
 _TITLES = {REVIEW: "Review", ACCEPT: "Accept", REJECT: "Reject"}
 _NAMES = 6
 _MAX_LENGTH = 200
@@ -137,15 +137,13 @@ def about_proposals(names: Sequence[str], *, skills: bool = True) -> str:
     parts = [f"{name} ({count})" if count > 1 else name for name, count in counts.items()]
     rest = f" and {len(parts) - _NAMES} other {'skills' if skills else 'files'}" if len(parts) > _NAMES else ""
     number = sum(counts.values())
-    to_look_at = f"{counted(number, 'skill update' if skills else 'update')} to look at"
+    to_look_at = f"{counted(number, 'skill update' if skills else 'update')} to review"
     return f"{to_look_at}: {', '.join(parts[:_NAMES])}{rest}. Run: skilld review"
 
 
 def about_waiting(number: int) -> str:
     """Return what a notice says about lasting things that have no file to go to yet."""
-    return (
-        f"{counted(number, 'thing')} you said {'waits' if number == 1 else 'wait'} for a place. Run: skilld learnings"
-    )
+    return f"{counted(number, 'thing')} you said {'fits' if number == 1 else 'fit'} no file yet. Run: skilld learnings"
 
 
 def about_applied(applied: Sequence[tuple[str, str]]) -> str:
@@ -162,17 +160,17 @@ def about_words(proposal: Proposal) -> str:
 
 def about_budget(why: str) -> str:
     """Return what a notice says when today's budget is spent."""
-    return f"The budget is spent: {why}. What is due waits until tomorrow. Run: skilld cost"
+    return f"Today's budget is spent: {why}. The rest waits until tomorrow. Run: skilld cost"
 
 
 def about_dead(why: str) -> str:
     """Return what a notice says when nothing could be judged for a day."""
-    return f"skilld has learned nothing for a day: {escaped(why)}. Run: skilld status"
+    return f"skilld could not judge anything for a day: {escaped(why)}. Run: skilld status"
 
 
 def about_failure(action: str, why: str) -> str:
     """Return what a notice says when a button did not do what it says."""
-    return f"{_TITLES[action]} did not work: {escaped(why)}"
+    return f"{_TITLES[action]} failed: {escaped(why)}"
 
 
 def _name(skill: str) -> str:

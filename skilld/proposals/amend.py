@@ -55,7 +55,7 @@ def staged_on(store: Store, proposal: Proposal, *, restored: bool = False) -> tu
     closed = [name for name in store.proposals.closed_ids() if name != proposal.id]
     staged = Staged(by_code=by_code(store))
     if not stage(proposal, others, staged, closed, restored=restored):
-        raise SkilldError("It was not proposed", "the skill, or an open proposal, says it already")
+        raise SkilldError("Not proposed", "the skill or an open proposal already says this")
     (made,) = staged.made
     return replace(made, note=made.note or proposal.note), staged
 
@@ -95,7 +95,7 @@ def accept_parts(store: Store, proposal: Proposal, chosen: Collection[int], remo
     try:
         rebuild_branch(store, put(store, rest).repo)
     except SkilldError as error:
-        return Told(told.lines, (*told.warnings, f"the rest could not be kept: {error}"))
+        return Told(told.lines, (*told.warnings, f"the other parts could not be kept: {error}"))
     return Told((*told.lines, f"{rest.id} is open: {rest.summary}"), told.warnings)
 
 
@@ -120,9 +120,9 @@ def restore(store: Store, proposal: Proposal) -> Told:
     """
     title = f"{proposal.id} was not restored"
     if proposal.state is State.OPEN:
-        return Told((f"{proposal.id} is open already: {proposal.summary}",))
+        return Told((f"{proposal.id} is already open: {proposal.summary}",))
     if proposal.state is not State.DROPPED:
-        remedy = f"To take it in after all: skilld accept {proposal.id}"
+        remedy = f"To accept it after all: skilld accept {proposal.id}"
         raise SkilldError(title, f"it is {proposal.state.value}", "" if proposal.state is State.ACCEPTED else remedy)
     made, staged = staged_on(store, replace(proposal, state=State.OPEN), restored=True)
     if not made.commit:
@@ -131,7 +131,7 @@ def restore(store: Store, proposal: Proposal) -> Told:
         store.proposals.decide(proposal, State.OPEN, rfc3339(time.time()), who="command", why="restored")
         store.proposals.amend(made)
         follow(store, staged.changes(), time.time())
-    return Told((f"{proposal.id} is on {made.branch} again: {proposal.summary}",))
+    return Told((f"{proposal.id} is back on {made.branch}: {proposal.summary}",))
 
 
 def _accept_instead(store: Store, proposal: Proposal, changed: Proposal, removed: Mapping[str, str]) -> Told:
@@ -147,7 +147,7 @@ def _accept_instead(store: Store, proposal: Proposal, changed: Proposal, removed
 def _versions(proposal: Proposal) -> tuple[bytes, bytes]:
     found = versions(proposal)
     if found is None or not proposal.commit:
-        raise RefusedError(_TITLE, proposal.note or "its skill cannot be read any more")
+        raise RefusedError(_TITLE, proposal.note or "its skill can no longer be read")
     return found
 
 
@@ -162,7 +162,7 @@ def _as_edited(proposal: Proposal, before: bytes, text: str) -> Proposal:
 
 def _part(proposal: Proposal, before: bytes, chosen: Collection[int]) -> Proposal:
     if not chosen:
-        raise SkilldError(_TITLE, "no part of it was chosen")
+        raise SkilldError(_TITLE, "no part was selected")
     text = only(before, proposal.operations, chosen).decode("utf-8-sig", "replace")
     return _as_edited(proposal, before, text)
 

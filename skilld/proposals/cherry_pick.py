@@ -168,7 +168,9 @@ def _take_in(desk: Desk, proposal: Proposal, apply: Apply, refit: Refit | None) 
     commit = edited or own_commit(desk.repo, proposal.id, proposal.commit)
     if commit is None:
         cause = "the proposal's commit is gone from the repository"
-        raise RefusedError(_TITLE, cause, f"to write it into the file: skilld accept --worktree {proposal.id}")
+        raise RefusedError(
+            _TITLE, cause, f"To write the file without committing: skilld accept --worktree {proposal.id}"
+        )
     before, after = versions(desk, commit)
     merges = would_merge(desk, before, after) and _sides_merge(desk, commit)
     if merges and not _misnumbered(desk, before, after, refit if edited is None else None):

@@ -58,7 +58,11 @@ def accepting(removed: Mapping[str, str], *, worktree: bool = False) -> Decision
             accept_worktree(proposal, partial(edit.certain, *found) if found is not None else edit)
             return ""
         if not proposal.commit:
-            raise RefusedError("Not accepted", f"{proposal.id} {proposal.note}", "Or only write the file: --worktree")
+            raise RefusedError(
+                "Not accepted",
+                f"{proposal.id} {proposal.note}",
+                f"To write the file without committing: skilld accept --worktree {proposal.id}",
+            )
         return land(proposal, edit, removed, private_repositories(), edit.certain).commit
 
     return Decision(_ACCEPTABLE, State.ACCEPTED, carry_out)
@@ -99,13 +103,13 @@ def decide(store: Store, proposal: Proposal, decision: Decision) -> Told:
         anew = being_made_anew(store, proposal) if proposal.state is State.STALE else ""
         if not (anew and isinstance(error, RefusedError)):
             raise
-        remedy = f"Wait until it is open again, or write it into the file yourself: skilld show {proposal.id}"
+        remedy = f"Wait until it is open again, or make the edit yourself: skilld show {proposal.id}"
         raise RefusedError(error.title, f"{error.cause}; {anew}", remedy) from error
     with store.transaction():
         now = rfc3339(time.time())
         store.proposals.decide(proposal, after, now, who="command", why=decision.why, commit=commit)
     told = _and_rebuilt(store, proposal, f"{proposal.id} {after.value}: {proposal.summary}")
-    waits = tuple(f"{other.id} waits: it changes {other.path}, too" for other in waiting_with(store, proposal))
+    waits = tuple(f"{other.id} waits because it changes {other.path} too" for other in waiting_with(store, proposal))
     return Told((*told.lines, *waits), told.warnings)
 
 
@@ -145,8 +149,8 @@ def rebuild_branch(store: Store, repo: str) -> Told:
     try:
         held = restage(repo, store.proposals.in_states([State.OPEN], repo), staged, store.proposals.closed_ids())
     except SkilldError as error:
-        return Told(warnings=(f"the staging branch was left as it is: {error}",))
+        return Told(warnings=(f"the staging branch was not updated: {error}",))
     with store.transaction():
         follow(store, staged.changes(), time.time())
     lines = [f"{one.proposal} is {one.after} now: {one.note}" for one in staged.decisions]
-    return Told((*lines, *([f"The staging branch was left as it is: {held}"] if held else [])))
+    return Told((*lines, *([f"The staging branch was not updated: {held}"] if held else [])))

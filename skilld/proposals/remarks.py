@@ -35,7 +35,7 @@ def standing(store: Store, proposal: Proposal, now: float) -> str:
     """Return a sentence about where a proposal stands at a Unix time; empty where there is nothing to mind."""
     if proposal.state is State.DROPPED:
         left = counted(hours_left(store, proposal, now), "hour")
-        ways = f"`skilld reject {proposal.id}` now, or `skilld restore {proposal.id}` to have it back"
+        ways = f"skilld restore {proposal.id} brings it back, skilld reject {proposal.id} drops it now"
         return f"dropped, final in {left}: {ways}"
     if proposal.state is State.OPEN and proposal.commit and not on_staging(proposal):
         return f"only on {proposal.branch}" if proposal.branch else ""
@@ -51,13 +51,13 @@ def being_made_anew(store: Store, proposal: Proposal) -> str:
         return ""
     match batch.state:
         case "running":
-            return "it is being made anew for your text"
+            return "being regenerated for your current text"
         case "pending":
-            waits = f"; it waits: {batch.detail}" if batch.detail else ""
-            return f"it will be made anew for your text{waits}"
+            waits = f"; waiting: {batch.detail}" if batch.detail else ""
+            return f"to be regenerated for your current text{waits}"
         case "parked":
-            return f"it could not be made anew for your text: {batch.detail}; try again: skilld retry"
-    return f"it could not be made anew for your text: {batch.detail}" if batch.detail else ""
+            return f"could not be regenerated for your current text: {batch.detail}; to try again: skilld retry"
+    return f"could not be regenerated for your current text: {batch.detail}" if batch.detail else ""
 
 
 def hours_left(store: Store, proposal: Proposal, now: float) -> int:
@@ -96,14 +96,14 @@ def otherwise(store: Store, proposal: Proposal) -> list[str]:
         return []
     changed = {one.path for one in proposal.also}
     told = [
-        f"{one.path}:{one.line} says otherwise{_and_then(one, changed)}: \u201c{one.text}\u201d"
+        f"{one.path}:{one.line} contradicts it{_and_then(one, changed)}: \u201c{one.text}\u201d"
         for one in conflicts(proposal)
     ]
     return told + [f"{other.id}, which changes {other.path}, belongs to it" for other in waiting_with(store, proposal)]
 
 
 def _and_then(conflict: ContradictingLine, changed: Container[str]) -> str:
-    return ", and is changed with it" if os.path.realpath(conflict.path) in changed else ""
+    return " and is changed with it" if os.path.realpath(conflict.path) in changed else ""
 
 
 def waiting_with(store: Store, proposal: Proposal) -> list[Proposal]:

@@ -228,7 +228,7 @@ class ReviewSession:
         unfit = Looking().look(proposal).unfit if proposal.state is State.OPEN else ""
         remarks = tuple(remark for remark in (proposal.note, *wheres, unfit, *proposal.flags, gone) if remark)
         if found is None:
-            return Look((), (), said, (*remarks, "its skill cannot be read any more"), "")
+            return Look((), (), said, (*remarks, "its skill can no longer be read"), "")
         try:
             pieces = tuple(parts(found[0], proposal.operations))
         except SkilldError:
@@ -279,7 +279,7 @@ class ReviewSession:
     def undo(self) -> Told:
         """Undo the last decision of this sitting: what was rejected is open again, what was accepted is reverted."""
         if not self._done:
-            return Told(("Nothing was decided yet.",))
+            return Told(("There is nothing to undo.",))
         after, proposal_id = self._done[-1]
         with self._deciding(proposal_id) as (store, proposal):
             if after is State.REJECTED:

@@ -52,7 +52,7 @@ class ReasonDialog(Dialog[str]):
         """Put the question on the screen."""
         with Vertical():
             yield Label(f"Reject: {safe_text(self._summary)}", markup=False)
-            yield Input(placeholder="why (Enter: no reason, Esc: do not reject)", id="why")
+            yield Input(placeholder="reason (Enter: none, Esc: do not reject)", id="why")
 
     @on(Input.Submitted)
     def _answer(self, event: Input.Submitted) -> None:
@@ -92,7 +92,7 @@ class PartsDialog(Dialog[tuple[int, ...]]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         _CANCEL,
-        Binding("enter", "accept", "Accept the chosen ones", priority=True),
+        Binding("enter", "accept", "Accept selected", priority=True),
         Binding("space", "choose", "Choose"),
     ]
 
@@ -104,7 +104,7 @@ class PartsDialog(Dialog[tuple[int, ...]]):
     def compose(self) -> ComposeResult:
         """Put the parts on the screen, none of them chosen."""
         with Vertical():
-            yield Label("Accept which parts? Space chooses, Enter accepts; the others stay open.")
+            yield Label("Accept which parts? Space selects, Enter accepts; the others stay open.")
             yield OptionList(*(self._prompt(number) for number in range(len(self._parts))), id="parts")
         yield Footer(compact=True)
 

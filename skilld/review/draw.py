@@ -89,7 +89,7 @@ def waiting_cells(ask: Sequence[Learning]) -> list[Content]:
 
 def waiting_detail(ask: Sequence[Learning]) -> Content:
     """Return why it waits, and each time that it was said."""
-    lines = [Content.styled(safe(ask[0].change), "bold"), Content(safe(f"kept because {ask[0].why_kept}"))]
+    lines = [Content.styled(safe(ask[0].change), "bold"), Content(safe(f"not proposed: {ask[0].why_kept}"))]
     lines += [_person("", one.quote, f"  ({one.created_at})") for one in ask]
     return Content("\n").join(lines)
 
@@ -109,7 +109,7 @@ def detail(proposal: Proposal, look: Look | None, home: Path) -> Content:
     remarks = look.remarks if look else proposal.flags
     lines += [Content.styled(f"! {safe(remark)}", "bold yellow") for remark in remarks]
     lines.append(Content(""))
-    lines += [_row(row) for row in look.rows] if look else [Content.styled("reading ...", "dim")]
+    lines += [_row(row) for row in look.rows] if look else [Content.styled("loading ...", "dim")]
     lines.append(Content(""))
     for number, evidence in enumerate(proposal.evidence):
         said = look.said[number] if look and number < len(look.said) else ()

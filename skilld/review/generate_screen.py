@@ -72,8 +72,8 @@ class SaveStep(Step):
             rows.add_row(*draw.name_cells(one, self._missed[number] if self._missed else None))
         rows.move_cursor(row=max(0, min(row, len(self._left) - 1)))
         edits = sum(not one.candidate.creates for one in self._left)
-        asked = f" {safe(self._generating.model)} is asked for {edits} edits of skills that are there."
-        self._say(("Nothing is live after this; you decide in skilld review.") + (asked if self._asks(edits) else ""))
+        asked = f" {safe(self._generating.model)} is asked for {edits} edits of existing skills."
+        self._say(("Nothing takes effect yet; you decide in skilld review.") + (asked if self._asks(edits) else ""))
 
     def _asks(self, edits: int) -> bool:
         return bool(edits) and self._generating.model != OFFLINE
@@ -142,7 +142,7 @@ class ReviewStep(Step):
         Binding("e", "edit", "Edit"),
         Binding("pagedown", "page(1)", "Scroll", priority=True),
         Binding("pageup", "page(-1)", show=False, priority=True),
-        Binding("enter", "go_on", "Go on", priority=True),
+        Binding("enter", "go_on", "Continue", priority=True),
         BACK,
         *KEYS,
     ]
@@ -199,7 +199,7 @@ class ReviewStep(Step):
         row = self.query_one(Rows).cursor_row
         text = self._keeps[row].text or self._result.previews[row].text
         if not text or not can_show(text):
-            self.notify("Only a new skill is edited here; an edit of one that is there comes as a proposal.")
+            self.notify("You can edit only new skills here; changes to existing ones come as proposals.")
             return
 
         def edited(own: str | None) -> None:
@@ -215,7 +215,7 @@ class ReviewStep(Step):
         if kept:
             self.app.push_screen(SaveStep(self._generating, self._result, kept), self.over)
         else:
-            self.notify("Keep one with Space first.")
+            self.notify("Select one with Space first.")
 
     def action_back(self) -> None:
         """Go back to the sessions."""
@@ -242,7 +242,7 @@ class SessionsStep(Step):
         Binding("space", "choose", "Choose"),
         Binding("a", "all", "All or none"),
         Binding("slash", "filter", "Filter"),
-        Binding("enter", "go_on", "Go on", priority=True),
+        Binding("enter", "go_on", "Continue", priority=True),
         *KEYS,
     ]
 
@@ -366,7 +366,7 @@ class SessionsStep(Step):
         elif self._busy:
             return
         elif not self._chosen:
-            self.say("Choose with Space first.")
+            self.say("Select sessions with Space first.")
         else:
             self._busy = True
             self._find(self.chosen)
@@ -389,7 +389,7 @@ class SessionsStep(Step):
     def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         """Ask the person, from a thread; a screen that is closed meanwhile is a no."""
         answers: SimpleQueue[bool | None] = SimpleQueue()
-        question = f"Ask {self._generating.model} {about(expected, dollars())}?\nNo: what rules find alone."
+        question = f"Ask {self._generating.model} {about(expected, dollars())}?\nNo: use only what rules find."
         worker = get_current_worker()
         self.app.call_from_thread(self.app.push_screen, AgreeDialog(question), answers.put)
         while not worker.is_cancelled and self.app.is_running:
@@ -410,7 +410,7 @@ class SessionsStep(Step):
         self._busy = False
         missed = len(result.considered.report.judgement.rejected)
         if not result.previews:
-            self.say(f"Nothing in them makes a skill ({missed} thoughts were not taken: skilld mine --dry-run).")
+            self.say(f"Nothing in them makes a skill ({missed} candidates left out: skilld mine --dry-run).")
             return
         self._tell()
         self.app.push_screen(ReviewStep(self._generating, result), self.over)

@@ -134,8 +134,8 @@ class Generation:
 def name_problem(name: str, others: Collection[str]) -> str | None:
     """Return why a new skill cannot be called this beside the `others` that are kept; None where it can."""
     if not NAME.fullmatch(name):
-        return "small letters, digits and single hyphens, please"
-    return "another one is called so" if name in others else None
+        return "use lowercase letters, digits and single hyphens"
+    return "another skill has that name" if name in others else None
 
 
 def quotes(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:
@@ -146,7 +146,7 @@ def quotes(candidate: Candidate) -> Iterator[tuple[str, list[str]]]:
 
 def about(estimate: Estimate, usd: float | None) -> str:
     """Return what the questions to a model will take, in words."""
-    money = "at a price that is not known" if usd is None else f"about ${usd:.2f}"
+    money = "at an unknown price" if usd is None else f"about ${usd:.2f}"
     return f"{estimate.told()}, {money}"
 
 

@@ -54,14 +54,14 @@ class Plain:
                 return
         if not ids and self._go_through_waiting():
             return
-        self._say("Nothing more waits for you." if seen else "Nothing waits for you.")
+        self._say("No more open proposals." if seen else "No open proposals.")
 
     def _go_through_waiting(self) -> bool:
         """Go through what waits for a place; returns whether the person ended the review there."""
         for ask in self._sitting.waiting():
             self._say("")
-            self._say(f"waits for a place: {ask[0].change}")
-            self._say(f"  kept because {ask[0].why_kept}")
+            self._say(f"fits no file yet: {ask[0].change}")
+            self._say(f"  not proposed: {ask[0].why_kept}")
             for one in ask:
                 self._say(f"  you: \u201c{one.quote}\u201d")
             given = self._ask(_WAITING)
@@ -93,7 +93,7 @@ class Plain:
                 case "a":
                     self._tell(self._sitting.accept(proposal.id))
                 case "r":
-                    self._tell(self._sitting.reject(proposal.id, self._ask("why (empty: no reason)? ") or ""))
+                    self._tell(self._sitting.reject(proposal.id, self._ask("reason (Enter for none)? ") or ""))
                 case "e":
                     return self._edited(proposal, look)
                 case "p":
@@ -117,22 +117,22 @@ class Plain:
             return _GO_ON
         text = self._edit(look.text)
         if text == look.text:
-            self._say("Nothing was changed.")
+            self._say("You changed nothing.")
             return _GO_ON
         self._tell(self._sitting.accept_edited(proposal.id, text))
         return "done"
 
     def _parts(self, proposal: Proposal, parts: Sequence[Part]) -> str:
         if len(parts) < 2:  # noqa: PLR2004 - one part is the whole
-            self._say("It is one piece.")
+            self._say("This proposal has only one part.")
             return _GO_ON
         for number, part in enumerate(parts, 1):
             for line in (*(f"remove: {line}" for line in part.removed), *(f"add: {line}" for line in part.added)):
                 self._say(f"  part {number}, {line}")
-        given = self._ask("accept which parts (numbers with commas; the others stay open)? ") or ""
+        given = self._ask("accept which parts (such as 1,3; the others stay open)? ") or ""
         numbers = {int(word) - 1 for word in given.replace(",", " ").split() if word.isascii() and word.isdigit()}
         if not numbers or not numbers <= set(range(len(parts))):
-            self._say("That names no parts; nothing was decided.")
+            self._say("Those are not parts of this proposal; nothing was decided.")
             return _GO_ON
         self._tell(self._sitting.accept_parts(proposal.id, numbers))
         return "done"
@@ -166,7 +166,7 @@ class Plain:
             self._say(line)
 
     def _refused(self, error: SkilldError) -> None:
-        self._say(f"Not done. {error}")
+        self._say(f"Failed. {error}")
         if error.remedy:
             self._say(f"  {error.remedy}")
 
@@ -176,7 +176,7 @@ class Plain:
 # `ask` returns None at the end of the input, which leaves with nothing proposed, as `q` does at every question.
 
 _TITLE = 100
-_WHICH = "which sessions (numbers with commas, 3-5, all; /words to filter; q to leave)? "
+_WHICH = "which sessions (such as 1,3-5 or all; /words to filter; q to quit)? "
 _KEEP = "keep, edit, drop, quit? [k/e/d/q] "
 
 
@@ -198,13 +198,13 @@ class PlainGenerate:
         try:
             choices = self._generating.choices(_silently)
             if not choices:
-                self._say("There is no session to learn from. Look further back: --since DAYS")
+                self._say("No sessions to learn from. To look further back: --since DAYS")
                 return []
             chosen = self._choose(choices)
             kept, result = self._review(chosen)
             return self._save(self._named(kept), result) if kept else []
         except _LeftError:
-            self._say("Left; nothing is proposed.")
+            self._say("You quit; nothing was proposed.")
             return []
 
     def _choose(self, choices: Sequence[Choice]) -> list[Choice]:
@@ -220,11 +220,11 @@ class PlainGenerate:
             numbers = {number for number, _ in shown} if answer == "all" else _numbers(answer, len(choices))
             chosen = [one for number, one in enumerate(choices, 1) if number in numbers]
             if not chosen:
-                self._say("That names no sessions.")
+                self._say("Those are not sessions on the list.")
                 continue
             number = len(self._generating.expected(chosen).candidates)
             self._say(f"{len(chosen)} chosen; estimated patterns, by rules alone: {number}")
-            if self._ask("go on? [y/n/q] ").startswith("y"):
+            if self._ask("continue? [y/n/q] ").startswith("y"):
                 return chosen
 
     def _list(self, shown: Sequence[tuple[int, Choice]]) -> None:
@@ -243,14 +243,14 @@ class PlainGenerate:
 
     def _agree(self, expected: Estimate, dollars: Callable[[], float | None]) -> bool:
         self._say(f"Ask {self._generating.model} {about(expected, dollars())}?")
-        return self._ask("no: what rules find alone [y/n/q] ").startswith("y")
+        return self._ask("n: use only what rules find [y/n/q] ").startswith("y")
 
     def _kept(self, number: int, one: CandidateResult) -> Keep | None:
         candidate, text = one.candidate, one.text
         self._say("")
         self._say(f"{number}. {candidate.action} {candidate.name}: it is {', '.join(candidate.dimensions)}")
         for said, words in quotes(candidate):
-            self._say(f"  it is to say: {said}")
+            self._say(f"  it would say: {said}")
             for line in words:
                 self._say(f"    {line}")
         if one.why_not:
@@ -269,7 +269,7 @@ class PlainGenerate:
                     own = edited if edited != text else ""
                     self._text(own or text)
                 case _:
-                    self._say("Only a new skill is edited here." if not text else "One of these letters, please.")
+                    self._say("You can edit only new skills here." if not text else "Type one of these letters.")
 
     def _text(self, text: str) -> None:
         for line in text.splitlines():
@@ -283,14 +283,14 @@ class PlainGenerate:
             named.append(replace(one, name=name))
         edits = sum(not one.candidate.creates for one in named)
         if edits and self._generating.model != OFFLINE:
-            self._say(f"{self._generating.model} is asked for {edits} edits of skills that are there.")
+            self._say(f"{self._generating.model} is asked for {edits} edits of existing skills.")
         if not self._ask(f"propose {', '.join(one.name for one in named)}? [y/n] ").startswith("y"):
             raise _LeftError
         return named
 
     def _name(self, name: str, others: set[str]) -> str:
         while True:
-            given = self._ask(f"name (empty: {name})? ", quits=False) or name
+            given = self._ask(f"name (Enter for {name})? ", quits=False) or name
             why = name_problem(given, others)
             if not why:
                 return given
@@ -312,7 +312,7 @@ class PlainGenerate:
         """Ask for another name for what was not proposed; empty where there is to be none."""
         self._say(f"{one.candidate.name} was not proposed: {one.why_not}.")
         while True:
-            given = (self._asked("another name (empty: leave it)? ") or "").strip()
+            given = (self._asked("another name (Enter to skip it)? ") or "").strip()
             why = name_problem(given, [one.candidate.name]) if given else ""
             if not why:
                 return given

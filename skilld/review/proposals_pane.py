@@ -106,7 +106,7 @@ class ProposalsPane(Pane):
         proposal = self.chosen
         change = self.query_one("#change", Static)
         if proposal is None:
-            change.update("Nothing waits for you.")
+            change.update("No open proposals.")
             return
         look = self._looks.get(proposal.id)
         change.update(draw.detail(proposal, look, self._sitting.home))
@@ -173,7 +173,7 @@ class ProposalsPane(Pane):
         if proposal is None or look is None:
             return
         if len(look.parts) < 2:  # noqa: PLR2004 - one part is the whole
-            self.notify("It is one piece.")
+            self.notify("This proposal has only one part.")
             return
         decided = partial(self._given, lambda chosen: self._sitting.accept_parts(proposal.id, chosen))
         self.app.push_screen(PartsDialog(look.parts), decided)
@@ -194,7 +194,7 @@ class ProposalsPane(Pane):
         proposal = self.chosen
         look = self._looks.get(proposal.id) if proposal else None
         if proposal is not None and look is None:
-            self.notify("It is being read; a moment.")
+            self.notify("Still loading this proposal.")
         return look
 
     def _edit(self, editor: Callable[[str], str]) -> None:
@@ -206,7 +206,7 @@ class ProposalsPane(Pane):
             return
         text = editor(look.text)
         if not draw.can_show(text):
-            self.notify("It holds characters that no screen can show: edit the file by hand.", severity="warning")
+            self.notify("The file has characters that cannot be shown here: edit it by hand.", severity="warning")
             return
         decided = partial(self._given, lambda answer: self._sitting.accept_edited(proposal.id, answer))
         self.app.push_screen(EditDialog(text, look.rows), decided)

@@ -130,7 +130,7 @@ class SkillsPane(Pane):
         """Have skilld offer it to agents no more, or again; what they load by themselves is theirs."""
         if skill := self.chosen:
             offered = self._sitting.switch_skill(skill)
-            said = "is offered to agents again" if offered else "is offered to no agent by skilld"
+            said = "is offered to agents again" if offered else "is no longer offered to agents"
             self.notify(f"{draw.safe(skill.name)} {said}", markup=False)
             self._read()
 
@@ -170,5 +170,5 @@ class SkillsPane(Pane):
         except SkilldError as error:
             self.notify(draw.safe(str(error)), severity="error", markup=False)
             return
-        self.notify(f"It is in {draw.safe(str(place))} now.", markup=False)
+        self.notify(f"Moved to {draw.safe(str(place))}.", markup=False)
         self._read()

@@ -68,7 +68,7 @@ def test_where_all_is_well_nothing_fails_and_looking_changes_nothing(patient: Pa
     assert failed(said) == set()
     absent = {f"agent {name}" for name in ADAPTERS if name != "claude-code"}
     assert {name for name, check in said.items() if check["verdict"] == "skip"} == absent | {"service", "notices"}
-    assert said["agent claude-code"]["detail"].startswith("1 session file, the last event ")
+    assert said["agent claude-code"]["detail"].startswith("1 session file, last activity ")
     fresh = patient.home / "fresh"
     fresh.mkdir()
     patient.set(HOME=str(fresh))
@@ -202,13 +202,13 @@ def test_10_a_damaged_database(patient: Patient) -> None:
 
 def test_11_a_daemon_that_does_not_run_or_hangs(patient: Patient) -> None:
     said = patient.examine()
-    assert (said["daemon"]["verdict"], said["daemon"]["detail"]) == ("fail", "it does not run")
+    assert (said["daemon"]["verdict"], said["daemon"]["detail"]) == ("fail", "not running")
     assert "skilld service install" in said["daemon"]["remedy"]
     lock = Lock.take(patient.state / "daemon.lock")
     store().meta.set(DAEMON, {"version": __version__, "seen_at": rfc3339(time.time() - 600)})
     said = patient.examine()
     lock.release()
-    assert said["daemon"]["detail"] == "it hangs: it last said something 10 minutes ago"
+    assert said["daemon"]["detail"] == "not responding since 10 minutes ago"
 
 
 def test_12_a_pause_that_was_forgotten(patient: Patient) -> None:
@@ -216,7 +216,7 @@ def test_12_a_pause_that_was_forgotten(patient: Patient) -> None:
     said = patient.examine()
     assert failed(said) == {"pause"}
     assert said["pause"]["remedy"] == "skilld resume"
-    assert "skilld is paused: until you resume" in said["pause"]["detail"]
+    assert "paused until you resume" in said["pause"]["detail"]
 
 
 def test_13_a_clock_that_was_set_back(patient: Patient) -> None:
@@ -234,7 +234,7 @@ def test_14_a_service_whose_program_is_gone(patient: Patient) -> None:
         pytest.skip("systemd is Linux's")
     said = patient.examine()
     assert failed(said) == {"service"}
-    assert said["service"]["detail"] == "it starts /nowhere/bin/python, which is gone"
+    assert said["service"]["detail"] == "it starts /nowhere/bin/python, which no longer exists"
 
 
 def test_15_no_bus_for_notices(patient: Patient) -> None:
@@ -243,7 +243,7 @@ def test_15_no_bus_for_notices(patient: Patient) -> None:
     patient.set(SKILLD_NOTIFY__ENABLED="true")
     said = patient.examine()
     assert failed(said) == {"notices"}
-    assert said["notices"]["detail"] == "there is no session bus"
+    assert said["notices"]["detail"] == "no D-Bus session bus"
 
 
 def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
@@ -256,7 +256,7 @@ def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
     assert patient.program.run("run", "--once").returncode == 0
     first, *more = patient.why_nothing()
     assert first == "7 turns seen, 0 with a skill in use; 3 kept as learnings"
-    assert more[0] == "what was lasting and has no place yet is kept: skilld learnings"
+    assert more[0] == "lasting things you said that fit no file yet are listed by: skilld learnings"
     assert any(reason.startswith("2 turns waiting: a batch is 5 turns") for reason in more)
 
 

@@ -110,7 +110,7 @@ def test_a_broken_settings_file_is_explained(home: Path, program: Program) -> No
     path.write_text("[batch]\nturn = 5\n")
     done = program.run("status")
     assert done.returncode == 2
-    assert "batch.turn is no setting (did you mean batch.turns?)" in done.stderr
+    assert "unknown setting batch.turn (did you mean batch.turns?)" in done.stderr
 
 
 def test_settings_changed_under_the_daemon_hold_from_the_next_batch_on(

@@ -94,7 +94,10 @@ def test_who_judges_is_asked_once_and_the_answer_is_kept(home: Path) -> None:
     shown = terminal.read_until(ASKED)
     assert shown.index("a  agent: ") < shown.index("b  openai/gpt-5-mini: ") < shown.index("c  offline: ")
     assert "(Claude Code here)" in shown
-    assert "sends: the skill in use, your instruction files and the last messages, without secrets, to openai" in shown
+    assert (
+        "sends: the skill in use, your instruction files and your last messages, with secrets removed, to openai"
+        in shown
+    )
     assert shown.count("costs: ") == 3
     terminal.type("x")
     terminal.read_until("There is no 'x' here.")

@@ -235,7 +235,7 @@ def test_staging_deleted_rejects_all_after_a_day_and_a_later_merge_accepts(world
     assert [(item["state"], item["branch"]) for item in dropped] == [("dropped", "")] * 2
     listed = world.program.run("proposals").stdout
     way = (
-        f"dropped, final in 24 hours: `skilld reject {world.one}` now, or `skilld restore {world.one}` to have it back"
+        f"dropped, final in 24 hours: skilld restore {world.one} brings it back, skilld reject {world.one} drops it now"
     )
     assert way in listed
     assert "skilld/staging" not in listed
@@ -344,8 +344,8 @@ def test_each_decision_names_the_one_that_undoes_it(world: World) -> None:
         world.program.json("proposals")  # what is seen in git does not overrule it
         return world.program.run("show", world.one).stdout.rpartition("\n\n")[2]
 
-    take_in = f"  skilld accept {world.one}  take it in after all\n"
-    take_out = f"  skilld revert {world.one}  take it out again\n"
+    take_in = f"  skilld accept {world.one}  accept it after all\n"
+    take_out = f"  skilld revert {world.one}  undo it with a new commit\n"
     assert after("reject") == take_in
     for _ in range(2):
         assert after("accept") == take_out

@@ -67,7 +67,7 @@ def test_learnings_are_searched_by_text_and_project(program: Program, folder: st
     assert [one["change"] for one in program.json("learnings", "--search", "image")] == ["Tag the image."]
     assert [one["change"] for one in program.json("learnings", "--project", folder)] == ["Tag the release."]
     assert program.run("record").returncode == 2
-    assert program.run("learnings", "--search", "nosuch").stdout == "None fits.\n"
+    assert program.run("learnings", "--search", "nosuch").stdout == "No learnings match.\n"
     program.run("record", "three", "--result", "Run the linter first.", "--qa-passed")
     assert (
         "% sure; tool usage; said in 1 session; kept because" in program.run("learnings", "--search", "linter").stdout

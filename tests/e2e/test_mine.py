@@ -46,7 +46,7 @@ def test_who_has_no_sessions_is_told_where_to_look(home: Path) -> None:
     said = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--dry-run").stdout
     assert said.startswith("0 sessions read.\nLook further back with --since DAYS, or name transcripts")
     asked = Inline(home, {"SKILLD_NOTIFY__ENABLED": "false"}).run("mine", "--interactive").stdout
-    assert asked == "There is no session to learn from. Look further back: --since DAYS\n"
+    assert asked == "No sessions to learn from. To look further back: --since DAYS\n"
 
 
 def test_sessions_that_teach_nothing_are_told_so(home: Path, project: Project) -> None:

@@ -68,7 +68,7 @@ def test_the_sessions_are_shown_harmless_filtered_and_counted(program: Inline) -
         assert "\\x1b]0;owned\\x07 the [bold]parser[/bold] \\u202etxt" in screen.text
         assert "\x1b" not in screen.text
         await screen.press("enter")
-        await screen.shows("Choose with Space first.")
+        await screen.shows("Select sessions with Space first.")
         await screen.press("slash", *"rebase")
         await screen.until("the others to be gone", lambda: TAG[0] not in screen.text)
         await screen.press("enter", "space")
@@ -100,7 +100,7 @@ def test_the_three_steps_propose_what_was_kept_as_it_was_named_and_edited(progra
         await screen.shows("3 of 3")
         assert "tag-release-push" not in screen.text
         await screen.press("down", "n", *["backspace"] * 40, *"No Name", "enter")
-        await screen.shows("small letters, digits and single hyphens, please")
+        await screen.shows("use lowercase letters, digits and single hyphens")
         await screen.press(*["backspace"] * 40, *"squash", "enter")
         await screen.shows("create  squash\n")
         await screen.press("enter")
@@ -216,9 +216,7 @@ def test_a_model_is_asked_after_a_yes_alone(program: Inline, monkeypatch: pytest
         await _choose_all(screen)
         for key, shown in (("escape", "Nothing was asked"), ("n", "2 of 3"), ("y", "2 of 3")):
             await screen.press("enter")
-            await screen.shows(
-                "Ask openai/stub", "1 question about 1 session, some", "tokens, at a price that is not known?"
-            )
+            await screen.shows("Ask openai/stub", "1 question about 1 session, some", "tokens, at an unknown price?")
             assert model.bodies == []
             await screen.press(key)
             await screen.shows(shown)
@@ -255,7 +253,7 @@ def test_by_questions_a_name_that_is_taken_is_asked_for_again(program: Inline) -
     asked = ("/rebase", "all", "y", "k", "release-notes", "y")
     said = _answer(program, *asked, "release-notes", "squash")
     assert "release-notes was not proposed: There is no place for the new skill: there is a skill called" in said
-    assert "Not release-notes: another one is called so." in said
+    assert "Not release-notes: another skill has that name." in said
     assert "create squash\n  proposed as " in said
     (made,) = program.json("proposals")
     assert program.run("reject", made["id"]).returncode == 0
@@ -301,7 +299,7 @@ def test_in_a_terminal_without_a_cursor_it_asks(program: Inline) -> None:
             _wait_for(terminal, question)
             terminal.enter(given)
         wait_for("the end", terminal.ended, LIMIT, context=terminal.screen)
-        assert "Left; nothing is proposed." in terminal.screen()
+        assert "You quit; nothing was proposed." in terminal.screen()
 
 
 @pytest.mark.parametrize(
@@ -310,7 +308,7 @@ def test_in_a_terminal_without_a_cursor_it_asks(program: Inline) -> None:
 )
 def test_leaving_the_questions_changes_nothing(program: Inline, project: Project, answers: tuple[str, ...]) -> None:
     before = project.git("for-each-ref")
-    assert _answer(program, *answers).endswith("Left; nothing is proposed.\n")
+    assert _answer(program, *answers).endswith("You quit; nothing was proposed.\n")
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref") == before
 

@@ -94,7 +94,7 @@ def test_a_button_that_fails_says_why(home: Path, project: Project) -> None:
         project.skill_path.write_text(project.skill_path.read_text() + "\nMine.\n")
         server.press("accept")
         said = server.wait(2)["body"]
-        assert said.startswith("Accept did not work: The proposal was not accepted: ")
+        assert said.startswith("Accept failed: The proposal was not accepted: ")
         assert "SKILL.md has uncommitted changes" in said
         assert server.shown[1]["buttons"] == {"default": ""}
         assert _state(program) == "open"
@@ -120,7 +120,7 @@ def test_a_snoozed_notice_comes_when_the_snooze_is_over_with_words_where_they_we
     home: Path, project: Project
 ) -> None:
     program = Program(home, {"SKILLD_NOTIFY__ENABLED": "false"})
-    assert program.run("snooze", "2h").stdout == "No notices for 2h.\n"
+    assert program.run("snooze", "2h").stdout == "Notifications are off for 2h.\n"
     assert program.json("status")["snoozed_until"] is not None
     assert program.run("snooze", "soon").returncode == 2
     with _running(home, SKILLD_NOTIFY__WORDS="true") as (server, program):

@@ -123,10 +123,11 @@ def test_without_a_login_the_session_is_judged_offline_and_that_is_said(
     assert (status["batches"]["done"], status["batches"]["parked"]) == (2, 0)
     (line,) = status["backend"]["agents"]
     assert line["agent"] == "Claude Code"
-    assert line["why"].startswith(f"its sessions are judged offline, by explicit words only: {told}")
+    assert line["why"].startswith(f"its sessions are judged without a model, by explicit wording only: {told}")
     assert line["remedy"]
     assert (
-        f"Claude Code: its sessions are judged offline, by explicit words only: {told}" in program.run("status").stdout
+        f"Claude Code: its sessions are judged without a model, by explicit wording only: {told}"
+        in program.run("status").stdout
     )
     (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "back-end"]
     assert check["verdict"] == "warn"

@@ -35,7 +35,7 @@ def test_one_is_rejected_with_a_reason_the_other_accepted(world: Taught) -> None
     assert "  you: [[Remember to link every entry to its pull request.]]" in said
     assert f"  add:    {ONE}" in said
     assert f"{world.one} rejected: Link every entry to its pull request." in said
-    assert said.endswith("Nothing more waits for you.\n")
+    assert said.endswith("No more open proposals.\n")
     assert world.states() == {world.one: "rejected", world.two: "accepted"}
     assert FIRST in world.skill
 
@@ -49,9 +49,9 @@ def test_undo_brings_it_back_and_asks_again(world: Taught) -> None:
 
 def test_a_part_is_accepted_and_the_rest_asked_about(world: Taught) -> None:
     said = _answer(world, "p", "s", "p", "7", "p", "2", "a")
-    assert "It is one piece." in said
+    assert "This proposal has only one part." in said
     assert f"  part 2, add: {SECOND}" in said
-    assert "That names no parts; nothing was decided." in said
+    assert "Those are not parts of this proposal; nothing was decided." in said
     states = world.states()
     assert (states.pop(world.one), states.pop(world.two), *states.values()) == ("open", "accepted", "accepted")
     assert FIRST in world.skill
@@ -61,7 +61,7 @@ def test_a_part_is_accepted_and_the_rest_asked_about(world: Taught) -> None:
 def test_edited_with_ones_own_editor(world: Taught) -> None:
     said = _answer(world, "e", "e", EDITOR="sed -i s/pull/merge/")
     assert f"{world.one} accepted: Link every entry to its merge request." in said
-    assert "Nothing was changed." in said
+    assert "You changed nothing." in said
     assert "- Link every entry to its merge request." in world.skill
 
 

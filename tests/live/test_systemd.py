@@ -75,9 +75,9 @@ def test_a_plain_user_installs_starts_stops_and_removes_it(manager: UserManager,
     assert skilld("service", "stop") == "Stopped.\n"
     after = manager.shown(UNIT, "ActiveState", "Result", "ExecMainStatus", "NRestarts")
     assert after == {"ActiveState": "inactive", "Result": "success", "ExecMainStatus": "0", "NRestarts": "0"}
-    assert skilld("service", "stop") == "It was not running.\n"
+    assert skilld("service", "stop") == "The service was not running.\n"
     assert skilld("service", "start") == "Started.\n"
-    assert skilld("service", "start") == "It runs already.\n"
+    assert skilld("service", "start") == "The service is already running.\n"
 
     skilld("uninstall", "--purge", "--yes")
     assert manager.shown(UNIT, "LoadState", "ActiveState") == {"LoadState": "not-found", "ActiveState": "inactive"}

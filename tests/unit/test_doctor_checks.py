@@ -99,11 +99,11 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
     ("facts", "name", "verdict", "detail"),
     [
         (DAEMON, "daemon", "ok", "version 1.0"),
-        (replace(DAEMON, version="1.1"), "daemon", "warn", "it is version 1.0, and 1.1 is installed"),
+        (replace(DAEMON, version="1.1"), "daemon", "warn", "running version 1.0, and 1.1 is installed"),
         (replace(DAEMON, said={"version": "1.0", "unwatched": 7}), "daemon", "warn", "polls 7 folders"),
         (replace(DAEMON, seen_at=NOW - 121), "daemon", "fail", "it hangs"),
         (replace(DAEMON, running=False, seen_at=NOW - 9999), "daemon", "fail", "does not run"),
-        (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 parked; the last: no key"),
+        (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 parked after failing; the last one: no key"),
         (replace(DAEMON, last_error="late"), "batches", "ok", "the last error: late"),
     ],
 )
@@ -118,7 +118,7 @@ def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, d
     [
         (SERVICE, "ok", "systemd runs it"),
         (replace(SERVICE, installed=False), "skip", "not installed"),
-        (replace(SERVICE, program_there=False), "fail", "/p, which is gone"),
+        (replace(SERVICE, program_there=False), "fail", "/p, which no longer exists"),
         (replace(SERVICE, running=False, state="failed (exit-code)"), "fail", "it failed (exit-code)"),
         (replace(SERVICE, running=False, state="inactive"), "warn", "it is inactive"),
         (replace(SERVICE, restarts=4), "warn", "started again 4 times"),
@@ -153,7 +153,7 @@ def test_nothing_is_to_be_explained_once_something_was_proposed() -> None:
 def test_what_was_said_again_is_counted_by_line() -> None:
     ours, mine = "CLAUDE.md:7 says it already (/p/CLAUDE.md)", "~/.claude/CLAUDE.md:1 says it already (/h/CLAUDE.md)"
     (check,) = repeats((ours, mine, ours))
-    assert check.detail == f"you said it again: {ours}, 2 times; {mine}, 1 time"
+    assert check.detail == f"rules you had to repeat: {ours}, 2 times; {mine}, 1 time"
     assert repeats(()) == []
 
 
@@ -163,13 +163,13 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
     )
     assert why_nothing(counts, "until you resume") == [
         "47 turns seen, 12 with a skill in use; 0 kept as learnings",
-        "1 turn waiting: a batch is 5 turns, or what is there after 10 idle minutes",
+        "1 turn waiting: a batch is 5 turns, or fewer after 10 minutes of silence",
         "1 batch waiting to be judged",
         "2 batches given up after several tries: skilld status",
         "batches judged: 4 refused",
         "refused 3 times: b",
         "refused 1 time: a",
-        "skilld is paused: until you resume",
+        "paused until you resume",
     ]
 
 

@@ -157,7 +157,8 @@ def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
     _took(store, NOW)
     (text,) = _news(store, "agent", here)
     assert (
-        text == "Claude Code: its sessions are judged offline, by explicit words only: it is not logged in. Run claude"
+        text
+        == "Claude Code: its sessions are judged without a model, by explicit wording only: it is not logged in. Run claude"
     )
     assert _news(store, "agent", here, now=NOW + 2 * HOUR) == []
     _took(store, NOW + 2 * HOUR)

@@ -33,7 +33,7 @@ def test_what_is_not_understood_changes_nothing_and_is_said_until_it_is_mended(p
     file = SettingsFile(path, load(path))
     path.write_text("[batch]\nturn = 3\n")
     assert file.changed() is None
-    assert "batch.turn is no setting" in file.said
+    assert "unknown setting batch.turn" in file.said
     path.write_text("[batch]\nturns = 33\n")
     assert file.changed() is not None
     assert file.said == ""

@@ -179,7 +179,7 @@ def test_the_doctor_names_what_the_service_lacks(
         return str(check["detail"])
 
     assert main(["service", "install", "--environment", "leave"]) == 0
-    assert said() == "it runs without SKILLD_MODEL, which this shell has"
+    assert said() == "runs without SKILLD_MODEL, which your shell sets"
     assert main(["service", "install", "--environment", "keep"]) == 0
     assert said() == "systemd runs it"
 

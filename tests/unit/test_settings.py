@@ -39,17 +39,17 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("modle = 'x'", "modle is no setting (did you mean model?)"),
-        ("[batch]\nturn = 5", "batch.turn is no setting (did you mean batch.turns?)"),
-        ("_env_file = '.env'", "_env_file is no setting"),  # an argument of the library's
-        ("_cli_parse_args = true", "_cli_parse_args is no setting"),
+        ("modle = 'x'", "unknown setting modle (did you mean model?)"),
+        ("[batch]\nturn = 5", "unknown setting batch.turn (did you mean batch.turns?)"),
+        ("_env_file = '.env'", "unknown setting _env_file"),  # an argument of the library's
+        ("_cli_parse_args = true", "unknown setting _cli_parse_args"),
         ("batch = 3", "batch: Input should be a valid dictionary"),
         ("model = 5", "model: Input should be a valid string"),
         ("model = ''", "model: String should have at least 1 character"),
         ("apply = 'sometimes'", "apply: Input should be 'stage'"),
         ("[batch]\nturns = 0", "batch.turns: Input should be greater than or equal to 1"),
         ("[batch]\nidle_minutes = nan", "batch.idle_minutes: Input should be less than or equal to 1440"),
-        ("[roots]\nclaude = ['/x']", "no agent is called 'claude' (did you mean claude-code?)"),
+        ("[roots]\nclaude = ['/x']", "unknown agent 'claude' (did you mean claude-code?)"),
         ("[roots]\ncodex = ['x']", "x is not an absolute path"),
         ("[roots]\ncodex = ['~nobody-of-that-name/x']", "there is no such user"),
         ("model = ", "cannot be read"),
@@ -58,9 +58,9 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
         ('model = "cli:nosuch"', "skilld knows cli:claude"),
         ('model = "cli:claude:--resume"', "what follows the second colon is no name of a model"),
         ('model = "Offline"', "did you mean offline?"),
-        ('model = "gpt 5"', "no model has such a name"),
+        ('model = "gpt 5"', "not a valid model name"),
         (f"[budget]\ncalls = {'9' * 5000}", "4300 digits"),
-        ('[roots]\ncodex = "/a\\u0000b"', "a path cannot have a NUL in it"),
+        ('[roots]\ncodex = "/a\\u0000b"', "a path cannot contain a NUL character"),
     ],
 )
 def test_what_is_not_understood_is_told_with_the_key(file: Path, text: str, told: str) -> None:
@@ -71,9 +71,9 @@ def test_what_is_not_understood_is_told_with_the_key(file: Path, text: str, told
 @pytest.mark.parametrize(
     ("name", "value", "told"),
     [
-        ("SKILLD_MODLE", "x", "SKILLD_MODLE is no setting (did you mean SKILLD_MODEL?)"),
-        ("skilld_batch", "{}", "skilld_batch is no setting"),
-        ("SKILLD_ROOTS", "/x", "SKILLD_ROOTS is no JSON object"),
+        ("SKILLD_MODLE", "x", "unknown setting SKILLD_MODLE (did you mean SKILLD_MODEL?)"),
+        ("skilld_batch", "{}", "unknown setting skilld_batch"),
+        ("SKILLD_ROOTS", "/x", "SKILLD_ROOTS is not a JSON object"),
         ("SKILLD_BATCH__TURNS", "many", "batch.turns: Input should be a valid integer"),
         ("SKILLD_MODEL", "", "model: String should have at least 1 character"),
     ],

@@ -118,10 +118,13 @@ def test_bad_input_is_told_with_its_exit_code(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (["statsu"], "there is no command 'statsu'; did you mean status? All of them: skilld --help"),
-        (["undo"], "there is no command 'undo'. All of them: skilld --help"),
-        (["skills", "lst"], "there is no command 'lst'; did you mean list? All of them: skilld skills --help"),
-        ([], "show this help message"),
+        (["statsu"], "skilld: 'statsu' is not a skilld command. Did you mean status? See: skilld --help"),
+        (["undo"], "skilld: 'undo' is not a skilld command. See: skilld --help"),
+        (
+            ["skills", "lst"],
+            "skilld: 'lst' is not a skilld skills command. Did you mean list? See: skilld skills --help",
+        ),
+        ([], "skilld COMMAND --help"),
         (["skills"], "show this help message"),
     ],
 )

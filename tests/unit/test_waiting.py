@@ -1,4 +1,4 @@
-"""What waits for a place: old learnings judged once more, what becomes of them, and the line that tells of them."""
+"""What fits no file yet: old learnings judged once more, what becomes of them, and the line that tells of them."""
 
 from __future__ import annotations
 
@@ -179,14 +179,14 @@ def test_a_tab_shows_what_waits_and_its_keys_propose_and_forget(here: OneProcess
     async def story(screen: Screen) -> None:
         await screen.shows("1 Proposals", "2 Skills", "3 Sessions", "4 Waiting")
         await screen.press("4")
-        await screen.shows(SAID[2], SAID[0][:27], "kept because no skill was in use", "Propose", "Forget")
+        await screen.shows(SAID[2], SAID[0][:27], "not proposed: no skill was in use", "Propose", "Forget")
         assert screen.text.count(SAID[0][:27]) == 1, "one row for one ask"
         await screen.press("d")
         await screen.until("it to be forgotten", lambda: len(here.store.learnings.all()) == 2)
         await screen.until("the list to be short", lambda: SAID[2] not in screen.text)
         await screen.press("p")
         await screen.until("it to be proposed", lambda: len(screen.open) == 1)
-        await screen.shows("Nothing waits for a place.")
+        await screen.shows("Nothing you said is waiting for a file.")
 
     review(sitting(home), story, size=(60, 20))
     (one,) = here.store.proposals.in_states([State.OPEN])

@@ -76,7 +76,7 @@ def test_folders_beyond_the_kernels_limit(
         assert not watching.reliable
     finally:
         watching.stop()
-    assert text == "watching  6 folders beyond the kernel's limit of watches: looked at every 30 s\n"
+    assert text == "watching  6 folders over the kernel's watch limit, polled every 30 s\n"
 
 
 @pytest.mark.parametrize(("times", "words"), [(1, "once"), (2, "2 times")])
@@ -85,7 +85,7 @@ def test_events_that_were_lost(
 ) -> None:
     for _ in range(times):
         logging.getLogger("watchdog.observers.inotify").warning("inotify queue overflow")
-    assert said(watching, capsys) == f"watching  events were lost {words}; everything was looked at instead\n"
+    assert said(watching, capsys) == f"watching  lost events {words} and scanned everything instead\n"
     assert posted == [Tick("look"), Tick("full sweep")] * times
     assert watching.reliable
 
@@ -110,5 +110,5 @@ def test_file_systems_from_which_no_events_come(
     table = folder.parent / "mountinfo"
     table.write_text(f"1 0 0:1 / / rw - ext4 x rw\n2 1 0:2 / {folder.resolve()} rw - {kind} far:/home rw\n")
     monkeypatch.setattr(connection, "_TABLE", table)
-    assert said(watching, capsys) == f"watching  no events come from {folder}: looked at every 30 s\n"
+    assert said(watching, capsys) == f"watching  no events from {folder}: polled every 30 s\n"
     assert not watching.reliable

@@ -29,8 +29,8 @@ PROVIDERS = {
     "OPENROUTER_API_KEY": "openrouter/google/gemini-2.5-flash",
     "MISTRAL_API_KEY": "mistral/mistral-small-latest",
 }
-UNANSWERED = "it hears only explicit words; to choose who judges: skilld setup"
-_EACH = "each session is judged by the agent it was held with; what is of no one session is judged offline"
+UNANSWERED = "notices only explicit wording; to choose who judges: skilld setup"
+_EACH = "each agent judges its own sessions; everything else is judged offline"
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _OLLAMA_PORT = 11434
 _MODEL_NAME = re.compile(r"[\w.:/-]{1,200}", re.ASCII)
@@ -87,9 +87,9 @@ def own(agent: str, seconds: float, environment: Mapping[str, str]) -> Choice:
     client = of_agent(agent)
     if client is None:
         remedy = "For a model for all agents: skilld setup"
-        return Choice(Spec(OFFLINE), "it has no command line that skilld can ask", remedy=remedy)
+        return Choice(Spec(OFFLINE), "it has no command line that skilld can call", remedy=remedy)
     if find(client.program, environment) is None:
-        remedy = f"Put {client.program} on the PATH that skilld is started with, or choose another judge: skilld setup"
+        remedy = f"Put {client.program} on the PATH skilld starts with, or choose who judges: skilld setup"
         return Choice(Spec(OFFLINE), f"{client.program} is not on PATH", remedy=remedy)
     return Choice(Spec(PREFIX + client.program, seconds=seconds, or_offline=True), "its own login judges it")
 

@@ -24,8 +24,8 @@ VERBS = (
 
 def add(verbs: common.Verbs) -> None:
     """Add the group."""
-    text = "your library of skills: list, show, use, test them"
-    actions = verbs.add_parser("skills", help=text, description=text).add_subparsers(
+    text = "manage your skills: list, show, use, test, share, archive"
+    actions = verbs.add_parser("skills", help=text, description=f"{text[0].upper()}{text[1:]}.").add_subparsers(
         title="actions", metavar="ACTION", dest="action", required=True
     )
     for add_verb in VERBS:

@@ -49,12 +49,12 @@ _TITLE = "The skill was not archived"
 
 def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    parser = common.verb(verbs, "archive", archive, "put a skill aside; its folder is kept, and restore puts it back")
-    parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
+    parser = common.verb(verbs, "archive", archive, "set a skill aside, keeping its folder; undo with restore")
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
     parser = common.verb(
-        verbs, "restore", restore, "put an archived skill back; without a name: list them", listing=True
+        verbs, "restore", restore, "bring back an archived skill, or list what is archived", listing=True
     )
-    parser.add_argument("name", metavar="NAME", nargs="?")
+    parser.add_argument("name", metavar="NAME", nargs="?", help="the archived skill to bring back")
 
 
 def archive(arguments: argparse.Namespace) -> int:
@@ -140,9 +140,9 @@ _DELETE_TITLE = "The skill was not deleted"
 
 def add_delete(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "delete", run_delete, "move a skill's folder to the trash, where you can get it back")
-    parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser = common.verb(verbs, "delete", run_delete, "move a skill's folder to the trash, where you can recover it")
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def run_delete(arguments: argparse.Namespace) -> int:

@@ -15,13 +15,15 @@ def add(verbs: common.Verbs) -> None:
     """Add the two verbs."""
     about = "mcp, sync, suggest, chat, recommend"
     for name, on, text in (
-        ("enable", True, f"have skilld offer skills to agents again: {about}"),
-        ("disable", False, f"have skilld offer skills to no agent: {about}; agents' own loading is theirs"),
+        ("enable", True, f"offer skills to agents again ({about})"),
+        ("disable", False, f"stop offering skills to agents ({about}); agents may still load them themselves"),
     ):
         parser = common.verb(verbs, name, partial(run, on=on), text)
-        parser.add_argument("names", metavar="NAME", nargs="*", help="a skill's name, or its folder")
-        parser.add_argument("--all", action="store_true", help="all there are now")
-        parser.add_argument("--custom", action="store_true", help="all of your own and your projects': no plugin's")
+        parser.add_argument("names", metavar="NAME", nargs="*", help="a skill, by its name or folder")
+        parser.add_argument("--all", action="store_true", help="every skill you have now")
+        parser.add_argument(
+            "--custom", action="store_true", help="every skill of yours and your projects, but no plugin's"
+        )
 
 
 def run(arguments: argparse.Namespace, *, on: bool) -> int:
@@ -53,10 +55,10 @@ def _all(*, custom: bool) -> list[Path]:
 
 def add_pin(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    about = "keep a skill: not archived, never called stale, the one to stay in a merge"
-    for name, on, text in (("pin", True, about), ("unpin", False, "take that back")):
+    about = "protect a skill: never archived, never stale, kept in merges"
+    for name, on, text in (("pin", True, about), ("unpin", False, "remove that protection")):
         parser = common.verb(verbs, name, partial(run_pin, on=on), text)
-        parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
+        parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
 
 
 def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:

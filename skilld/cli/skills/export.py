@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "export", run, "write skills to files for other people, secrets and sessions left out")
-    parser.add_argument("names", metavar="NAME", nargs="+")
-    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="a file, or a folder for several")
-    parser.add_argument("--format", choices=("yaml", "skill"), default="yaml", help="yaml, or skill: a SKILL.md")
-    parser.add_argument("--with-evidence", action="store_true", help="with your quotes, the sessions and the author")
+    parser = common.verb(verbs, "export", run, "write skills to files to share, without secrets or sessions")
+    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill, by its name or folder")
+    parser.add_argument(
+        "-o", "--out", metavar="FILE", type=Path, help="the file to write, or a folder for several skills"
+    )
+    parser.add_argument(
+        "--format", choices=("yaml", "skill"), default="yaml", help="the format: yaml, or skill for a SKILL.md"
+    )
+    parser.add_argument("--with-evidence", action="store_true", help="include your quotes, the sessions and the author")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -129,15 +133,13 @@ class _Plan:
 
 def add_share(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "push skills to a branch for other people, after showing what; sessions and people are left out"
+    text = "push skills to a branch to share, after showing them; leaves out sessions and people"
     parser = common.verb(verbs, "share", run_share, text)
-    parser.add_argument("names", metavar="NAME", nargs="+")
-    parser.add_argument(
-        "--to", metavar="REMOTE", required=True, help="a remote of the skill's repository, or an address"
-    )
-    parser.add_argument("--branch", metavar="NAME", default="", help="instead of skilld/share/NAME")
-    parser.add_argument("--dry-run", action="store_true", help="only show what would be pushed")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    parser.add_argument("names", metavar="NAME", nargs="+", help="a skill, by its name or folder")
+    parser.add_argument("--to", metavar="REMOTE", required=True, help="a remote of the skill's repository, or a URL")
+    parser.add_argument("--branch", metavar="NAME", default="", help="the branch (default: skilld/share/NAME)")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be pushed without pushing it")
+    parser.add_argument("--yes", action="store_true", help="do not ask for confirmation")
 
 
 def run_share(arguments: argparse.Namespace) -> int:

@@ -31,14 +31,18 @@ class _Outcome:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "propose skills of other people: from YAML, SKILL.md, a folder or a git repository"
+    text = "propose skills from YAML, a SKILL.md, a folder or a git repository"
     parser = common.verb(verbs, "import", run, text, listing=True)
-    parser.add_argument("source", metavar="SOURCE", help="a file, a folder, or the path or address of a repository")
-    parser.add_argument("--only", metavar="NAME", action="append", default=[], help="of several only this; repeatable")
-    parser.add_argument("--branch", metavar="NAME", default="", help="of a repository, if not its default branch")
-    parser.add_argument("--name", metavar="NAME", default="", help="what to call it here")
+    parser.add_argument("source", metavar="SOURCE", help="a file, a folder, or the path or URL of a repository")
     parser.add_argument(
-        "--as", dest="kind", choices=("prompt", "workflow", "domain", "mcp"), help="as this kind of skill"
+        "--only", metavar="NAME", action="append", default=[], help="import only this skill; repeatable"
+    )
+    parser.add_argument(
+        "--branch", metavar="NAME", default="", help="the repository's branch (default: its default branch)"
+    )
+    parser.add_argument("--name", metavar="NAME", default="", help="the name to give the skill")
+    parser.add_argument(
+        "--as", dest="kind", choices=("prompt", "workflow", "domain", "mcp"), help="import it as this kind of skill"
     )
     place = parser.add_mutually_exclusive_group()
     place.add_argument(
@@ -47,9 +51,9 @@ def add(verbs: common.Verbs) -> None:
         nargs="?",
         type=Path,
         const=Path(),
-        help="into a project: the current one, or that",
+        help="into a project (default: the current one)",
     )
-    place.add_argument("--user", action="store_true", help="into your own skills, as without either")
+    place.add_argument("--user", action="store_true", help="into your personal skills (the default)")
 
 
 def run(arguments: argparse.Namespace) -> int:

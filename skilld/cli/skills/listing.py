@@ -25,14 +25,18 @@ _SORTS = ("group", "recency", "uses", "relevance")
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "list", run, "list your skills: where from, how often used, how it went", listing=True)
-    parser.add_argument("--type", metavar="KIND", dest="kind", help="only of this kind: workflow, prompt-template, ...")
-    parser.add_argument("--tag", metavar="TAG", action="append", default=[], help="only with this tag; repeatable")
-    parser.add_argument("--source", choices=_SOURCES, help="only from there; evolving: what skilld makes or changes")
-    parser.add_argument("--search", metavar="TEXT", default="", help="only those in which every word stands")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only this project's own")
-    parser.add_argument("--sort", choices=_SORTS, default="group", help="in which order; relevance: to the search")
-    parser.add_argument("--limit", metavar="N", type=_number, help="so many at most")
+    parser = common.verb(verbs, "list", run, "list your skills: their source, uses and success rate", listing=True)
+    parser.add_argument("--type", metavar="KIND", dest="kind", help="only this kind: workflow, prompt-template, ...")
+    parser.add_argument(
+        "--tag", metavar="TAG", action="append", default=[], help="only skills with this tag; repeatable"
+    )
+    parser.add_argument(
+        "--source", choices=_SOURCES, help="only from this source; evolving: skills that skilld creates or changes"
+    )
+    parser.add_argument("--search", metavar="TEXT", default="", help="only skills that contain every word of TEXT")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only skills of this project")
+    parser.add_argument("--sort", choices=_SORTS, default="group", help="the order; relevance is to --search")
+    parser.add_argument("--limit", metavar="N", type=_number, help="show at most N skills")
 
 
 def _number(text: str) -> int:
@@ -154,10 +158,10 @@ def add_profile(verbs: common.Verbs) -> None:
         verbs,
         "profile",
         run_profile,
-        "how much you taught, of which kind, and the five surest things",
+        "show how much you have taught, what kind, and the five surest things",
         listing=True,
     )
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what was said there")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in this project")
 
 
 def run_profile(arguments: argparse.Namespace) -> int:

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "show", run, "show a skill: its facts, the words behind it, its text", listing=True)
-    parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
+    parser = common.verb(verbs, "show", run, "show a skill: its facts, the words behind it, and its text", listing=True)
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -106,12 +106,18 @@ def _proposal_json(proposal: Proposal) -> dict[str, Any]:
 
 def add_history(verbs: common.Verbs) -> None:
     """Add the two verbs."""
-    parser = common.verb(verbs, "history", history, "list the commits that made a skill what it is", listing=True)
-    parser.add_argument("name", metavar="NAME", help="a skill's name, or its folder")
-    parser.add_argument("--limit", metavar="N", type=int, default=50, help="so many at most (default: 50)")
+    parser = common.verb(verbs, "history", history, "list the commits that changed a skill", listing=True)
+    parser.add_argument("name", metavar="NAME", help="a skill, by its name or folder")
+    parser.add_argument("--limit", metavar="N", type=int, default=50, help="show at most N commits (default: 50)")
     parser = common.verb(verbs, "diff", diff, "show what changed in a skill, or what a proposal changes")
-    parser.add_argument("name", metavar="NAME", help="a skill's name, or its folder")
-    parser.add_argument("since", metavar="REV|PROPOSAL", nargs="?", default="", help="else: what is not committed yet")
+    parser.add_argument("name", metavar="NAME", help="a skill, by its name or folder")
+    parser.add_argument(
+        "since",
+        metavar="REV|PROPOSAL",
+        nargs="?",
+        default="",
+        help="compare with this (default: show uncommitted changes)",
+    )
 
 
 def history(arguments: argparse.Namespace) -> int:
@@ -167,9 +173,9 @@ def _history(row: LibraryRow) -> History:
 
 def add_use(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "use", run_use, "print a skill's text with its variables filled, to paste or pipe")
-    parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
-    parser.add_argument("--var", metavar="NAME=VALUE", action="append", default=[], help="again for another")
+    parser = common.verb(verbs, "use", run_use, "print a skill's text with its variables filled in")
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+    parser.add_argument("--var", metavar="NAME=VALUE", action="append", default=[], help="set a variable; repeatable")
 
 
 def run_use(arguments: argparse.Namespace) -> int:

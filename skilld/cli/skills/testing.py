@@ -25,10 +25,10 @@ _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red"}
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "would the skill have covered what you said in a session? Exit 0: yes, 1: not all of it"
+    text = "check whether a skill covers what you said in a session (exit 0: all of it)"
     parser = common.verb(verbs, "test", run, text, listing=True)
-    parser.add_argument("name", metavar="NAME", help="its name, or its folder where two have that name")
-    parser.add_argument("--session", metavar="ID", required=True, help="the agent's own id of a past session")
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+    parser.add_argument("--session", metavar="ID", required=True, help="the ID of a past session, as the agent gave it")
 
 
 def run(arguments: argparse.Namespace) -> int:

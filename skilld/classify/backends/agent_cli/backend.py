@@ -85,7 +85,7 @@ def failed(client: Client, said: str, status: int | None, code: int) -> SkilldEr
     if what == 413:  # noqa: PLR2004 - HTTP: content too large
         return SkilldError(_title(client), "the question, or its answer, was too long for its model")
     if what in _PERMANENT:
-        remedy = f"Get a newer {client.program}, or: skilld config set model auto"
+        remedy = f"Get a newer {client.program}, or choose another: skilld setup"
         return _error(client, "this version of it does not accept the question", remedy)
     if what is None:
         return RetryError(_title(client), f"it ended without an answer (exit {code}); it may answer later")

@@ -1,0 +1,152 @@
+"""The examples at the end of each command's help: what to type, and a remark where the command does not explain itself.
+
+Every command has at least one, and every one of them parses (tests/unit/test_help.py).
+"""
+
+from __future__ import annotations
+
+EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "skilld": (
+        ("skilld setup", "choose who judges, once"),
+        ("skilld run --backfill 7", "start now, with the last 7 days"),
+        ("skilld review", "decide on what was proposed"),
+    ),
+    "skilld run": (
+        ("skilld run", "follow your agents until Ctrl-C"),
+        ("skilld run --once --backfill 7", "process the last 7 days, then exit"),
+    ),
+    "skilld setup": (
+        ("skilld setup", ""),
+        ("skilld setup agent", "let each agent judge its own sessions"),
+        ("skilld setup offline", "use no model: only explicit wording is noticed"),
+    ),
+    "skilld demo": (("skilld demo", ""),),
+    "skilld status": (
+        ("skilld status", ""),
+        ("skilld status --check || echo 'skilld needs you'", "in a script or prompt"),
+    ),
+    "skilld cost": (("skilld cost", ""),),
+    "skilld doctor": (
+        ("skilld doctor", ""),
+        ("skilld doctor --ask", "also send the model one test question"),
+    ),
+    "skilld logs": (("skilld logs --follow", ""), ("skilld logs --lines 200", "")),
+    "skilld proposals": (
+        ("skilld proposals", ""),
+        ("skilld proposals --state accepted,reverted", ""),
+        ("skilld proposals --json", ""),
+    ),
+    "skilld show": (("skilld show 3f2a", "the start of the ID is enough"),),
+    "skilld why": (("skilld why SKILL.md:12", ""),),
+    "skilld review": (
+        ("skilld review", ""),
+        ("skilld review 3f2a", "only this proposal"),
+        ("skilld review --plain", "for a screen reader"),
+    ),
+    "skilld accept": (
+        ("skilld accept 3f2a", "the start of the ID is enough"),
+        ("skilld accept --all", ""),
+        ("skilld accept --worktree 3f2a", "edit the file, commit it yourself"),
+    ),
+    "skilld reject": (
+        ("skilld reject 3f2a", ""),
+        ("skilld reject 3f2a --why 'only for this release'", ""),
+    ),
+    "skilld restore": (("skilld restore 3f2a", ""),),
+    "skilld revert": (("skilld revert 3f2a", ""),),
+    "skilld git": (("skilld git log --oneline", ""), ("skilld git --root ~/.claude/skills status", "")),
+    "skilld skills list": (
+        ("skilld skills list", ""),
+        ("skilld skills list --search 'release notes' --sort relevance", ""),
+    ),
+    "skilld skills show": (("skilld skills show release-notes", ""),),
+    "skilld skills history": (("skilld skills history release-notes --limit 5", ""),),
+    "skilld skills diff": (
+        ("skilld skills diff release-notes", "uncommitted changes"),
+        ("skilld skills diff release-notes HEAD~3", ""),
+    ),
+    "skilld skills test": (("skilld skills test release-notes --session 0198c2d4", ""),),
+    "skilld skills use": (("skilld skills use release-notes --var version=2.1", ""),),
+    "skilld skills enable": (("skilld skills enable release-notes", ""),),
+    "skilld skills disable": (("skilld skills disable release-notes", ""),),
+    "skilld skills profile": (("skilld skills profile", ""),),
+    "skilld skills pin": (("skilld skills pin release-notes", ""),),
+    "skilld skills unpin": (("skilld skills unpin release-notes", ""),),
+    "skilld skills archive": (("skilld skills archive release-notes", ""),),
+    "skilld skills restore": (
+        ("skilld skills restore", "list what is archived"),
+        ("skilld skills restore release-notes", ""),
+    ),
+    "skilld skills export": (("skilld skills export release-notes --out notes.yaml", ""),),
+    "skilld skills import": (
+        ("skilld skills import notes.yaml", ""),
+        ("skilld skills import ./their-skills --only release-notes --project", ""),
+    ),
+    "skilld skills share": (("skilld skills share release-notes --to origin --dry-run", ""),),
+    "skilld skills delete": (("skilld skills delete release-notes", ""),),
+    "skilld consolidate": (
+        ("skilld consolidate --dry-run", ""),
+        ("skilld consolidate release-notes changelog", "merge these two"),
+    ),
+    "skilld learnings": (
+        ("skilld learnings", ""),
+        ("skilld learnings propose 7c01 --to AGENTS.md", ""),
+        ("skilld learnings --search 'commit messages'", ""),
+    ),
+    "skilld mine": (
+        ("skilld mine --dry-run", "report only"),
+        ("skilld mine --since 30 --project .", ""),
+        ("skilld mine --interactive", ""),
+    ),
+    "skilld recommend": (("skilld recommend write the release notes", ""),),
+    "skilld suggest": (("skilld suggest", ""), ("skilld suggest --hook claude-code", "")),
+    "skilld record": (
+        ("skilld record 'fix the flaky login test' --skill pytest", ""),
+        ("skilld record --stats", ""),
+    ),
+    "skilld feedback": (("skilld feedback release-notes --helpful", ""),),
+    "skilld sync": (
+        ("skilld sync --agent claude-code", ""),
+        ("skilld sync", "update the files that already have the block"),
+    ),
+    "skilld unsync": (("skilld unsync --all", ""),),
+    "skilld mcp": (("skilld mcp --config codex", "print the settings to add"),),
+    "skilld chat": (("skilld chat --skill release-notes", ""),),
+    "skilld inspect": (
+        ("skilld inspect session.jsonl", ""),
+        ("skilld inspect session.jsonl --agent codex --json", ""),
+    ),
+    "skilld context": (("skilld context", ""), ("skilld context --agent codex --project ~/src/app", "")),
+    "skilld eval": (("skilld eval turns --data turns.jsonl --json", ""),),
+    "skilld pause": (("skilld pause", ""), ("skilld pause 2h", "")),
+    "skilld resume": (("skilld resume", ""),),
+    "skilld snooze": (("skilld snooze 4h", ""), ("skilld snooze off", "")),
+    "skilld retry": (("skilld retry", ""),),
+    "skilld config": (
+        ("skilld config set model cli:claude", ""),
+        ("skilld config set notify.quiet_hours 22:00-08:00", ""),
+        ("skilld config show", ""),
+    ),
+    "skilld config show": (("skilld config show --json", ""),),
+    "skilld config path": (('"$EDITOR" "$(skilld config path)"', ""),),
+    "skilld config set": (
+        ("skilld config set batch.turns 3", ""),
+        ("skilld config set auto.skills release-notes,changelog", "a list"),
+    ),
+    "skilld config unset": (("skilld config unset batch.turns", ""),),
+    "skilld service": (("skilld service install", ""), ("skilld service status", "")),
+    "skilld service install": (("skilld service install --dry-run", ""),),
+    "skilld service uninstall": (("skilld service uninstall", ""),),
+    "skilld service start": (("skilld service start", ""),),
+    "skilld service stop": (("skilld service stop", ""),),
+    "skilld service status": (("skilld service status --json", ""),),
+    "skilld uninstall": (("skilld uninstall --dry-run", ""), ("skilld uninstall --purge", "")),
+}
+
+
+def shown(prog: str) -> str:
+    """Return the examples of one command (`skilld accept`) as the last part of its help; empty where it has none."""
+    found = EXAMPLES.get(prog, ())
+    width = max((len(typed) for typed, remark in found if remark), default=0)
+    lines = [f"  {typed:{width}}  # {remark}" if remark else f"  {typed}" for typed, remark in found]
+    return "\n".join(["", "examples:", *lines, ""]) if found else ""
