@@ -27,6 +27,7 @@ MODULES = {
     "git": ("git",),
     "skills": ("skills",),
     "consolidate": ("consolidate",),
+    "effect": ("effect",),
     "learnings": ("learnings",),
     "mine": ("mine",),
     "recommend": ("recommend", "suggest"),

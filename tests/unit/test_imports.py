@@ -27,7 +27,7 @@ LAYERS = (
     ("ingest",),
     ("pipeline", "targets"),
     ("proposals", "evaluate", "library"),
-    ("jobs", "exchange"),
+    ("jobs", "exchange", "effect"),
     ("worker",),
     ("daemon", "mining"),
     ("health", "review"),
