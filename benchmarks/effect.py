@@ -14,8 +14,8 @@ from benchmarks.kit.figures import Figure, Of, Scale, Target
 from benchmarks.kit.timing import seconds, side_by_side
 from skilld.effect import again
 from skilld.effect.rules import effects, rules
+from skilld.past import Correction, PastSession
 from skilld.store import Store
-from skilld.types import Correction, PastSession
 
 _SAID, _STEMS, _WORDS = 5, 300, 3_000
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
 from skilld.codec import Tagged
+from skilld.past import PastSession
 from skilld.skills import Unusable
 from skilld.types import (
     AddressChange,
@@ -23,7 +24,6 @@ from skilld.types import (
     Message,
     Operation,
     Outcome,
-    PastSession,
     Proposal,
     SkillDoc,
     SkillRef,

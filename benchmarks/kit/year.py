@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from skilld.effect.figures import FEWEST, RuleState
 from skilld.effect.rules import Effect, effects, rules
-from skilld.types import Correction, Kind, Op, Operation, PastSession, Proposal, State
+from skilld.past import Correction, PastSession
+from skilld.types import Kind, Op, Operation, Proposal, State
 
 SESSIONS = 400
 DAY = 86400.0

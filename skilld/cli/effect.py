@@ -124,7 +124,7 @@ def _missing(store: Store, places: Sequence[Root]) -> list[tuple[str, str, tuple
 
 
 def _variables() -> dict[str, str]:
-    from skilld.context import VARIABLES
+    from skilld.agents import VARIABLES
 
     return {name: os.environ[name] for name in VARIABLES if name in os.environ}
 

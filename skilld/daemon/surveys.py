@@ -6,15 +6,15 @@ while less than half of the day's budget is spent: batches come first.
 
 from __future__ import annotations
 
+from skilld.agents import VARIABLES
 from skilld.classify.backends import OFFLINE, Spec
 from skilld.clock import day
-from skilld.context import VARIABLES
 from skilld.daemon import judges
 from skilld.ingest.discover import Host
 from skilld.protocol import Result, Survey, SurveyResult
 from skilld.settings import Settings
 from skilld.store import Store
-from skilld.store.budget import why_spent
+from skilld.store.budget import spent_limit
 from skilld.types import Usage
 
 _EVERY = 5.0  # seconds between two
@@ -56,7 +56,7 @@ class Surveys:
         spec = judges.choice(self._store, settings, self._around.environment, agent, now).spec
         today = self._store.usage.on(day(now))
         double = Usage(2 * today.calls, 2 * today.tokens_in, 2 * today.tokens_out, 2 * today.usd)
-        busy = judges.limited(self._store, spec.model, now) or why_spent(double, settings.budget)
+        busy = judges.limited(self._store, spec.model, now) or spent_limit(double, settings.budget)
         return Spec(OFFLINE) if busy else spec
 
     def record(self, result: Result, now: float) -> None:

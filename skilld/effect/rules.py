@@ -17,9 +17,10 @@ from skilld.effect.again import near, says_again
 from skilld.effect.figures import Count, RuleState, state_of
 from skilld.effect.relevance import could_matter
 from skilld.effect.survey import rules_in
+from skilld.past import Correction, PastSession, Repeat
 from skilld.skills.find import FILE
 from skilld.text import folded
-from skilld.types import Correction, PastSession, Proposal, Repeat
+from skilld.types import Proposal
 
 _MAX_EVIDENCE = 20  # quotes of one rule that are shown, the newest
 TextOf = Callable[[str], str]

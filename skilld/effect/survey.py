@@ -28,25 +28,14 @@ from skilld.git.objects import read_commit
 from skilld.ingest import side_files
 from skilld.ingest.discover import skill_places
 from skilld.ingest.source import source_of
-from skilld.pipeline.documents import is_own, why_session_left_alone
+from skilld.past import Correction, PastSession, Repeat
+from skilld.pipeline.documents import is_own, session_opt_out
 from skilld.proposals.explain import why
 from skilld.proposals.submit import private_repositories
 from skilld.protocol import Survey, SurveyResult
 from skilld.skills import find
 from skilld.text import cut
-from skilld.types import (
-    Correction,
-    Event,
-    Outcome,
-    PastSession,
-    RawLine,
-    Repeat,
-    Reply,
-    SkillRef,
-    SkillUse,
-    ToolCall,
-    Turn,
-)
+from skilld.types import Event, Outcome, RawLine, Reply, SkillRef, SkillUse, ToolCall, Turn
 from skilld.words import content_stems
 
 _MOST_WORK = 64 * 1024  # characters of what was asked, run and touched that are looked at
@@ -147,7 +136,7 @@ def _session(job: Survey, name: str, read: _Read, redact: Callable[[str], str]) 
     turns = list(read.turns.values())
     cwd = next((turn.cwd for turn in turns if turn.cwd), "")
     try:
-        if not _is_plain(cwd) or why_session_left_alone(cwd):
+        if not _is_plain(cwd) or session_opt_out(cwd):
             return None
     except SkilldError:
         return None  # what it says is not understood: rather not

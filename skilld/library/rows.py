@@ -14,11 +14,12 @@ from skilld.clock import seconds
 from skilld.ingest.discover import skill_places
 from skilld.library.merge import MERGED_FROM
 from skilld.library.patterns import COMPLETED
+from skilld.past import PastSession
 from skilld.skills import Skill, Source, find
 from skilld.store import Store, meta
 from skilld.store.overview import SkillUsage
 from skilld.store.tasks import Task
-from skilld.types import PastSession, Proposal, SkillRef, State
+from skilld.types import Proposal, SkillRef, State
 from skilld.words import content_stems, likeness
 
 # Which skills skilld itself offers to agents (mcp, sync, suggest, chat, recommend): all that the person left

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from skilld import codec
-from skilld.types import PastSession
+from skilld.past import PastSession
 
 
 class Past:

@@ -13,11 +13,12 @@ from skilld.daemon.surveys import Surveys
 from skilld.effect.figures import FEWEST, Count, RuleState, state_of, wilson
 from skilld.effect.rules import Effect, Origin, Rule, effects, rules, with_notes
 from skilld.ingest.discover import Host
+from skilld.past import Correction, PastSession, Repeat
 from skilld.protocol import Result, SurveyResult
 from skilld.settings import Settings
 from skilld.store import Store
 from skilld.store.meta import FOREVER, PAUSED_UNTIL
-from skilld.types import Correction, Kind, Outcome, PastSession, Repeat, State, Update
+from skilld.types import Kind, Outcome, State, Update
 from support.proposals import a_proposal
 
 NOW = 1_795_000_000.0

@@ -135,7 +135,16 @@ def test_what_was_dropped_in_an_old_database_is_dropped_since_then(
 
 
 @pytest.mark.parametrize(
-    "until", ["0009_causes", "0010_judged", "0011_dropped", "0012_updates", "0013_targets", "0014_conflicts", "0015_past_sessions"]
+    "until",
+    [
+        "0009_causes",
+        "0010_judged",
+        "0011_dropped",
+        "0012_updates",
+        "0013_targets",
+        "0014_conflicts",
+        "0015_past_sessions",
+    ],
 )
 def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_being_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: str
