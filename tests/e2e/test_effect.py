@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 from e2e.test_targets import Talk, plain, said
 from support.live_project import Project
 from support.program import Program
 from support.session import CHATTER, Session
+from support.waiting import wait_for
 
 PNPM = "You ran npm again. Use pnpm here, never npm!"
 RULE = "- Use pnpm, never npm, in this repository.\n"
@@ -69,3 +73,22 @@ def test_a_rule_that_a_proposal_brought_into_a_skill_is_followed(
     assert row["success_rate"] == 0.0
     assert "0 of 2 without a correction" in program.run("skills", "list").stdout
     assert program.json("effect", "nothing-like-it")["rules"] == []
+
+
+def test_the_daemon_reads_old_transcripts_when_it_has_nothing_else_to_do(
+    home: Path, tmp_path: Path, program: Program
+) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": RULE})
+    talk = Talk(home, project.root)
+    talk.type(PNPM, *CHATTER)
+    os.utime(talk.path, (1_795_000_000, 1_795_000_000))
+    with program.daemon():
+        wait_for("the transcript to be read", lambda: _read(home) == [talk.path.stem])
+    talk.path.unlink()  # as its agent does after a month
+    (rule,) = program.json("effect")["rules"]
+    assert (rule["text"], rule["before"]["sessions"] + rule["after"]["sessions"]) == (RULE[2:].strip(), 1)
+
+
+def _read(home: Path) -> list[str]:
+    with closing(sqlite3.connect(home / ".local/state/skilld/skilld.db")) as db:
+        return [row[0] for row in db.execute("SELECT session_id FROM past_sessions WHERE session_id != ''")]
