@@ -6,6 +6,7 @@ import argparse
 import os
 import time
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,7 @@ def collect(store: Store) -> list[Effect]:
     from skilld.types import State
 
     scrub_environment()
-    sessions = with_notes(store.past.sessions(), store.proposals.in_states([State.SAID]), text_of, came_in)
+    sessions = with_notes(store.past.sessions(), store.proposals.in_states([State.SAID]), text_of, cache(came_in))
     accepted = [
         (one, seconds(store.proposals.accepted_at(one.id) or one.decided_at) or 0.0)
         for one in store.proposals.in_states([State.ACCEPTED])
@@ -105,7 +106,8 @@ def _read_missing(store: Store) -> int:
                 shown = survey(job, redact).sessions
         except ProcessorTimeError:
             shown = ()
-        store.past.keep(path, *facts, shown)
+        with store.transaction():
+            store.past.keep(path, *facts, shown)
     progress.clear()
     return 0
 

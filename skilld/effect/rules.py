@@ -112,16 +112,23 @@ def with_notes(
     sessions: Sequence[PastSession], notes: Iterable[Proposal], text_of: TextOf, came_in: CameIn
 ) -> list[PastSession]:
     """Return the sessions with what was found to stand already when their batches were judged, by whatever judge."""
-    by_session: dict[str, list[Repeat]] = {}
+    by_session: dict[str, list[Proposal]] = {}
     for note in notes:
-        for line, text in rules_in(text_of(note.path)):
-            if not any(says_already(update.change, text) for update in note.updates):
-                continue
-            since = came_in(note.path, line)
-            for said in note.evidence if since is not None else ():
-                repeat = Repeat(said.turn, said.quote, note.path, line, text, since or 0.0)
-                by_session.setdefault(note.session_id, []).append(repeat)
-    return [_noted(one, by_session[one.session_id]) if one.session_id in by_session else one for one in sessions]
+        by_session.setdefault(note.session_id, []).append(note)
+    found = []
+    for session in sessions:
+        known = {(one.turn, one.path) for one in session.repeats}
+        repeats = [
+            Repeat(said.turn, said.quote, note.path, line, text, since)
+            for note in by_session.get(session.session_id, ())
+            for said in note.evidence
+            if (said.turn, note.path) not in known
+            for line, text in rules_in(text_of(note.path))
+            if any(says_already(update.change, text) for update in note.updates)
+            and (since := came_in(note.path, line)) is not None
+        ]
+        found.append(_noted(session, repeats) if repeats else session)
+    return found
 
 
 def _noted(session: PastSession, repeats: Sequence[Repeat]) -> PastSession:
