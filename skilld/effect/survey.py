@@ -42,7 +42,7 @@ _MOST_WORK = 64 * 1024  # characters of what was asked, run and touched that are
 _MOST_STEMS = 600
 _MOST_SAID = 40  # corrections of a session
 _MOST_REPLIES = 5  # of the agent's messages before a turn, in which its lines are looked for
-_CLOCKS_APART = 3600.0  # seconds
+_CLOCKS_APART = 3600.0, 7 * 86400.0  # seconds: less is work without a turn, more an old session
 _MOST_ASKED, _MOST_RULES, _MOST_RULE = 12, 80, 200  # of one question to a model; the last in characters
 _MOST_TEXT = 1 << 18  # characters of a file
 # What a suffix says of the work.
@@ -75,8 +75,10 @@ class _Read:
     commands: dict[str, None] = field(default_factory=dict)
     files: dict[str, None] = field(default_factory=dict)
     version: str = ""
+    newest: str = ""  # time that a record names: RFC 3339 in UTC, as text in order
 
     def take(self, event: Event) -> None:
+        self.newest = max(self.newest, getattr(event, "at", None) or "")
         match event:
             case Turn() if event.key not in self.turns:
                 self.turns[event.key] = event
@@ -89,6 +91,7 @@ class _Read:
                 pass
 
     def call(self, call: ToolCall) -> None:
+        self.newest = max(self.newest, call.at or "")
         named = [] if call.name.lower() in SEARCH_TOOLS else [*files_named(call.input), *patched_by(call)]
         self.files |= dict.fromkeys(name for name in named if "\0" not in name)
         self.commands[command_of(call)[:_MOST_COMMAND]] = None
@@ -140,7 +143,7 @@ def _session(job: Survey, name: str, read: _Read, redact: Callable[[str], str]) 
             return None
     except SkilldError:
         return None  # what it says is not understood: rather not
-    shift = _shift(job, turns)
+    shift = _shift(job, read.newest)
     said = [
         Correction(turn.key, (seconds(turn.at) or -shift) + shift, redact(quote))
         for turn in turns
@@ -169,14 +172,16 @@ def work_of(texts: Sequence[str], files: Sequence[str]) -> frozenset[str]:
     return content_stems(words[: 2 * _MOST_WORK])
 
 
-def _shift(job: Survey, turns: Sequence[Turn]) -> float:
+def _shift(job: Survey, newest: str) -> float:
     """Return by how many seconds the clock of a log is behind this machine's.
 
     That is told by its file, where that one has come since skilld is there: an older one may be a copy.
     """
-    last = max((seconds(turn.at) or 0.0 for turn in turns), default=0.0)
-    behind = job.mtime - last
-    return behind if job.is_live and last and behind > _CLOCKS_APART else 0.0
+    last = seconds(newest)
+    if last is None or not job.is_live:
+        return 0.0
+    least, most = _CLOCKS_APART
+    return job.mtime - last if least < job.mtime - last < most else 0.0
 
 
 def _loaded(job: Survey, cwd: str, read: _Read) -> list[str]:

@@ -16,6 +16,7 @@ from skilld.classify.backends.model import Model
 from skilld.classify.json_answer import BadReplyError
 from skilld.classify.prompt import Prompt
 from skilld.classify.reply import parse_repeats
+from skilld.clock import seconds
 from skilld.effect import survey as module
 from skilld.effect.survey import survey
 from skilld.protocol import Survey, SurveyResult
@@ -56,9 +57,8 @@ def talk(home: Path, tmp_path: Path) -> Talk:
     return talk
 
 
-def surveyed(talk: Talk, home: Path, model: str = OFFLINE) -> SurveyResult:
-    facts = talk.path.stat()
-    job = Survey("claude-code", str(talk.path), str(home), facts.st_size, facts.st_mtime, False, Spec(model))  # noqa: FBT003
+def surveyed(talk: Talk, home: Path, model: str = OFFLINE, *, at: float = 0.0, is_live: bool = False) -> SurveyResult:
+    job = Survey("claude-code", str(talk.path), str(home), talk.path.stat().st_size, at, is_live, Spec(model))
     return survey(job, lambda text: text.replace("hunter2horse", "[REDACTED]"))
 
 
@@ -72,6 +72,23 @@ def test_a_transcript_shows_what_was_loaded_done_and_said_again(talk: Talk, home
     assert (repeat.path, repeat.line, repeat.quote, repeat.since) == (guide, 3, PNPM, 1_700_000_000)
     assert [one.turn for one in session.said if one.quote == PNPM] == [repeat.turn]
     assert "hunter2horse" not in repr(session)
+
+
+@pytest.mark.parametrize(
+    ("hours", "is_live", "shift"), [(0.5, True, 0), (17, True, 17), (17, False, 0), (24 * 30, True, 0), (-5, True, 0)]
+)
+def test_a_clock_that_is_behind_is_told_by_the_file(
+    talk: Talk,
+    home: Path,
+    hours: float,
+    is_live: bool,  # noqa: FBT001 - a case
+    shift: float,
+) -> None:
+    """Only of a transcript that has come since skilld is there; an old one is a session of its own time."""
+    said = seconds("2026-11-22T10:00:00Z") or 0.0
+    (session,) = surveyed(talk, home, at=said + hours * 3600, is_live=is_live).sessions
+    assert session.at == said + shift * 3600
+    assert {one.at for one in session.said} == {session.at}
 
 
 def test_a_model_is_asked_once_about_what_words_do_not_tell(
