@@ -17,6 +17,7 @@ from benchmarks import (
     commands,
     context,
     decisions,
+    effect,
     exhaustion,
     gate,
     git_time,
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Callable[[Scale], dict[str, Figure]]] = {
     "decisions": decisions.measure,
     "prompt": prompt.measure,
     "store": store.measure,
+    "effect": effect.measure,
 }
 
 

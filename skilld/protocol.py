@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
-from skilld.classify.backends import Spec
+from skilld.classify.backends import OFFLINE, Spec
 from skilld.classify.backends.completion import Rates
 from skilld.codec import Tagged
+from skilld.past import PastSession
 from skilld.skills import Unusable
 from skilld.types import (
     AddressChange,
@@ -175,6 +176,25 @@ class Recall(Tagged):
 
 
 @dataclass(frozen=True, slots=True)
+class Survey(Tagged):
+    """A transcript, to be read whole for what its sessions show of the rules that were loaded.
+
+    `size` and `mtime` are what it had when it was chosen; `is_live` says that it has come since skilld is there. The
+    back-end is asked only about what words do not tell.
+    """
+
+    agent: str
+    path: str
+    home: str
+    size: int
+    mtime: float
+    is_live: bool = False
+    backend: Spec = field(default=Spec(OFFLINE))
+    variables: Mapping[str, str] = field(default_factory=dict)
+    roots: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Ask(Tagged):
     """A back-end, to be asked whether it answers."""
 
@@ -232,7 +252,7 @@ class Mine(Tagged):
     """Past sessions, to be mined by the program itself."""
 
 
-Work = Analyse | Remake | Observe | Recall | Ask | Price | Distil | Extend | Entitle | Mine
+Work = Analyse | Remake | Observe | Recall | Survey | Ask | Price | Distil | Extend | Entitle | Mine
 GIT_WORK = Observe, Recall  # they never share a process with litellm
 
 
@@ -363,6 +383,13 @@ class RecoveryResult(Result):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyResult(Result):
+    """What the sessions of a transcript show."""
+
+    sessions: tuple[PastSession, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PriceResult(Result):
     """The prices of the models asked for, None of one that is not known."""
 
@@ -378,7 +405,7 @@ class ExtensionResult(Result):
     said: tuple[Update, ...] = ()
 
 
-AnyResult = Result | BatchResult | GitResult | RecoveryResult | PriceResult | ExtensionResult
+AnyResult = Result | BatchResult | GitResult | RecoveryResult | SurveyResult | PriceResult | ExtensionResult
 
 
 # What is kept on the way.

@@ -108,6 +108,16 @@ def titles(texts: Sequence[str]) -> Prompt:
     return Prompt(_rules("title_role"), "\n\n".join([*skills, _rules("title_question")]))
 
 
+def repeats(said: Sequence[str], rules: Sequence[str]) -> Prompt:
+    """Ask which of some things were said because a rule was not kept; both come redacted, and are numbered from 1."""
+    shown = {
+        name: "\n".join(_json({"number": number, "text": text}) for number, text in enumerate(texts, 1))
+        for name, texts in (("rules", rules), ("said", said))
+    }
+    parts = [f"<{name}>\n{lines}\n</{name}>" for name, lines in shown.items()]
+    return Prompt(_rules("repeat_system"), "\n\n".join([*parts, _rules("repeat_question")]))
+
+
 def _skill(skill: SkillDoc, text: str) -> str:
     return f'<skill_definition number="{skill.number}" name={_json(skill.name)}>\n{_raw(text)}\n</skill_definition>'
 

@@ -82,6 +82,19 @@ def parse_operations(reply: str) -> list[Operation] | str:
     return [_operation(item) for item in items]
 
 
+def parse_repeats(reply: str, *, said: int, rules: int) -> list[tuple[int, int]]:
+    """Return which thing said repeats which rule, by their numbers from 1. Raises BadReplyError for other replies."""
+    found: dict[tuple[int, int], None] = {}
+    for item in array(reply, "repeats", "said"):
+        if not isinstance(item, dict) or set(item) != {"said", "rule"}:
+            raise BadReplyError("a repeat is not of the asked form")
+        one, rule = json_answer.whole(item["said"]), json_answer.whole(item["rule"])
+        if one is None or rule is None or not (1 <= one <= said and 1 <= rule <= rules):
+            raise BadReplyError("a repeat names what is not there")
+        found[one, rule] = None
+    return [*found]
+
+
 def _update(item: Any, turns: int, skills: int, names: Sequence[str]) -> Update:  # noqa: ANN401 - JSON is Any
     if not isinstance(item, dict):
         raise BadReplyError("an update is not an object")
@@ -182,6 +195,7 @@ UPDATES = _format(
 CHANGES = _format("changes", _TEXT)
 VERDICTS = _format("verdicts", {"type": "string", "enum": list(_VERDICTS)})
 TITLES = _format("titles", _object({"skill": {"type": "integer"}, "name": _TEXT, "description": _TEXT, "title": _TEXT}))
+REPEATS = _format("repeats", _object({"said": {"type": "integer"}, "rule": {"type": "integer"}}))
 OPERATIONS = _format(
     "operations",
     _object({"op": {"type": "string", "enum": [op.value for op in _OPS]}, "anchor": _TEXT, "text": _TEXT}),

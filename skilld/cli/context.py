@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     for one in found:
         _show(one, project)
     for path in nobodys:
-        console.line(f"No agent here reads {console.plain(_short(path, project))}.")
+        console.line(f"No agent here reads {console.plain(short(path, project))}.")
     if not found:
         console.line("No coding agent is installed or was used here. Name one: skilld context --agent claude-code")
     return 0
@@ -98,31 +98,31 @@ def _show(context: Context, project: Path) -> None:
     for file in context.files:
         if file.scope is Scope.SKILL:
             continue
-        why = f"imported by {_short(file.via, project)}" if file.via else ""
+        why = f"imported by {short(file.via, project)}" if file.via else ""
         why = f"for {', '.join(file.paths)}" if file.paths else why
-        rows.append((file.loaded.value, file.scope.value, str(file.tokens), _short(file.path, project), why))
+        rows.append((file.loaded.value, file.scope.value, str(file.tokens), short(file.path, project), why))
     console.table([tuple(map(console.plain, row)) for row in rows], indent="  ")
     skills = [file for file in context.files if file.scope is Scope.SKILL]
     if skills:
         tokens = sum(file.tokens for file in skills)
         console.line(f"  and a line for each of {counted(len(skills), 'skill')}, {tokens} tokens")
     for surprise in context.surprises:
-        place = f"{_short(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
-        by = f" ({_short(surprise.by, project)})" if surprise.by else ""
+        place = f"{short(surprise.path, project)}{f':{surprise.line}' if surprise.line else ''}"
+        by = f" ({short(surprise.by, project)})" if surprise.by else ""
         console.line(f"  ! {console.plain(place)}: {console.plain(surprise.why + by)}")
     for one in loaded_twice(context.files):
-        place = f"{_short(one.other, project)}:{one.line}"
-        console.line(f"  ! {console.plain(place)}: {one.size} characters stand in {_short(one.path, project)} too")
+        place = f"{short(one.other, project)}:{one.line}"
+        console.line(f"  ! {console.plain(place)}: {one.size} characters stand in {short(one.path, project)} too")
     for against in contradictions(context.files):
         place, other = (
-            f"{_short(path, project)}:{line}"
+            f"{short(path, project)}:{line}"
             for path, line in ((against.path, against.line), (against.other, against.other_line))
         )
         console.line(f"  ! {console.plain(place)}: {console.plain(against.text)}")
         console.line(f"    but {console.plain(other)}: {console.plain(against.other_text)}")
 
 
-def _short(path: str, project: Path) -> str:
+def short(path: str, project: Path) -> str:
     """Return a path as it is best read from the project."""
     home = str(common.home())
     if path.startswith(f"{project}/"):

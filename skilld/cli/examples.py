@@ -88,6 +88,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skilld consolidate --dry-run", ""),
         ("skilld consolidate release-notes changelog", "merge these two"),
     ),
+    "skilld effect": (
+        ("skilld effect", ""),
+        ("skilld effect release-notes", "the rules of one skill"),
+    ),
     "skilld learnings": (
         ("skilld learnings", ""),
         ("skilld learnings propose 7c01 --to AGENTS.md", ""),

@@ -54,6 +54,7 @@ READ_ONLY: Mapping[str, When] = {
     "cost": _always,
     "demo": _always,  # works in a home that it makes and removes
     "doctor": _always,
+    "effect": _always,
     "eval": _always,
     "git": _git_reads,
     "inspect": _always,

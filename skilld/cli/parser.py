@@ -35,6 +35,7 @@ GROUPS = {
     },
     "Your instructions": {
         "context": "context",
+        "effect": "effect",
         "learnings": "learnings",
         "skills": "skills",
         "consolidate": "consolidate",

@@ -21,6 +21,7 @@ from skilld.daemon.notices import Notices
 from skilld.daemon.recovery import keep_copy
 from skilld.daemon.reload import SettingsFile
 from skilld.daemon.schedule import Schedule
+from skilld.daemon.surveys import Surveys
 from skilld.daemon.systemd import Manager, Watchdog
 from skilld.daemon.watching import FolderWatch
 from skilld.daemon.worker_slot import WorkerSlot
@@ -30,7 +31,7 @@ from skilld.notify.desktop import Desktop
 from skilld.notify.notice import CANNOT_STORE, WAITING, about_budget, about_dead, about_waiting
 from skilld.proposals.poll import Observing
 from skilld.proposals.poll import record as record_look
-from skilld.protocol import GitResult, Job, Mine, Result
+from skilld.protocol import GitResult, Job, Mine, Result, Survey
 from skilld.store.batches import StoredBatch
 from skilld.store.connection import DamagedError, StoreError
 from skilld.store.meta import DAEMON, LAST_ERROR
@@ -74,6 +75,7 @@ class Loop:
             engine.store, engine.settings.notify, desktop, self._inbox.put, engine.around.environment
         )
         self._observing = Observing(engine.store)
+        self._surveys = Surveys(engine.store, engine.around)
         environment = engine.around.environment
         self._watchdog = Watchdog(Manager(environment), environment, _FROZEN)
         self._working = WorkerSlot(self._inbox.put, Worker(environment))
@@ -218,8 +220,13 @@ class Loop:
         self._tell_of_judges(now)
 
     def _record_look(self, result: Result, now: float) -> None:
-        """Write down what a look into git found; while the store is being rebuilt that is what was proposed before."""
-        if self._engine.store.rebuild.state is not None:
+        """Write down what a look into git found; while the store is being rebuilt that is what was proposed before.
+
+        Or what a transcript showed that was looked through.
+        """
+        if self._surveys.busy:
+            self._surveys.record(result, now)
+        elif self._engine.store.rebuild.state is not None:
             self._engine.recalled(result, now)
         elif isinstance(result, GitResult):
             record_look(self._engine.store, result, now)
@@ -276,10 +283,16 @@ class Loop:
             self._working.start(batch, self._engine.start(batch), seconds)
         elif news := self._engine.budget_news():
             self._notices.trouble("budget", about_budget(news), now)
-        elif work := self._engine.recall(now) or self._observing.job(now):
+        elif work := self._engine.recall(now) or self._observing.job(now) or self._survey(now):
             self._working.start(None, Job(work, self._engine.around.umask), seconds)
         elif not self._mining.busy and scheduled_mining.due(self._engine, now):
             self._mining.start(None, Job(Mine(), self._engine.around.umask), scheduled_mining.MAX_SECONDS)
+
+    def _survey(self, now: float) -> Survey | None:
+        """Return the job of reading a transcript for what it shows of rules, where there is nothing better to do."""
+        if self._engine.store.rebuild.state is not None:
+            return None
+        return self._surveys.job(self._engine.settings, now)
 
     def _drain(self) -> None:
         """Let a worker and what buttons started come to their ends, for a while; what a worker had starts again."""

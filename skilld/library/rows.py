@@ -14,6 +14,7 @@ from skilld.clock import seconds
 from skilld.ingest.discover import skill_places
 from skilld.library.merge import MERGED_FROM
 from skilld.library.patterns import COMPLETED
+from skilld.past import PastSession
 from skilld.skills import Skill, Source, find
 from skilld.store import Store, meta
 from skilld.store.overview import SkillUsage
@@ -82,21 +83,23 @@ def pin(store: Store, path: Path, *, on: bool) -> bool:
 
 # In which sessions each skill was used, and how that went. Pure but for `find`, which looks for a claimed path.
 #
-# A use went well unless the person corrected the skill there, or said that it did not help; what they said counts
-# more than the correction. A recorded task with the skill counts as a use of its own, and went well where it was
-# completed and no check of it failed.
+# A use is judged where its session was read for what had to be said again (docs/decisions/0049-effect.md): the skill
+# was kept where nothing of it was, and no correction of it was proposed. What the person told of a session counts more.
+# A recorded task with the skill counts as a use of its own, and was kept where it was completed and no check of it
+# failed. Of all other uses nothing is known.
 
 
 @dataclass(frozen=True, slots=True)
 class Uses:
-    """The uses of one skill: sessions, the Unix time of the newest (0: not known), and how many went well, of how many.
+    """The uses of one skill: sessions, the Unix time of the newest (0: not known), and in how many it was kept.
 
-    `judged` is greater than the number of sessions where tasks were recorded, or a person told of one not followed.
+    `judged` is of how many that is known: none where no session was read, more than there are sessions where tasks were
+    recorded, or a person told of one not followed.
     """
 
     sessions: frozenset[str] = frozenset()
     last: float = 0.0
-    went_well: int = 0
+    kept: int = 0
     judged: int = 0
 
     @property
@@ -106,8 +109,8 @@ class Uses:
 
     @property
     def success(self) -> float | None:
-        """The share that went well, 0 to 1; None where there is nothing to judge by."""
-        return self.went_well / self.judged if self.judged else None
+        """The share in which it was kept, 0 to 1; None where there is nothing to judge by."""
+        return self.kept / self.judged if self.judged else None
 
 
 NEVER = Uses()
@@ -131,19 +134,26 @@ def sessions_by_path(
 
 
 def judged(
-    name: str, sessions: Mapping[str, float], corrected: Iterable[str], told: Mapping[str, bool], tasks: Iterable[Task]
+    name: str,
+    sessions: Mapping[str, float],
+    told: Mapping[str, bool],
+    tasks: Iterable[Task],
+    *,
+    read: Iterable[str],
+    corrected: Iterable[str],
 ) -> Uses:
     """Return the uses of the skill `name`.
 
-    `sessions` are those that used it, `corrected` those of them that led to a correction, `told` what a person said of
-    a session (whether it helped).
+    `sessions` are those that used it, `read` those that were read for what had to be said again, `corrected` those in
+    which something was, or which led to a proposal; `told` is what a person said of a session (whether it helped).
     """
-    outcomes = dict.fromkeys(sessions, True) | dict.fromkeys(set(corrected) & set(sessions), False) | dict(told)
+    outcomes = dict.fromkeys(set(read) & set(sessions), True)
+    outcomes |= dict.fromkeys(set(corrected) & set(sessions), False) | dict(told)
     done = [task.status == COMPLETED and task.qa is not False for task in tasks if name in task.skills]
     return Uses(
         sessions=frozenset(sessions),
         last=max(sessions.values(), default=0.0),
-        went_well=sum(outcomes.values()) + sum(done),
+        kept=sum(outcomes.values()) + sum(done),
         judged=len(outcomes) + len(done),
     )
 
@@ -357,14 +367,15 @@ def collect(
     skills = find_skills([project for project in projects if project != home])
     proposals = store.proposals.in_states([*State])
     sessions = sessions_by_path(skills, store.overview.used(), _finder(home, environment))
-    tasks = store.records.tasks()
+    tasks, past = store.records.tasks(), store.past.sessions()
     uses = {
         skill.path: judged(
             skill.name,
             sessions.get(skill.path, {}),
-            _corrected(store, [one for one in proposals if one.path == str(skill.path)]),
             store.records.feedback_by_session(skill.name, str(skill.path)),
             tasks,
+            read=[one.session_id for one in past if str(skill.path) in one.loaded],
+            corrected=_corrected(store, str(skill.path), proposals, past),
         )
         for skill in skills
     }
@@ -379,11 +390,12 @@ def _up_to_root(folder: Path) -> Iterator[Path]:
     yield from above[: root + 1]
 
 
-def _corrected(store: Store, proposals: Iterable[Proposal]) -> set[str]:
-    """Return the sessions in which these corrections were said, once or again."""
-    corrections = [one for one in proposals if corrects(one)]
+def _corrected(store: Store, path: str, proposals: Iterable[Proposal], past: Iterable[PastSession]) -> set[str]:
+    """Return the sessions in which a skill was corrected, or what it says had to be said again."""
+    corrections = [one for one in proposals if one.path == path and (corrects(one) or one.state is State.SAID)]
     said = store.overview.sessions_of(piece.turn for one in corrections for piece in one.evidence)
-    return said | {one.session_id for one in corrections}
+    again = {one.session_id for one in past for rule in one.repeats if rule.path == path and rule.since <= one.at}
+    return said | again | {one.session_id for one in corrections}
 
 
 def _finder(home: Path, environment: Mapping[str, str]) -> Callable[[SkillUsage], str]:

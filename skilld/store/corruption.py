@@ -21,7 +21,7 @@ from skilld.store.journal import Journal, Place, forget_deletable, journal_of, p
 # Those that others refer to come first.
 _TABLES = (
     *("meta", "files", "sessions", "turns", "skill_uses", "batches", "judged"),
-    *("proposals", "decisions", "learnings", "usage", "notices", "tasks", "feedback", "mined"),
+    *("proposals", "decisions", "learnings", "usage", "notices", "tasks", "feedback", "mined", "past_sessions"),
 )
 _GENERATIONS = 3  # of copies, each at least a day older than the one before
 _JSON = {

@@ -21,6 +21,7 @@ from skilld.store.journal import Place, Tail, journal_of, read, tail, write
 from skilld.store.learnings import Learnings
 from skilld.store.meta import Meta, Mining, Notices
 from skilld.store.overview import Overview
+from skilld.store.past import Past
 from skilld.store.proposals import Proposals
 from skilld.store.schema import back_up, migrate
 from skilld.store.tasks import Records
@@ -104,6 +105,7 @@ class Store:
         self.records = Records(db)
         self.usage = UsageLog(db)
         self.mining = Mining(db)
+        self.past = Past(db)
         self.notices = Notices(db)
         self.overview = Overview(db)
         self.rebuild = Rebuild(db)

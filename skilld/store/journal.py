@@ -239,7 +239,7 @@ _KEPT = (
     _Kept("turns", "OF batch_id", inserted="0", updated="new.batch_id IS NOT NULL AND new.batch_id != 'before'"),
     *(_Kept(table) for table in ("proposals", "decisions")),
     _Kept("learnings", deleted="1"),
-    *(_Kept(table) for table in ("usage", "tasks", "feedback", "mined")),
+    *(_Kept(table) for table in ("usage", "tasks", "feedback", "mined", "past_sessions")),
 )
 _TABLES = tuple(kept.table for kept in _KEPT)
 

@@ -276,6 +276,17 @@ def _m0014_conflicts(db: sqlite3.Connection) -> None:
     db.execute("ALTER TABLE proposals ADD COLUMN linked TEXT NOT NULL DEFAULT '[]'")  # JSON: ids of proposals
 
 
+def _m0015_past_sessions(db: sqlite3.Connection) -> None:
+    db.execute("""CREATE TABLE past_sessions (
+      path TEXT NOT NULL,                -- of the transcript
+      session_id TEXT NOT NULL,          -- empty: the transcript itself, as far as it was read
+      size INTEGER NOT NULL,
+      mtime REAL NOT NULL,
+      data TEXT NOT NULL,                -- JSON: what was loaded, stems of the work, redacted quotes
+      PRIMARY KEY (path, session_id)
+    ) STRICT""")
+
+
 MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0001_first_tables", _m0001_first_tables),
     ("0002_notice_causes", _m0002_notice_causes),
@@ -289,6 +300,7 @@ MIGRATIONS: tuple[tuple[str, Migration], ...] = (
     ("0012_updates", _m0012_updates),
     ("0013_targets", _m0013_targets),
     ("0014_conflicts", _m0014_conflicts),
+    ("0015_past_sessions", _m0015_past_sessions),
 )
 
 

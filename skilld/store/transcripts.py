@@ -58,6 +58,11 @@ class Files:
         row = self._db.execute("SELECT * FROM files WHERE path = ?", (path,)).fetchone()
         return None if row is None else _file(row)
 
+    def is_live(self, path: str) -> bool:
+        """Whether a transcript is known, and has come since skilld is there: all of it was said meanwhile."""
+        row = self._db.execute("SELECT baseline = 0 AND since IS NULL FROM files WHERE path = ?", (path,)).fetchone()
+        return bool(row and row[0])
+
     def same_file(self, facts: FileFacts | os.stat_result) -> list[StoredFile]:
         """Return the files known with this device and inode: perhaps this one under an older name."""
         rows = self._db.execute("SELECT * FROM files WHERE dev = ? AND ino = ?", (facts.st_dev, facts.st_ino))

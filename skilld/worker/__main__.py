@@ -36,6 +36,7 @@ from skilld.protocol import (
     Recall,
     Remake,
     Result,
+    Survey,
     Work,
 )
 from skilld.types import Outcome
@@ -184,6 +185,10 @@ def _about_words(work: Work, daemon: Daemon) -> Result:
             from skilld.jobs.extract import extend
 
             return extend(work, redact)
+        case Survey():
+            from skilld.effect.survey import survey
+
+            return survey(work, redact)
         case Entitle():
             from skilld.jobs.ask import title
 

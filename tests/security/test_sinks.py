@@ -128,6 +128,8 @@ def test_t23_no_verb_shows_anything_that_a_terminal_obeys(
             ["demo", IN_A_NAME],
             ["logs"],
             ["context", "--project", str(hostile.root)],
+            ["effect"],
+            ["effect", IN_A_NAME],
             ["setup", IN_A_NAME],
             ["suggest", "--project", str(hostile.root)],
             ["suggest", "--hook", IN_A_NAME],

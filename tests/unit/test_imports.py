@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 # What stands in one line may be imported by every line below it, and by nothing beside or above it.
 LAYERS = (
-    ("types", "errors", "text", "clock", "words", "files", "codec"),
+    ("types", "errors", "text", "clock", "words", "files", "codec", "past"),
     ("git", "markdown", "redact", "caller", "logs"),
     ("agents", "batching", "skills", "notify"),
     ("classify", "edit", "mcp"),
@@ -27,7 +27,7 @@ LAYERS = (
     ("ingest",),
     ("pipeline", "targets"),
     ("proposals", "evaluate", "library"),
-    ("jobs", "exchange"),
+    ("jobs", "exchange", "effect"),
     ("worker",),
     ("daemon", "mining"),
     ("health", "review"),

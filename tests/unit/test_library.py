@@ -75,11 +75,16 @@ def test_skills_are_grouped_and_counted() -> None:
     ]
 
 
-def test_a_use_went_well_unless_it_was_corrected_or_called_unhelpful() -> None:
+def test_a_skill_is_called_kept_only_where_somebody_listened_and_nothing_was_said() -> None:
+    """Y8: a session that nobody read says nothing, and one in which it was said again is no success."""
     sessions = {"a": 1.0, "b": 5.0, "c": 2.0}
-    assert judged("notes", sessions, ["a", "elsewhere"], {}, []) == Uses(frozenset("abc"), 5.0, 2, 3)
+    assert judged("notes", sessions, {}, [], read=[], corrected=[]) == Uses(frozenset("abc"), 5.0, 0, 0)
+    assert judged("notes", sessions, {}, [], read=[], corrected=[]).success is None
+    assert judged("notes", sessions, {}, [], read=["a", "b", "other"], corrected=["a", "elsewhere"]) == Uses(
+        frozenset("abc"), 5.0, 1, 2
+    )
     told = {"a": True, "b": False, "": False}  # the last: of no session in particular
-    assert judged("notes", sessions, ["a"], told, []) == Uses(frozenset("abc"), 5.0, 2, 4)
+    assert judged("notes", sessions, told, [], read="abc", corrected=["a"]) == Uses(frozenset("abc"), 5.0, 2, 4)
 
 
 def test_a_recorded_task_with_the_skill_is_a_use_of_its_own() -> None:
@@ -90,9 +95,9 @@ def test_a_recorded_task_with_the_skill_is_a_use_of_its_own() -> None:
         _task("failed", "notes"),
         _task("completed", "other"),
     ]
-    found = judged("notes", {}, [], {}, tasks)
-    assert (found.went_well, found.judged, found.success, found.number) == (2, 4, 0.5, 0)
-    assert judged("unused", {}, [], {}, tasks).success is None
+    found = judged("notes", {}, {}, tasks, read=[], corrected=[])
+    assert (found.kept, found.judged, found.success, found.number) == (2, 4, 0.5, 0)
+    assert judged("unused", {}, {}, tasks, read=[], corrected=[]).success is None
 
 
 def test_a_skill_says_its_kind_tags_and_how_many_sessions_made_it() -> None:

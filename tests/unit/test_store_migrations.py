@@ -135,7 +135,16 @@ def test_what_was_dropped_in_an_old_database_is_dropped_since_then(
 
 
 @pytest.mark.parametrize(
-    "until", ["0009_causes", "0010_judged", "0011_dropped", "0012_updates", "0013_targets", "0014_conflicts"]
+    "until",
+    [
+        "0009_causes",
+        "0010_judged",
+        "0011_dropped",
+        "0012_updates",
+        "0013_targets",
+        "0014_conflicts",
+        "0015_past_sessions",
+    ],
 )
 def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_being_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, until: str
@@ -143,7 +152,7 @@ def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_bein
     """Parts 6 and 7: killed before the migration `until`, then brought up, lost, and rebuilt from its journal."""
     path = tmp_path / "skilld.db"
     known = [name for name, _ in MIGRATIONS]
-    # Rows are written by today's code, which knows the columns of 0012 and later: they are taken away again below.
+    # Rows are written by today's code, which knows what came with 0012 and later: that is taken away again below.
     later = MIGRATIONS[known.index("0012_updates") :]
     monkeypatch.setattr(schema, "MIGRATIONS", (*MIGRATIONS[: known.index("0009_causes")], *later))
     old = Store.open(path)
@@ -155,6 +164,7 @@ def test_the_last_releases_database_is_brought_up_step_by_step_and_survives_bein
         *(("learnings", name) for name in ("place_kind", "place")),
     ):
         old._db.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    old._db.execute("DROP TABLE past_sessions")
     old._db.execute("DELETE FROM migrations WHERE name >= '0012'")
     old.proposals.set_missing("p1", "2026-03-02T11:00:00Z")
     for name, state in (("b1", "pending"), ("b2", "parked")):

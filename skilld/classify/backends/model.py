@@ -21,7 +21,7 @@ from skilld.classify.backends.completion import (
     usage_of,
 )
 from skilld.classify.json_answer import BadReplyError, TooLongError
-from skilld.classify.reply import parse_changes, parse_operations, parse_updates, parse_verdicts
+from skilld.classify.reply import parse_changes, parse_operations, parse_repeats, parse_updates, parse_verdicts
 from skilld.classify.title import Title, parse_titles
 from skilld.classify.verify import MISQUOTED, verify
 from skilld.errors import SkilldError
@@ -104,6 +104,13 @@ class Model:
     def entitle(self, texts: Sequence[str]) -> dict[int, Title]:
         """Ask what new skills are to be called; the answers stand by their numbers, from 1. Raises as `detect`."""
         return self._answer(prompt.titles(texts), schema.TITLES, lambda reply: parse_titles(reply, len(texts)))
+
+    def repeats(self, said: Sequence[str], rules: Sequence[str]) -> list[tuple[int, int]]:
+        """Ask which thing said repeats which rule, by their numbers from 1. Raises as `detect`."""
+        request = prompt.repeats(said, rules)
+        return self._answer(
+            request, schema.REPEATS, lambda reply: parse_repeats(reply, said=len(said), rules=len(rules))
+        )
 
     def talk(self, messages: Sequence[Mapping[str, str]]) -> Iterator[str]:
         """Yield the answer to a conversation, piece by piece; `messages` have a role and a content.

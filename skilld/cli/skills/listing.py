@@ -99,12 +99,12 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
 
     uses = row.uses
     used = f"{counted(uses.number, 'use')}, last {ago(uses.last or None, time.time())}" if uses.number else "never used"
-    went = f"{uses.success:.0%} went well" if uses.success is not None else ""
+    kept = f"{uses.kept} of {uses.judged} without a correction" if uses.judged else ""
     corrected = f"{counted(row.corrections, 'correction')} ({row.rate:.1f} a use)" if row.corrections else ""
     kind = "" if row.kind == "skill" else row.kind
     marks = " ".join((kind, *row.marks)).strip()
     place = console.paint(console.plain(str(row.path.parent)), "dim")
-    return row.group, console.plain(row.name), used, corrected, went, console.plain(marks), place
+    return row.group, console.plain(row.name), used, corrected, kept, console.plain(marks), place
 
 
 # What all that was said comes to: how much, of which kind, and the surest of it. Pure.

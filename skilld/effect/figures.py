@@ -1,0 +1,71 @@
+"""What counts come to: an interval for a share, and what may be said of a rule. Pure.
+
+The interval is Wilson's at 95 %, its upper end widened by what the ears miss: of what is said again they hear HEARD
+(docs/quality.md). A state is claimed only where the whole interval lies on one side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+FEWEST = 20  # sessions in which a rule could matter: with fewer nothing is said
+HEARD = 0.74  # share of repeats that are heard without a model, on the half of the labelled pairs that was held back
+SELDOM = 0.25  # share of sessions up to which a rule holds
+OFTEN = 0.05  # from which it is repeated: at least this, whatever was missed
+_Z = 1.959964  # of the normal distribution, 95 % between both ends
+
+
+class RuleState(StrEnum):
+    """What may be said of a rule."""
+
+    HOLDS = "holds"
+    REPEATED = "repeated"
+    UNUSED = "unused"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The sessions in which a rule could matter, and in how many of them it was said again."""
+
+    sessions: int = 0
+    repeats: int = 0
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.sessions + other.sessions, self.repeats + other.repeats)
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Between which shares of such sessions the truth lies; 0 to 1 where nothing is known."""
+        low, high = wilson(self.repeats, self.sessions)
+        return low, min(1.0, high / HEARD)
+
+
+def wilson(found: int, of: int) -> tuple[float, float]:
+    """Return Wilson's interval for a share; (0, 1) of nothing."""
+    if not of:
+        return 0.0, 1.0
+    share, width = found / of, _Z * _Z / of
+    middle = (share + width / 2) / (1 + width)
+    half = math.sqrt(share * (1 - share) * width + width * width / 4) / (1 + width)
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+def state_of(repeated: Sequence[bool], in_reach: int = 0) -> RuleState:
+    """Return what may be said of a rule.
+
+    `repeated` says of each session in which it could matter, oldest first, whether it was said again. `in_reach` counts
+    all sessions that were held where its file is read, whether or not it could matter.
+    """
+    if not repeated and in_reach >= FEWEST:
+        return RuleState.UNUSED
+    count = Count(len(repeated), sum(repeated))
+    if count.sessions < FEWEST:
+        return RuleState.UNKNOWN
+    lately = Count(FEWEST, sum(repeated[-FEWEST:]))  # it may have held for long, and not any more
+    if count.interval[0] > OFTEN or lately.interval[0] > OFTEN:
+        return RuleState.REPEATED
+    return RuleState.HOLDS if count.interval[1] < SELDOM else RuleState.UNKNOWN

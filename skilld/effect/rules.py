@@ -1,0 +1,196 @@
+"""Rules and what became of them: in which past sessions each could matter, and in which of them it was said again.
+
+A rule is a line of a file that agents load: one that skilld brought in by a proposal, or one that a person wrote and
+had to say again. It counts from the time it came in; what was said before that is no repeat of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import PurePath
+
+from skilld.classify.said_already import says_already
+from skilld.context.values import within
+from skilld.effect.again import near, says_again
+from skilld.effect.figures import Count, RuleState, state_of
+from skilld.effect.relevance import could_matter
+from skilld.effect.survey import rules_in
+from skilld.past import Correction, PastSession, Repeat
+from skilld.skills.find import FILE
+from skilld.text import folded
+from skilld.types import Proposal
+
+_MAX_EVIDENCE = 20  # quotes of one rule that are shown, the newest
+TextOf = Callable[[str], str]
+CameIn = Callable[[str, int], float | None]
+
+
+class Origin(StrEnum):
+    """Who brought a rule in."""
+
+    PROPOSAL = "proposal"
+    PERSON = "person"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A line of a file; `since` is when it came in (Unix time), `agents` who reads the file as far as is known."""
+
+    path: str
+    line: int
+    text: str
+    origin: Origin
+    since: float
+    agents: frozenset[str] = frozenset()
+
+    @property
+    def is_in_skill(self) -> bool:
+        """Whether it is loaded only where its skill is used."""
+        return PurePath(self.path).name == FILE
+
+    @property
+    def folder(self) -> str:
+        """The folder below which its file is for the work: of one in a folder of an agent's, that one's parent."""
+        return self.path.partition("/.")[0] if "/." in self.path else str(PurePath(self.path).parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A repeat: in which session and turn, and the person's words."""
+
+    session: str
+    turn: str
+    quote: str
+    agent: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What became of a rule; `before` counts what was said of it while it was not there yet."""
+
+    rule: Rule
+    before: Count
+    after: Count
+    state: RuleState
+    evidence: tuple[Heard, ...] = ()
+
+
+def rules(accepted: Sequence[tuple[Proposal, float]], sessions: Sequence[PastSession], text_of: TextOf) -> list[Rule]:
+    """Return the rules that stand now, by path and line. `accepted` has each proposal with the time it was accepted."""
+    added: dict[str, dict[str, tuple[float, frozenset[str]]]] = {}
+    for proposal, at in accepted:
+        lines = [text for one in proposal.operations for _, text in rules_in(one.text)]
+        for text in lines:
+            added.setdefault(proposal.path, {})[folded(text)] = at, frozenset({proposal.agent, *proposal.agents})
+    said: dict[str, dict[str, float]] = {}
+    for session in sessions:
+        for one in session.repeats:
+            known = said.setdefault(one.path, {})
+            known[folded(one.text)] = min(one.since, known.get(folded(one.text), one.since))
+    return [rule for path in sorted({*added, *said}) for rule in _standing(path, added, said, text_of(path))]
+
+
+def _standing(
+    path: str,
+    added: Mapping[str, Mapping[str, tuple[float, frozenset[str]]]],
+    said: Mapping[str, Mapping[str, float]],
+    text: str,
+) -> Iterator[Rule]:
+    for line, rule in rules_in(text):
+        key = folded(rule)
+        if key in added.get(path, {}):
+            since, agents = added[path][key]
+            yield Rule(path, line, rule, Origin.PROPOSAL, since, agents)
+        elif key in said.get(path, {}):
+            yield Rule(path, line, rule, Origin.PERSON, said[path][key])
+
+
+def with_notes(
+    sessions: Sequence[PastSession], notes: Iterable[Proposal], text_of: TextOf, came_in: CameIn
+) -> list[PastSession]:
+    """Return the sessions with what was found to stand already when their batches were judged, by whatever judge."""
+    by_session: dict[str, list[Proposal]] = {}
+    for note in notes:
+        by_session.setdefault(note.session_id, []).append(note)
+    found = []
+    for session in sessions:
+        known = {(one.turn, one.path) for one in session.repeats}
+        repeats = [
+            Repeat(said.turn, said.quote, note.path, line, text, since)
+            for note in by_session.get(session.session_id, ())
+            for said in note.evidence
+            if (said.turn, note.path) not in known
+            for line, text in rules_in(text_of(note.path))
+            if any(says_already(update.change, text) for update in note.updates)
+            and (since := came_in(note.path, line)) is not None
+        ]
+        found.append(_noted(session, repeats) if repeats else session)
+    return found
+
+
+def _noted(session: PastSession, repeats: Sequence[Repeat]) -> PastSession:
+    known = {(one.turn, one.quote) for one in session.said}
+    said = [Correction(one.turn, session.at, one.quote) for one in repeats if (one.turn, one.quote) not in known]
+    loaded = dict.fromkeys((*session.loaded, *(one.path for one in repeats)))
+    return replace(
+        session,
+        said=(*session.said, *dict.fromkeys(said)),
+        repeats=(*session.repeats, *repeats),
+        loaded=tuple(loaded),
+    )
+
+
+def effects(rules: Sequence[Rule], sessions: Sequence[PastSession]) -> list[Effect]:
+    """Return what became of rules in sessions. One whose time is not known tells nothing."""
+    timed = sorted((one for one in sessions if one.at), key=lambda one: one.at)
+    told = [_Told(one, frozenset(one.work), near("\n".join(said.quote for said in one.said))) for one in timed]
+    return [_effect(rule, told) for rule in rules]
+
+
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """A session with what is looked at again for each rule: the stems of its work, and the words of what was said."""
+
+    session: PastSession
+    work: frozenset[str]
+    words: frozenset[str]
+
+
+def _effect(rule: Rule, told: Sequence[_Told]) -> Effect:
+    folder, words = rule.folder, near(rule.text)
+    readers = rule.agents | {one.session.agent for one in told if rule.path in one.session.loaded}
+    before, repeated, evidence, in_reach = Count(), [], [], 0
+    for one in told:
+        session = one.session
+        came_later = session.at < rule.since
+        loaded = rule.path in session.loaded
+        around = within(session.cwd, folder)
+        in_reach += not came_later and (loaded or around)
+        # Of a file that was not there yet, who would have read it; a skill is loaded only where it is used.
+        would_be = came_later and around and session.agent in readers and not rule.is_in_skill
+        if not (loaded or would_be):
+            continue
+        heard = [] if words.isdisjoint(one.words) and not session.repeats else list(_heard(rule, session))
+        if not heard and not could_matter(rule.text, one.work):
+            continue
+        if came_later:
+            before += Count(1, int(bool(heard)))
+        else:
+            repeated.append(bool(heard))
+            evidence += heard
+    after = Count(len(repeated), sum(repeated))
+    return Effect(rule, before, after, state_of(repeated, in_reach), tuple(evidence[-_MAX_EVIDENCE:]))
+
+
+def _heard(rule: Rule, session: PastSession) -> Iterator[Heard]:
+    """Yield the corrections that say a rule: those found when the session was read, and those that say it as it is."""
+    key = folded(rule.text) if session.repeats else ""
+    tied = {(one.turn, one.quote) for one in session.repeats if one.path == rule.path and folded(one.text) == key}
+    turns: set[str] = set()
+    for one in session.said:
+        if one.turn not in turns and ((one.turn, one.quote) in tied or says_again(one.quote, rule.text)):
+            turns.add(one.turn)
+            yield Heard(session.session_id, one.turn, one.quote, session.agent, one.at)

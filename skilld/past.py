@@ -1,0 +1,44 @@
+"""What a past session shows of the rules that its agent had loaded, as values. Imports nothing of skilld."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person corrected or demanded, redacted; `at` is a Unix time, 0 where the log has none."""
+
+    turn: str
+    at: float
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A line that the agent had loaded, and a correction which says the same; the line has stood there `since`."""
+
+    turn: str
+    quote: str
+    path: str
+    line: int
+    text: str
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class PastSession:
+    """A session without its words: `work` are stems of what was asked, run and touched, `loaded` the files' paths.
+
+    `at` is the Unix time of its first turn, 0 where the log has none: what was loaded later is not known.
+    """
+
+    agent: str
+    session_id: str
+    cwd: str
+    version: str
+    at: float
+    loaded: tuple[str, ...]
+    work: tuple[str, ...]
+    said: tuple[Correction, ...]
+    repeats: tuple[Repeat, ...]

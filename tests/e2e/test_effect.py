@@ -1,0 +1,94 @@
+"""Whether rules are kept, end to end: what is said again while it stands in a file that the agent loads is counted."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from e2e.test_targets import Talk, plain, said
+from support.live_project import Project
+from support.program import Program
+from support.session import CHATTER, Session
+from support.waiting import wait_for
+
+PNPM = "You ran npm again. Use pnpm here, never npm!"
+RULE = "- Use pnpm, never npm, in this repository.\n"
+
+
+def test_what_is_said_again_is_a_repeat_of_the_line_that_has_it(home: Path, tmp_path: Path, program: Program) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": f"# Probe\n\n{RULE}- Keep functions short.\n"})
+    program.run("run", "--once")
+    said(home, project, program, PNPM)
+    shown = program.json("effect")
+    (rule,) = shown["rules"]
+    assert (rule["path"], rule["line"], rule["text"]) == (str(project.root / "CLAUDE.md"), 3, RULE[2:].strip())
+    assert (rule["origin"], rule["state"]) == ("person", "unknown")
+    assert (rule["before"]["sessions"], rule["after"]["sessions"], rule["after"]["repeats"]) == (0, 1, 1)
+    assert [one["quote"] for one in rule["evidence"]] == [PNPM]
+    assert "said again in 1 of 1 session" in program.run("effect", str(project.root)).stdout
+    assert program.json("effect") == shown
+
+
+def test_talk_about_a_rule_and_words_for_files_that_were_not_touched_are_no_repeats(
+    home: Path, tmp_path: Path, program: Program
+) -> None:
+    scoped = f'---\npaths: ["web/**"]\n---\n\n{RULE}'
+    project = plain(home, tmp_path, **{"CLAUDE.md": f"# Probe\n\n{RULE}", ".claude/rules/web.md": scoped})
+    program.run("run", "--once")
+    said(home, project, program, "What does pnpm do that npm does not?", "Tom said that he never uses pnpm but npm.")
+    assert program.json("effect")["rules"] == []
+    said(home, project, program, PNPM)
+    assert [Path(one["path"]).name for one in program.json("effect")["rules"]] == ["CLAUDE.md"]
+
+
+def test_what_was_said_before_the_rule_is_counted_apart(home: Path, tmp_path: Path, program: Program) -> None:
+    """The transcript was there before skilld: its own times hold, and they are older than the file."""
+    project = plain(home, tmp_path)
+    Talk(home, project.root).type(PNPM, *CHATTER)
+    (project.root / "CLAUDE.md").write_text(RULE)
+    program.run("run", "--once")
+    (rule,) = program.json("effect")["rules"]
+    assert (rule["before"]["repeats"], rule["after"]["sessions"], rule["evidence"]) == (1, 0, [])
+
+
+def test_a_rule_that_a_proposal_brought_into_a_skill_is_followed(
+    home: Path, project: Project, program: Program
+) -> None:
+    """Y8: nothing is said to go well where it had to be said again."""
+    program.run("run", "--once")
+    lasting = "From now on, always put the ticket number first in each entry."
+    for words in (lasting, "The ticket number is missing again! It comes first in each entry."):
+        session = Session(home, project)
+        session.use_skill()
+        session.type(words, *CHATTER[:4])
+        program.run("run", "--once")
+        for one in program.json("proposals"):
+            assert program.run("accept", one["id"]).returncode == 0
+    (rule,) = program.json("effect", "release-notes")["rules"]
+    assert (rule["origin"], rule["state"], rule["path"]) == ("proposal", "unknown", str(project.skill_path))
+    assert (rule["before"]["repeats"], rule["after"]["repeats"]) == (1, 1)
+    (row,) = program.json("skills", "list")
+    assert row["success_rate"] == 0.0
+    assert "0 of 2 without a correction" in program.run("skills", "list").stdout
+    assert program.json("effect", "nothing-like-it")["rules"] == []
+
+
+def test_the_daemon_reads_old_transcripts_when_it_has_nothing_else_to_do(
+    home: Path, tmp_path: Path, program: Program
+) -> None:
+    project = plain(home, tmp_path, **{"CLAUDE.md": RULE})
+    talk = Talk(home, project.root)
+    talk.type(PNPM, *CHATTER)
+    os.utime(talk.path, (1_795_000_000, 1_795_000_000))
+    with program.daemon():
+        wait_for("the transcript to be read", lambda: _read(home) == [talk.path.stem])
+    talk.path.unlink()  # as its agent does after a month
+    (rule,) = program.json("effect")["rules"]
+    assert (rule["text"], rule["before"]["sessions"] + rule["after"]["sessions"]) == (RULE[2:].strip(), 1)
+
+
+def _read(home: Path) -> list[str]:
+    with closing(sqlite3.connect(home / ".local/state/skilld/skilld.db")) as db:
+        return [row[0] for row in db.execute("SELECT session_id FROM past_sessions WHERE session_id != ''")]

@@ -1,0 +1,164 @@
+"""What is said of rules: never more than the numbers carry."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks.kit.year import has_enough, lived
+from skilld.daemon.surveys import Surveys
+from skilld.effect.figures import FEWEST, Count, RuleState, state_of, wilson
+from skilld.effect.rules import Effect, Origin, Rule, effects, rules, with_notes
+from skilld.ingest.discover import Host
+from skilld.past import Correction, PastSession, Repeat
+from skilld.protocol import Result, SurveyResult
+from skilld.settings import Settings
+from skilld.store import Store
+from skilld.store.meta import FOREVER, PAUSED_UNTIL
+from skilld.types import Kind, Outcome, State, Update
+from support.proposals import a_proposal
+
+NOW = 1_795_000_000.0
+RULE = "Use pnpm, never npm, in this repository."
+GUIDE = "/work/app/CLAUDE.md"
+AGAIN = "you ran npm again, use pnpm"
+
+
+def session(at: float, *said: str, loaded: tuple[str, ...] = (GUIDE,), **more: object) -> PastSession:
+    quotes = tuple(Correction(f"t{at}-{place}", at, text) for place, text in enumerate(said))
+    one = PastSession("claude-code", f"s{at}", "/work/app", "2.1", at, loaded, ("npm", "package"), quotes, ())
+    return replace(one, **more)  # type: ignore[arg-type]
+
+
+def the_effect(sessions: list[PastSession], since: float = 0.0, path: str = GUIDE) -> Effect:
+    rule = Rule(path, 3, RULE, Origin.PROPOSAL, since, frozenset({"claude-code"}))
+    (found,) = effects([rule], sessions)
+    return found
+
+
+def test_an_interval_is_wilsons() -> None:
+    assert wilson(0, 0) == (0.0, 1.0)
+    low, high = wilson(10, 40)  # as R's prop.test(10, 40, correct = FALSE) has it
+    assert (round(low, 4), round(high, 4)) == (0.1419, 0.4019)
+    assert wilson(0, 20)[0] == 0.0
+    assert wilson(20, 20)[1] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("repeats", "of", "in_reach", "state"),
+    [
+        (0, 0, 0, RuleState.UNKNOWN),
+        (0, FEWEST - 1, 300, RuleState.UNKNOWN),
+        (FEWEST - 1, FEWEST - 1, 300, RuleState.UNKNOWN),
+        (0, FEWEST, 20, RuleState.HOLDS),
+        (2, FEWEST, 20, RuleState.UNKNOWN),
+        (5, FEWEST, 20, RuleState.REPEATED),
+        (2, 100, 100, RuleState.HOLDS),
+        (20, 100, 100, RuleState.REPEATED),
+        (0, 0, FEWEST - 1, RuleState.UNKNOWN),
+        (0, 0, FEWEST, RuleState.UNUSED),
+    ],
+)
+def test_nothing_is_claimed_that_the_numbers_do_not_carry(
+    repeats: int, of: int, in_reach: int, state: RuleState
+) -> None:
+    assert state_of([place < repeats for place in range(of)], in_reach) is state
+
+
+def test_a_rule_that_held_for_long_and_does_not_any_more_is_repeated() -> None:
+    assert state_of([False] * 200 + [True, False] * 5, 210) is RuleState.REPEATED
+    assert state_of([True, False] * 5 + [False] * 200, 210) is not RuleState.REPEATED
+
+
+def test_what_was_said_before_the_rule_came_in_is_no_repeat_of_it() -> None:
+    found = the_effect([session(10, AGAIN), session(20), session(30, AGAIN)], since=25)
+    assert (found.before, found.after) == (Count(2, 1), Count(1, 1))
+    assert [one.session for one in found.evidence] == ["s30"]
+
+
+def test_a_rule_that_was_not_loaded_is_not_repeated() -> None:
+    elsewhere = [session(at, AGAIN, loaded=("/work/app/AGENTS.md",)) for at in range(1, 30)]
+    found = the_effect(elsewhere)
+    assert (found.after, found.state) == (Count(), RuleState.UNUSED)
+    assert the_effect([replace(one, cwd="/other") for one in elsewhere]).state is RuleState.UNKNOWN
+
+
+def test_a_session_about_something_else_is_not_counted() -> None:
+    other = session(1, work=("css", "button"))
+    assert the_effect([other, session(2)]).after == Count(1, 0)
+    assert the_effect([replace(other, at=0.0)]).after == Count()  # when, nobody knows
+
+
+def test_rules_are_lines_of_proposals_and_those_that_were_said_again() -> None:
+    text = f"# App\n\n- {RULE}\n- Keep functions short.\n- Write tests first.\n"
+    brought = replace(a_proposal(id="p1"), path=GUIDE, agent="codex")
+    brought = replace(brought, operations=(replace(brought.operations[0], text="- Write tests first."),))
+    tied = session(9, AGAIN, repeats=(Repeat("t9-0", AGAIN, GUIDE, 7, RULE, 4.0),))
+    found = rules([(brought, 5.0)], [tied], {GUIDE: text}.__getitem__)
+    assert [(one.line, one.origin, one.since) for one in found] == [(3, Origin.PERSON, 4.0), (5, Origin.PROPOSAL, 5.0)]
+    assert rules([(brought, 5.0)], [tied], lambda _: "") == []  # they stand there no more
+
+
+def test_what_a_judge_found_to_stand_already_is_a_repeat_too() -> None:
+    update = Update(1, "", RULE, "", Kind.PREFERENCE, 1, "Bitte pnpm", 0.9)
+    note = replace(a_proposal(id="n1"), state=State.SAID, path=GUIDE, session_id="s9", updates=(update,))
+    text = f"- {RULE}\n"
+    (noted,) = with_notes([session(9)], [note], lambda _: text, lambda *_: 3.0)
+    assert [(one.path, one.line, one.since) for one in noted.repeats] == [(GUIDE, 1, 3.0)]
+    assert the_effect([noted]).after == Count(1, 1)
+
+
+def test_a_year_is_judged_right_by_what_is_heard_of_it() -> None:
+    """States right for at least 95 % of the rules with enough sessions, and no claim for the others."""
+    counts: Counter[str] = Counter()
+    for seed in range(4):
+        for truth, found in zip(*lived(seed), strict=True):
+            if truth.state is RuleState.UNUSED:
+                counts["unused right"] += found.state is RuleState.UNUSED
+                counts["unused"] += 1
+            elif has_enough(found):
+                counts["enough"] += 1
+                counts["right"] += found.state is truth.state
+                if truth.later == truth.after:
+                    low, high = found.after.interval
+                    counts["intervals"] += 1
+                    counts["covering"] += low <= truth.after <= high
+            else:
+                counts["too few"] += 1
+                assert found.state is RuleState.UNKNOWN
+    print(dict(counts))
+    assert counts["right"] >= 0.95 * counts["enough"]
+    assert counts["enough"] >= 0.6 * (counts["enough"] + counts["too few"])
+    assert counts["unused right"] == counts["unused"]
+    assert counts["covering"] >= 0.93 * counts["intervals"]
+
+
+def test_transcripts_are_read_once_newest_first_and_again_when_they_grew(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "skilld.db")
+    for name, mtime in (("old", 100.0), ("new", 200.0), ("at work", 900.0)):
+        path = tmp_path / name
+        path.write_text("")
+        store.transcripts.add_file("codex", str(path), path.stat(), baseline=0)
+        store._db.execute("UPDATE files SET mtime = ? WHERE path = ?", (mtime, str(path)))
+    surveys, settings = Surveys(store, Host(tmp_path, {})), Settings(model="offline")
+    read = []
+    for now in (1000.0, 1010.0, 1020.0):
+        job = surveys.job(settings, now)
+        if job is not None:
+            assert surveys.job(settings, now + 1) is None  # not two at a time
+            read.append(Path(job.path).name)
+            shown = SurveyResult(outcome=Outcome.NOTHING, sessions=(session(5.0),))
+            surveys.record(shown if len(read) == 1 else Result(outcome=Outcome.FAILED), now)
+    assert read == ["new", "old"]
+    assert [one.session_id for one in store.past.sessions()] == ["s5.0"]
+    store._db.execute("UPDATE files SET mtime = 201 WHERE path = ?", (str(tmp_path / "new"),))
+    store.meta.set(PAUSED_UNTIL, FOREVER)
+    assert surveys.job(settings, 1030.0) is None
+    store.meta.set(PAUSED_UNTIL, 0.0)
+    again = surveys.job(settings, 1040.0)
+    assert again is not None
+    assert Path(again.path).name == "new"
+    store.close()

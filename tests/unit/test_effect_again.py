@@ -1,0 +1,77 @@
+"""Which words say a rule again: labelled pairs in tests/data/effect, half of them scored once."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from skilld.effect.again import MAX_QUOTE, corrections, says_again
+from skilld.effect.relevance import could_matter
+from skilld.effect.survey import work_of
+
+DATA = Path(__file__).parents[1] / "data" / "effect"
+
+
+def pairs(name: str, half: str) -> list[tuple[str, str, str]]:
+    """Return label, rule and text of each pair of a half."""
+    found, now = [], ""
+    for line in (DATA / name).read_text(encoding="utf-8").splitlines():
+        if line.startswith("== "):
+            now = line[3:]
+        elif now == half and " | " in line:
+            label, rule, text = line.split(" | ", 2)
+            found.append((label, rule, text))
+    return found
+
+
+def score(found: list[tuple[bool, bool]]) -> tuple[float, float]:
+    """Return recall and precision of (said, wanted)."""
+    right = sum(said and wanted for said, wanted in found)
+    return right / sum(wanted for _, wanted in found), right / sum(said for said, _ in found)
+
+
+@pytest.mark.parametrize("half", ["held", "dev"])
+def test_a_repeat_is_told_from_talk_and_from_other_rules(half: str) -> None:
+    """Y8: recall at least 0.6 and precision at least 0.9 without a model."""
+    known = pairs("repeats.txt", half)
+    assert len(known) == 60
+    recall, precision = score([(says_again(text, rule), label == "repeat") for label, rule, text in known])
+    print(f"{half}: recall {recall:.3f}, precision {precision:.3f}")
+    assert recall >= 0.6
+    assert precision >= 0.9
+
+
+@pytest.mark.parametrize("half", ["held", "dev"])
+def test_a_rule_matters_where_the_work_is_of_its_kind(half: str) -> None:
+    known = pairs("matters.txt", half)
+    assert len(known) == 30
+    found = []
+    for label, rule, text in known:
+        files = [word for word in re.findall(r"\S+", text) if "." in word or "/" in word]
+        found.append((could_matter(rule, work_of([text], files)), label == "yes"))
+    recall, precision = score(found)
+    print(f"{half}: recall {recall:.3f}, precision {precision:.3f}")
+    assert (recall >= 0.8, precision >= 0.8) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "quotes"),
+    [
+        ("thanks, looks good", []),
+        ("what does pnpm do?", []),
+        ("```\nnever use npm\n```", []),
+        ("no, never use npm here", ["no, never use npm here"]),
+        (f"Look at {'the parser and ' * 30} tell me. You ran npm again!", ["You ran npm again!"]),
+    ],
+)
+def test_what_corrects_is_quoted_and_nothing_else_is_kept(text: str, quotes: list[str]) -> None:
+    assert corrections(text) == quotes
+    assert all(len(quote) <= MAX_QUOTE for quote in corrections(f"never {text * 50}"))
+
+
+def test_what_was_copied_from_the_agent_corrects_nothing() -> None:
+    copied = "You must never use npm in this repository, always use pnpm."
+    assert corrections(copied, (copied,)) == []
+    assert corrections(copied) == [copied]

@@ -1,0 +1,140 @@
+"""What a transcript shows of the rules that were loaded: by words, and by a model's answer to one closed question."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.test_targets import Talk
+from skilld.classify.backends import OFFLINE, Spec
+from skilld.classify.backends.model import Model
+from skilld.classify.json_answer import BadReplyError
+from skilld.classify.prompt import Prompt
+from skilld.classify.reply import parse_repeats
+from skilld.clock import seconds
+from skilld.effect import survey as module
+from skilld.effect.survey import survey
+from skilld.protocol import Survey, SurveyResult
+from skilld.types import Usage
+
+RULES = "# App\n\n- Use pnpm, never npm, in this repository.\n- Answer in German.\n"
+PNPM = "You ran npm again, use pnpm!"
+GERMAN = "Bitte immer auf Deutsch schreiben, mein Passwort ist hunter2horse!"
+
+
+class Stored(Model):
+    """A model that always gives the same reply."""
+
+    reply = ""
+
+    def __init__(self, spec: Spec) -> None:
+        super().__init__(spec)
+        self.asked: list[str] = []
+
+    def _ask(self, request: Prompt, form: Mapping[str, Any]) -> str:
+        assert "repeats" in json.dumps(form)
+        self.asked.append(request.user)
+        self.usage += Usage(1, 10, 5, 0.0)
+        return self.reply
+
+
+@pytest.fixture
+def talk(home: Path, tmp_path: Path) -> Talk:
+    """A session in a project with rules, in which one of them was said again in other words."""
+    root = tmp_path / "app"
+    root.mkdir()
+    (root / "CLAUDE.md").write_text(RULES)
+    os.utime(root / "CLAUDE.md", (1_700_000_000, 1_700_000_000))
+    talk = Talk(home, root)
+    talk.type("Add a form please")
+    talk.edits(root / "src/form.ts")
+    talk.type(PNPM, GERMAN, "what does pnpm do?")
+    return talk
+
+
+def surveyed(talk: Talk, home: Path, model: str = OFFLINE, *, at: float = 0.0, is_live: bool = False) -> SurveyResult:
+    job = Survey("claude-code", str(talk.path), str(home), talk.path.stat().st_size, at, is_live, Spec(model))
+    return survey(job, lambda text: text.replace("hunter2horse", "[REDACTED]"))
+
+
+def test_a_transcript_shows_what_was_loaded_done_and_said_again(talk: Talk, home: Path) -> None:
+    """Each repeat is tied to path, line and text, with the person's words and the time since when it stands there."""
+    (session,) = surveyed(talk, home).sessions
+    guide = str(Path(str(talk._shared["cwd"])) / "CLAUDE.md")
+    assert session.loaded == (guide,)
+    assert {"form", "typescript"} <= set(session.work)
+    (repeat,) = session.repeats
+    assert (repeat.path, repeat.line, repeat.quote, repeat.since) == (guide, 3, PNPM, 1_700_000_000)
+    assert [one.turn for one in session.said if one.quote == PNPM] == [repeat.turn]
+    assert "hunter2horse" not in repr(session)
+
+
+@pytest.mark.parametrize(
+    ("hours", "is_live", "shift"), [(0.5, True, 0), (17, True, 17), (17, False, 0), (24 * 30, True, 0), (-5, True, 0)]
+)
+def test_a_clock_that_is_behind_is_told_by_the_file(
+    talk: Talk,
+    home: Path,
+    hours: float,
+    is_live: bool,  # noqa: FBT001 - a case
+    shift: float,
+) -> None:
+    """Only of a transcript that has come since skilld is there; an old one is a session of its own time."""
+    said = seconds("2026-11-22T10:00:00Z") or 0.0
+    (session,) = surveyed(talk, home, at=said + hours * 3600, is_live=is_live).sessions
+    assert session.at == said + shift * 3600
+    assert {one.at for one in session.said} == {session.at}
+
+
+def test_a_model_is_asked_once_about_what_words_do_not_tell(
+    talk: Talk, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Stored(Spec("stored"))
+    monkeypatch.setattr(module, "make", lambda _: model)
+    model.reply = '<repeats>[{"said": 1, "rule": 2}]</repeats>'
+    result = surveyed(talk, home, "stored")
+    (session,) = result.sessions
+    assert [(one.line, one.text) for one in session.repeats] == [
+        (3, "Use pnpm, never npm, in this repository."),
+        (4, "Answer in German."),
+    ]
+    assert (result.model, result.usage.calls) == ("stored", 1)
+    (asked,) = model.asked
+    assert '{"number": 2, "text": "Answer in German."}' in asked
+    assert (PNPM in asked, "hunter2horse" in asked, "[REDACTED]" in asked) == (False, False, True)
+
+
+def test_without_a_usable_answer_words_alone_count(talk: Talk, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = Stored(Spec("stored"))
+    monkeypatch.setattr(module, "make", lambda _: model)
+    model.reply = '<repeats>[{"said": 7, "rule": 2}]</repeats>'
+    (session,) = surveyed(talk, home, "stored").sessions
+    assert [one.line for one in session.repeats] == [3]
+
+
+def test_a_transcript_that_is_gone_shows_nothing(talk: Talk, home: Path) -> None:
+    result = surveyed(talk, home)
+    talk.path.rename(talk.path.with_suffix(".gone"))
+    job = Survey("claude-code", str(talk.path), str(home), 0, 0.0)
+    assert (survey(job, str).sessions, len(result.sessions)) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "<repeats>yes</repeats>",
+        '<repeats>[{"said": 1}]</repeats>',
+        '<repeats>[{"said": 0, "rule": 1}]</repeats>',
+        '<repeats>[{"said": 1, "rule": 4}]</repeats>',
+        '<repeats>[{"said": 1, "rule": 1, "why": "x"}]</repeats>',
+    ],
+)
+def test_an_answer_of_another_form_is_none(reply: str) -> None:
+    with pytest.raises(BadReplyError):
+        parse_repeats(reply, said=2, rules=3)
+    assert parse_repeats("<repeats>[]</repeats>", said=2, rules=3) == []
