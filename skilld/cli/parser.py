@@ -69,7 +69,7 @@ _ABOUT = (
 )
 _CODES = """\
 exit codes:
-  0 done   1 failed   2 usage error   3 bug in skilld
+  0 done   1 failed   2 usage error   3 internal error
   4 daemon not running, or already running   5 refused for safety
   130 interrupted
 """

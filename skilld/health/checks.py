@@ -314,7 +314,7 @@ def why_nothing(counts: Counts, paused_until: str) -> list[str]:
     common = sorted(counts.refusals.items(), key=lambda item: -item[1])[:_MAX_REASONS]
     reasons += [f"refused {counted(number, 'time')}: {why}" for why, number in common]
     if paused_until:
-        reasons.append(f"skilld is paused: {paused_until}")
+        reasons.append(f"paused {paused_until}")
     return reasons
 
 

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,10 +19,14 @@ from skilld.agents import ADAPTERS
 from skilld.cli.common import store
 from skilld.clock import day, rfc3339
 from skilld.daemon.lock import Lock
-from skilld.store.meta import DAEMON
-from skilld.types import Usage
+from skilld.protocol import BatchJob
+from skilld.store import Store
+from skilld.store.batches import StoredBatch
+from skilld.store.meta import DAEMON, JUDGES_AWAY, PAUSED_UNTIL
+from skilld.types import ClosedBy, Usage
 from support.claude_lines import typed, write
 from support.program import Program
+from support.proposals import a_proposal
 from support.stub_model import StubModel
 
 # Root without the capability to read everything is a user like any other.
@@ -115,14 +120,14 @@ def test_03_no_git_and_one_that_is_too_old(patient: Patient, tmp_path: Path) -> 
     (tmp_path / "git").write_text("#!/bin/sh\necho git version 2.20.1\n", encoding="utf-8")
     (tmp_path / "git").chmod(0o755)
     patient.set(PATH=f"{tmp_path}:/usr/bin:/bin")
-    assert patient.examine()["git"]["detail"] == "it is 2.20, older than 2.36"
+    assert patient.examine()["git"]["detail"] == "2.20 is too old, 2.36 or newer is required"
 
 
 def test_04_an_agents_folder_that_was_moved_nowhere(patient: Patient) -> None:
     patient.set(CLAUDE_CONFIG_DIR=str(patient.home / "gone"))
     said = patient.examine()
     assert failed(said) == {"agent claude-code"}
-    assert "CLAUDE_CONFIG_DIR leads to" in said["agent claude-code"]["detail"]
+    assert "CLAUDE_CONFIG_DIR points to" in said["agent claude-code"]["detail"]
     del patient.program.environment["CLAUDE_CONFIG_DIR"]
     patient.set(SKILLD_ROOTS__CODEX=str(patient.home / "gone"))
     assert "roots.codex" in patient.examine()["agent codex"]["detail"]
@@ -175,7 +180,7 @@ def test_a_back_end_that_answers_is_asked_nothing_of_the_persons_and_booked(pati
     with StubModel() as model:
         model.queue("[]")
         patient.set(SKILLD_MODEL="openai/stub", SKILLD_MODEL_BASE_URL=model.base_url)
-        assert patient.examine("--ask")["back-end"]["detail"].endswith("it answered (110 tokens)")
+        assert patient.examine("--ask")["back-end"]["detail"].endswith("it answered a test question (110 tokens)")
         (asked,) = model.bodies
     assert "always use tabs" not in json.dumps(asked)
     assert patient.program.json("status")["spend_today"]["calls"] == 1
@@ -224,7 +229,7 @@ def test_13_a_clock_that_was_set_back(patient: Patient) -> None:
     os.utime(patient.session, (ahead, ahead))
     said = patient.examine()
     assert failed(said) == {"clock"}
-    assert "60 minutes from now" in said["clock"]["detail"]
+    assert "60 minutes in the future" in said["clock"]["detail"]
 
 
 def test_14_a_service_whose_program_is_gone(patient: Patient) -> None:
@@ -234,7 +239,7 @@ def test_14_a_service_whose_program_is_gone(patient: Patient) -> None:
         pytest.skip("systemd is Linux's")
     said = patient.examine()
     assert failed(said) == {"service"}
-    assert said["service"]["detail"] == "it starts /nowhere/bin/python, which no longer exists"
+    assert said["service"]["detail"] == "starts /nowhere/bin/python, which no longer exists"
 
 
 def test_15_no_bus_for_notices(patient: Patient) -> None:
@@ -247,7 +252,7 @@ def test_15_no_bus_for_notices(patient: Patient) -> None:
 
 
 def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
-    assert "0 turns seen" in patient.why_nothing()[0]
+    assert "0 turns since" in patient.why_nothing()[0]
     assert "--backfill 7" in patient.why_nothing()[0]
     assert patient.program.run("run", "--once").returncode == 0
     lasting = [f"From now on, always use {what} in this project." for what in ("tabs", "UTC", "British spelling")]
@@ -255,7 +260,7 @@ def test_why_nothing_was_proposed_is_counted_down(patient: Patient) -> None:
     write(patient.home / ".claude/projects/-p/s1.jsonl", *(typed(f"n{i}", text) for i, text in enumerate(turns)))
     assert patient.program.run("run", "--once").returncode == 0
     first, *more = patient.why_nothing()
-    assert first == "7 turns seen, 0 with a skill in use; 3 kept as learnings"
+    assert first == "7 turns seen, 0 with a skill in use; 3 learnings kept"
     assert more[0] == "lasting things you said that fit no file yet are listed by: skilld learnings"
     assert any(reason.startswith("2 turns waiting: a batch is 5 turns") for reason in more)
 
@@ -266,3 +271,46 @@ def test_what_the_doctor_says_is_fit_for_a_terminal(patient: Patient) -> None:
     assert (done.returncode, "\x1b" in done.stdout) == (1, False)
     assert "go\\x1b[31mne" in done.stdout
     assert "1 of " in done.stdout or "2 of " in done.stdout
+
+
+def _parked(known: Store) -> None:
+    at = "2026-03-02T09:00:00Z"
+    known.batches.add(StoredBatch("b", "claude-code", "s0", ClosedBy.FULL, "pending", BatchJob(), 0, at), [])
+    known.batches.park("b", "error", "no answer")
+
+
+def _away(known: Store) -> None:
+    absent = {"why": "not logged in", "remedy": "claude", "limit": False, "since": 0, "until": 9e9, "times": 1}
+    known.meta.set(JUDGES_AWAY, {"offline": absent})
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        (lambda known: known.meta.set(PAUSED_UNTIL, "until you resume"), []),  # the person's own choice
+        (_parked, ["batches"]),
+        (lambda known: known.proposals.add(a_proposal()), ["proposals"]),
+        (_away, ["back-end offline"]),
+    ],
+    ids=["paused", "parked", "open proposal", "back-end away"],
+)
+def test_status_check_tells_a_script_what_needs_the_person(
+    patient: Patient, change: Callable[[Store], object], named: list[str]
+) -> None:
+    """R8, U2: 4 without a daemon, 1 where something needs the person, else 0; plain `status` is 0 all the same."""
+    known = store()
+    change(known)
+    known.close()
+    without = patient.program.run("status", "--check")
+    assert (without.returncode, without.stdout) == (4, "daemon: not running -> skilld run\n")
+    assert patient.program.run("status").returncode == 0
+    lock = Lock.take(patient.state / "daemon.lock")
+    try:
+        done = patient.program.run("status", "--check", "--json")
+        told = patient.program.run("status", "--check").stdout.splitlines()
+        assert patient.program.run("status").returncode == 0
+    finally:
+        lock.release()
+    assert [one["what"] for one in json.loads(done.stdout)["needs"]] == named
+    assert done.returncode == bool(named)
+    assert [line.partition(":")[0] for line in told] == (named or ["Nothing needs you."])

@@ -67,7 +67,7 @@ def _fresh(home: Path) -> Program:
 def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     program = _fresh(home)
     terminal = Terminal(program)
-    shown = terminal.read_until("Following.")
+    shown = terminal.read_until("Following your agents.")
     assert terminal.stop() == 130
     assert "Watched for  Claude Code, Codex, " in shown
     assert "Back-end     offline" in shown
@@ -76,7 +76,7 @@ def test_it_says_what_it_found_and_how_to_look_back(home: Path) -> None:
     assert ASKED not in shown, "there is nothing to choose from"
 
 
-ASKED = "Type a letter, or Enter for"
+ASKED = "Type a letter, or press Enter for"
 
 
 def _client(home: Path, name: str) -> str:
@@ -93,21 +93,21 @@ def test_who_judges_is_asked_once_and_the_answer_is_kept(home: Path) -> None:
     terminal = Terminal(program, **variables)
     shown = terminal.read_until(ASKED)
     assert shown.index("a  agent: ") < shown.index("b  openai/gpt-5-mini: ") < shown.index("c  offline: ")
-    assert "(Claude Code here)" in shown
+    assert "(found: Claude Code)" in shown
     assert (
         "sends: the skill in use, your instruction files and your last messages, with secrets removed, to openai"
         in shown
     )
     assert shown.count("costs: ") == 3
     terminal.type("x")
-    terminal.read_until("There is no 'x' here.")
+    terminal.read_until("'x' is not one of the choices.")
     terminal.type("c")
-    terminal.read_until("Following.")
+    terminal.read_until("Following your agents.")
     assert terminal.stop() == 130
     wait_for("the lock to be free", lambda: not program.json("status")["running"])
     assert program.json("status")["backend"]["name"] == "offline"
     again = Terminal(program, **variables)
-    assert ASKED not in again.read_until("Following.")
+    assert ASKED not in again.read_until("Following your agents.")
     assert again.stop() == 130
 
 
@@ -116,8 +116,8 @@ def test_enter_takes_what_was_offered_first(home: Path) -> None:
     terminal = Terminal(program, OPENAI_API_KEY="dummy", PATH=_client(home, "codex"))
     terminal.read_until(ASKED)
     terminal.type("")
-    shown = terminal.read_until("Following.")
-    assert "Back-end     agent: each session is judged by the agent it was held with" in shown
+    shown = terminal.read_until("Following your agents.")
+    assert "Back-end     agent: each agent judges its own sessions" in shown
     assert terminal.stop() == 130
     wait_for("the lock to be free", lambda: not program.json("status")["running"])
     assert program.json("status")["backend"]["name"] == "agent"
@@ -130,7 +130,7 @@ def test_setup_works_from_a_script_and_asks_nobody_without_a_terminal(home: Path
     asked = program.run("setup")
     assert asked.returncode == 2
     assert "a  agent: " in asked.stdout
-    assert "Type: skilld setup agent | offline" in asked.stderr
+    assert "Without one: skilld setup agent | offline" in asked.stderr
     found = program.json("setup")
     assert (found["model"], found["answered"]) == ("auto", False)
     assert [offer["model"] for offer in found["offers"]] == ["agent", "offline"]
@@ -149,7 +149,7 @@ def test_a_daemon_that_nobody_told_who_judges_says_so_until_it_is(home: Path) ->
     program = _fresh(home)
     with program.daemon():
         said = program.json("status")["backend"]
-        assert "hears only explicit words" in said["why"]
+        assert "notices only explicit wording" in said["why"]
         assert "skilld setup" in said["why"]
         (check,) = [one for one in program.json("doctor")["checks"] if one["name"] == "back-end"]
         assert (check["verdict"], check["remedy"]) == ("warn", "skilld setup")
@@ -182,8 +182,8 @@ def test_looking_back_shows_how_far_it_is(home: Path, project: Project) -> None:
     terminal = Terminal(_fresh(home), "--once", "--backfill", "1", SKILLD_MODEL="offline")
     shown = terminal.read_until("Judged 1 batch")
     assert "Skills       0 of your own" in shown
-    assert "Following." not in shown, "it ends by itself"
-    assert "What was said before now" not in shown
-    assert "Reading 1 transcript of the last day." in shown
+    assert "Following your agents." not in shown, "it ends by itself"
+    assert "skilld starts with what you say" not in shown
+    assert "Reading 1 transcript from the last day." in shown
     assert "\rJudging batches: 0 of 1" in shown
     assert terminal.process.wait(LIMIT) == 0

@@ -295,7 +295,7 @@ def test_in_a_small_terminal(program: Inline) -> None:
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="no tmux on this machine")
 def test_in_a_terminal_without_a_cursor_it_asks(program: Inline) -> None:
     with _in_a_terminal(program, "dumb", 80, 24) as terminal:
-        for question, given in (("which sessions", "all"), ("go on?", "q")):
+        for question, given in (("which sessions", "all"), ("continue?", "q")):
             _wait_for(terminal, question)
             terminal.enter(given)
         wait_for("the end", terminal.ended, LIMIT, context=terminal.screen)

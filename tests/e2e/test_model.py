@@ -255,7 +255,7 @@ def test_a_refused_key_parks_the_batch_and_retry_takes_it_up(home: Path, project
         program.run("run", "--once")
         assert program.json("status")["batches"]["parked"] == 1
         assert "refused the key" in program.run("status").stdout
-        assert program.run("retry").stdout == "1 batch will be tried again.\n"
+        assert program.run("retry").stdout == "1 batch will be retried now.\n"
         program.run("run", "--once")
     assert len(program.json("proposals")) == 1
 
@@ -294,7 +294,7 @@ def test_a_spent_budget_stops_the_calls_until_it_is_raised(home: Path, project: 
         assert "1 batch waits." in program.run("cost").stdout
         program.environment["SKILLD_BUDGET__CALLS"] = "2"
         model.queue(NOTHING)
-        assert program.run("retry").stdout == "1 batch will be tried again.\n"
+        assert program.run("retry").stdout == "1 batch will be retried now.\n"
         program.run("run", "--once")
         assert program.json("status")["batches"]["pending"] == 0
 

@@ -19,7 +19,7 @@ from support.session import LASTING, Session
 from support.waiting import wait_for
 
 needs_bus = pytest.mark.skipif(shutil.which("dbus-daemon") is None, reason="no dbus-daemon on this machine")
-TEXT = "1 skill update to look at: release-notes. Run: skilld review"
+TEXT = "1 skill update to review: release-notes. Run: skilld review"
 
 
 def _teach(home: Path, project: Project, program: Program, text: str = LASTING, *, count: int = 1) -> None:

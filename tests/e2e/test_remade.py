@@ -92,7 +92,7 @@ def test_part9_what_keeps_the_model_from_it_is_said_and_it_is_made_later(
         assert program.run("accept", name).returncode == 5
         del program.environment[variable]
         model.queue(*ANEW)
-        assert program.run("retry").stdout == "1 batch will be tried again.\n"
+        assert program.run("retry").stdout == "1 batch will be retried now.\n"
         program.run("run", "--once")
         assert _state(program) == (name, "open")
         assert len(model.bodies) == calls + 2

@@ -132,7 +132,7 @@ def test_r2_words_that_come_back_after_the_day_are_judged_by_retry(
     program.run("run", "--once")
     assert program.json("status")["batches"]["done"] == 1
     aside.rename(session.path)
-    assert "1 batch will be tried again" in program.run("retry").stdout
+    assert "1 batch will be retried now" in program.run("retry").stdout
     program.run("run", "--once")
     assert _quotes(program) == [LASTING]
     assert _learned(program) == []

@@ -187,7 +187,7 @@ def test_r3_retry_takes_up_what_was_refused(home: Path, project: Project, progra
     program.run("run", "--once")
     assert program.json("status")["batches"] == {"pending": 0, "done": 1, "parked": 0}
     project.git("branch", "--move", "skilld", "mine")
-    assert "1 batch will be tried again" in program.run("retry").stdout
+    assert "1 batch will be retried now" in program.run("retry").stdout
     program.run("run", "--once")
     assert _quotes(program) == [LASTING]
 

@@ -117,5 +117,5 @@ def test_the_text_is_shown_and_accept_accepts_in_git(home: Path, tmp_path: Path,
     dunst.control("close-all")
     (notice,) = dunst.history()
     assert (notice["appname"], notice["summary"]) == ("skilld", "skilld")
-    assert notice["body"] == "1 skill update to look at: release-notes. Run: skilld review"
+    assert notice["body"] == "1 skill update to review: release-notes. Run: skilld review"
     assert notice["icon_path"].endswith("skilld/notify/icon.svg")

@@ -254,7 +254,7 @@ def test_t20_another_users_transcript_is_not_read(home: Path, project: Project, 
 def test_t20_root_is_warned(program: Program) -> None:
     done = program.run("run", "--once")
     assert done.returncode == 0
-    assert done.stderr.startswith("skilld: You are root")
+    assert done.stderr.startswith("skilld: You are running skilld as root")
 
 
 def _open_to_others(folder: Path) -> dict[str, str]:

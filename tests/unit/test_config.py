@@ -97,7 +97,7 @@ def test_what_is_no_line_of_its_own_is_told_and_left_alone(file: Path, capsys: p
     file.chmod(0o600)
     for command in (["set", "notify.per_day", "4"], ["set", "notify.words", "true"], ["unset", "notify.per_day"]):
         assert main(["config", *command]) == 2
-        assert "cannot be edited line by line" in capsys.readouterr().err
+        assert "cannot edit the line of" in capsys.readouterr().err
     assert file.read_text() == "notify = { per_day = 3 }\n"
 
 
@@ -187,12 +187,12 @@ def test_path_is_where_the_file_is(file: Path, capsys: pytest.CaptureFixture[str
     ("key", "value", "when"),
     [
         ("batch.turns", "4", "within seconds"),
-        ("notify.enabled", "false", "when it is started again"),
-        ("roots.codex", "/x", "when it is started again"),
+        ("notify.enabled", "false", "after a restart"),
+        ("roots.codex", "/x", "after a restart"),
     ],
 )
 def test_when_a_running_daemon_takes_a_setting_up_is_told(
     key: str, value: str, when: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["config", "set", key, value]) == 0
-    assert capsys.readouterr().out.endswith(f"A running daemon takes it up {when}.\n")
+    assert capsys.readouterr().out.endswith(f"A running daemon uses it {when}.\n")

@@ -64,9 +64,9 @@ def test_a_good_machine_gets_no_remedy() -> None:
 @pytest.mark.parametrize(
     ("facts", "name", "verdict", "detail", "remedy"),
     [
-        (replace(MACHINE, folders=9000), "watches", "warn", "9000 folders, of 8192", "max_user_watches=524288"),
-        (replace(MACHINE, folders=600000), "watches", "warn", "of 8192", "max_user_watches=1200000"),
-        (replace(MACHINE, remote=(Path("/nfs"),)), "watches", "warn", "/nfs is polled", ""),
+        (replace(MACHINE, folders=9000), "watches", "warn", "9000 folders of the 8192", "max_user_watches=524288"),
+        (replace(MACHINE, folders=600000), "watches", "warn", "of the 8192", "max_user_watches=1200000"),
+        (replace(MACHINE, remote=(Path("/nfs"),)), "watches", "warn", "polling /nfs", ""),
         (replace(MACHINE, watch_limit=None), "watches", "ok", "12 folders", ""),
         (
             replace(MACHINE, disks=(Disk(Path("/a"), "its state", 9 << 30), Disk(Path("/b"), "proposals", 5 << 20))),
@@ -75,12 +75,18 @@ def test_a_good_machine_gets_no_remedy() -> None:
             "5 MB free at /b",
             "Free some space",
         ),
-        (replace(MACHINE, disks=()), "disk", "skip", "cannot be told", ""),
+        (replace(MACHINE, disks=()), "disk", "skip", "free space unknown", ""),
         (replace(MACHINE, git="git version 2.36.0"), "git", "ok", "2.36.0", ""),
-        (replace(MACHINE, git="git version 2.35.9"), "git", "fail", "older than 2.36", "Install git 2.36"),
+        (
+            replace(MACHINE, git="git version 2.35.9"),
+            "git",
+            "fail",
+            "2.35 is too old, 2.36 or newer",
+            "Install git 2.36",
+        ),
         (replace(MACHINE, git="git version 3.0.1"), "git", "ok", "3.0.1", ""),
         (replace(MACHINE, git="nonsense"), "git", "warn", "nonsense", ""),
-        (replace(MACHINE, now=1000.0), "clock", "fail", "before this skilld was made", "Set the clock"),
+        (replace(MACHINE, now=1000.0), "clock", "fail", "before this version of skilld was released", "Set the clock"),
     ],
 )
 def test_what_is_wrong_with_the_machine(facts: Machine, name: str, verdict: str, detail: str, remedy: str) -> None:
@@ -91,7 +97,9 @@ def test_what_is_wrong_with_the_machine(facts: Machine, name: str, verdict: str,
 
 
 def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
-    assert one(machine(MACHINE, NOW + 7200, None), "clock")[1].startswith("the daemon last wrote 120 minutes from now")
+    assert one(machine(MACHINE, NOW + 7200, None), "clock")[1].startswith(
+        "set back: the daemon was last written 120 minutes in the future"
+    )
     assert one(machine(MACHINE, NOW + 60, None), "clock")[0] == "ok"  # a file server's clock may be ahead
 
 
@@ -99,12 +107,12 @@ def test_a_daemon_from_the_future_means_a_clock_that_was_set_back() -> None:
     ("facts", "name", "verdict", "detail"),
     [
         (DAEMON, "daemon", "ok", "version 1.0"),
-        (replace(DAEMON, version="1.1"), "daemon", "warn", "running version 1.0, and 1.1 is installed"),
-        (replace(DAEMON, said={"version": "1.0", "unwatched": 7}), "daemon", "warn", "polls 7 folders"),
-        (replace(DAEMON, seen_at=NOW - 121), "daemon", "fail", "it hangs"),
-        (replace(DAEMON, running=False, seen_at=NOW - 9999), "daemon", "fail", "does not run"),
+        (replace(DAEMON, version="1.1"), "daemon", "warn", "running version 1.0, but 1.1 is installed"),
+        (replace(DAEMON, said={"version": "1.0", "unwatched": 7}), "daemon", "warn", "polling 7 folders"),
+        (replace(DAEMON, seen_at=NOW - 121), "daemon", "fail", "not responding since"),
+        (replace(DAEMON, running=False, seen_at=NOW - 9999), "daemon", "fail", "not running"),
         (replace(DAEMON, parked=("a", "no key")), "batches", "fail", "2 parked after failing; the last one: no key"),
-        (replace(DAEMON, last_error="late"), "batches", "ok", "the last error: late"),
+        (replace(DAEMON, last_error="late"), "batches", "ok", "last error: late"),
     ],
 )
 def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, detail: str) -> None:
@@ -116,13 +124,13 @@ def test_what_is_wrong_with_the_daemon(facts: Daemon, name: str, verdict: str, d
 @pytest.mark.parametrize(
     ("facts", "verdict", "detail"),
     [
-        (SERVICE, "ok", "systemd runs it"),
+        (SERVICE, "ok", "running under systemd"),
         (replace(SERVICE, installed=False), "skip", "not installed"),
         (replace(SERVICE, program_there=False), "fail", "/p, which no longer exists"),
-        (replace(SERVICE, running=False, state="failed (exit-code)"), "fail", "it failed (exit-code)"),
-        (replace(SERVICE, running=False, state="inactive"), "warn", "it is inactive"),
-        (replace(SERVICE, restarts=4), "warn", "started again 4 times"),
-        (replace(SERVICE, enabled=False), "warn", "not start by itself"),
+        (replace(SERVICE, running=False, state="failed (exit-code)"), "fail", "failed (exit-code)"),
+        (replace(SERVICE, running=False, state="inactive"), "warn", "inactive"),
+        (replace(SERVICE, restarts=4), "warn", "restarted 4 times"),
+        (replace(SERVICE, enabled=False), "warn", "does not start when you log in"),
         (replace(SERVICE, state="unknown", says="no bus"), "warn", "no bus"),
     ],
 )
@@ -135,7 +143,7 @@ def test_what_is_wrong_with_the_service(facts: Service, verdict: str, detail: st
 def test_many_lines_that_cannot_be_read_mean_a_format_that_is_not_known() -> None:
     strange = replace(AGENT, turns=7, malformed=3)
     verdict, detail, remedy = one(following.agents([strange], NOW), "agent codex")
-    assert (verdict, "checked with 1.0 (2026-11)" in detail, "skilld inspect" in remedy) == ("warn", True, True)
+    assert (verdict, "tested with 1.0 (2026-11)" in detail, "skilld inspect" in remedy) == ("warn", True, True)
     assert one(following.agents([replace(AGENT, turns=9, malformed=1)], NOW), "agent codex")[0] == "ok"
 
 
@@ -162,10 +170,10 @@ def test_why_nothing_names_what_waits_what_was_refused_and_a_pause() -> None:
         turns=47, with_skill=12, waiting=1, pending=1, parked=2, outcomes={"refused": 4}, refusals={"a": 1, "b": 3}
     )
     assert why_nothing(counts, "until you resume") == [
-        "47 turns seen, 12 with a skill in use; 0 kept as learnings",
+        "47 turns seen, 12 with a skill in use; 0 learnings kept",
         "1 turn waiting: a batch is 5 turns, or fewer after 10 minutes of silence",
         "1 batch waiting to be judged",
-        "2 batches given up after several tries: skilld status",
+        "2 batches parked after several tries: skilld status",
         "batches judged: 4 refused",
         "refused 3 times: b",
         "refused 1 time: a",

@@ -142,7 +142,7 @@ def test_that_nobody_chose_is_told_once_and_not_in_a_terminal(store: Store) -> N
     assert _news(store, "offline", NO_OLLAMA) == []
     assert _news(store, "auto", NO_OLLAMA, unattended=False) == []
     (text,) = _news(store, "auto", NO_OLLAMA)
-    assert "hears only explicit words" in text
+    assert "notices only explicit wording" in text
     assert "skilld setup" in text
     assert _news(store, "auto", NO_OLLAMA) == []
 
@@ -157,8 +157,8 @@ def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
     _took(store, NOW)
     (text,) = _news(store, "agent", here)
     assert (
-        text
-        == "Claude Code: its sessions are judged without a model, by explicit wording only: it is not logged in. Run claude"
+        text == "Claude Code: its sessions are judged without a model, by explicit wording only: "
+        "it is not logged in. Run claude"
     )
     assert _news(store, "agent", here, now=NOW + 2 * HOUR) == []
     _took(store, NOW + 2 * HOUR)
@@ -178,7 +178,7 @@ def test_what_is_offered_is_what_is_here_agents_first(here: dict[str, str]) -> N
     assert [offer.model for offer in offers(NO_OLLAMA | {"PATH": "/nowhere"})] == ["offline"]
     found = offers(here | {"MISTRAL_API_KEY": "k"})
     assert [offer.model for offer in found] == ["agent", "mistral/mistral-small-latest", "offline"]
-    assert "Claude Code, Codex, Gemini CLI, opencode, Pi here" in found[0].title
-    assert "to that agent alone" in found[0].sends
+    assert "found: Claude Code, Codex, Gemini CLI, opencode, Pi" in found[0].title
+    assert "to that agent only" in found[0].sends
     assert "to mistral" in found[1].sends
     assert (found[2].sends, found[2].costs) == ("nothing", "nothing")

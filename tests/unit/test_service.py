@@ -181,7 +181,7 @@ def test_the_doctor_names_what_the_service_lacks(
     assert main(["service", "install", "--environment", "leave"]) == 0
     assert said() == "runs without SKILLD_MODEL, which your shell sets"
     assert main(["service", "install", "--environment", "keep"]) == 0
-    assert said() == "systemd runs it"
+    assert said() == "running under systemd"
 
 
 def test_launchd_loads_reloads_and_unloads_it(launchctl: Fake, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,7 @@ def test_the_file_is_over_the_defaults_and_a_variable_over_the_file(
         ("[batch]\nidle_minutes = nan", "batch.idle_minutes: Input should be less than or equal to 1440"),
         ("[roots]\nclaude = ['/x']", "unknown agent 'claude' (did you mean claude-code?)"),
         ("[roots]\ncodex = ['x']", "x is not an absolute path"),
-        ("[roots]\ncodex = ['~nobody-of-that-name/x']", "there is no such user"),
+        ("[roots]\ncodex = ['~nobody-of-that-name/x']", "no such user"),
         ("model = ", "cannot be read"),
         ("x = " + "[" * 5000, "cannot be read"),
         ("model = '\xff'", "cannot be read"),

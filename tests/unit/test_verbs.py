@@ -164,7 +164,7 @@ def test_a_line_outside_of_every_repository_came_from_no_proposal(
 ) -> None:
     (tmp_path / "passwd").write_text("root\n", encoding="utf-8")
     assert _run("why", f"{tmp_path}/passwd:1") == 1
-    assert "No proposal brought this line" in capsys.readouterr().err
+    assert "No proposal added this line" in capsys.readouterr().err
 
 
 def test_an_agent_may_not_decide(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -180,7 +180,7 @@ def test_an_id_that_fits_two_proposals_is_asked_for_again(capsys: pytest.Capture
     opened.proposals.add(_proposal())
     opened.proposals.add(replace(_proposal(), id="0123abff"))
     assert _run("show", "0123") == 1
-    assert "0123 fits 2" in capsys.readouterr().err
+    assert "0123 matches 2 proposals" in capsys.readouterr().err
     assert _run("show", "0123abcd") == 0
 
 

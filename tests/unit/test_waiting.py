@@ -164,7 +164,7 @@ def test_each_is_one_row_and_the_review_gives_it_a_place(here: OneProcess, root:
     skilld = Inline(home)
     assert [row["sessions"] for row in skilld.json("learnings")] == [1, 3]
     said = skilld.run("review", "--plain", typed="f\np\n").stdout
-    assert said.count("waits for a place:") == 2
+    assert said.count("fits no file yet:") == 2
     assert "Forgotten." in said
     (one,) = skilld.json("proposals")
     assert (one["relpath"], len(one["evidence"])) == ("CLAUDE.md", 3)
@@ -205,9 +205,9 @@ def test_a_notice_tells_once_that_something_began_to_wait(here: OneProcess, root
 
     desktop = cast("Desktop", SimpleNamespace(show=show))
     Notices(here.store, Notify(), desktop, lambda _: None, {}).trouble(WAITING, about_waiting(1), time.time())
-    assert shown == ["1 thing you said waits for a place. Run: skilld learnings"]
+    assert shown == ["1 thing you said fits no file yet. Run: skilld learnings"]
 
 
 def test_what_waits_is_said_where_the_daemon_runs(capsys: pytest.CaptureFixture[str]) -> None:
     _tell([], 2)
-    assert capsys.readouterr().out == "2 things you said wait for a place. Run: skilld learnings\n"
+    assert capsys.readouterr().out == "2 things you said fit no file yet. Run: skilld learnings\n"

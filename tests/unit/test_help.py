@@ -1,0 +1,93 @@
+"""The help: every command in a group, an example for each that parses, 80 columns, the nearest name for a mistyped one.
+
+U2.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Iterator
+
+import pytest
+
+from skilld.__main__ import main
+from skilld.cli.examples import EXAMPLES
+from skilld.cli.parser import GROUPS, VERBS, build_parser
+
+COLUMNS = 80
+SIX = ["setup", "run", "status", "review", "accept", "reject"]
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+    yield parser
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for inner in action.choices.values():
+                yield from _commands(inner)
+
+
+COMMANDS = {one.prog: one for one in _commands(build_parser())}
+
+
+@pytest.fixture(autouse=True)
+def _width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(COLUMNS))
+
+
+def test_the_overview_shows_the_six_first_every_verb_once_and_three_examples_last() -> None:
+    lines = build_parser().format_help().splitlines()
+    assert [line.split()[0] for line in lines[6:12]] == SIX
+    assert lines.index("Start:") < 24
+    listed = [line.split()[0] for line in lines if line.startswith("  ") and line.split()[0] in VERBS]
+    assert sorted(listed) == sorted(VERBS)
+    assert [title for title in GROUPS if f"{title}:" not in lines] == []
+    assert lines[-4] == "examples:"
+    assert max(map(len, lines)) <= COLUMNS
+
+
+@pytest.mark.parametrize("prog", COMMANDS)
+def test_every_command_fits_its_help_into_80_columns_and_ends_it_with_an_example(prog: str) -> None:
+    has_only_actions = prog == "skilld skills"
+    said = COMMANDS[prog].format_help()
+    assert max(map(len, said.splitlines())) <= COLUMNS
+    assert ("\nexamples:\n  " in said) is not has_only_actions
+
+
+@pytest.mark.parametrize(("prog", "typed"), [(prog, typed) for prog, found in EXAMPLES.items() for typed, _ in found])
+def test_every_example_is_of_a_command_and_parses(prog: str, typed: str) -> None:
+    assert prog in COMMANDS
+    words = shlex.split(typed)
+    if words[0] != "skilld":  # an example that hands the output of a command on
+        assert f"$({prog})" in typed
+        return
+    words = words[: words.index("||")] if "||" in words else words
+    assert build_parser().parse_args(words[1:]).run is not None
+    assert prog == "skilld" or typed.startswith(prog)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (["staus"], "skilld: 'staus' is not a skilld command. Did you mean status? See: skilld --help\n"),
+        (
+            ["config", "ste"],
+            "skilld: 'ste' is not a skilld config command. Did you mean set? See: skilld config --help\n",
+        ),
+        (["status", "--chek"], "unrecognized arguments: --chek. Did you mean --check?\n"),
+        (["skills", "list", "--serch=x"], "unrecognized arguments: --serch=x. Did you mean --search?\n"),
+    ],
+)
+def test_a_near_miss_is_told_what_was_meant(given: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as done:
+        main(given)
+    assert done.value.code == 2
+    assert capsys.readouterr().err.endswith(said)
+
+
+def test_help_is_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+    for given in (["help"], ["help", "accept"]):
+        with pytest.raises(SystemExit) as done:
+            main(given)
+        assert done.value.code == 0
+        assert capsys.readouterr().out.startswith(f"usage: {' '.join(['skilld', *given[1:]])} ")
