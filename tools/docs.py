@@ -80,6 +80,9 @@ def findings() -> list[str]:
     prose = {path: text for path, text in prose.items() if not path.startswith("skilld/")}
     bounded = {path: text for path, text in prose.items() if path != "CHANGELOG.md"}
     found = [*pages.links(prose, files.keys()), *pages.sizes(bounded), *pages.decisions(prose)]
+    # Records and the changelog tell of what was.
+    today = {path: text for path, text in bounded.items() if not path.startswith("docs/decisions/")}
+    found += pages.named(today, files.keys())
     found += pages.places(files, [str(ROOT), str(ROOT.parent / "shared")])
     found += [finding for part in PARTS for finding in generated(part, files)]
     return found

@@ -10,9 +10,11 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 
 PAGE_LIMIT = 250  # lines
+README_LIMIT = 120  # lines
 DECISION_LINES = range(15, 41)
 DECISION_NAME = re.compile(r"docs/decisions/(\d{4})-[a-z0-9-]+\.md")
 DATE = re.compile(r"\b20\d\d-\d\d-\d\d\b")
+NAMED = re.compile(r"`((?:skilld|tests|tools)/(?:[\w-]+/)*(?:[\w-]+\.\w+)?)`")
 LINK = re.compile(r"\]\(<?([^)\s>]+)[^)]*\)|^ {0,3}\[[^\]^]+\]: *(\S+)", re.MULTILINE)
 FENCED = re.compile(r"^ {0,3}(```+|~~~+).*?^ {0,3}\1", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
@@ -63,9 +65,18 @@ def links(pages: Mapping[str, str], files: Collection[str]) -> Iterator[str]:
 def sizes(pages: Mapping[str, str]) -> Iterator[str]:
     """Yield pages that are too long to be read."""
     for path, text in pages.items():
-        lines = len(text.splitlines())
-        if lines > PAGE_LIMIT:
-            yield f"{path}:{PAGE_LIMIT + 1}: {lines} lines, more than {PAGE_LIMIT}"
+        lines, limit = len(text.splitlines()), README_LIMIT if path == "README.md" else PAGE_LIMIT
+        if lines > limit:
+            yield f"{path}:{limit + 1}: {lines} lines, more than {limit}"
+
+
+def named(pages: Mapping[str, str], files: Collection[str]) -> Iterator[str]:
+    """Yield files and folders of the project that a page names in code and that are not there."""
+    for path, text in pages.items():
+        for match in NAMED.finditer(FENCED.sub(blank, text)):
+            name = match[1]
+            if not any(file == name or file.startswith(f"{name.rstrip('/')}/") for file in files):
+                yield at(path, text, match.start(), f"there is no {name}")
 
 
 def decisions(pages: Mapping[str, str]) -> Iterator[str]:

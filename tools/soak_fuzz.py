@@ -78,27 +78,27 @@ def _feed(agent: str, known: list[bytes], dice: random.Random, part: Part) -> No
 
 
 def _read(agent: str, lines: list[bytes]) -> tuple[list[Event], list[Event]]:
-    """Return the events of lines, read one by one and in a block; raises AssertionError where one makes no sense."""
-    block = _block(lines)
+    """Return the events of lines, read one by one and in a chunk; raises AssertionError where one makes no sense."""
+    chunk = _chunk(lines)
     fed, skimmed = (ADAPTERS[agent].parser(PurePath("s.jsonl")) for _ in range(2))
-    one_by_one = [event for line in block.raw_lines() for event in fed.feed(line)] + fed.flush()
-    in_a_block = skimming(skimmed)(block) + skimmed.flush()
-    for parser, events in ((fed, one_by_one), (skimmed, in_a_block)):
-        _check(events, block.size)
-        offset, state = parser.checkpoint(block.size)
-        must(0 <= offset <= block.size, "the parser resumes outside of what it read")
+    one_by_one = [event for line in chunk.raw_lines() for event in fed.feed(line)] + fed.flush()
+    in_a_chunk = skimming(skimmed)(chunk) + skimmed.flush()
+    for parser, events in ((fed, one_by_one), (skimmed, in_a_chunk)):
+        _check(events, chunk.size)
+        offset, state = parser.checkpoint(chunk.size)
+        must(0 <= offset <= chunk.size, "the parser resumes outside of what it read")
         must(len(json.dumps(state)) < _STATE, "its state grows without a bound")
         ADAPTERS[agent].parser(PurePath("s.jsonl"), json.loads(json.dumps(state)))
-    return one_by_one, in_a_block
+    return one_by_one, in_a_chunk
 
 
 def _is_passed_over(agent: str, line: bytes) -> bool:
-    block = _block([line])
-    skimming(ADAPTERS[agent].parser(PurePath("s.jsonl")))(block)
-    return block.passed_over > 0
+    chunk = _chunk([line])
+    skimming(ADAPTERS[agent].parser(PurePath("s.jsonl")))(chunk)
+    return chunk.passed_over > 0
 
 
-def _block(lines: list[bytes]) -> Chunk:
+def _chunk(lines: list[bytes]) -> Chunk:
     data = bytearray(b"".join(line + b"\n" for line in lines))
     return Chunk(data, len(data), 0)
 

@@ -154,18 +154,18 @@ class Skimmer(Parser, Protocol):
     A parser without this is fed every line.
     """
 
-    def skim(self, block: Chunk) -> list[Event]:
+    def skim(self, chunk: Chunk) -> list[Event]:
         """Return the events of whole lines in order, as if each were fed, but perhaps without replies' texts and order.
 
-        A line is passed over (and counted in `block.passed_over`) only where it is certain to give no turn, no skill
+        A line is passed over (and counted in `chunk.passed_over`) only where it is certain to give no turn, no skill
         use and no end of a session; a reply may come with an empty text, which says that the agent wrote something.
         """
 
 
 def skimming(parser: Parser) -> Callable[[Chunk], list[Event]]:
-    """Return how to read blocks with a parser: by its own filter, or fed line by line."""
+    """Return how to read chunks with a parser: by its own filter, or fed line by line."""
     own: Callable[[Chunk], list[Event]] | None = getattr(parser, "skim", None)  # isinstance takes 20 us here
-    return own or (lambda block: [event for line in block.raw_lines() for event in parser.feed(line)])
+    return own or (lambda chunk: [event for line in chunk.raw_lines() for event in parser.feed(line)])
 
 
 class Adapter(Protocol):

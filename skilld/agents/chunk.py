@@ -46,7 +46,7 @@ _loaded: Find | None = None
 class Chunk:
     """Whole lines: the first `size` bytes of `data`, which stand at `offset` in the file and end with a newline.
 
-    `data` is used again for the next block: keep no view of it. `passed_over` counts the lines that were not parsed.
+    `data` is used again for the next chunk: keep no view of it. `passed_over` counts the lines that were not parsed.
     `find` returns the first index of a needle in a part of `data`, -1 where it is not.
     """
 

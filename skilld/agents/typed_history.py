@@ -114,10 +114,10 @@ class ProvingParser:
         answered = max((i for i, event in enumerate(older) if isinstance(event, Reply)), default=-1)
         settled: list[Event] = []
         for i, event in enumerate(self._held):
-            verdict = self._judge(event, answered=i < answered) if isinstance(event, Claim) else event
-            if verdict is None and not final:
+            decided = self._judge(event, answered=i < answered) if isinstance(event, Claim) else event
+            if decided is None and not final:
                 break
-            settled.append(verdict or Ignored(REASON, event.span))
+            settled.append(decided or Ignored(REASON, event.span))
         del self._held[: len(settled)]
         self._older = max(0, self._older - len(settled))
         return settled

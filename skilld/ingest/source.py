@@ -93,7 +93,7 @@ class Source(Protocol):
         """Yield all records up to byte `end`, a Span for each that is too long."""
 
     def again(self, path: Path, session: str, start: int, end: int) -> Iterator[Chunk | RawLine | Span]:
-        """Yield all records up to byte `end`, of one session where that can be told; those before `start` in blocks.
+        """Yield all records up to byte `end`, of one session where that can be told; those before `start` in chunks.
 
         Links and other users' files are refused, as by `look`.
         """

@@ -1,4 +1,4 @@
-"""Complete lines of a growing file: path and cursor in, blocks of lines and the next cursor out.
+"""Complete lines of a growing file: path and cursor in, chunks of lines and the next cursor out.
 
 A path is not an identity: a cursor knows its file by device, inode and the hash of its first bytes and of the last ones
 read. Where one of these changed, or the file shrank, it is another file and reading starts over; turn keys make the
@@ -72,7 +72,7 @@ class Look:
         return self.size
 
     def parts(self, budget: int = 4 << 20) -> Iterator[Chunk | RawLine]:
-        """Yield what is complete, at most about `budget` bytes of it. A block is void when the next one comes."""
+        """Yield what is complete, at most about `budget` bytes of it. A chunk is void when the next one comes."""
         start = self._end
         for part in read_parts(self._fd, start):
             if isinstance(part, Chunk):
@@ -151,7 +151,7 @@ def read_lines(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[
 
 
 def read_parts(fd: int, offset: int = 0, *, end: int | None = None) -> Iterator[Chunk | RawLine | Span]:
-    """Yield the complete lines of an open file in blocks; an over-long one alone, as `read_lines` does."""
+    """Yield the complete lines of an open file in chunks; an over-long one alone, as `read_lines` does."""
     stop = os.fstat(fd).st_size if end is None else end
     with FileIO(fd, closefd=False) as file:
         usual = min(CHUNK, MAX_LINE + 1, max(1, stop - offset))

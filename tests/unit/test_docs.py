@@ -45,6 +45,19 @@ def test_code_holds_no_links_and_no_headings() -> None:
 def test_a_page_has_at_most_250_lines() -> None:
     assert list(pages.sizes({"docs/a.md": "x\n" * 250})) == []
     assert list(pages.sizes({"docs/a.md": "x\n" * 251})) == ["docs/a.md:251: 251 lines, more than 250"]
+    assert list(pages.sizes({"README.md": "x\n" * 120})) == []
+    assert list(pages.sizes({"README.md": "x\n" * 121})) == ["README.md:121: 121 lines, more than 120"]
+
+
+def test_a_file_that_a_page_names_is_there() -> None:
+    files = ["skilld/a.py", "skilld/b/c.py"]
+    page = "`skilld/a.py`, `skilld/b/`, the branch `skilld/staging`, `skilld/b/*.txt`\n```\n`skilld/gone.py`\n```\n"
+    assert list(pages.named({"README.md": page}, files)) == []
+    gone = {"README.md": "x\nin `skilld/gone.py` and `skilld/gone/`\n"}
+    assert list(pages.named(gone, files)) == [
+        "README.md:2: there is no skilld/gone.py",
+        "README.md:2: there is no skilld/gone/",
+    ]
 
 
 @pytest.mark.parametrize(

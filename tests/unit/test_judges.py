@@ -156,10 +156,8 @@ def test_an_agent_that_cannot_be_asked_is_told_once_until_it_could(
     assert _news(store, "agent", here) == []
     _took(store, NOW)
     (text,) = _news(store, "agent", here)
-    assert (
-        text == "Claude Code: its sessions are judged without a model, by explicit wording only: "
-        "it is not logged in. Run claude"
-    )
+    told = "its sessions are judged without a model, by explicit wording only: it is not logged in. Run claude"
+    assert text == f"Claude Code: {told}"
     assert _news(store, "agent", here, now=NOW + 2 * HOUR) == []
     _took(store, NOW + 2 * HOUR)
     assert _news(store, "agent", here, now=NOW + 2 * HOUR) == [], "it was asked again, and still has no login"

@@ -112,25 +112,25 @@ class Parser:
             events += self._read(Record(fields, span, self._session))
         return events
 
-    def skim(self, block: Chunk) -> list[Event]:
-        """Return the events of a block; of replies only that there were some. See base.Skimmer."""
+    def skim(self, chunk: Chunk) -> list[Event]:
+        """Return the events of a chunk; of replies only that there were some. See base.Skimmer."""
         events: list[Event] = []
-        at, until = 0, sure_until(block, 0)
-        while at < block.size:
+        at, until = 0, sure_until(chunk, 0)
+        while at < chunk.size:
             if not self._waits():
-                run = self._heads.pass_over(block, at, until)
+                run = self._heads.pass_over(chunk, at, until)
                 if run.last:
-                    self._passed = block.data, *run.last
+                    self._passed = chunk.data, *run.last
                 if run.spoke is not None:
-                    span = Span(block.offset + at, block.offset + run.stop)
+                    span = Span(chunk.offset + at, chunk.offset + run.stop)
                     events.append(Reply(run.spoke or self._standing().session_id, "", None, span))
                 at = run.stop
-            if at < block.size:
-                line = block.line(at)
+            if at < chunk.size:
+                line = chunk.line(at)
                 events += self.feed(line)
                 at += len(line.data) + 1
             if at > until:
-                until = sure_until(block, at)
+                until = sure_until(chunk, at)
         if self._passed:  # the buffer is used again
             passed = outside(*self._passed)
             self._passed = passed, 0, len(passed)

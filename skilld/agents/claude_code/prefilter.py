@@ -82,17 +82,17 @@ _MAX_CALLS = 256
 _WATCHED = frozenset((ASK, *TOOLS))
 
 
-def sure_until(block: Chunk, start: int) -> int:
-    """Return where the next line begins that may tell of a refused tool call, the block's size if none does."""
-    denial = block.find(_DENIAL, start, block.size)
-    return block.size if denial < 0 else block.data.rfind(b"\n", 0, denial) + 1
+def sure_until(chunk: Chunk, start: int) -> int:
+    """Return where the next line begins that may tell of a refused tool call, the chunk's size if none does."""
+    denial = chunk.find(_DENIAL, start, chunk.size)
+    return chunk.size if denial < 0 else chunk.data.rfind(b"\n", 0, denial) + 1
 
 
 @dataclass(slots=True)
 class Run:
-    """Lines passed over one behind the other, as indices of their block.
+    """Lines passed over one behind the other, as indices of their chunk.
 
-    `stop` is where the line begins that must be parsed, the size of the block if none must; `last` is the last of them
+    `stop` is where the line begins that must be parsed, the size of the chunk if none must; `last` is the last of them
     that tells who sits there; `spoke` is the session in which the agent wrote one, empty where it is not named.
     """
 
@@ -125,21 +125,21 @@ class Heads:
         self._named = ""  # the session that it names
         self._aside = False
 
-    def pass_over(self, block: Chunk, start: int, until: int) -> Run:
+    def pass_over(self, chunk: Chunk, start: int, until: int) -> Run:
         """Pass over the lines from `start` that need not be parsed, up to the first that must, or may have to."""
-        data, run = block.data, Run(start)
+        data, run = chunk.data, Run(start)
         while start < until:
             stop = data.find(b"\n", start)
             head = self._head(data, start, stop) if data[stop - 1] == _BRACE else None
-            if head is None or not _is_one(block, head, stop):
+            if head is None or not _is_one(chunk, head, stop):
                 break
             if not (self._aside or head.lastgroup in _IDLE):
-                if not self._note(block, head, stop):
+                if not self._note(chunk, head, stop):
                     break
                 run.last = start, stop
                 if head.lastgroup in _SPOKEN:
                     run.spoke = self._named
-            block.passed_over += 1
+            chunk.passed_over += 1
             start = stop + 1
         run.stop = start
         return run
@@ -162,7 +162,7 @@ class Heads:
         self._aside = found[1] is not None
         return _REST.match(data, found.end(), stop)
 
-    def _note(self, block: Chunk, head: re.Match[bytes], stop: int) -> bool:
+    def _note(self, chunk: Chunk, head: re.Match[bytes], stop: int) -> bool:
         """Take note of a call; return whether what is called, or answered, is nothing that must be read."""
         sort = head.lastgroup
         if sort in _TOLD_BY_SORT:
@@ -172,22 +172,22 @@ class Heads:
             self._calls.note(head["call"].decode(), tool)
             return tool not in TOOLS
         if sort == "late":
-            found = _ANSWERED.match(block.data, block.find(_ANSWERED_KEY, head.end(), stop), stop)
+            found = _ANSWERED.match(chunk.data, chunk.find(_ANSWERED_KEY, head.end(), stop), stop)
         else:
             found = head
         return found is not None and self._calls.get(found[found.lastindex or 1].decode()) not in _WATCHED
 
 
-def _is_one(block: Chunk, head: re.Match[bytes], stop: int) -> bool:
+def _is_one(chunk: Chunk, head: re.Match[bytes], stop: int) -> bool:
     """Whether a line holds one plain record, of one block."""
     end = head.end()
     if head.lastgroup in _WHATEVER:
-        return block.find(b'"parentUuid"', end, stop) < 0 and block.find(b'"queue-operation"', end, stop) < 0
-    at = block.find(_TYPE, end, stop)
+        return chunk.find(b'"parentUuid"', end, stop) < 0 and chunk.find(b'"queue-operation"', end, stop) < 0
+    at = chunk.find(_TYPE, end, stop)
     while at >= 0:
-        if not block.data.startswith(_PLAIN, at, stop):
+        if not chunk.data.startswith(_PLAIN, at, stop):
             return False
-        at = block.find(_TYPE, at + len(_TYPE), stop)
+        at = chunk.find(_TYPE, at + len(_TYPE), stop)
     return True
 
 
