@@ -76,7 +76,10 @@ _REACH = re.compile(
     re.IGNORECASE,
 )
 _NO = re.compile(r"\b(?:do not|don'?t|dont|never|not|no|avoid)\b", re.IGNORECASE)
-_NO_OBJECT = frozenset("a an the use using used write writing put make making keep do add adding give take have be".split())
+_OBJECTLESS = re.compile(
+    r"\b(?:an?|the|us(?:e|ed|ing)|writ(?:e|ing)|put|mak(?:e|ing)|keep|do|add(?:ing)?|give|take|have|be)\b",
+    re.IGNORECASE,
+)
 _SENTENCE = re.compile(r"(?<=[.;!?])\s+")
 _ENOUGH_SHARED = 3  # stems that a prohibition in another language shares, and the rest may differ
 
@@ -99,8 +102,8 @@ def forbidden_in(change: str, text: str) -> str | None:
 
 def _forbidden(text: str) -> str:
     """Return `text` with one word for no, without what any rule has: "no redux" of "do not use Redux here"."""
-    words = (word.casefold() for word in WORD.findall(_NO.sub("no", _REACH.sub("", text))))
-    return " ".join(stem(word) for word in words if word not in _NO_OBJECT)
+    words = WORD.findall(_OBJECTLESS.sub("", _NO.sub("no", _REACH.sub("", text))))
+    return " ".join(stem(word.casefold()) for word in words)
 
 
 def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:

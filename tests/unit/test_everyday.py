@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from skilld.classify.backends.offline import Offline
-from skilld.classify.said_already import forbidden_in
 from skilld.classify.offline.detector import listen, plain, spoken
 from skilld.classify.offline.grammar import Cue
+from skilld.classify.said_already import forbidden_in
 from skilld.classify.verify import verify
 from skilld.types import Message, SkillDoc
 
@@ -128,7 +128,7 @@ description: Work on the shop
         ("nie mail am freitag", False),
     ],
 )
-def test_a_prohibition_is_said_already_in_whatever_words_for_no(asked: str, said: bool) -> None:
+def test_a_prohibition_is_said_already_in_whatever_words_for_no(asked: str, *, said: bool) -> None:
     """Part 4: another "no", its reach and its politeness make no new rule; another object does."""
     assert (forbidden_in(asked, FORBIDS) is not None) is said
 
