@@ -6,13 +6,14 @@ as stems, so this recognizes the same rule in nearly the same words and nothing 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from skilld.classify.contradiction import MAX_CHANGE, PLAIN_VERBS, stems
 from skilld.classify.offline.choices import WORD, choices, chosen_part, same_choice
 from skilld.classify.offline.sections import body_of, sections
 from skilld.types import Kind, Update
-from skilld.words import denies, numbers
+from skilld.words import denies, numbers, other_tongue, stem
 
 _COVERED = 0.8  # share of an instruction's stems that one line must hold to have said it
 # Function words that make a rule another one. Those of an order of steps are members of a choice.
@@ -30,7 +31,7 @@ def line_saying(update: Update, text: str) -> str | None:
         return None
     if update.kind is Kind.CHANGE_STEP:
         return said_in(update.change, text, covered=1.0, whole=True)
-    return said_in(update.change, text)
+    return said_in(update.change, text) or forbidden_in(update.change, text)
 
 
 def says_already(change: str, text: str, *, covered: float = _COVERED, whole: bool = False) -> bool:
@@ -66,6 +67,50 @@ def said_in(change: str, text: str, *, covered: float = _COVERED, whole: bool = 
         ):
             return line
     return None
+
+
+# How far a prohibition reaches, and the asking for it: "no any in this codebase pls, ever" is "no `any`".
+_REACH = re.compile(
+    r"\b(?:pls|plz|please|ever|at all|(?:any|every)where(?: near)?|here|"
+    r"(?:in|within|across) (?:this|the|our|my) (?:code ?base|repo(?:sitory)?|project|code|team))\b",
+    re.IGNORECASE,
+)
+_NO = re.compile(r"\b(?:do not|don'?t|dont|never|not|no|avoid)\b", re.IGNORECASE)
+_OBJECTLESS = re.compile(
+    r"\b(?:an?|the|us(?:e|ed|ing)|writ(?:e|ing)|put|mak(?:e|ing)|keep|do|add(?:ing)?|give|take|have|be)\b",
+    re.IGNORECASE,
+)
+_SENTENCE = re.compile(r"(?<=[.;!?])\s+")
+_ENOUGH_SHARED = 3  # stems that a prohibition in another language shares, and the rest may differ
+
+
+def forbidden_in(change: str, text: str) -> str | None:
+    """Return the line of `text` that forbids what `change` forbids, in the same words or those that languages share."""
+    if len(change) > MAX_CHANGE or not denies(change):
+        return None
+    wanted, asked = _forbidden(change), stems(_REACH.sub("", change)) - PLAIN_VERBS
+    foreign = other_tongue(change, text)
+    for _, line in _rules(text) if len(wanted.split()) > 1 else ():
+        for one in filter(denies, _SENTENCE.split(line)):
+            own = stems(_REACH.sub("", one)) - PLAIN_VERBS
+            if (wanted.startswith("no ") and f" {wanted} " in f" {_forbidden(one)} ") or (
+                foreign and _share_terms(asked, own) and numbers(change) <= numbers(one)
+            ):
+                return line
+    return None
+
+
+def _forbidden(text: str) -> str:
+    """Return `text` with one word for no, without what any rule has: "no redux" of "do not use Redux here"."""
+    words = WORD.findall(_OBJECTLESS.sub("", _NO.sub("no", _REACH.sub("", text))))
+    return " ".join(stem(word.casefold()) for word in words)
+
+
+def _share_terms(asked: frozenset[str], own: frozenset[str]) -> bool:
+    """Whether the words that two languages share make two prohibitions one: most of both, or several."""
+    shared = asked & own
+    most = max(len(asked), len(own)) - len(shared) <= 1
+    return bool(shared) and len(shared) * 2 >= len(own) and (most or len(shared) >= _ENOUGH_SHARED)
 
 
 def _rules(text: str) -> Iterator[tuple[str, str]]:

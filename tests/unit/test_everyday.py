@@ -11,6 +11,7 @@ import pytest
 from skilld.classify.backends.offline import Offline
 from skilld.classify.offline.detector import listen, plain, spoken
 from skilld.classify.offline.grammar import Cue
+from skilld.classify.said_already import forbidden_in
 from skilld.classify.verify import verify
 from skilld.types import Message, SkillDoc
 
@@ -80,6 +81,56 @@ def test_a_talk_about_the_product_goes_on_in_the_next_turns() -> None:
     assert changes("newsletter", "the form should ask for the first name", rule) == []
     assert changes("newsletter", "thanks", rule) == ["Never give more than three items on a page."]
     assert changes("newsletter", "the form should ask for the first name", "ok", "yes", rule) != []
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        "the sign-up page: first name and mail, nothing else",
+        "il faut que la page demande le prénom",
+        "el formulario de alta siempre tiene que pedir la edad",
+    ],
+)
+def test_a_talk_about_the_product_begins_in_many_words(begins: str) -> None:
+    """Part 4: a heading, "it must be that", and a thing of many words."""
+    rule = "toujours moins de trois articles" if begins.startswith("il") else "never give more than three items"
+    assert changes("newsletter", begins, rule) == []
+    assert changes("newsletter", "thanks", rule) != []
+
+
+FORBIDS = """---
+name: shop
+description: Work on the shop
+---
+
+# Shop
+
+- Strict types. No `any`, no casts.
+- Do not use Redux.
+- No floats anywhere near money.
+- Order numbers do not go into mail subjects, use the name.
+- Never edit a migration on main.
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("no any in this codebase please, ever", True),
+        ("never use redux anywhere", True),
+        ("don't add redux here", True),
+        ("geld nie als float", True),
+        ("nie order numbers in die mail subjects", True),
+        ("no any key handlers", False),
+        ("never use zustand", False),
+        ("use redux", False),
+        ("keine migration am freitag", False),
+        ("nie mail am freitag", False),
+    ],
+)
+def test_a_prohibition_is_said_already_in_whatever_words_for_no(asked: str, *, said: bool) -> None:
+    """Part 4: another "no", its reach and its politeness make no new rule; another object does."""
+    assert (forbidden_in(asked, FORBIDS) is not None) is said
 
 
 def test_what_a_sentence_says_is_the_custom_is_quoted_with_it() -> None:

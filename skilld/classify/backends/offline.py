@@ -67,7 +67,8 @@ class Offline:
                 continue
             agent = [earlier.text for earlier in messages[:i] if not earlier.by_person]
             heard = [one for one in listen(message.text, agent) if not (rules_are_loaded and points_to_rule(one))]
-            heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
+            if skills:
+                heard += [one for one in plain(message.text, agent) if _counts(one, heard, skills, agent)]
             if any(builds(earlier) for earlier in _just_before(messages[:i])):
                 heard = [one for one in heard if one.cue not in _OF_PRODUCTS or of_work(one.quote)]
             # With one skill in use there is no doubt which work an objection is about.

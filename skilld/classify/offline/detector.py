@@ -120,9 +120,12 @@ def _turn(text: str, agent_texts: tuple[str, ...]) -> _Turn:
 
 
 def _plain(clause: Clause, turn: _Turn) -> Heard | None:
+    found = None if clause.question else _plainly(clause, turn)
+    return None if found is None or _ruled_out(fold(clause.text), turn.languages) else found
+
+
+def _plainly(clause: Clause, turn: _Turn) -> Heard | None:
     bare = fold(clause.text)
-    if clause.question or _ruled_out(bare, turn.languages):
-        return None
     before: Clause | None = None
     for part in parts(clause):
         for language in turn.languages:
@@ -212,9 +215,8 @@ def spoken(text: str) -> list[Language]:
 
 def _hear(clause: Clause, turn: _Turn) -> Heard | None:
     bare = fold(clause.text)  # runs of blanks would cost each expression their square
-    of_product = turn.of_product or _of_product(bare, turn.languages)
     best: Heard | None = None
-    for language in () if _ruled_out(bare, turn.languages) else turn.languages:
+    for language in turn.languages:
         rest = _behind_opener(bare, language)
         asks = bool(language.asks.match(rest))
         wonders = clause.question and not language.requests.search(bare)
@@ -225,12 +227,14 @@ def _hear(clause: Clause, turn: _Turn) -> Heard | None:
                 continue
             if wonders and cue not in _ASKED:
                 continue
-            if of_product and cue is Cue.ADVERB:  # "the button must always be visible"
+            if not pattern.search(rest):
                 continue
-            if pattern.search(rest):
-                best = _heard(clause, turn.text, language, cue, strength)
-                break
-    return best
+            if cue is Cue.ADVERB and (turn.of_product or _of_product(bare, turn.languages)):
+                continue  # "the button must always be visible"
+            best = _heard(clause, turn.text, language, cue, strength)
+            break
+    # Asked last: most clauses are not heard at all.
+    return None if best is None or _ruled_out(bare, turn.languages) else best
 
 
 def _heard(clause: Clause, text: str, language: Language, cue: Cue, strength: float) -> Heard:

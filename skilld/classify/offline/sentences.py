@@ -51,7 +51,7 @@ _GOES_ON = re.compile(
 # Blanks are taken from the first of a run, and never given back: a run of 6,000 took 16 s.
 _SECOND_RULE = re.compile(
     r"""(?:
-        (?<!\s)\s*+(?:,\s++)?+(?<=\s)(?:and|but|also|then|plus)\s++(?:also\s++|please\s++|pls\s++|then\s++){0,8}+
+        (?<!\s)(?<!\bonce)\s*+(?:,\s++)?+(?<=\s)(?:and|but|also|then|plus)\s++(?:also\s++|please\s++|pls\s++|then\s++){0,8}+
         (?=(?:always|never|don'?t\s++ever|do\s++not\s++ever|from\s++now\s++on|in\s++(?:the\s++)?future|next\s++time|
             remember\s++to|stop\s++\w+ing|don'?t|dont|do\s++not|make\s++sure\s++you\s++(?:always|never)|
             every|each|any(?:thing|one)|everything|(?:if|when|for|in|on|with|at)\s++(?:an?|any|every|each|all)|we\s++(?:never|always))\b)
