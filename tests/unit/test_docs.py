@@ -145,7 +145,7 @@ def test_what_means_one_thing_here_and_another_there_is_said_with_each_command()
 
 @pytest.mark.parametrize(
     ("part", "first"),
-    [*zip(docs.PARTS, ["- `skilld run", "| agent |", "| pairs |"], strict=True)],
+    [*zip(docs.PARTS, ["- `skilld setup", "| agent |", "| pairs |"], strict=True)],
     ids=lambda it: getattr(it, "name", ""),
 )
 def test_a_generated_part_stands_between_its_marks_and_nothing_else_changes(part: docs.Generated, first: str) -> None:
