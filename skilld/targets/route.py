@@ -14,11 +14,33 @@ from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKin
 from skilld.words import content_stems, likeness
 
 # Said of the person, wherever they work.
-_LANGUAGES = "english|german|french|spanish|italian|portuguese|russian|polish|ukrainian|chinese|japanese|korean|dutch"
+_LANGUAGES = (
+    "english|german|french|spanish|italian|portuguese|russian|polish|ukrainian|czech|chinese|mandarin|japanese|korean"
+    "|dutch|turkish|arabic|hindi|vietnamese"
+)
+_TONGUE = "(?:中文|汉语|漢語|英文|英语|英語|日语|日文|日本語|韩语|韓国語|法语|德语|俄语|西班牙语|简体|繁体|繁體)"
+_SPOKEN = "(?:한국어|한글|한국말|영어|일본어|일어|중국어)"
+# How the talk itself goes is about the person; "comments in English" is about the project.
+_TALK = rf"""
+      \b(?:answer|repl[yi]|respon[ds]e?|talk|speak|communicate|converse)(?:ing)?\b[^.;!?\n]{{0,30}}?\bin\ (?:{_LANGUAGES})\b
+    | \b(?:chat|conversation|dialog(?:ue)?|discussion|answers|replies|responses)\b[^.;!?\n]{{0,20}}?\bin\ (?:{_LANGUAGES})\b
+    | \bwrite(?:\ to)?\ me\ (?:back\ )?in\ (?:{_LANGUAGES})\b
+    | \b(?:speak|talk)\ (?:{_LANGUAGES})\b | \b(?:use|keep\ to|stick\ to)\ (?:{_LANGUAGES})\ with\ me\b
+    | \b(?:antwort\w*|sprich|rede)\b[^.;!?\n]{{0,30}}\b(?:auf|in)?\ ?(?:deutsch|englisch|französisch|spanisch|russisch)\b
+    | \b(?:r[ée]pon[ds]\w*|parle\w*)\b[^.;!?\n]{{0,30}}\b(?:en\ )?(?:fran[çc]ais|anglais|allemand|espagnol)\b
+    | \b(?:resp[óo]nd\w*|cont[ée]st\w*|h[áa]bla\w*|fala\w*|rispond\w*|parla\w*)\b
+        [^.;!?\n]{{0,30}}\b(?:en|em|in)\ (?:espa[ñn]ol|castellano|ingl[ée]s\w*|portugu[êe]s|italiano)\b
+    | (?:отвеча\w*|ответь\w*|говори\w*|общай\w*|общаться|разговаривай\w*|пиши\ мне|работал\w*\ со\ мной)
+        [^.;!?\n]{{0,30}}\ (?:на|по)[\ -](?:русск|английск|украинск|немецк)\w+
+    | (?:відповідай\w*|говори\w*)[^.;!?\n]{{0,20}}\ (?:українськ|англійськ)\w+
+    | \b(?:odpowiad\w+|mów|odpov[íi]d\w+|mluv)\b[^.;!?\n]{{0,20}}\b(?:po\ |v\ )?(?:polsku|angielsku|česk\w+|angli\w+)
+    | {_TONGUE}(?:来|來|进行|進行|跟我|和我|与我|與我|给我|給我|で|に)?.{{0,4}}?(?:回复|回覆|回答|答复|交流|沟通|溝通|对话|對話|答え|返答|返信|返事|応答|会話|話し)
+    | (?:回复|回覆|回答|答复|交流|沟通|对话|對話|说|說|讲|講)(?:我|时|時|请|請|都|一律|使用|用){{0,4}}{_TONGUE}
+    | {_SPOKEN}(?:로|으로)?만?\s?(?:\S+\s)?(?:답|대답|답변|응답|대화|말|소통|얘기|이야기)
+"""
 _PERSONAL = re.compile(
     r"\b(?:in|for|across|on) (?:all|every|any)(?: of)?(?: my| the)? (?:projects?|repos?|repositor\w+)\b"
     r"|\bcall me\b|\bmy name is\b|\bi (?:\w+ )?prefer\b|\bwhatever (?:project|repo)\b|\bwherever i work\b"
-    rf"|\b(?:answer|reply|respond|talk|speak|write)(?: to)?(?: me)? (?:back )?in (?:{_LANGUAGES})\b"
     r"|\bin allen (?:meinen )?(?:projekten|repos)\b|\bnenne? mich\b|\bantworte?\b[^.]{0,20} auf\b|\bich bevorzuge\b"
     r"|\bdans tous mes projets\b|\bappelle[- ]moi\b|\br[ée]ponds?[- ]moi\b|\bje pr[ée]f[èe]re\b"
     r"|\ben todos mis proyectos\b|\bll[áa]mame\b|\bresp[óo]ndeme\b|\bprefiero\b"
