@@ -20,24 +20,29 @@ _LANGUAGES = (
 )
 _TONGUE = "(?:中文|汉语|漢語|英文|英语|英語|日语|日文|日本語|韩语|韓国語|法语|德语|俄语|西班牙语|简体|繁体|繁體)"
 _SPOKEN = "(?:한국어|한글|한국말|영어|일본어|일어|중국어)"
-# How the talk itself goes is about the person; "comments in English" is about the project.
-_TALK = rf"""
-      \b(?:answer|repl[yi]|respon[ds]e?|talk|speak|communicate|converse)(?:ing)?\b[^.;!?\n]{{0,30}}?\bin\ (?:{_LANGUAGES})\b
-    | \b(?:chat|conversation|dialog(?:ue)?|discussion|answers|replies|responses)\b[^.;!?\n]{{0,20}}?\bin\ (?:{_LANGUAGES})\b
-    | \bwrite(?:\ to)?\ me\ (?:back\ )?in\ (?:{_LANGUAGES})\b
-    | \b(?:speak|talk)\ (?:{_LANGUAGES})\b | \b(?:use|keep\ to|stick\ to)\ (?:{_LANGUAGES})\ with\ me\b
-    | \b(?:antwort\w*|sprich|rede)\b[^.;!?\n]{{0,30}}\b(?:auf|in)?\ ?(?:deutsch|englisch|französisch|spanisch|russisch)\b
-    | \b(?:r[ée]pon[ds]\w*|parle\w*)\b[^.;!?\n]{{0,30}}\b(?:en\ )?(?:fran[çc]ais|anglais|allemand|espagnol)\b
-    | \b(?:resp[óo]nd\w*|cont[ée]st\w*|h[áa]bla\w*|fala\w*|rispond\w*|parla\w*)\b
-        [^.;!?\n]{{0,30}}\b(?:en|em|in)\ (?:espa[ñn]ol|castellano|ingl[ée]s\w*|portugu[êe]s|italiano)\b
-    | (?:отвеча\w*|ответь\w*|говори\w*|общай\w*|общаться|разговаривай\w*|пиши\ мне|работал\w*\ со\ мной)
-        [^.;!?\n]{{0,30}}\ (?:на|по)[\ -](?:русск|английск|украинск|немецк)\w+
-    | (?:відповідай\w*|говори\w*)[^.;!?\n]{{0,20}}\ (?:українськ|англійськ)\w+
-    | \b(?:odpowiad\w+|mów|odpov[íi]d\w+|mluv)\b[^.;!?\n]{{0,20}}\b(?:po\ |v\ )?(?:polsku|angielsku|česk\w+|angli\w+)
-    | {_TONGUE}(?:来|來|进行|進行|跟我|和我|与我|與我|给我|給我|で|に)?.{{0,4}}?(?:回复|回覆|回答|答复|交流|沟通|溝通|对话|對話|答え|返答|返信|返事|応答|会話|話し)
-    | (?:回复|回覆|回答|答复|交流|沟通|对话|對話|说|說|讲|講)(?:我|时|時|请|請|都|一律|使用|用){{0,4}}{_TONGUE}
-    | {_SPOKEN}(?:로|으로)?만?\s?(?:\S+\s)?(?:답|대답|답변|응답|대화|말|소통|얘기|이야기)
-"""
+_SMALL = r"(?:\ (?:to|with|back|me|us|my|questions|prompts|messages|only|always|everything|all|please|strictly))*+"
+# How the talk itself goes is about the person; "comments in English" and "error responses in English" are not.
+_TALK = re.compile(
+    rf"""
+      \b(?:answer|repl[yi]|respon[ds]e?|talk|speak|communicate|converse|chat|write\ (?:to\ )?(?:me|us))(?:ing)?
+        {_SMALL}\ in\ (?:{_LANGUAGES})\b
+    | \b(?:our|this|the|your|all)\ (?:chat|conversation|dialog(?:ue)?|discussion|answers|replies|responses)s?
+        (?:\ (?:must|should|to|be|is|are|always|only))*\ in\ (?:{_LANGUAGES})\b
+    | \b(?:speak|talk|use|keep\ to|stick\ to)\ (?:{_LANGUAGES})\ (?:with|to)\ (?:me|us)\b
+    | \b(?:r[ée]pon[ds]\w*|parle\w*)(?:[ -]\w+){{0,3}}?\ en\ (?:fran[çc]ais|anglais|allemand|espagnol)\b
+    | \b(?:resp[óo]nd\w*|cont[ée]sta\w*|h[áa]bla\w*|fale|fala|rispond\w*|parla\w*)(?:[ -]\w+){{0,3}}?
+        \ (?:en|em|in)\ (?:espa[ñn]ol|castellano|ingl[ée]s\w*|portugu[êe]s|italiano)\b
+    | \b(?:sprich|rede)(?:\ \w+){{0,3}}?\ (?:deutsch|englisch)\b
+    | \b(?:отвечай\w*|отвечать|ответь\w*|говори\w*|общай\w*|общаться|пиши\ мне|работай\ со\ мной|відповідай\w*)
+        (?:\ \w+){{0,3}}?\ (?:(?:на|по)[ -])?(?:русск|английск|украинск|немецк|українськ|англійськ)\w+
+    | \b(?:odpowiad\w+|mów|odpov[íi]d\w+|mluv)(?:\ \w+){{0,3}}?\ (?:po|v)?\ ?(?:polsku|angielsku|česk\w+|angli\w+)
+    | {_TONGUE}(?:来|來|进行|進行|跟我|和我|与我|與我|给我|給我|で|に)*+
+        (?:回复|回覆|回答|答复|交流|沟通|溝通|对话|對話|答え|返答|返信|返事|応答|会話|話し)(?!用户|用戶|客户|客戶)
+    | (?:回复|回覆|回答|答复|交流|沟通|对话|對話)(?:我|时|時|请|請|都|一律|使用|用)*+{_TONGUE}
+    | {_SPOKEN}(?:로|으로)?만?\s?(?:\S+\s)?(?:답|대답|응답|대화|말하|말해|소통|얘기|이야기)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _PERSONAL = re.compile(
     r"\b(?:in|for|across|on) (?:all|every|any)(?: of)?(?: my| the)? (?:projects?|repos?|repositor\w+)\b"
     r"|\bcall me\b|\bmy name is\b|\bi (?:\w+ )?prefer\b|\bwhatever (?:project|repo)\b|\bwherever i work\b"
@@ -80,7 +85,7 @@ def ordered_file(text: str) -> str:
 
 def is_personal(text: str) -> bool:
     """Whether words are about the person in any project."""
-    return bool(_PERSONAL.search(text)) and not is_of_project(text)
+    return bool(_PERSONAL.search(text) or _TALK.search(text)) and not is_of_project(text)
 
 
 # Least likeness of words with a skill's name and description: of 41 English updates of the labelled batches, with 19
