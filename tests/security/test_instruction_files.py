@@ -157,7 +157,10 @@ def test_of_a_generated_file_only_the_lines_left_to_people_are_written(
     Talk(home, project.root).type(SAID, *CHATTER[:4])
     (one,) = here.run()
     head, found, tail = old.partition(mine or "<!-- MANUAL ADDITIONS END -->")
-    assert project.git("cat-file", "blob", f"{one.commit}:CLAUDE.md") == (head + then + (tail if mine else found + tail)).strip()
+    assert (
+        project.git("cat-file", "blob", f"{one.commit}:CLAUDE.md")
+        == (head + then + (tail if mine else found + tail)).strip()
+    )
 
 
 def test_an_untracked_one_goes_to_skillds_own_repository(home: Path, tmp_path: Path, here: OneProcess) -> None:
