@@ -261,7 +261,8 @@ def _cost(model: str, settings: Settings) -> str:
     what = (
         "counts towards your plan or credit with each agent" if model == "agent" else "a few cents with a small model"
     )
-    return f"{A_DAY}: {what}; at most {settings.budget.calls} model calls a day (budget.calls)"
+    most = f"at most {settings.budget.calls}" if settings.budget.calls else "any number of"
+    return f"{A_DAY}: {what}; {most} model calls a day (budget.calls)"
 
 
 def tell(engine: Engine, *, new_here: bool, follows: bool) -> None:

@@ -9,16 +9,26 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skilld.edit.operations import anchored
 from skilld.edit.tokens import FILE_ENDING
 from skilld.errors import RefusedError, SkilldError
 from skilld.markdown.skill_file import Line, is_blank, parse
-from skilld.markdown.structure import Item, Role, Section, blank_code, list_item, managed, roles, sections
+from skilld.markdown.structure import (
+    Item,
+    Role,
+    Section,
+    blank_code,
+    left_to_people,
+    list_item,
+    managed,
+    roles,
+    sections,
+)
 from skilld.text import ended_like, fold
 from skilld.types import Operation
-from skilld.words import stems
+from skilld.words import content_stems, stems
 
 # The lists of a section, and a further item in the style of such a list.
 #
@@ -103,12 +113,12 @@ def by_fit(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], l
 
     The hint decides, and where it names none, the words of the text.
     """
-    found = [part for part in sections(body) if part.title or any(line.key for line in body[part.start : part.own_end])]
+    found = _open(body)
     likeness = {part: _likeness(hint, part.title) for part in found}
     named = [part for part in found if likeness[part] >= _HINT_FITS]
     if named:
         return sorted(named, key=likeness.__getitem__, reverse=True), [part for part in found if part not in named]
-    words = stems(text)
+    words = content_stems(text)  # "use" is in every other section
     shared = {part: _shared(words, body, part) for part in found}
     ranked = sorted(found, key=lambda part: (shared[part], part.start), reverse=True)
     if not _plain(hint) and len(found) == 1:
@@ -116,6 +126,21 @@ def by_fit(body: Sequence[Line], hint: str, text: str) -> tuple[list[Section], l
     least = _WORDS_FIT + bool(_plain(hint))  # a section of its own is better than a poor fit, once it has a name
     fitting = [part for part in ranked if shared[part] >= least]
     return fitting, ranked[len(fitting) :]
+
+
+def _open(body: Sequence[Line]) -> list[Section]:
+    """Return the sections that say something; of a generated file what of them lies in the lines for people."""
+    free = left_to_people(body)
+    if free is None:
+        return [
+            part for part in sections(body) if part.title or any(line.key for line in body[part.start : part.own_end])
+        ]
+    around = Section("", 0, free.start, free.stop, free.stop)
+    own = [part for part in sections(body) if part.start in free]
+    first = replace(around, own_end=min((part.start for part in own), default=free.stop))
+    own = [replace(part, own_end=min(part.own_end, free.stop), end=min(part.end, free.stop)) for part in own]
+    says_something = any(line.key for line in body[first.start : first.own_end])
+    return [first, *own] if says_something or not own else own
 
 
 def _likeness(hint: str, title: str) -> float:

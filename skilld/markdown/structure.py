@@ -221,14 +221,50 @@ def _headings(body: Sequence[Line]) -> list[tuple[int, int, int, str]]:
     return out
 
 
-# Lines of a file that a program keeps between markers of its own.
+# Lines of a file that a program keeps: between markers of its own, or all but those that it leaves to people.
 
 _STARTS = re.compile(r"\s*<!--[^>]{0,200}\b(?:start|begin)\b[^>]{0,200}-->\s*", re.IGNORECASE)
 _STOPS = re.compile(r"\s*<!--[^>]{0,200}\b(?:end|stop)\b[^>]{0,200}-->\s*", re.IGNORECASE)
+_FOR_PEOPLE = re.compile(
+    r"\b(?:manual(?:ly)?|custom(?:i[sz]ations?)?|hand-?written|human|user|your|preserved?)(?=[\s_:.-])", re.IGNORECASE
+)
+_HEAD = 600  # characters in which a generated file says that it is one
+# Said of the file itself, outside of lists: "do not edit src/gen" and "the client is generated" are rules like others.
+_GENERATED = re.compile(
+    r"""^(?![ \t]*(?:[-*+]|\d+[.)])[ ]).*?(?:
+        (?<![^\W_][ -])(?<![^\W_])(?:(?:auto(?:matically)?|machine)[- ]?)?generated
+            (?:[ ](?:automatically[ ])?(?:by|from|with|using|on|at|file)\b|\W*$|\W+do[ ]not|\W+don['\u2019]?t)
+      | @generated\b
+      | (?:\bthis[ ](?:file|document|page|content)|\b[\w-]+\.mdc?)\b\W{0,3}[ ](?:is|was|has[ ]been|gets)
+            [ ](?:\w+[ ])?(?:auto-?)?generated\b
+      | \b(?:do[ ]not|don['\u2019]?t|never)[ ](?:\w+ly[ ])?(?:edit|modify|change)[ ]this[ ](?:file|document)\b
+      | (?<![^\W_][ -])(?<![^\W_])(?:do[ ]not|don['\u2019]?t)[ ](?:\w+ly[ ])?(?:edit|modify)
+            (?:[ ](?:\w+ly|by[ ]hand|below|above))*(?:\W*$|[.!:])
+    )""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+
+
+def is_generated(text: str) -> bool:
+    """Whether a file, by its first characters, says that a program makes it, or that nobody is to edit it."""
+    return bool(_GENERATED.search(text[:_HEAD]))
+
+
+def left_to_people(body: Sequence[Line]) -> range | None:
+    """Return the lines of a generated file that its program leaves to people, without the markers around them."""
+    if not is_generated("\n".join(line.text for line in body[:_HEAD])):
+        return None
+    blocks = (block for block in _blocks(body) if _FOR_PEOPLE.search(body[block.start].text))
+    return next((range(block.start + 1, block.stop - 1) for block in blocks), None)
 
 
 def managed(body: Sequence[Line]) -> list[range]:
     """Return the line numbers of each block that some program writes, from its first marker to its last."""
+    free = left_to_people(body)
+    return _blocks(body) if free is None else [range(free.start), range(free.stop, len(body) + 1)]
+
+
+def _blocks(body: Sequence[Line]) -> list[range]:
     found: list[range] = []
     start: int | None = None
     for number, line in enumerate(body):

@@ -160,7 +160,7 @@ def check(
         raise RefusedError("The edit was not made", "it is more than a change of the skill's body")
     after = apply(loaded.data, operations)
     if _managed(loaded.data) != _managed(after):
-        raise SkilldError("The edit was not made", "it would change lines that a program keeps between markers")
+        raise SkilldError("The edit was not made", "it would change lines that a program keeps")
     if any(redact(part) != part for operation in operations for part in (operation.anchor, operation.text)):
         raise RefusedError("The edit was not made", "it would store a line that holds a secret")
     ground = "\n".join([typed, loaded.doc.text, *(item.update.change for item in checked)])

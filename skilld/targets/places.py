@@ -7,7 +7,6 @@ worked on, the project's instructions, the person's own file. A project's are na
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,16 +18,15 @@ from skilld.context import Context, LoadedFile, context_of
 from skilld.context import Scope as Whose
 from skilld.context.patterns import matches
 from skilld.context.values import within
+from skilld.errors import SkilldError
 from skilld.git.state import is_own
+from skilld.markdown.skill_file import parse
+from skilld.markdown.structure import is_generated, left_to_people
 from skilld.skills.find import NO_PROJECT, file_problem
 from skilld.targets.scopes import Scope, rule_files, takes
 from skilld.targets.session import Worked
 from skilld.types import SkillRef, TargetKind
 
-_GENERATED = re.compile(
-    r"(?:auto-?|automatically )generated|generated (?:by|from|file)|@generated|do not edit|don['’]t edit", re.IGNORECASE
-)
-_HEAD = 600  # characters in which a generated file says that it is one
 _SHARED = "AGENTS.md"  # the name that most agents read
 _NATIVE: Mapping[str, str] = {
     "claude-code": "CLAUDE.md",
@@ -249,8 +247,16 @@ def why_unfit(path: str, name: str = "") -> str:
     if not os.access(path, os.W_OK):
         return f"{name} is read-only"
     with open(path, "rb") as opened:  # noqa: PTH123 - as above; its text in the context has no comments
-        head = opened.read(_HEAD).decode("utf-8", "replace")
-    return f"{name} says that it is generated" if _GENERATED.search(head) else ""
+        text = opened.read().decode("utf-8-sig", "replace")
+    return f"{name} says that it is generated" if is_generated(text) and not _has_room(text) else ""
+
+
+def _has_room(text: str) -> bool:
+    """Whether a generated file has lines for people: words anywhere else would be gone when it is made again."""
+    try:
+        return left_to_people(parse(text.encode()).body) is not None
+    except SkilldError:
+        return False
 
 
 def _shown(path: str, top: Path, before: str = "") -> str:

@@ -14,11 +14,38 @@ from skilld.types import Kind, Message, Operation, SkillDoc, SkillRef, TargetKin
 from skilld.words import content_stems, likeness
 
 # Said of the person, wherever they work.
-_LANGUAGES = "english|german|french|spanish|italian|portuguese|russian|polish|ukrainian|chinese|japanese|korean|dutch"
+_LANGUAGES = (
+    "english|german|french|spanish|italian|portuguese|russian|polish|ukrainian|czech|chinese|mandarin|japanese|korean"
+    "|dutch|turkish|arabic|hindi|vietnamese"
+)
+_TONGUE = "(?:中文|汉语|漢語|英文|英语|英語|日语|日文|日本語|韩语|韓国語|法语|德语|俄语|西班牙语|简体|繁体|繁體)"
+_SPOKEN = "(?:한국어|한글|한국말|영어|일본어|일어|중국어)"
+_SMALL = r"(?:\ (?:to|with|back|me|us|my|questions|prompts|messages|only|always|everything|all|please|strictly))*+"
+# How the talk itself goes is about the person; "comments in English" and "error responses in English" are not.
+_TALK = re.compile(
+    rf"""
+      \b(?:answer|repl[yi]|respon[ds]e?|talk|speak|communicate|converse|chat|write\ (?:to\ )?(?:me|us))(?:ing)?
+        {_SMALL}\ in\ (?:{_LANGUAGES})\b
+    | \b(?:our|this|the|your|all)\ (?:chat|conversation|dialog(?:ue)?|discussion|answers|replies|responses)s?
+        (?:\ (?:must|should|to|be|is|are|always|only))*\ in\ (?:{_LANGUAGES})\b
+    | \b(?:speak|talk|use|keep\ to|stick\ to)\ (?:{_LANGUAGES})\ (?:with|to)\ (?:me|us)\b
+    | \b(?:r[ée]pon[ds]\w*|parle\w*)(?:[ -]\w+){{0,3}}?\ en\ (?:fran[çc]ais|anglais|allemand|espagnol)\b
+    | \b(?:resp[óo]nd\w*|cont[ée]sta\w*|h[áa]bla\w*|fale|fala|rispond\w*|parla\w*)(?:[ -]\w+){{0,3}}?
+        \ (?:en|em|in)\ (?:espa[ñn]ol|castellano|ingl[ée]s\w*|portugu[êe]s|italiano)\b
+    | \b(?:sprich|rede)(?:\ \w+){{0,3}}?\ (?:deutsch|englisch)\b
+    | \b(?:отвечай\w*|отвечать|ответь\w*|говори\w*|общай\w*|общаться|пиши\ мне|работай\ со\ мной|відповідай\w*)
+        (?:\ \w+){{0,3}}?\ (?:(?:на|по)[ -])?(?:русск|английск|украинск|немецк|українськ|англійськ)\w+
+    | \b(?:odpowiad\w+|mów|odpov[íi]d\w+|mluv)(?:\ \w+){{0,3}}?\ (?:po|v)?\ ?(?:polsku|angielsku|česk\w+|angli\w+)
+    | {_TONGUE}(?:来|來|进行|進行|跟我|和我|与我|與我|给我|給我|で|に)*+
+        (?:回复|回覆|回答|答复|交流|沟通|溝通|对话|對話|答え|返答|返信|返事|応答|会話|話し)(?!用户|用戶|客户|客戶)
+    | (?:回复|回覆|回答|答复|交流|沟通|对话|對話)(?:我|时|時|请|請|都|一律|使用|用)*+{_TONGUE}
+    | {_SPOKEN}(?:로|으로)?만?\s?(?:\S+\s)?(?:답|대답|응답|대화|말하|말해|소통|얘기|이야기)
+    """,
+    re.IGNORECASE | re.VERBOSE,
+)
 _PERSONAL = re.compile(
     r"\b(?:in|for|across|on) (?:all|every|any)(?: of)?(?: my| the)? (?:projects?|repos?|repositor\w+)\b"
     r"|\bcall me\b|\bmy name is\b|\bi (?:\w+ )?prefer\b|\bwhatever (?:project|repo)\b|\bwherever i work\b"
-    rf"|\b(?:answer|reply|respond|talk|speak|write)(?: to)?(?: me)? (?:back )?in (?:{_LANGUAGES})\b"
     r"|\bin allen (?:meinen )?(?:projekten|repos)\b|\bnenne? mich\b|\bantworte?\b[^.]{0,20} auf\b|\bich bevorzuge\b"
     r"|\bdans tous mes projets\b|\bappelle[- ]moi\b|\br[ée]ponds?[- ]moi\b|\bje pr[ée]f[èe]re\b"
     r"|\ben todos mis proyectos\b|\bll[áa]mame\b|\bresp[óo]ndeme\b|\bprefiero\b"
@@ -58,7 +85,7 @@ def ordered_file(text: str) -> str:
 
 def is_personal(text: str) -> bool:
     """Whether words are about the person in any project."""
-    return bool(_PERSONAL.search(text)) and not is_of_project(text)
+    return bool(_PERSONAL.search(text) or _TALK.search(text)) and not is_of_project(text)
 
 
 # Least likeness of words with a skill's name and description: of 41 English updates of the labelled batches, with 19

@@ -48,6 +48,7 @@ How we ship.
             "* Name the ticket.\n",
             "* Name the ticket.\n* Keep the release notes in English.\n",
         ),
+        ("", "Use SI units.", "## Contacts\n", "## Contacts\n\n## Preferences\n\n* Use SI units.\n"),
         ("Commits", "Sign them.", "## Contacts\n", "## Contacts\n\n## Commits\n\n* Sign them.\n"),
         ("Steps", "Look:\nat it\n\ntwice", "   ```\n", "   ```\n3. Look:\n   at it\n\n   twice\n"),
     ],

@@ -167,7 +167,10 @@ def test_a_wish_that_only_adds_is_not_placed_here() -> None:
     ("text", "heading"),
     [
         ("# A\n\n## Tabs\n\n- Short.\n\n## Dates\n\n- Short.\n", "Tabs"),
-        ("# A\n\n## Dates\n\n- Short.\n\n## Examples\n\n- Tabs.\n", "Dates"),
+        ("# A\n\n## Dates\n\n- Short.\n\n## Examples\n\n- Tabs.\n", ""),
+        ("# A\n\n## Notes\n\n- Short.\n\n## Use of dates\n\nNever use others.\n\n## Go style\n\n- Short.\n", "Notes"),
+        ("# A\n\n## Tabs\n\n- `make tabs` - print them\n\n## Dates\n\n- Short.\n", ""),
+        ("# A\n\n- Short.\n\n## Dates\n\n- Short.\n", "A"),
         ("# A\n\n## Flow\n\n1. Find tabs.\n\n## Form\n\n- Count tabs.\n\n## Talk\n\n1. Show tabs.\n", "Form"),
         ("# A\n\n## Style rules\n\n- Short.\n\n## Dates\n\n- Short.\n", "Style rules"),
     ],

@@ -21,6 +21,7 @@ _LONGEST = 280  # characters
 _MOST = 1000  # characters of what was heard that are looked at
 _FEWEST = 2  # stems: "always do it" is no rule
 _SOME_WORDS = 4  # "always keep a backup"
+_OF_A_TASK = 5  # words: "use tabs, write docs from now on" is two rules
 _TURNS = 3  # "please make sure you don't": openings behind each other
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -32,9 +33,13 @@ _PLACES = tuple(map(compiled, _DATA["places"]))
 _STATEMENTS = tuple(map(compiled, _DATA["statements"]))
 _LEANING = tuple(map(compiled, _DATA["leaning"]))
 _VERBS = frozenset(_DATA["verbs"].split())
+_ORDERS = _VERBS | frozenset(_DATA["orders"].split())
 
 _REQUEST = compiled(r"^(?:can|could|would|will) (?:you|we) ")
 _GERUND = compiled(r"^(?:stop|quit) ([a-z-]+)ing\b(.*)$")
+_COMMA = re.compile(r",\s+")
+# What is left of "note that" once its verb is cut as an opener.
+_NOTED = compiled(r"^that (?=(?:do not|don'?t|dont|never|always|only|you|we)\b)")
 _FULL_STOP = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]$")
 
 
@@ -80,11 +85,31 @@ def _carried(text: str) -> str | None:
 
 
 def _unframed(text: str, heard: Heard) -> str:
-    """Return `text` without "from now on" and what stood before it."""
+    """Return `text` without "from now on", what stood before it, and a task that it was not said of."""
+    text = _lasting_half(text, heard)
     without = heard.language.frames.sub(" ", text).replace(" ,", ",").strip(" ,:–—-，、：")
     opener = heard.language.openers.match(without)
-    without = without[opener.end() :] if opener else without
+    without = _NOTED.sub("", without[opener.end() if opener else 0 :])
     return without if stems(without) else text
+
+
+def _lasting_half(text: str, heard: Heard) -> str:
+    """Return what "from now on" is said of where it ends a sentence: the last order in it, behind a task of its own.
+
+    "fix the login test of the API, use fixtures from now on"; with "and" or a comma before its end it holds for both.
+    """
+    end = next(
+        (frame for frame in heard.language.frames.finditer(text) if frame.end() >= len(text.rstrip(" .!"))), None
+    )
+    if end is None or "," in end[0]:
+        return text
+    for comma in reversed(list(_COMMA.finditer(text, 0, end.start()))):
+        first, task = text[comma.end() :].split(maxsplit=1)[0], text[: comma.start()].split()
+        if first.lower() in _ORDERS:
+            is_task = len(task) >= _OF_A_TASK and task[0].lower() in _ORDERS
+            lasts = any(pattern.search(" ".join(task)) for _, _, pattern in heard.language.heard)
+            return text[comma.end() :] if is_task and not lasts else text
+    return text
 
 
 def _commanded(text: str) -> str:

@@ -12,7 +12,7 @@ from skilld.classify.offline.grammar import Cue
 from skilld.classify.offline.sections import Block, Lines, Section, body_of, front_of, sections
 from skilld.text import ended_like
 from skilld.types import Op, Operation, SkillDoc
-from skilld.words import stems
+from skilld.words import content_stems, stems
 
 # Where in a skill a change belongs: the section that it fits, and the line that it takes the place of.
 #
@@ -29,29 +29,65 @@ _NO_TARGET = re.compile(
     r"overview|description|when to|checklist|requirement|prerequisite|purpose|introduction|about",
     re.IGNORECASE,
 )
+# Items that tell what there is: "`make test` - run the tests".
+_CATALOGUE = re.compile(r"\**`[^`]+`\**\s*(?:[-–—:=]|$)")
+_NOWHERE = Section("", 0, 0, ())
 _STEP = re.compile(
     r"\b(?:before|after|then|first|once|when|finally|step)\b", re.IGNORECASE
 )  # has its place in an order
+_GENERAL = re.compile(
+    rf"\b\w*(?:{_RULE_HEADING.pattern})\w*|\b(?:general|project|team|house|our|my|coding|code|development|common|other|misc\w*"
+    r"|additional|additions|manual|critical|key|core|basic|agents?|assistant|working|user|do|don.?ts?|how we work"
+    r"|and|the|of|for|to|in|a|this|these|with|when|here|we|you)\b",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[^\W\d_]{2}")
+_WORDS_FIT = 2  # of a rule in a section's text; one in its heading is enough
 _OWN_WORDS = 1  # stems: two rules that each say more than this beyond the other stand side by side
 
 
 def target_section(change: str, text: str) -> Section:
-    """Return the section of the skill `text` in which `change` fits best."""
+    """Return the section of the skill `text` in which `change` fits best, one without a heading where none does.
+
+    What it has no word in common with takes only what is general: rules, notes, or a list below the title.
+    """
     found = sections(text)
     titles = stems(" ".join(section.heading for section in found if section.level == 1))
-    wanted = stems(change) - titles
+    wanted = content_stems(change) - titles
+
+    def shared(section: Section) -> float:
+        return 3.0 * len(wanted & stems(section.heading)) + len(wanted & stems(section.text))
 
     def fit(section: Section) -> tuple[float, int]:
-        score = 3.0 * len(wanted & stems(section.heading)) + len(wanted & stems(section.text))
+        score = shared(section)
         items = section.items()
         if items:
             score += 1.5 if _is_plain(items[-1]) else -1.5 * (not _STEP.search(change))
+            score -= 4.0 if _is_catalogue(items) else 0.0
         score += 1.5 if _RULE_HEADING.search(section.heading) else 0.0
         score -= 4.0 if _NO_TARGET.search(section.heading) else 0.0
-        score -= 2.0 if not section.blocks else 0.0
+        score -= 2.0 if all(block.kind is Block.OTHER for block in section.blocks) else 0.0
         return score, section.line
 
-    return max(found, key=fit)
+    def fits(section: Section) -> bool:
+        named = bool(wanted & stems(section.heading))
+        least = min(_WORDS_FIT, len(wanted)) + 4 * (not named and bool(_NO_TARGET.search(section.heading)))
+        return shared(section) >= max(1, least) and not _is_catalogue(section.items())
+
+    fitting = [part for part in found if fits(part)] or [part for part in found if _is_general(part)]
+    return max(fitting, key=fit) if fitting else _NOWHERE
+
+
+def _is_general(section: Section) -> bool:
+    """Whether a section takes rules about anything: no word of its heading narrows what it is for."""
+    if section.level <= 1 and not _RULE_HEADING.search(section.heading):
+        return bool(section.items()) and not _is_catalogue(section.items())
+    of_rules = bool(_RULE_HEADING.search(section.heading)) and not _NO_TARGET.search(section.heading)
+    return of_rules and not _WORD.search(_GENERAL.sub(" ", section.heading))
+
+
+def _is_catalogue(items: Sequence[Lines]) -> bool:
+    return 2 * sum(bool(_CATALOGUE.match(item.text)) for item in items) > len(items)
 
 
 def _is_plain(item: Lines) -> bool:
