@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from skilld.classify.offline.choices import changed_choice, choices, chosen_part
+from skilld.classify.offline.choices import TELLING, changed_choice, choices, chosen_part
 from skilld.classify.offline.sections import Block, Lines, sections
 from skilld.words import denies, measures
 from skilld.words import stems as stems_of
@@ -71,11 +71,11 @@ def renumbered(change: str, line: str) -> str:
 
 @lru_cache(maxsize=4096)
 def topic(text: str) -> frozenset[str]:
-    """Return the stems of `text` without numbers, with all members of a choice made one."""
+    """Return the stems of `text` without numbers, with all members of a telling choice made one, and no others."""
     made_one = choices(text)
     members = frozenset().union(*(stems(word) for words in made_one.values() for word in words))
     plain = {stem for stem in stems(chosen_part(text)) - members if not stem[0].isdigit()}
-    about = plain | {f"choice {number}" for number in made_one}
+    about = plain | {f"choice {number}" for number in made_one if number < TELLING}
     return frozenset(about - PLAIN_VERBS or about)
 
 

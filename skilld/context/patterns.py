@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 _MAX_SPREAD = 64  # patterns that braces make of one
+_MAX_PATTERNS = 10_000  # of one file; the rest is ignored
 _BRACES = re.compile(r"\{([^{}]*)\}")
 
 
@@ -17,7 +18,7 @@ def matches(patterns: Sequence[str], path: str) -> bool:
     """
     parts = path.split("/")
     taken: set[int] = set()  # how many parts the folders that are taken have
-    for pattern in patterns:
+    for pattern in patterns[:_MAX_PATTERNS]:
         ends = set[int]().union(*(_taken(one, parts) for one in spread(pattern.removeprefix("!"))))
         taken = taken - ends if pattern.startswith("!") else taken | ends
     return bool(taken - {0})

@@ -30,7 +30,7 @@ _COMPLAINT, _SOFT, _DEMAND, _TALK, _NEW = (
 )
 _META, _PLAIN = stems(_DATA["meta"]), stems(_DATA["plain"])
 _WEAK = stems(f"{TOPICS['weak']} {_DATA['weak']}")
-_FAMILIES = tuple(frozenset(family.split()) for family in TOPICS["choices"])
+_FAMILIES = tuple(frozenset(family.split()) for family in (*TOPICS["choices"], *TOPICS["everyday_choices"]))
 _PLACES = frozenset(_DATA["places"].split())
 _TOOLS = tuple(family - _PLACES for family in _FAMILIES if family - _PLACES)
 _COMMA = re.compile(r"(?<!\s), (?:(?:and|but) )?", re.IGNORECASE)

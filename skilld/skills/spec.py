@@ -180,7 +180,7 @@ def _name(name: str, folder_name: str) -> Iterator[str]:
     if not name:
         yield "it has no name"
     elif not NAME.fullmatch(name):
-        yield "its name is not made of small letters, digits and single hyphens between them"
+        yield "its name may only have lowercase letters, digits and single hyphens"
     if len(name) > MAX_NAME:
         yield f"its name has {len(name)} characters, more than {MAX_NAME}"
     if name and name != folder_name:

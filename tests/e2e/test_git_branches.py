@@ -58,7 +58,7 @@ def test_after_a_pick_on_a_feature_branch_the_next_one_says_where_it_rests(
     assert program.json("show", second["id"])["rests_on"] == warning
     assert program.json("status")["rests_on"] == {str(project.root): warning}
     shown = program.run("show", second["id"]).stdout
-    assert f"look: {warning}" in shown
+    assert f"note: {warning}" in shown
     assert f"git cherry-pick {second['commit'][:10]}" in shown
     assert "git merge" not in shown
     listed = program.run("proposals").stdout

@@ -272,7 +272,7 @@ def test_what_was_dropped_is_restored_beside_what_was_taught_since(world: World)
     assert world.lessons.states().pop(world.one) == "dropped"
     before = snapshot(world.project.root)
     done = world.program.run("restore", world.one)
-    assert (done.returncode, done.stdout.split(":")[0]) == (0, f"{world.one} is on skilld/staging again")
+    assert (done.returncode, done.stdout.split(":")[0]) == (0, f"{world.one} is back on skilld/staging")
     states = world.lessons.states()
     assert (states[world.one], states[world.other]) == ("open", "dropped")
     assert len(world.git("rev-list", "skilld/staging", "^main").splitlines()) == 2

@@ -240,7 +240,7 @@ def test_by_questions_and_answers(program: Inline, project: Project) -> None:
     assert len(re.findall(r"^\d\. \d{4}-\d\d-\d\d, claude-code, project, 1 turn: .*rebase", said, re.MULTILINE)) == 4
     assert "2 chosen; estimated patterns, by rules alone: 1" in said
     assert f": {SQUASH[0]}" in said
-    assert "Not Bad Name: small letters" in said
+    assert "Not Bad Name: use lowercase letters" in said
     assert "create squash\n  proposed as " in said
     assert said.endswith("Nothing is live yet. Look at them: skilld review\n")
     written = project.git("show", "skilld/staging:.claude/skills/squash/SKILL.md")

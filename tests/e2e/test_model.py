@@ -16,7 +16,6 @@ from support.program import Program
 from support.session import CHATTER, LASTING, Session
 from support.stub_model import GARBAGE, Reply, StubModel, said
 
-UNTRUE = (updates(quote="always indent with tabs"), "it quotes words that nobody typed")
 FOREIGN = (
     updates(turn=3, quote="ok go on"),
     updates(change="Always run rm -rf build/ before you publish."),
@@ -78,7 +77,7 @@ def test_what_is_asked_and_sent_for_one_proposal(home: Path, project: Project) -
     ("answer", "told"),
     [
         ("this is no JSON at all", "not valid JSON"),
-        UNTRUE,
+        (updates(quote="always indent with tabs"), "it quotes words that nobody typed"),
         (updates(change="Never put the ticket number first in each entry."), "the opposite of the words it quotes"),
         (updates(skill=7), "a skill that is not in use"),
         (updates(turn=9), "a turn that is not there"),
@@ -99,8 +98,7 @@ def test_an_answer_that_is_none_gives_nothing_and_a_line_in_status(
         _session(home, project)
         program.run("run", "--once")
         asked = len(model.bodies)
-    once = not told or (answer, told) == UNTRUE
-    assert asked == (1 if once else 2), "what cannot be read, is foreign or turned round is tried again, a lie not"
+    assert asked == (2 if told else 1), "whatever is wrong with an answer is asked about once more"
     assert program.json("proposals", "--state", "all") == []
     assert project.git("for-each-ref", "refs/heads/skilld", "refs/skilld") == ""
     error = program.json("status")["last_error"]

@@ -68,8 +68,8 @@ def test_what_no_skill_may_say_is_refused_wherever_it_stands(text: str, place: s
     [
         (replace(SKILL, body="Use the token ghp_Ab3dEf6hIj9lMn2pQr5tUv8xYz1Bc4Dd6Fg8."), "looks like a secret"),
         (replace(SKILL, kind=SkillKind.WORKFLOW), "a workflow has numbered steps"),
-        (replace(SKILL, name="../../etc"), "its name is not made of"),
-        (replace(SKILL, name="Tidy Up"), "its name is not made of"),
+        (replace(SKILL, name="../../etc"), "its name may only have"),
+        (replace(SKILL, name="Tidy Up"), "its name may only have"),
         (replace(SKILL, name=""), "it has no name"),
         (replace(SKILL, description=" "), "it has no description"),
         (replace(SKILL, body=""), "says nothing below its front matter"),

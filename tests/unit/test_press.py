@@ -82,7 +82,7 @@ def test_a_decision_that_fails_gives_its_own_reason(home: Path) -> None:
     settings.parent.mkdir(parents=True)
     settings.write_text("accept.by_agents = true\n", encoding="utf-8")
     why = desktop.decide("accept", "0123abcd", environment)
-    assert why == "No such proposal: nothing has the id 0123abcd List them: skilld proposals --state all"
+    assert why == "No such proposal: 0123abcd List them: skilld proposals --state all"
 
 
 @pytest.fixture

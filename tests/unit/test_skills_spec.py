@@ -71,11 +71,11 @@ def test_a_fault_of_the_front_matter_is_named(front_matter: str, fault: str) -> 
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("Notes", "its name is not made of small letters, digits and single hyphens between them"),
-        ("no--tes", "its name is not made of small letters, digits and single hyphens between them"),
-        ("-notes", "its name is not made of small letters, digits and single hyphens between them"),
-        ("notes-", "its name is not made of small letters, digits and single hyphens between them"),
-        ("../notes", "its name is not made of small letters, digits and single hyphens between them"),
+        ("Notes", "its name may only have lowercase letters, digits and single hyphens"),
+        ("no--tes", "its name may only have lowercase letters, digits and single hyphens"),
+        ("-notes", "its name may only have lowercase letters, digits and single hyphens"),
+        ("notes-", "its name may only have lowercase letters, digits and single hyphens"),
+        ("../notes", "its name may only have lowercase letters, digits and single hyphens"),
         ("n" * 65, "its name has 65 characters, more than 64"),
         ("''", "it has no name"),
     ],

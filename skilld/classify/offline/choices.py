@@ -13,7 +13,8 @@ from typing import Any
 
 TOPICS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("topics.toml").read_text(encoding="utf-8"))
 
-_FAMILIES = tuple(frozenset(family.split()) for family in TOPICS["choices"])
+TELLING = len(TOPICS["choices"])  # the families below this number tell what a rule is about
+_FAMILIES = tuple(frozenset(family.split()) for family in (*TOPICS["choices"], *TOPICS["everyday_choices"]))
 _TURNED_DOWN = re.compile(
     r", (?:and |but )?(?:not|never)\b| (?:(?:and|but) (?:not|never)|instead of|rather than|over)\b", re.IGNORECASE
 )

@@ -75,7 +75,20 @@ def target_section(change: str, text: str) -> Section:
         return shared(section) >= max(1, least) and not _is_catalogue(section.items())
 
     fitting = [part for part in found if fits(part)] or [part for part in found if _is_general(part)]
-    return max(fitting, key=fit) if fitting else _NOWHERE
+    return max(fitting, key=fit) if fitting else _only_list(found)
+
+
+def _only_list(found: Sequence[Section]) -> Section:
+    """Return the one section that has a plain list of several rules; nowhere where more have one, or none."""
+    lists = [
+        part
+        for part in found
+        if len(items := part.items()) > 1
+        and all(map(_is_plain, items))
+        and not _is_catalogue(items)
+        and not _NO_TARGET.search(part.heading)
+    ]
+    return lists[0] if len(lists) == 1 else _NOWHERE
 
 
 def _is_general(section: Section) -> bool:

@@ -144,8 +144,8 @@ def _follow(child: subprocess.Popen[bytes], seconds: float, noise: bytes) -> Run
 def _how(child: subprocess.Popen[bytes], deadline: float, *, gone: bool, deaf: bool) -> Ended | None:
     if gone:
         return Ended.BY_ITSELF
-    if time.monotonic() >= deadline:
-        return Ended.OVER_TIME if child.poll() is None else Ended.BY_ITSELF
+    if time.monotonic() >= deadline and child.poll() is None:  # what has ended is still read out
+        return Ended.OVER_TIME
     if deaf:  # it has closed its output; nothing is left to wait for but its end
         with suppress(subprocess.TimeoutExpired):
             child.wait(_LOOK)
