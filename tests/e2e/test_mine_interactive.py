@@ -282,7 +282,7 @@ def test_in_a_small_terminal(program: Inline) -> None:
         terminal.press("a")
         terminal.wait("what rules find", lambda text: "by rules alone: 3" in text, LIMIT)
         terminal.press("Enter")
-        for step, key in (("2 of 3", "Go on"), ("3 of 3", "Propose them")):
+        for step, key in (("2 of 3", "Continue"), ("3 of 3", "Propose them")):
             screen = _wait_for(terminal, step, key)
             lines = screen.rstrip("\n").split("\n")
             assert (len(lines), max(map(len, lines)) <= 50) == (14, True)

@@ -289,7 +289,7 @@ def test_a_spent_budget_stops_the_calls_until_it_is_raised(home: Path, project: 
         assert status["budget"]["spent"] == "1 of 1 model calls were made today"
         (cost,) = program.json("cost")["days"]
         assert (cost["model"], cost["skill"], cost["calls"]) == ("openai/stub", "release-notes", 1)
-        assert "1 batch waits." in program.run("cost").stdout
+        assert "1 batch waits to be judged." in program.run("cost").stdout
         program.environment["SKILLD_BUDGET__CALLS"] = "2"
         model.queue(NOTHING)
         assert program.run("retry").stdout == "1 batch will be retried now.\n"

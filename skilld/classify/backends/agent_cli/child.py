@@ -19,7 +19,7 @@ from enum import Enum
 from pathlib import Path
 
 MOST_OUTPUT = 4 << 20  # bytes of stdout
-_MOST_COMPLAINT = 4096  # bytes of stderr; the last ones say what went wrong
+_MOST_COMPLAINT = 64 << 10  # bytes of stderr; the last ones say what went wrong, behind a prompt that is repeated
 _LOOK = 0.1  # seconds between looks at whether it has ended: what it started may hold its output open
 _GRACE = 2.0  # seconds between asking it to end and ending it
 
