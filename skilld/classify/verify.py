@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, replace
 
 from skilld.classify.adopted import Endorsement, endorsed, is_bare_assent, passed_back, question
@@ -117,6 +117,9 @@ class Said:
 Meant = Callable[[str, str], bool | None]
 MISQUOTED = "it quotes words that nobody typed"
 NO_SUCH_TURN = "it names a turn that is not there"
+# With a strong model's answers for 75 sessions of strangers, 14 proposals for instruction files were right, 1 wrong at
+# 0.7 and above, 6 and 6 between 0.6 and 0.7 (docs/scoring.md).
+SURER = 0.1
 NOT_SURE = "whether it says what was meant, or the opposite, is not sure"
 _NOWHERE = "it belongs to none of the files here"
 _TURNED = "it says the opposite of the words it quotes"
@@ -319,10 +322,12 @@ def verify(
     instructions: str = "",
     *,
     sure: float = 0.5,
+    general: Container[int] = (),
     meant: Meant = lambda _change, _ground: None,
 ) -> Verdict:
     """Check the updates of one batch against its messages and skills; below the confidence `sure` none is proposed.
 
+    For a `general` file, one that is no skill and so in every session, an update must be surer by SURER.
     `meant` is what a model said of those that may be the opposite of what was meant.
     """
     found = Verdict()
@@ -333,7 +338,8 @@ def verify(
             continue
         skill = next((doc for doc in skills if doc.number == update.skill), None)
         one = _verdict(update, said, skill, instructions, meant)
-        kept = [item.update for item in one.proposed if skill is None or item.update.confidence < sure]
+        least = sure + SURER * (update.skill in general)
+        kept = [item.update for item in one.proposed if skill is None or item.update.confidence < least]
         why = (
             "it is not sure enough, or not about this skill" if skill else _NOWHERE if skills else "no skill was in use"
         )

@@ -15,7 +15,7 @@ from skilld.classify.verify import NOT_SURE, Checked, Verdict, verify
 from skilld.errors import RefusedError, RetryError, SkilldError
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.edits import Composed, adds, apart, compose
-from skilld.types import Message, SkillDoc, Update
+from skilld.types import Message, SkillDoc, TargetKind, Update
 from skilld.words import content_stems, share_held
 
 Redact = Callable[[str], str]
@@ -147,7 +147,9 @@ class Judge:
         def meant(change: str, ground: str) -> bool | None:
             return self._meant.get((change, ground))
 
-        return verify(updates, self._messages, docs, self._instructions, sure=self._backend.sure, meant=meant)
+        general = [loaded.doc.number for loaded in self._skills if loaded.ref.kind is not TargetKind.SKILL]
+        sure = self._backend.sure
+        return verify(updates, self._messages, docs, self._instructions, sure=sure, general=general, meant=meant)
 
     def _docs(self, edited: Loaded | None = None, text: str = "") -> list[SkillDoc]:
         return [

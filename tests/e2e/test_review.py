@@ -224,7 +224,7 @@ def test_skills_are_found_copied_and_moved_to_the_trash_only_when_confirmed(worl
         await screen.press("y")
         await screen.until("the path", lambda: screen.app.clipboard == str(mine))
         await screen.press("x")
-        await screen.shows("no longer offered to agents", "disabled")
+        await screen.shows("no longer offered", "disabled")
         await screen.press("x")
         await screen.until("it to be offered", lambda: "disabled" not in screen.text)
         await screen.press("d", *"my", "enter")

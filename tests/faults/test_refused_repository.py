@@ -99,7 +99,7 @@ STATES = {
         _exclude,
         lambda project: project.git("sparse-checkout", "add", ".claude"),
         "its SKILL.md is gone",
-        "It is looked at again",
+        "skilld retries by itself",
         check="skills",
     ),
     "a read-only skill": State(

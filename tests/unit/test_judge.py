@@ -12,7 +12,7 @@ from skilld.classify.verify import Checked
 from skilld.errors import RefusedError
 from skilld.pipeline.documents import Loaded
 from skilld.pipeline.judge import Judge
-from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, Update, Usage
+from skilld.types import Kind, Message, Op, Operation, SkillDoc, SkillRef, TargetKind, Update, Usage
 
 TEXT = "# Notes\n\n## Style\n\n- Past tense.\n"
 TYPED = "always put the ticket number first"
@@ -151,3 +151,13 @@ def test_words_of_its_own_get_one_more_attempt_and_a_nod_is_none(
     model = Rewording(_update(1, typed, change), reworded)
     judge = Judge(model, [Message(typed, turn=1, turn_key="t1")], [LOADED], "", lambda text: text)
     assert [item.update.change for item in judge.verdict().proposed] == proposed
+
+
+@pytest.mark.parametrize(("kind", "least"), [(TargetKind.SKILL, 0.5), (TargetKind.INSTRUCTIONS, 0.6)])
+def test_what_goes_into_every_session_must_be_surer(kind: TargetKind, least: float) -> None:
+    file = replace(LOADED, ref=replace(LOADED.ref, kind=kind))
+    for confidence, proposed in ((least, True), (least - 0.05, False)):
+        model = Scripted(GOOD, [replace(UPDATE, confidence=confidence)])
+        verdict = Judge(model, [Message(TYPED, turn=1, turn_key="t1")], [file], "", lambda text: text).verdict()
+        assert bool(verdict.proposed) is proposed
+        assert bool(verdict.learned) is not proposed

@@ -295,7 +295,7 @@ _REACH = 2  # turns back that "scratch that" can mean when it names nothing
 _TALK = stems(TOPICS["talk"])
 _DEICTIC = re.compile(
     r"\b(?:that|it|this|eso|esto|lo|isso|isto|ça|cela|quello|das|это|to)\b|那|这|這|刚才|剛才|それ|さっき|아까|算了|やっぱ|취소|"
-    r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it )?back|"
+    r"never ?mind|(?:go(?:ing)? )?back to|as (?:you|it|they) (?:were|was)|roll(?:ed)? (?:it|that|this|them) back|"
     r"olv[ií]date|esquece|forget|oublie|vergiss|забудь|zapome|zapomn",
     re.IGNORECASE,
 )
