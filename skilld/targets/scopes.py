@@ -53,6 +53,7 @@ _SCOPES = re.compile(
     re.IGNORECASE,
 )
 _MOST = 2
+_MOST_EXAMPLES = 10  # no scope that words name has more patterns
 _LONGEST = 2000  # characters that are looked at
 _UP = re.compile(r"(?:^|/)\.\.?(?:/|$)")
 
@@ -67,8 +68,8 @@ class Scope:
 
     @property
     def examples(self) -> tuple[str, ...]:
-        """A path for each pattern, as one that it takes."""
-        return tuple(pattern.replace("**", "a").replace("*", "a") for pattern in self.patterns)
+        """A path for each of the first patterns, as one that it takes."""
+        return tuple(pattern.replace("**", "a").replace("*", "a") for pattern in self.patterns[:_MOST_EXAMPLES])
 
 
 def scopes(text: str) -> list[Scope]:
