@@ -226,7 +226,9 @@ def test_without_a_login_all_is_judged_offline_and_each_agent_is_asked_and_told_
             together.wait_until_judged(2 * len(titles))
 
             def told() -> list[str]:
-                return [line for notice in server.shown for line in notice["body"].splitlines() if "offline" in line]
+                return [
+                    line for notice in server.shown for line in notice["body"].splitlines() if "without a model" in line
+                ]
 
             wait_for("notices of all", lambda: len(told()) >= len(titles), context=lambda: str(server.shown))
     assert sorted(line.partition(":")[0] for line in told()) == sorted(titles)
@@ -237,7 +239,7 @@ def test_without_a_login_all_is_judged_offline_and_each_agent_is_asked_and_told_
     assert {one["model"] for one in together.skilld.json("proposals")} == {"offline"}
     lines = together.skilld.json("status")["backend"]["agents"]
     assert {line["agent"] for line in lines} == titles
-    assert all("judged offline, by explicit words only" in line["why"] and line["remedy"] for line in lines)
+    assert all("judged without a model, by explicit wording only" in line["why"] and line["remedy"] for line in lines)
 
 
 def _content(path: Path) -> bytes:
