@@ -13,7 +13,7 @@ from skilld.types import Kind, Op, Operation, Proposal, State
 SESSIONS = 400
 DAY = 86400.0
 START = 1_760_000_000.0
-PATH, UNREAD = "/home/ada/app/CLAUDE.md", "/home/ada/app/GEMINI.md"
+PATH, UNREAD = "/home/ada/a/CLAUDE.md", "/home/ada/a/GEMINI.md"
 HEARD = 0.74  # of repeats, on the half that was held back
 FALSE_ALARMS = 0.002  # of sessions of ten turns: 5 of 35,315 pairs of a rule and a real turn
 WORK_SEEN, WORK_MISTAKEN = 0.9, 0.03  # of sessions in which a rule could matter, and could not
@@ -109,7 +109,7 @@ def _session(chance: random.Random, known: list[Truth], number: int) -> PastSess
         elif repeated:
             said.append(SILENT)
     quotes = tuple(Correction(f"claude-code:{number}-{place}", at, text) for place, text in enumerate(said))
-    return PastSession("claude-code", f"s{number}", "/home/ada/app", "2.1", at, (PATH,), tuple(sorted(work)), quotes, ())
+    return PastSession("claude-code", f"s{number}", "/home/ada/a", "2.1", at, (PATH,), tuple(sorted(work)), quotes, ())
 
 
 def accepted(known: list[Truth]) -> list[tuple[Proposal, float]]:
