@@ -23,13 +23,13 @@ from support.proposals import a_proposal
 
 NOW = 1_795_000_000.0
 RULE = "Use pnpm, never npm, in this repository."
-GUIDE = "/work/app/CLAUDE.md"
+GUIDE = "/home/ada/a/CLAUDE.md"
 AGAIN = "you ran npm again, use pnpm"
 
 
 def session(at: float, *said: str, loaded: tuple[str, ...] = (GUIDE,), **more: object) -> PastSession:
     quotes = tuple(Correction(f"t{at}-{place}", at, text) for place, text in enumerate(said))
-    one = PastSession("claude-code", f"s{at}", "/work/app", "2.1", at, loaded, ("npm", "package"), quotes, ())
+    one = PastSession("claude-code", f"s{at}", "/home/ada/a", "2.1", at, loaded, ("npm", "package"), quotes, ())
     return replace(one, **more)  # type: ignore[arg-type]
 
 
@@ -80,7 +80,7 @@ def test_what_was_said_before_the_rule_came_in_is_no_repeat_of_it() -> None:
 
 
 def test_a_rule_that_was_not_loaded_is_not_repeated() -> None:
-    elsewhere = [session(at, AGAIN, loaded=("/work/app/AGENTS.md",)) for at in range(1, 30)]
+    elsewhere = [session(at, AGAIN, loaded=("/home/ada/a/AGENTS.md",)) for at in range(1, 30)]
     found = the_effect(elsewhere)
     assert (found.after, found.state) == (Count(), RuleState.UNUSED)
     assert the_effect([replace(one, cwd="/other") for one in elsewhere]).state is RuleState.UNKNOWN
