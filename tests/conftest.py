@@ -8,6 +8,7 @@ they inherit the environment, which names nothing of the real home.
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import os
 import pwd
 import shutil
@@ -23,12 +24,13 @@ from typing import Any
 import hypothesis
 import pytest
 
-from support import git_clock
+from support import git_clock, warm
 from support.person import a_persons_tree
 
 ROOT = Path(__file__).resolve().parents[1]
 GIT_FOLDER = Path(tempfile.gettempdir()) / f"skilld-git-{os.getpid()}"
 MONTH = 30 * 24 * 3600
+_HOMES = itertools.count()
 KEPT = {
     "PATH",
     "LANG",
@@ -41,8 +43,10 @@ KEPT = {
     "CI",
     "LIVE_CLIENTS_DIR",
     git_clock.CHOSEN,
+    warm.CHOSEN,
 }
-KEPT_PREFIXES = ("LC_", "PYTHON", "PYTEST", "HYPOTHESIS_", "COVERAGE_")
+KEPT_PREFIXES = ["LC_", "PYTHON", "PYTEST", "HYPOTHESIS_", "COVERAGE_"]
+OF_INSTALLERS = ("PIP_", "UV_", "SSL_")  # how this machine asks the package index; others would take it for a person's
 IDENTITY = {"NAME": "Ada Tester", "EMAIL": "ada@example.org"}
 # Audit events of Python (docs: "Audit events table") whose arguments name files, and those that name other machines.
 FILE_EVENTS = {"open", "sqlite3.connect", "shutil.rmtree", "os.listdir", "os.scandir", "os.mkdir", "os.rmdir"}
@@ -121,7 +125,7 @@ def plain_environment(home: Path) -> dict[str, str]:
     XDG_*, CLAUDE_CONFIG_DIR, CODEX_HOME and their like are left out, so everything follows HOME, also for a test that
     starts a program in yet another home; provider keys, the session bus and an outer agent's variables are gone.
     """
-    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith(KEPT_PREFIXES)}
+    kept = {name: value for name, value in os.environ.items() if name in KEPT or name.startswith(tuple(KEPT_PREFIXES))}
     identity = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in IDENTITY.items()}
     git = {"GIT_CONFIG_GLOBAL": str(home / ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "1", "GIT_TERMINAL_PROMPT": "0"}
     runtime = {"HOME": str(home), "XDG_RUNTIME_DIR": str(home / ".runtime"), "GIT_ALLOW_PROTOCOL": "file"}
@@ -141,6 +145,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
     config.add_cleanup(lambda: shutil.rmtree(GIT_FOLDER, ignore_errors=True))
     furnish(home)
+    if any("tests/packages" in each for each in config.args):
+        KEPT_PREFIXES.extend(OF_INSTALLERS)
     environment = plain_environment(home)
     os.environ.clear()
     os.environ.update(environment)
@@ -157,13 +163,16 @@ def home(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Path]:
     """Give the test an empty home of its own; fail it afterwards if it reached outside the fence."""
-    place = tmp_path_factory.mktemp("home")
+    place = tmp_path_factory.getbasetemp() / f"home{next(_HOMES)}"  # mktemp looks through all that are there
+    place.mkdir(mode=0o700)
     furnish(place)
     for name, value in plain_environment(place).items():
-        monkeypatch.setenv(name, value)
+        if os.environ.get(name) != value:
+            monkeypatch.setenv(name, value)
     FENCE.reached.clear()
     # The proposals of unit tests are dated months ago and those of whole programs now; commits decide them afterwards.
-    git_clock.restart(GIT_FOLDER, int(time.time()) - (MONTH if "unit" in request.path.parts else 0))
+    ago, slack = (MONTH, 60) if "unit" in request.path.parts else (0, 0)
+    git_clock.restart(GIT_FOLDER, int(time.time()) - ago, slack)
     FENCE.quick = request.config.option.markexpr == "quick"
     yield place
     FENCE.quick = False

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from support import warm
 from support.person import at_a_terminal
 from support.processes import processes_of
 from support.waiting import LIMIT, wait_for
 
-_REPOSITORY = Path(__file__).resolve().parents[2]
 _SKILLD = (sys.executable, "-m", "skilld")
 
 
@@ -30,7 +30,7 @@ class Program:
             "HOME": str(home),
             "XDG_RUNTIME_DIR": str(home / ".runtime"),  # else the person's own service manager would be asked
             "LANG": "C.UTF-8",
-            "PYTHONPATH": str(_REPOSITORY),
+            "PYTHONPATH": str(warm.REPOSITORY),
             "GIT_CONFIG_NOSYSTEM": "1",
             "SKILLD_MODEL": "offline",
             **(settings or {}),
@@ -53,10 +53,13 @@ class Program:
     def _process(
         self, arguments: Sequence[str], typed: str, variables: Mapping[str, str]
     ) -> subprocess.CompletedProcess[str]:
+        environment = {**self.environment, **variables}
+        if self.typed_in == at_a_terminal() and not self.before and warm.fits(environment, typed):
+            return warm.run(("skilld", *arguments), self.home, environment, typed=typed, timeout=3 * LIMIT)
         return subprocess.run(
             [*self.typed_in, *self.before, *_SKILLD, *arguments],
             cwd=self.home,
-            env={**self.environment, **variables},
+            env=environment,
             input=typed,
             capture_output=True,
             text=True,

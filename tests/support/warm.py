@@ -1,0 +1,144 @@
+"""Starts skilld as a fork of a process that has imported it: a tenth of the processor time of a Python of its own.
+
+One server for each process of pytest (`support.warm_server`), started when it is first needed and gone with it. Its
+children have what an exec'd program has (folder, environment, streams, session, terminal, umask, signals, exit code),
+so what a test can see of a verb is the same; `fits` says for which ones that holds. What is about how a program comes
+to be (its start, its imports, entry points, what /proc shows of it) starts a true one, and so does everything where
+SKILLD_TEST_WARM is 0, and on macOS, whose frameworks do not bear a fork.
+"""
+
+from __future__ import annotations
+
+import atexit
+import json
+import locale
+import os
+import selectors
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from support.person import at_a_terminal
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CHOSEN = "SKILLD_TEST_WARM"
+_SERVER = Path(__file__).with_name("warm_server.py")
+_MAX_TYPED = 16384  # bytes that every pipe takes at once
+_MAX_COMMAND = 8192  # bytes of what the kernel shows of a command
+_LANG = "C.UTF-8"
+# What Python reads when it starts, or a library when it is imported.
+_AT_START = ("LC_", "PYTHON", "_ARC", "LITELLM", "TEXTUAL", "COVERAGE_")
+
+
+class _Server:
+    """The other end."""
+
+    def __init__(self) -> None:
+        self.owner = os.getpid()
+        self.turn = threading.Lock()
+        self.control, theirs = socket.socketpair()
+        environment = {"PATH": os.environ["PATH"], "HOME": "/", "LANG": _LANG, "PYTHONPATH": str(REPOSITORY)}
+        with theirs:
+            self.process = subprocess.Popen(
+                [*at_a_terminal(), sys.executable, str(_SERVER), str(theirs.fileno()), "-" * _MAX_COMMAND],
+                env=environment,
+                cwd="/",
+                stdin=subprocess.DEVNULL,
+                pass_fds=[theirs.fileno()],
+            )
+        atexit.register(self.close)
+
+    def close(self) -> None:
+        """Let it end, and wait for it."""
+        if self.owner == os.getpid():
+            self.control.close()
+            self.process.wait()
+
+
+_server: _Server | None = None
+_starting = threading.Lock()
+
+
+def _the_server() -> _Server:
+    global _server  # noqa: PLW0603 - one for each process, also for one that was forked from this one
+    with _starting:
+        if _server is None or _server.owner != os.getpid() or _server.process.poll() is not None:
+            _server = _Server()
+        return _server
+
+
+def fits(environment: Mapping[str, str], typed: str = "") -> bool:
+    """Whether a fork can stand for a program with this environment and this on its standard input."""
+    at_start = {name: value for name, value in environment.items() if name.startswith(_AT_START)}
+    return (
+        sys.platform != "darwin"
+        and os.environ.get(CHOSEN) != "0"
+        and environment.get("LANG") == _LANG
+        and at_start == {"PYTHONPATH": str(REPOSITORY)}
+        and len(typed.encode()) <= _MAX_TYPED
+    )
+
+
+def run(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str], *, typed: str, timeout: float
+) -> subprocess.CompletedProcess[str]:
+    """Run `python -m COMMAND...` to its end, typed in a terminal, with `typed` on its standard input."""
+    stdin, types = os.pipe()
+    os.write(types, typed.encode())
+    os.close(types)
+    (out, told_out), (err, told_err) = os.pipe(), os.pipe()
+    ours, theirs = socket.socketpair()
+    umask = os.umask(0o77)
+    os.umask(umask)
+    request = {
+        "command": list(command),
+        "folder": str(folder),
+        "environment": dict(environment),
+        "umask": umask,
+        "for": "a person",
+        "lends": tuple(command[:2]) == ("skilld", "run"),
+    }
+    text = json.dumps(request).encode()
+    server = _the_server()
+    with server.turn:
+        handed = [stdin, told_out, told_err, theirs.fileno()]
+        socket.send_fds(server.control, [len(text).to_bytes(8, "big")], handed)
+        server.control.sendall(text)
+    theirs.close()
+    for one in (stdin, told_out, told_err):
+        os.close(one)
+    with ours, open(out, "rb", 0) as output, open(err, "rb", 0) as errors:  # noqa: PTH123 - descriptors
+        texts = {output.fileno(): bytearray(), errors.fileno(): bytearray(), ours.fileno(): bytearray()}
+        try:
+            _read(texts, time.monotonic() + timeout)
+        except TimeoutError:
+            raise subprocess.TimeoutExpired(list(command), timeout) from None
+        said, complained, told = (bytes(text) for text in texts.values())
+    numbers = told.split()
+    assert len(numbers) == 2, f"the warm server did not tell the end of {' '.join(command)}"
+    return subprocess.CompletedProcess(list(command), int(numbers[1]), _text(said), _text(complained))
+
+
+def _read(texts: Mapping[int, bytearray], until: float) -> None:
+    """Read all to their ends."""
+    with selectors.DefaultSelector() as selector:
+        for number in texts:
+            selector.register(number, selectors.EVENT_READ)
+        while selector.get_map():
+            ready = selector.select(until - time.monotonic())
+            if not ready:
+                raise TimeoutError
+            for key, _ in ready:
+                if data := os.read(key.fd, 65536):
+                    texts[key.fd] += data
+                else:
+                    selector.unregister(key.fd)
+
+
+def _text(data: bytes) -> str:
+    """Decode as `subprocess` does."""
+    return data.decode(locale.getpreferredencoding(do_setlocale=False)).replace("\r\n", "\n").replace("\r", "\n")

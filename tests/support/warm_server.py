@@ -1,0 +1,308 @@
+"""The server of `support.warm`: it has imported skilld, run none of it, and forks a child for each program asked for.
+
+A child is made to be what an exec'd one would be: its standard streams, folder, whole environment, umask, session and
+terminal are those of the request, its signals the default ones, no other file is open, and it ends as Python ends. The
+only thing it shares with its neighbours is that skilld is imported. `python warm_server.py NUMBER PADDING`: the socket,
+and room for the command that the kernel shows of a child.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import random
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+_HEADER = 8  # bytes of the length before a request
+_STREAMS = 3
+_PERSON = "a person"  # for whom a program is started at a terminal, and ends with whoever waits for it
+_MAX_WORD = 65536
+_FLUSH_FAILED = 120  # what Python ends with where its output could not be written
+# What only a full screen or a server of MCP need: they look at the environment when they are imported.
+_LATER = frozenset({"skilld.review.app", "skilld.mcp.server", "skilld.cli.mine_report"})
+
+
+class Running:
+    """A child: `told` is where its end is told, `master` the other side of its terminal, if it has one.
+
+    An owned one ends with whoever asked for it.
+    """
+
+    def __init__(self, pid: int, told: socket.socket, master: int, *, is_owned: bool) -> None:
+        self.pid, self.told, self.master, self.is_owned = pid, told, master, is_owned
+        self.is_drained = master < 0
+
+
+class Server:
+    """Waits for requests, ends of children, and askers that go away."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._controls = [control]
+        self._children: dict[int, Running] = {}
+        self._woken, wakes = socket.socketpair()
+        for one in (self._woken, wakes):
+            one.setblocking(False)  # noqa: FBT003 - the library's
+        self._wakes = wakes
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(wakes.fileno(), warn_on_full_buffer=False)
+
+    def serve(self) -> None:
+        """Serve until the first control socket is closed; then end what still runs."""
+        first = self._controls[0]
+        while first in self._controls:
+            masters = {one.master: one for one in self._children.values() if not one.is_drained}
+            told = {one.told: one for one in self._children.values() if one.told.fileno() >= 0}
+            waited_for: list[Any] = [self._woken, *self._controls, *told, *masters]
+            ready, _, _ = select.select(waited_for, [], [])
+            for one in ready:
+                if one is self._woken:
+                    with suppress(BlockingIOError):
+                        self._woken.recv(_MAX_WORD)
+                elif one in masters:
+                    self._drain(masters[one])
+                elif one in told:
+                    self._forsake(told[one])
+                elif not self._start(one):
+                    self._controls.remove(one)
+                    one.close()
+            self._look_for_ends()
+        for child in self._children.values():
+            with suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGKILL)
+
+    def _drain(self, child: Running) -> None:
+        with suppress(OSError):
+            if os.read(child.master, _MAX_WORD):
+                return
+        child.is_drained = True  # nobody has it open; closing it would hang up on whoever leads its session
+
+    def _forsake(self, child: Running) -> None:
+        """Whoever asked for a child has gone."""
+        child.told.close()
+        if child.is_owned:
+            os.kill(child.pid, signal.SIGKILL)  # it is ours, and not waited for yet
+
+    def _look_for_ends(self) -> None:
+        for child in list(self._children.values()):
+            pid, status = os.waitpid(child.pid, os.WNOHANG)
+            if pid:
+                self._reap(child, status)
+
+    def _reap(self, child: Running, status: int) -> None:
+        del self._children[child.pid]
+        with suppress(OSError):
+            child.told.sendall(f"{os.waitstatus_to_exitcode(status)}\n".encode())
+        child.told.close()
+        if child.master >= 0:
+            os.close(child.master)
+
+    def _start(self, control: socket.socket) -> bool:
+        """Take one request and start its child; False where there is nobody left to ask."""
+        head, handed, _, _ = socket.recv_fds(control, _HEADER, _STREAMS + 1)
+        if not head:
+            return False
+        while len(head) < _HEADER:
+            head += control.recv(_HEADER - len(head))
+        size, text = int.from_bytes(head, "big"), b""
+        while len(text) < size:
+            text += control.recv(size - len(text))
+        request = json.loads(text)
+        *streams, told = handed
+        master, slave = os.openpty() if request["for"] == _PERSON else (-1, -1)
+        ours, theirs = socket.socketpair() if request["lends"] else (None, None)
+        pid = os.fork()
+        if not pid:
+            self._become(request, streams, slave, theirs)
+        for number in (*streams, *([slave] if slave >= 0 else [])):
+            os.close(number)
+        if ours is not None and theirs is not None:
+            theirs.close()
+            self._controls.append(ours)
+        running = Running(pid, socket.socket(fileno=told), master, is_owned=request["for"] == _PERSON)
+        running.told.sendall(f"{pid}\n".encode())
+        self._children[pid] = running
+        return True
+
+    def _become(
+        self, request: dict[str, Any], streams: list[int], slave: int, lends: socket.socket | None
+    ) -> None:  # and never return
+        code, was_interrupted = 1, False
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            for one in (*self._controls, self._woken, self._wakes, *(child.told for child in self._children.values())):
+                one.detach()  # else a collector closes the number when it is another file's
+            code = become(request, streams, slave, lends.detach() if lends else -1)
+        except BaseException as error:  # noqa: BLE001 - shown as an interpreter does; none may go on as the server
+            was_interrupted = isinstance(error, KeyboardInterrupt)
+            sys.excepthook(*cast("Any", sys.exc_info()))
+        finally:
+            with suppress(BaseException):
+                code = finish(code)
+            if was_interrupted:
+                signal.signal(signal.SIGINT, signal.SIG_DFL)
+                os.kill(os.getpid(), signal.SIGINT)
+            os._exit(code)
+
+
+def become(request: dict[str, Any], streams: list[int], slave: int, lends: int) -> int:
+    """Be the program that was asked for; returns its exit code."""
+    os.setsid()
+    if slave >= 0:
+        import fcntl
+        import termios
+
+        fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
+    high = os.sysconf("SC_OPEN_MAX")
+    for number, stream in enumerate(streams):  # all of them are above the standard ones, which are open
+        os.dup2(stream, number)
+    kept = -1
+    if lends >= 0:
+        import fcntl
+
+        kept = fcntl.fcntl(lends, fcntl.F_DUPFD_CLOEXEC, min(high, 1024) - 24)
+        os.closerange(_STREAMS, kept)
+    os.closerange(max(_STREAMS, kept + 1), min(high, 4096))
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    time.tzset()
+    os.umask(request["umask"])
+    os.chdir(request["folder"])
+    sys.path[:1] = [str(Path.cwd())] if request["for"] == _PERSON else []  # a worker is started with -P
+    _fill_streams()
+    program, *words = request["command"]
+    _show([sys.executable, *(["-m"] if request["for"] == _PERSON else ["-P", "-m"]), program, *words])
+    module = importlib.import_module(f"{program}.__main__")
+    sys.argv = [str(module.__file__), *words]
+    if kept >= 0:
+        lend_workers(kept)
+    return _code_of(cast("Callable[[], int | None]", module.main))
+
+
+def _show(command: list[str]) -> None:
+    """Have the kernel show this command as that of this process (/proc/PID/cmdline): programs look who started them."""
+    with suppress(OSError, ValueError):
+        numbers = Path("/proc/self/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+        start, end = int(numbers[45]), int(numbers[46])  # proc(5): fields 48 and 49, and the first two are cut off
+        text = b"".join(os.fsencode(word) + b"\0" for word in command)
+        if len(text) <= end - start:
+            ctypes.memmove(start, text.ljust(end - start, b"\0"), end - start)
+
+
+def _fill_streams() -> None:
+    """Make the streams as Python makes them at its start where LANG is C.UTF-8."""
+    for number, (name, mode, errors) in enumerate(
+        [("stdin", "rb", "surrogateescape"), ("stdout", "wb", "surrogateescape"), ("stderr", "wb", "backslashreplace")]
+    ):
+        import io
+
+        buffer = open(number, mode, closefd=False)  # noqa: SIM115 - open to the end
+        lines = name == "stderr" or buffer.isatty()
+        stream = io.TextIOWrapper(buffer, "utf-8", errors, newline="\n", line_buffering=lines)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+
+
+def _code_of(main: Callable[[], int | None]) -> int:
+    """Run it as `sys.exit(main())` in a module of its own would end."""
+    try:
+        return main() or 0
+    except SystemExit as end:
+        if end.code is None or isinstance(end.code, int):
+            return end.code or 0
+        print(end.code, file=sys.stderr)
+        return 1
+
+
+def finish(code: int) -> int:
+    """Do what an interpreter does when it ends."""
+    cast("Any", threading)._shutdown()
+    cast("Any", atexit)._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            code = _FLUSH_FAILED
+    return code & 0xFF
+
+
+class _Lent:
+    """A worker that the server forks for a `run` of it, as `subprocess.Popen` would start it."""
+
+    def __init__(self, control: socket.socket, command: list[str], environment: Mapping[str, str]) -> None:
+        (stdin, ours_in), (ours_out, stdout) = os.pipe(), os.pipe()
+        errors = os.open(os.devnull, os.O_WRONLY)
+        self._told, theirs = socket.socketpair()
+        umask = os.umask(0o77)
+        os.umask(umask)
+        request = {"command": command, "folder": "/", "environment": dict(environment), "umask": umask}
+        text = json.dumps({**request, "for": "a daemon", "lends": False}).encode()
+        with theirs:
+            socket.send_fds(control, [len(text).to_bytes(_HEADER, "big")], [stdin, stdout, errors, theirs.fileno()])
+            control.sendall(text)
+        for one in (stdin, stdout, errors):
+            os.close(one)
+        self.stdin, self.stdout = open(ours_in, "wb"), open(ours_out, "rb")  # noqa: SIM115, PTH123 - as Popen's
+        self._lines = self._told.makefile("rb")
+        self.pid = int(self._lines.readline())
+        self.returncode: int | None = None
+        self._turn = threading.Lock()
+
+    def poll(self) -> int | None:
+        """Return its exit code, None while it runs."""
+        return self.wait() if self.returncode is not None or select.select([self._told], [], [], 0)[0] else None
+
+    def wait(self) -> int:
+        """Wait for its end and return its exit code."""
+        with self._turn:
+            if self.returncode is None:
+                self.returncode = int(self._lines.readline())
+        return self.returncode
+
+
+def lend_workers(number: int) -> None:
+    """Have workers be forked by the server; everything else is started as ever."""
+    from skilld.worker import spawn
+
+    control, turn = socket.socket(fileno=number), threading.Lock()
+
+    def start(command: list[str], **options: Any) -> Any:
+        if command[-1] != "skilld.worker":
+            return subprocess.Popen(command, **options)
+        with turn:
+            return _Lent(control, ["skilld.worker"], options["env"])
+
+    cast("Any", spawn).subprocess = SimpleNamespace(Popen=start, PIPE=subprocess.PIPE, DEVNULL=subprocess.DEVNULL)
+
+
+def load() -> None:
+    """Import skilld, and what its verbs import, but for what only few of them need."""
+    import skilld
+
+    for module in pkgutil.walk_packages(skilld.__path__, "skilld."):
+        if module.name not in _LATER:
+            importlib.import_module(module.name)
+    random.seed()
+    gc.collect()
+    gc.freeze()  # what all share is not looked through, and so not copied, by each
+
+
+if __name__ == "__main__":
+    load()
+    Server(socket.socket(fileno=int(sys.argv[1]))).serve()

@@ -1,0 +1,211 @@
+"""Y9: what a test starts from the warm process is what a Python of its own would be, and no run sees another one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import warm
+from support.person import at_a_terminal
+from support.program import Program
+from support.waiting import LIMIT
+
+pytestmark = pytest.mark.skipif(not warm.fits(Program(Path("/")).environment), reason="programs are started anew here")
+# Tells what a program can see of itself, and ends as its first word says.
+PROBE = """\
+import atexit, json, locale, os, random, signal, stat, sys, tempfile, threading, time
+
+def sees():
+    streams = [sys.stdin, sys.stdout, sys.stderr]
+    fields = {}
+    for line in open("/proc/self/status"):
+        name, _, value = line.partition(":")
+        if name in ("Umask", "SigBlk", "SigIgn", "SigCgt", "Threads"):
+            fields[name] = value.strip()
+    umask = os.umask(0)
+    os.umask(umask)
+    return {
+        "argv": sys.argv, "path": sys.path[0], "environment": dict(os.environ), "folder": os.getcwd(), "umask": umask,
+        "streams": [(one.encoding, one.errors, one.isatty(), one.line_buffering, one.newlines) for one in streams],
+        "kinds": [stat.S_IFMT(os.fstat(number).st_mode) for number in range(3)],
+        "leads": os.getsid(0) == os.getpid(), "group": os.getpgid(0) == os.getpid(),
+        "terminal": stat.S_ISCHR(os.stat("/dev/tty").st_mode) and os.close(os.open("/dev/tty", os.O_RDWR)) is None,
+        "foreground": os.tcgetpgrp(tty()) == os.getpid(), "time": time.tzname, "here": time.localtime(0)[:5],
+        "locale": locale.setlocale(locale.LC_CTYPE), "files": sorted(map(int, os.listdir("/proc/self/fd")))[:-1],
+        "temporary": tempfile.gettempdir(), "status": fields, "python": [sys.executable, sys.prefix],
+        "handlers": [str(signal.getsignal(one)) for one in (signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE)],
+        "shown": [word for word in open("/proc/self/cmdline").read().split("\\0") if word],
+        "waits": signal.set_wakeup_fd(-1), "nice": os.nice(0), "child": _has_children(),
+    }
+
+def tty():
+    global terminal
+    terminal = os.open("/dev/tty", os.O_RDWR)
+    return terminal
+
+def _has_children():
+    try:
+        os.waitpid(-1, os.WNOHANG)
+    except ChildProcessError:
+        return False
+    return True
+
+def main():
+    how = sys.argv[1]
+    atexit.register(lambda: (sys.stdout.write("at the end\\n"), sys.stdout.flush()))
+    if how == "sees":
+        found = sees()
+        print(json.dumps(found), random.random() if "dice" in sys.argv else "")
+    elif how == "reads":
+        sys.stdout.write(sys.stdin.read().upper())
+        sys.stderr.write("\\udcff\\n")
+    elif how == "code":
+        return int(sys.argv[2])
+    elif how == "words":
+        sys.exit("it ends with words")
+    elif how == "raises":
+        raise ValueError("no")
+    elif how == "killed":
+        os.kill(os.getpid(), int(sys.argv[2]))
+    elif how == "thread":
+        threading.Timer(0.1, lambda: print("the thread is done")).start()
+    elif how == "deaf":
+        os.close(1)
+        print("nobody hears this")
+    elif how == "hides":
+        os.environ["HIDDEN"] = "1"
+        os.umask(0o777)
+        os.chdir("/")
+        sys.path.append("/hidden")
+        random.seed(1)
+        os.environ["TZ"] = "XYZ+5"
+        time.tzset()
+
+if __name__ == "__main__":
+    sys.exit(main())
+"""
+
+
+@pytest.fixture
+def program(home: Path) -> Program:
+    """Return a program whose folder holds the probe."""
+    (home / "probe").mkdir()
+    (home / "probe/__init__.py").touch()
+    (home / "probe/__main__.py").write_text(PROBE)
+    return Program(home, {"TZ": "Europe/Vienna", "TMPDIR": str(home)})
+
+
+def warmed(program: Program, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    return warm.run(("probe", *words), program.home, program.environment, typed=typed, timeout=LIMIT)
+
+
+def cold(program: Program, *words: str, typed: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*at_a_terminal(), sys.executable, "-m", "probe", *words],
+        cwd=program.home,
+        env=program.environment,
+        input=typed,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+        check=False,
+    )
+
+
+def seen(done: subprocess.CompletedProcess[str]) -> Any:
+    return json.loads(done.stdout.splitlines()[0])
+
+
+def test_y9_a_program_sees_of_itself_what_a_started_one_does(program: Program) -> None:
+    before = os.umask(0o27)
+    try:
+        anew, forked = seen(cold(program, "sees")), seen(warmed(program, "sees"))
+    finally:
+        os.umask(before)
+    assert forked == anew
+    assert anew["umask"] == 0o27
+    assert anew["files"] == [0, 1, 2, 3]
+    assert anew["leads"]
+    assert anew["foreground"]
+    assert anew["here"][3] == 1  # one hour after midnight in Vienna
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("reads",),
+        ("code", "0"),
+        ("code", "3"),
+        ("code", "300"),
+        ("words",),
+        ("killed", "15"),
+        ("killed", "9"),
+        ("killed", "2"),
+        ("thread",),
+        ("deaf",),
+    ],
+    ids=" ".join,
+)
+def test_y9_it_ends_as_a_started_one_does(program: Program, words: tuple[str, ...]) -> None:
+    typed = "ünd\r\nso\n"
+    anew, forked = (run(program, *words, typed=typed) for run in (cold, warmed))
+    assert (forked.returncode, forked.stdout) == (anew.returncode, anew.stdout)
+    if words[0] not in {"deaf", "killed"}:  # an interpreter that ends names the function that failed
+        assert forked.stderr == anew.stderr
+
+
+def test_y9_what_was_not_caught_is_shown(program: Program) -> None:
+    done = warmed(program, "raises")
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "ValueError: no")
+    assert done.stdout == "at the end\n"
+
+
+def test_y9_no_run_sees_what_another_one_did(program: Program) -> None:
+    first = warmed(program, "sees", "dice")
+    assert warmed(program, "hides").returncode == 0
+    last = warmed(program, "sees", "dice")
+    dice = [json.loads(done.stdout.splitlines()[0].rpartition(" ")[2]) for done in (first, last)]
+    assert dice[0] != dice[1]
+    one, other = (json.loads(done.stdout.splitlines()[0].rpartition(" ")[0]) for done in (first, last))
+    assert one == other
+    assert "HIDDEN" not in other["environment"]
+
+
+def test_y9_verbs_answer_as_started_ones_do(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = Program(home)
+    assert program.run("run", "--once").returncode == 0
+    verbs = (("status",), ("doctor", "--json"), ("nonsense",), ("--version",), ("show", "ffffffff"), ("accept",))
+    forked = [program.run(*verb) for verb in verbs]
+    monkeypatch.setenv(warm.CHOSEN, "0")
+    anew = [program.run(*verb) for verb in verbs]
+    assert [(one.returncode, one.stderr) for one in forked] == [(one.returncode, one.stderr) for one in anew]
+    assert [one.stdout.splitlines()[:1] for one in forked] == [one.stdout.splitlines()[:1] for one in anew]
+    assert [one.returncode for one in anew[2:]] != [0] * 4
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("LANG", "de_AT.UTF-8"),
+        ("LC_ALL", "C"),
+        ("PYTHONPATH", "/elsewhere"),
+        ("PYTHONFAULTS", "/x"),
+        (warm.CHOSEN, "0"),
+    ],
+)
+def test_y9_what_python_reads_when_it_starts_takes_a_start(
+    home: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    environment = Program(home).environment
+    assert warm.fits(environment)
+    assert not warm.fits(environment, "x" * 100_000)
+    monkeypatch.setenv(warm.CHOSEN, "1")
+    if variable == warm.CHOSEN:
+        monkeypatch.setenv(variable, value)
+    assert not warm.fits({**environment, variable: value} if variable != warm.CHOSEN else environment)
