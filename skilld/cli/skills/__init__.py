@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from skilld.cli import common
-from skilld.cli.skills import archive, enable, export, imports, listing, show, testing
+from skilld.cli.skills import archive, enable, evaluating, export, imports, listing, show, testing
 
 VERBS = (
     listing.add,
     show.add,
     show.add_history,
     testing.add,
+    evaluating.add,
     show.add_use,
     enable.add,
     listing.add_profile,

@@ -72,10 +72,10 @@ def archive(arguments: argparse.Namespace) -> int:
     sweep(where, time.time())
     put_aside(row.path.parent, where, time.time())
     console.line(f"{console.plain(row.name)} is archived; {console.plain(str(row.path.parent))} is gone.")
-    console.line(f"To have it again: skilld skills restore {console.plain(row.name)}")
+    console.line(f"To bring it back: skilld skills restore {console.plain(row.name)}")
     waiting = [one for one in store.proposals.in_states([State.OPEN]) if one.path == str(row.path)]
     if waiting:
-        console.line(f"{len(waiting)} open for it, which no longer fit: {', '.join(one.id for one in waiting)}")
+        console.line(f"{len(waiting)} for it no longer apply: {', '.join(one.id for one in waiting)}")
     return 0
 
 
@@ -118,10 +118,10 @@ def _row(one: Archived) -> dict[str, str]:
 def _chosen(there: list[Archived], given: str) -> Archived:
     found = [one for one in there if given in {one.name, one.entry.name}]
     if not found:
-        raise SkilldError("No such skill in the archive", given, "List them: skilld skills restore")
+        raise SkilldError("No such archived skill", given, "List them: skilld skills restore")
     if len(found) > 1:
         choices = "; ".join(f"{one.entry.name} ({one.origin})" for one in found)
-        raise UsageError("Which of them?", choices, f"skilld skills restore {found[0].entry.name}")
+        raise UsageError("Which one?", choices, f"skilld skills restore {found[0].entry.name}")
     return found[0]
 
 
@@ -157,12 +157,12 @@ def run_delete(arguments: argparse.Namespace) -> int:
     refuse_to_move(store, row, removed, _DELETE_TITLE)
     folder = row.path.parent
     waiting = sum(one.path == str(row.path) for one in store.proposals.in_states([State.OPEN]))
-    for_it = f" {waiting} open proposals are for it." if waiting else ""
+    for_it = f" It has {waiting} open proposals." if waiting else ""
     question = f"Move {console.plain(str(folder))} to the trash?{for_it} [y/N] "
     if not arguments.yes and not terminal.confirmed(question, _DELETE_TITLE):
         console.line("Nothing was deleted.")
         return Exit.FAILURE
     place = put_aside(row.skill, trash_of(common.home(), common.places().data.parent, sys.platform))
-    console.line(f"It is in {console.plain(str(place))} now.")
-    console.line(f"To take it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
+    console.line(f"It is now in {console.plain(str(place))}.")
+    console.line(f"To get it back: mv {console.plain(shlex.join([str(place), str(folder)]))}")
     return Exit.OK

@@ -22,7 +22,7 @@ def add(verbs: common.Verbs) -> None:
         parser.add_argument("names", metavar="NAME", nargs="*", help="a skill, by its name or folder")
         parser.add_argument("--all", action="store_true", help="every skill you have now")
         parser.add_argument(
-            "--custom", action="store_true", help="every skill of yours and your projects, but no plugin's"
+            "--custom", action="store_true", help="all skills of yours and your projects, but no plugin skills"
         )
 
 
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace, *, on: bool) -> int:
         paths = _all(custom=arguments.custom)
     changed = switch(store, paths, on=on)
     word = "enabled" if on else "disabled"
-    console.line(f"{changed} {word} now." if changed else f"Nothing to change: {word} already.")
+    console.line(f"{changed} {word} now." if changed else f"Nothing to change: already {word}.")
     return 0
 
 
@@ -69,5 +69,5 @@ def run_pin(arguments: argparse.Namespace, *, on: bool) -> int:
     row = inventory.the_skill(store, arguments.name)
     changed = pin(store, row.path, on=on)
     state = "pinned" if on else "not pinned"
-    console.line(f"{console.plain(row.name)} is {state} now." if changed else f"It was {state} already.")
+    console.line(f"{console.plain(row.name)} is now {state}." if changed else f"It was already {state}.")
     return 0

@@ -45,13 +45,15 @@ def run(arguments: argparse.Namespace) -> int:
     out: Path | None = arguments.out
     if len(rows) > 1 and (out is None or not out.is_dir()):
         raise UsageError(
-            "Where to?", f"{len(rows)} skills make as many files", "Give a folder that is there: -o FOLDER"
+            "Where to?",
+            f"{len(rows)} skills need a folder with one file per skill",
+            "Name an existing folder: -o FOLDER",
         )
     redact = common.redactor()
     for row in rows:
         text, is_masked = _said(store, row, arguments, redact)
         if is_masked:
-            sys.stderr.write(f"skilld: {row.name}: what looks like a secret was masked\n")
+            sys.stderr.write(f"skilld: {row.name}: masked something that looks like a secret\n")
         name = f"{row.name}.yaml" if arguments.format == "yaml" else f"{row.name}/SKILL.md"
         _write(out / name if out is not None and out.is_dir() else out, text, below=out)
     return 0
@@ -110,7 +112,7 @@ def _write(path: Path | None, text: str, *, below: Path | None) -> None:
             path.parent.mkdir(exist_ok=True)
         write_whole(path.resolve(), text.encode(), 0o644)
     except OSError as error:
-        raise SkilldError("The file was not written", f"{path}: {error.strerror or error}") from error
+        raise SkilldError("Could not write the file", f"{path}: {error.strerror or error}") from error
     console.line(f"{console.plain(str(path))} written.")
 
 
@@ -133,7 +135,7 @@ class _Plan:
 
 def add_share(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "push skills to a branch to share, after showing them; leaves out sessions and people"
+    text = "show skills, then push them to a branch to share, without session or personal data"
     parser = common.verb(verbs, "share", run_share, text)
     parser.add_argument("names", metavar="NAME", nargs="+", help="a skill, by its name or folder")
     parser.add_argument("--to", metavar="REMOTE", required=True, help="a remote of the skill's repository, or a URL")
@@ -152,7 +154,7 @@ def run_share(arguments: argparse.Namespace) -> int:
     removed = scrub_environment()
     remote = common.as_text(arguments.to)
     if not is_address(remote) and remote.startswith("-"):
-        raise UsageError(_TITLE, f"{remote} is no remote")
+        raise UsageError(_TITLE, f"{remote} is not a remote")
     rows = [inventory.the_skill(common.store(), name) for name in dict.fromkeys(arguments.names)]
     plans = _plans(rows, common.as_text(arguments.branch))
     for plan, addresses in [(plan, _addresses(plan.repo, remote, removed)) for plan in plans]:
@@ -174,7 +176,7 @@ def run_share(arguments: argparse.Namespace) -> int:
             raise
         console.line(f"Pushed {plan.branch} to {console.plain(remote)}.")
         others = f"skilld skills import {shlex.quote(remote)} --branch {shlex.quote(plan.branch)}"
-        console.line(f"  for others: {console.plain(others)}")
+        console.line(f"  to import them: {console.plain(others)}")
         for line in _undo(plan, remote):
             console.line(f"  undo: {console.plain(line)}")
     return Exit.OK
@@ -188,7 +190,7 @@ def _addresses(repo: Repo, remote: str, removed: Mapping[str, str]) -> list[str]
     addresses = push_addresses(repo, remote, removed)
     if addresses == [remote] and not is_address(remote) and not (repo.toplevel / remote).exists():
         remedy = f"See them: git -C {shlex.quote(str(repo.toplevel))} remote -v"
-        raise UsageError(_TITLE, f"{remote} is no remote of {repo.toplevel}, no address and no folder", remedy)
+        raise UsageError(_TITLE, f"{remote} is not a remote of {repo.toplevel}, a URL or a folder", remedy)
     return addresses
 
 
@@ -219,7 +221,7 @@ def _plans(rows: list[LibraryRow], branch: str) -> list[_Plan]:
         message = f"{plan.message}Share the skill {row.name}\n\n{_provenance(row)}\n\n"
         plans[key] = replace(plan, files=plan.files | {tracked.relpath: text}, message=message)
     if branch and len(plans) > 1:
-        raise UsageError(_TITLE, f"the skills are in {len(plans)} repositories", "Share them one by one.")
+        raise UsageError(_TITLE, f"the skills are in {len(plans)} repositories", "Share them one at a time.")
     return list(plans.values())
 
 
@@ -232,7 +234,7 @@ def _provenance(row: LibraryRow) -> str:
 
 def _show(plan: _Plan, addresses: list[str]) -> None:
     where = " and ".join(map(console.plain, addresses))
-    console.line(f"{console.paint(plan.branch, 'bold')} to {where}, with nothing but:")
+    console.line(f"{console.paint(plan.branch, 'bold')} to {where}, containing only:")
     for path, text in plan.files.items():
         console.line(console.paint(f"+++ {console.plain(path)}", "bold"))
         for line in text.splitlines():

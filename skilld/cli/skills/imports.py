@@ -40,7 +40,7 @@ def add(verbs: common.Verbs) -> None:
     parser.add_argument(
         "--branch", metavar="NAME", default="", help="the repository's branch (default: its default branch)"
     )
-    parser.add_argument("--name", metavar="NAME", default="", help="the name to give the skill")
+    parser.add_argument("--name", metavar="NAME", default="", help="what to name the skill")
     parser.add_argument(
         "--as", dest="kind", choices=("prompt", "workflow", "domain", "mcp"), help="import it as this kind of skill"
     )
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.only:
         found = [one for one in found if one.folder in arguments.only or one.where in arguments.only]
     if not found:
-        raise UsageError("No such skill at the source", ", ".join(arguments.only))
+        raise UsageError("No such skill in the source", ", ".join(arguments.only))
     if arguments.name and len(found) > 1:
         raise UsageError("One name for several skills?", f"{len(found)} were found", "Choose one: --only NAME")
     store = common.store()
@@ -122,10 +122,10 @@ def _tell(outcome: _Outcome) -> None:
         return
     console.line(f"{console.paint(outcome.proposal.id, 'bold')}  new skill {console.plain(outcome.proposal.skill)}")
     for flag in outcome.taken.flags:
-        console.line(console.paint(f"  look: {console.plain(flag)}", "yellow"))
+        console.line(console.paint(f"  check: {console.plain(flag)}", "yellow"))
     for one in outcome.taken.left_out:
         console.line(console.paint(f"  left out: {console.plain(one)}", "dim"))
-    console.line(f"  Nothing is live yet: skilld show {outcome.proposal.id}, then accept or reject it.")
+    console.line(f"  Nothing is live yet. Decide: skilld show {outcome.proposal.id}, then accept or reject it.")
 
 
 def _as_json(outcome: _Outcome) -> dict[str, Any]:

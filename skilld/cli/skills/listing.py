@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from skilld import console
 from skilld.cli import common, inventory
-from skilld.library.clusters import Ask, Category, Mention, asks, category
-from skilld.library.recommend import NO_FEEDBACK, Because, Feedback, because, sure_of, told_of
 from skilld.text import counted
 
 if TYPE_CHECKING:
+    from skilld.library.profile import Profile
     from skilld.library.rows import LibraryRow
 
 _SOURCES = ("evolving", "project", "user", "plugin")
@@ -34,14 +32,14 @@ def add(verbs: common.Verbs) -> None:
         "--source", choices=_SOURCES, help="only from this source; evolving: skills that skilld creates or changes"
     )
     parser.add_argument("--search", metavar="TEXT", default="", help="only skills that contain every word of TEXT")
-    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only skills of this project")
-    parser.add_argument("--sort", choices=_SORTS, default="group", help="the order; relevance is to --search")
+    parser.add_argument("--project", metavar="FOLDER", type=Path, help="only this project's skills")
+    parser.add_argument("--sort", choices=_SORTS, default="group", help="sort order; relevance needs --search")
     parser.add_argument("--limit", metavar="N", type=_number, help="show at most N skills")
 
 
 def _number(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text)):
-        raise argparse.ArgumentTypeError("a number above 0")
+        raise argparse.ArgumentTypeError("must be a number above 0")
     return int(text)
 
 
@@ -60,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
             name = console.plain(row.name)
             console.line(f"{name} was merged into another skill; you can archive it: skilld skills archive {name}")
     if not chosen:
-        console.line("None fits." if shelved else "There are no skills yet.")
+        console.line("No skill matches." if shelved else "No skills yet.")
     return 0
 
 
@@ -107,48 +105,6 @@ def _cells(row: LibraryRow) -> tuple[str, ...]:
     return row.group, console.plain(row.name), used, corrected, kept, console.plain(marks), place
 
 
-# What all that was said comes to: how much, of which kind, and the surest of it. Pure.
-
-TOP = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """`total` counts asks: the same said twice is one. `in_skills` of them were accepted into a skill.
-
-    `sessions` and `projects` say where they were said, `newest` when last (Unix time, 0: never); `top` has the surest.
-    """
-
-    total: int
-    in_skills: int
-    sessions: int
-    projects: int
-    newest: float
-    by_category: dict[Category, int]
-    top: tuple[tuple[Category, Because], ...]
-
-
-def profile(said: Iterable[Mention], *, now: float, feedback: Feedback = NO_FEEDBACK) -> Profile:
-    """Return the profile of what was said."""
-    found = asks(said)
-    sure = {id(ask): sure_of(ask, told_of(feedback, ask.said[0].skill, ask.said[0].path), now) for ask in found}
-    surest = sorted(found, key=lambda ask: -sure[id(ask)])[:TOP]
-    every = [one for ask in found for one in ask.said]
-    return Profile(
-        total=len(found),
-        in_skills=sum(_accepted(ask) for ask in found),
-        sessions=len({one.piece.session for one in every}),
-        projects=len({one.project for one in every if one.project}),
-        newest=max((one.piece.at for one in every), default=0.0),
-        by_category=dict(Counter(category(ask.text) for ask in found).most_common()),
-        top=tuple((category(ask.text), because(ask, sure[id(ask)])) for ask in surest),
-    )
-
-
-def _accepted(ask: Ask) -> bool:
-    return any(one.accepted for one in ask.said)
-
-
 # `skilld skills profile`: what all that you said comes to, by category, and the surest of it.
 
 
@@ -158,7 +114,7 @@ def add_profile(verbs: common.Verbs) -> None:
         verbs,
         "profile",
         run_profile,
-        "show how much you have taught, what kind, and the five surest things",
+        "show how much you have taught, of what kinds, and the five most certain learnings",
         listing=True,
     )
     parser.add_argument("--project", metavar="FOLDER", type=Path, help="only what you said in this project")
@@ -173,12 +129,12 @@ def run_profile(arguments: argparse.Namespace) -> int:
     if arguments.json:
         top = [asdict(source) | {"category": name} for name, source in found.top]
         return common.write_json(asdict(found) | {"newest": newest, "top": top})
-    facts = [("lasting things said", found.total), ("of them in a skill", found.in_skills)]
+    facts = [("standing instructions you gave", found.total), ("of them in a skill", found.in_skills)]
     facts += [("sessions", found.sessions), ("projects", found.projects)]
     facts += [(name.replace("_", " "), number) for name, number in found.by_category.items()]
     console.table([(name, str(number)) for name, number in facts])
     if newest:
-        console.line(f"The last on {newest[:10]}. The surest:")
+        console.line(f"The latest on {newest[:10]}. The most certain:")
     for name, source in found.top:
         said = f"{console.plain(source.text)}  {source.kind} {source.id}"
         console.line(f"{source.confidence:4.0%}  {name.replace('_', ' '):12}  {said}")
@@ -187,6 +143,7 @@ def run_profile(arguments: argparse.Namespace) -> int:
 
 def _profile(project: Path | None) -> Profile:
     from skilld.library.clusters import of_learning, of_proposal
+    from skilld.library.profile import profile
     from skilld.types import State
 
     store = common.store()

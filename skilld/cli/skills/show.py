@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    parser = common.verb(verbs, "show", run, "show a skill: its facts, the words behind it, and its text", listing=True)
+    parser = common.verb(
+        verbs, "show", run, "show a skill: its facts, what you said about it, and its text", listing=True
+    )
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
 
 
@@ -150,7 +152,7 @@ def diff(arguments: argparse.Namespace) -> int:
         lines = _history(row).diff(since)
     console.diff(lines)
     if not lines:
-        console.line("Nothing changed since." if since else "Nothing in it is uncommitted.")
+        console.line("No changes since then." if since else "No uncommitted changes.")
     return 0
 
 
@@ -164,7 +166,7 @@ def _history(row: LibraryRow) -> History:
     try:
         return History(row.path, private_repositories())
     except NotTrackedError as error:
-        remedy = "skilld keeps one from the first proposal on."
+        remedy = "skilld starts one with its first proposal."
         raise SkilldError(f"{row.name} has no history", error.cause, remedy) from error
 
 
@@ -188,7 +190,7 @@ def run_use(arguments: argparse.Namespace) -> int:
     values = _values(arguments.var)
     if unknown := sorted(values.keys() - set(known)):
         there = ", ".join(known) or "it has none"
-        raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; there are: {there}")
+        raise UsageError(f"{row.name} has no such variable", f"{unknown[0]}; available: {there}")
     if missing := [name for name in known if name not in values]:
         remedy = " ".join(f"--var {name}=..." for name in missing)
         raise UsageError("A variable is missing", ", ".join(missing), f"skilld skills use {row.name} {remedy}")
@@ -205,6 +207,6 @@ def _values(given: list[str]) -> dict[str, str]:
     for one in map(common.as_text, given):
         name, equals, value = one.partition("=")
         if not equals:
-            raise UsageError("That is no variable with its value", one, "Write --var name=value.")
+            raise UsageError("Expected NAME=VALUE", one, "Such as: --var version=2.1")
         values[name] = value
     return values

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from skilld import console
 from skilld.cli import common, inventory
 from skilld.errors import Exit, RefusedError, SkilldError
+from skilld.text import counted
 
 if TYPE_CHECKING:
     from skilld.classify.backends import Backend
@@ -25,7 +26,7 @@ _COLOURS = {"covered": "green", "not_covered": "yellow", "contradicts": "red"}
 
 def add(verbs: common.Verbs) -> None:
     """Add the verb."""
-    text = "check whether a skill covers what you said in a session (exit 0: all of it)"
+    text = "check whether a skill covers what you said in a session (exit 0: everything skilld noticed)"
     parser = common.verb(verbs, "test", run, text, listing=True)
     parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
     parser.add_argument("--session", metavar="ID", required=True, help="the ID of a past session, as the agent gave it")
@@ -45,7 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     backend = make(choice_of(settings, os.environ, session.agent, in_job=False).spec)
     examination = Examination(backend, row.name, row.path, inventory.skill_text(row.skill), common.redactor())
     answers = _answers(examination, session, backend, store, settings)
-    covered = all(answer.word is Word.COVERED for answer in answers)
+    unheard = _why_unheard(backend, session) if not (answers or examination.elsewhere) else ""
+    covered = None if unheard else all(answer.word is Word.COVERED for answer in answers)
     if arguments.json:
         common.write_json(
             {
@@ -54,6 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
                 "agent": session.agent,
                 "backend": backend.name,
                 "covered": covered,
+                "reason": unheard,
                 "answers": [asdict(answer) for answer in answers],
                 "elsewhere": examination.elsewhere,
                 "calls": backend.usage.calls,
@@ -61,8 +64,25 @@ def run(arguments: argparse.Namespace) -> int:
             }
         )
     else:
-        _print(row, answers, examination.elsewhere)
+        _print(row, answers, examination.elsewhere, unheard)
+        console.line(console.paint(f"Judged by {console.plain(_judge(backend))}.", "dim"))
     return Exit.OK if covered else Exit.FAILURE
+
+
+def _why_unheard(backend: Backend, session: Session) -> str:
+    """Return why nothing can be told of a session in which a back-end heard nothing; empty of one that is a model."""
+    from skilld.classify.backends import OFFLINE
+
+    if backend.name != OFFLINE:
+        return ""
+    said = counted(sum(message.by_person for message in session.messages), "message")
+    return f"the offline rules found no lasting instructions in {said} of yours; a model may find more (skilld setup)"
+
+
+def _judge(backend: Backend) -> str:
+    from skilld.classify.backends import OFFLINE
+
+    return "the offline rules, which find only explicit wording" if backend.name == OFFLINE else backend.name
 
 
 def _answers(
@@ -101,7 +121,7 @@ def _check_budget(store: Store, settings: Settings, backend: Backend) -> None:
 
     why = spent_limit(store.usage.on(day(time.time())), settings.budget)
     if why and backend.name != OFFLINE:
-        raise SkilldError("Not all of the session was judged", f"the budget is spent: {why}", "See: skilld cost")
+        raise SkilldError("Only part of the session was judged", f"the budget is spent: {why}", "See: skilld cost")
 
 
 def _session(settings: Settings, wanted: str) -> Session:
@@ -115,17 +135,21 @@ def _session(settings: Settings, wanted: str) -> Session:
         session = next((one for one in reader.sessions(transcript) if one.id == wanted), None)
         if session is not None:
             return session
-    raise SkilldError("No such session", f"no transcript here has one called {wanted}", "skilld show ID names one's.")
+    raise SkilldError(
+        "No such session", f"no transcript here has a session {wanted}", "To find a session's ID: skilld show ID"
+    )
 
 
-def _print(row: LibraryRow, answers: list[Answer], elsewhere: int) -> None:
+def _print(row: LibraryRow, answers: list[Answer], elsewhere: int, unheard: str) -> None:
     for answer in answers:
         word = answer.word.value.replace("_", " ")
         console.line(f"{console.paint(f'{word:11}', _COLOURS[answer.word])}  {console.plain(answer.change)}")
         console.line(f"             you: \u201c{console.plain(answer.quote)}\u201d")
         if answer.line:
             console.line(f"             it says: {console.plain(answer.line)}")
-    if not answers:
-        console.line(f"Nothing lasting was said there that has to do with {console.plain(row.name)}.")
+    if unheard:
+        console.line(f"{console.paint('cannot tell', 'yellow')}  {unheard}")
+    elif not answers:
+        console.line(f"No lasting instruction in that session is about {console.plain(row.name)}.")
     if elsewhere:
-        console.line(console.paint(f"{elsewhere} lasting things were said of something else.", "dim"))
+        console.line(console.paint(f"{elsewhere} lasting instructions were about something else.", "dim"))

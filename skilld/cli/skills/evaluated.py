@@ -1,0 +1,201 @@
+"""What `skilld skills eval` shows: the cases, what a run would take, and what it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skilld import console
+from skilld.cli import common
+from skilld.text import counted, cut, fold
+
+if TYPE_CHECKING:
+    from skilld.evals.book import Case
+    from skilld.evals.grow import Grown
+    from skilld.evals.plan import Estimate, Plan
+    from skilld.evals.results import Outcome
+    from skilld.evals.shelf import Kept, Place
+    from skilld.mining.questions import Terms
+    from skilld.settings import Settings
+    from skilld.types import Proposal, Usage
+
+_SHOWN = 100  # characters of a prompt or of an answer
+
+
+@dataclass
+class Gathered:
+    """The cases of a skill, what became of the new ones, and why they could not be written down, if so."""
+
+    place: Place
+    cases: list[Kept]
+    new: list[tuple[str, Case]]
+    grown: Grown
+    proposal: Proposal | None = None
+    offered: int = 0  # of the new ones
+    trouble: str = ""
+
+
+def cases(found: Gathered, chosen: Sequence[Kept], *, dry: bool) -> None:
+    """Print the cases, which of them are run, and where new ones went."""
+    from skilld.evals.checks import literal
+
+    ours = {id(one) for one in chosen}
+    for one in found.cases:
+        why = one.case.why_not or ("" if id(one) in ours else "not chosen")
+        head = f"{console.paint(console.plain(one.case.id), 'bold')}  {console.plain(_short(one.case.prompt))}"
+        console.line(head + (console.paint(f"  not run: {console.plain(why)}", "dim") if why else ""))
+        for statement in one.case.statements:
+            by = "a judge" if literal(statement) is None else "code"
+            console.line(f"    {console.plain(statement)}{console.paint(f'  ({by})', 'dim')}")
+    for line in _about_new(found, dry=dry):
+        console.line(console.plain(line))
+    for name, why in found.grown.left_out:
+        console.line(console.paint(f"No case from {name}: {console.plain(why)}.", "dim"))
+    if not found.cases:
+        console.line("No cases yet. Each correction of this skill that you accept becomes one.")
+
+
+def _about_new(found: Gathered, *, dry: bool) -> list[str]:
+    if not found.new:
+        return []
+    number = counted(len(found.new), "new case")
+    if dry:
+        return [f"{number} would go to {found.place.goes_to}"]
+    if found.trouble:
+        return [f"{number} not saved: {found.trouble}"]
+    if found.proposal is not None:
+        name = found.proposal.id
+        rest = len(found.new) - found.offered
+        later = [f"{rest} more will be proposed once you have decided on these."] if rest else []
+        number = counted(found.offered, "new case")
+        return [f"{number} proposed beside the skill: skilld show {name}, accept {name}, reject {name}", *later]
+    return [f"{number} saved to {found.place.own}, for you to edit ({found.place.why_own})"]
+
+
+def shows(pairs: int) -> str:
+    """Return in words what so many pairs can tell apart."""
+    from skilld.evals.sureness import GOOD, POWER, seen_with
+
+    seen = seen_with(pairs)
+    if seen is None:
+        return f"{counted(pairs, 'run')} per side: too few to detect any drop."
+    drop = f"a drop in the pass rate from {GOOD:.0%} to {seen:.0%}, or a larger one"
+    return f"{counted(pairs, 'run')} per side: enough to detect {drop}, {POWER:.0%} of the time."
+
+
+def price(expected: Estimate, plan: Plan, terms: Terms) -> float | None:
+    """Return what it will cost in US dollars, about; None where a price is not known."""
+    from skilld.mining.questions import rates_of
+
+    models = list(dict.fromkeys((plan.model, plan.judge)))
+    rates = [one for one in rates_of(models, terms).values() if one is not None]
+    if len(rates) < len(models):
+        return None
+    return max(one.of(expected.tokens_in, expected.tokens_out) for one in rates)
+
+
+def beyond_today(expected: Estimate, usd: float | None, today: Usage, settings: Settings) -> str:
+    """Return what of it today's budget does not reach for; empty where it does."""
+    limits = settings.budget
+    tokens = limits.tokens - today.tokens_in - today.tokens_out
+    if limits.calls and today.calls + expected.calls > limits.calls:
+        return f"Today's budget covers {limits.calls - today.calls} of these {expected.calls} calls (budget.calls)."
+    if limits.tokens and tokens < expected.tokens:
+        return f"Today's budget covers {tokens} of these {expected.tokens} tokens (budget.tokens)."
+    if limits.usd and usd is not None and today.usd + usd > limits.usd:
+        return f"Today's budget covers ${limits.usd - today.usd:.2f} of these ${usd:.2f} (budget.usd)."
+    return ""
+
+
+def outcome(found: Outcome, stopped: str) -> None:
+    """Print what an evaluation came to."""
+    from skilld.evals.sureness import Word, interval
+
+    word = found.word
+    colour = {Word.WORSE: "red", Word.BETTER: "green"}.get(word, "yellow") if word is not None else "yellow"
+    console.line(console.paint(found.sentence, colour))
+    if word is not None:
+        low, high = interval(found.tally)
+        console.line(f"  difference: {low:+.0%} to {high:+.0%} (95% interval), on these cases, with {_models(found)}")
+    for one in found.cases:
+        sides = f"{one.tally.with_it} with, {one.tally.without} without, of {one.tally.pairs}"
+        console.line(f"  case {console.plain(one.id)}: {sides}")
+        if one.failed:
+            console.line(console.paint(f"    failed with the edit: {console.plain(_short(one.failed))}", "dim"))
+    if stopped:
+        console.line(
+            console.paint(f"Stopped: {console.plain(stopped)}. To continue, run the same command again.", "yellow")
+        )
+    if word is Word.WORSE and found.proposal:
+        undo = f"skilld revert {found.proposal}" if found.without else f"skilld reject {found.proposal}"
+        console.line(f"To drop the edit: {undo}")
+
+
+def _models(found: Outcome) -> str:
+    judged = "" if found.judge == found.model else f", judged by {console.plain(found.judge)}"
+    return console.plain(found.model) + judged
+
+
+def as_json(
+    name: str, path: Path, found: Gathered, chosen: Sequence[Kept], *, dry: bool, more: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return all of it as JSON shows it."""
+    from skilld.evals.checks import literal
+
+    ours = {id(one) for one in chosen}
+    return {
+        "skill": name,
+        "path": str(path),
+        "cases": [
+            {
+                "id": one.case.id,
+                "file": one.file or None,
+                "proposal": one.proposal or None,
+                "prompt": one.case.prompt,
+                "expectations": [
+                    {"text": text, "by": "judge" if literal(text) is None else "code"} for text in one.case.statements
+                ],
+                "run": id(one) in ours,
+                "why_not": one.case.why_not,
+            }
+            for one in found.cases
+        ],
+        "new": {
+            "cases": len(found.new),
+            "offered": found.offered,
+            "file": str(found.place.goes_to),
+            "kept": bool(found.new) and not dry and not found.trouble,
+            "proposal": found.proposal.id if found.proposal is not None else None,
+            "why_own": found.place.why_own,
+            "trouble": found.trouble,
+            "left_out": [{"proposal": proposal, "why": why} for proposal, why in found.grown.left_out],
+        },
+        **more,
+    }
+
+
+def planned(plan: Plan | None, expected: Estimate | None) -> dict[str, Any]:
+    """Return as JSON what is to be run and what it takes."""
+    from skilld.evals.sureness import GOOD, POWER, seen_with
+
+    if plan is None or expected is None:
+        return {"plan": None}
+    return {
+        "plan": {
+            "id": plan.id,
+            "model": plan.model,
+            "judge": plan.judge,
+            "proposal": plan.sides.proposal or None,
+            "pairs": plan.pairs,
+            "left": expected.pairs,
+            "calls": expected.calls,
+            "tokens": expected.tokens,
+            "shows": {"from": GOOD, "to": seen_with(plan.pairs), "power": POWER},
+        }
+    }
+
+
+def _short(text: str) -> str:
+    return cut(fold(common.redactor()(text)), _SHOWN)

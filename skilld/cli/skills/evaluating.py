@@ -1,0 +1,320 @@
+"""`skilld skills eval NAME`: cases grown from what you corrected, and whether an edit made a skill better or worse."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from skilld import console
+from skilld.cli import common, inventory, terminal
+from skilld.cli.skills import evaluated
+from skilld.cli.skills.evaluated import Gathered
+from skilld.errors import Exit, RefusedError, SkilldError, UsageError
+
+if TYPE_CHECKING:
+    from skilld.classify.backends import Spec
+    from skilld.evals.plan import Estimate, Plan, Sides
+    from skilld.evals.results import Outcome
+    from skilld.evals.run import Ran
+    from skilld.evals.shelf import Kept
+    from skilld.library.rows import LibraryRow
+    from skilld.mining.questions import Terms
+    from skilld.store import Store
+    from skilld.types import Proposal
+
+_TITLE = "The skill was not evaluated"
+_MOST_RUNS = 200
+_NEEDED = "a model has to write the answers; to choose one: skilld setup"
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    text = "test a skill with and without an edit, on cases grown from your corrections"
+    parser = common.verb(verbs, "eval", run, text, listing=True)
+    parser.epilog = "exit 1: worse, or the run was not completed."
+    parser.add_argument("name", metavar="NAME", help="the skill's name, or its folder if two share the name")
+    edit = parser.add_mutually_exclusive_group()
+    edit.add_argument("--with", dest="put_in", metavar="ID", help="compare with and without this open proposal")
+    edit.add_argument(
+        "--without", dest="taken_out", metavar="ID", help="compare with and without this accepted proposal"
+    )
+    parser.add_argument("--case", dest="cases", metavar="ID", action="append", help="only this case; repeatable")
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=int,
+        help="runs per side (default: enough to detect a drop from 80%% to 50%%)",
+    )
+    parser.add_argument("--model", metavar="MODEL", help="the model or agent to test, if not the one that judges")
+    parser.add_argument(
+        "--into-repository", action="store_true", help="propose new cases even where the repository has a remote"
+    )
+    parser.add_argument("--dry-run", action="store_true", help="show the cases and the cost without writing or asking")
+    parser.add_argument("--yes", action="store_true", help="call the model without asking you first")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.git.environment import scrub_environment
+    from skilld.proposals.refresh import refresh
+
+    if arguments.runs is not None and not 1 <= arguments.runs <= _MOST_RUNS:
+        raise UsageError("Invalid number of runs", str(arguments.runs), f"Use 1 to {_MOST_RUNS}.")
+    scrub_environment()
+    store = common.store()
+    refresh(store)
+    verb = _Verb(arguments, store, inventory.the_skill(store, arguments.name))
+    try:
+        return verb.run()
+    except KeyboardInterrupt:
+        sys.stderr.write("Stopped. The answers so far are kept; to continue, run the same command again.\n")
+        raise
+
+
+class _Verb:
+    """One command: its skill, the cases, the plan, and what comes of it."""
+
+    def __init__(self, arguments: argparse.Namespace, store: Store, row: LibraryRow) -> None:
+        self._given, self._store, self._row = arguments, store, row
+        self._settings = common.settings()
+        self._planned: tuple[Plan, Estimate] | None = None
+
+    def run(self) -> int:
+        """Gather, say, ask, run, tell; returns the exit code."""
+        from skilld.classify.backends import OFFLINE
+        from skilld.evals.plan import estimate, left
+
+        self._refuse_unwanted()
+        edit = self._edit()
+        sides = self._sides(edit)
+        self._found = self._gather(edit)
+        self._cases = self._chosen()
+        if not self._given.json:
+            evaluated.cases(self._found, self._cases, dry=self._given.dry_run)
+        spec, judge = self._specs()
+        if not self._cases or OFFLINE in {spec.model, judge.model}:
+            return self._not_run(_NEEDED if self._cases else "none of the cases can be run")
+        plan = self._plan(sides, spec, judge)
+        expected = estimate(plan, left(plan, self._store.evals.runs(plan.id)))
+        self._planned = plan, expected
+        if not expected.pairs:
+            return self._tell(self._known(plan), "")
+        if self._given.dry_run:
+            if not self._given.json:
+                told = expected.told(console.plain(plan.model))
+                console.line(f"A run would take {told}. {evaluated.shows(plan.pairs)}")
+            return self._tell(self._known(plan), "")
+        if not self._agreed(plan, expected, spec):
+            return Exit.FAILURE
+        outcome, ran = self._run(plan, spec, judge)
+        return self._tell(outcome, ran.stopped)
+
+    def _refuse_unwanted(self) -> None:
+        from skilld.skills import opt_out
+
+        if why := opt_out(self._row.path, self._row.name):
+            raise RefusedError(_TITLE, why)
+
+    def _edit(self) -> Proposal | None:
+        """Return the proposal whose edit is tried, None where it is the whole skill."""
+        given = self._given.put_in or self._given.taken_out
+        if given is None:
+            return None
+        proposal = common.the_proposal(self._store, given)
+        if proposal.path != str(self._row.path):
+            raise UsageError(_TITLE, f"{proposal.id} is not for {self._row.name}")
+        return proposal
+
+    def _gather(self, edit: Proposal | None) -> Gathered:
+        """Grow cases, write new ones down, and return all that may be run, with those of the edit itself."""
+        from skilld.evals import shelf
+        from skilld.evals.grow import grow
+        from skilld.evals.sessions import Sessions
+        from skilld.ingest.discover import Host
+        from skilld.types import State
+
+        settings = self._settings
+        place = shelf.place_of(self._row.skill, settings.targets, into_repository=self._given.into_repository)
+        accepted = [one for one in self._store.proposals.in_states([State.ACCEPTED]) if one.path == str(self._row.path)]
+        sessions = Sessions(self._store, Host(common.home(), os.environ, roots=settings.roots), common.redactor())
+        grown = grow(accepted, sessions.words)
+        known = shelf.kept(self._store, place)
+        found = Gathered(place, known, shelf.fresh(self._store, place, grown, known), grown)
+        if found.new and not self._given.dry_run:
+            try:
+                found.proposal, found.offered = shelf.offer(self._store, place, found.new)
+            except SkilldError as error:
+                found.trouble = str(error)
+        if not found.trouble and not self._given.dry_run:
+            found.cases = shelf.kept(self._store, place)
+        else:
+            found.cases = [*known, *(shelf.Kept(replace(case, id=name), "") for name, case in found.new)]
+        if edit is not None and edit.state is not State.ACCEPTED:
+            of_edit = grow([edit], sessions.words)
+            contents = {one.case.content for one in found.cases}
+            fresh = [case for _, case in of_edit.cases if case.content not in contents]
+            found.cases += [shelf.Kept(replace(case, id=edit.id), "") for case in fresh]
+        return found
+
+    def _chosen(self) -> list[Kept]:
+        """Return the cases to run: those that can be, or of these the named ones."""
+        wanted = self._given.cases
+        cases = [one for one in self._found.cases if wanted is None or one.case.id in wanted]
+        missing = [name for name in wanted or () if all(one.case.id != name for one in cases)]
+        if missing:
+            raise UsageError("No such case", common.as_text(missing[0]), "List them: --dry-run")
+        return [one for one in cases if not one.case.why_not]
+
+    def _specs(self) -> tuple[Spec, Spec]:
+        """Return the back-end that is tried, and the one that judges."""
+        from skilld.classify.backends.choose import choose
+        from skilld.settings import choice_of
+
+        settings, agent = self._settings, self._agent()
+        judge = choice_of(settings, os.environ, agent).spec
+        if not self._given.model:
+            return judge, judge
+        seconds = max(1.0, settings.worker.seconds / 2)
+        key, url = settings.model_api_key, settings.model_base_url
+        spec = choose(common.as_text(self._given.model), url, key, seconds, os.environ, agent=agent).spec
+        return spec, judge
+
+    def _agent(self) -> str:
+        """Return the agent that the skill was corrected in last: with `model = "agent"` it is the one to ask."""
+        found = [
+            one
+            for one in self._store.proposals.in_states(_all_states())
+            if one.path == str(self._row.path) and one.agent
+        ]
+        return found[-1].agent if found else next(iter(self._row.skill.agents), "")
+
+    def _plan(self, sides: Sides, spec: Spec, judge: Spec) -> Plan:
+        from skilld.evals.plan import Plan
+        from skilld.evals.sureness import pairs_needed
+
+        cases = self._cases
+        pairs = self._given.runs or pairs_needed(len(cases))
+        pairs = -(-pairs // len(cases)) * len(cases)  # as many for each
+        return Plan(self._row.name, str(self._row.path), sides, tuple(cases), pairs, spec.model, judge.model)
+
+    def _sides(self, edit: Proposal | None) -> Sides:
+        """Return the two texts. Raises SkilldError where the edit cannot be put in or taken out of today's text."""
+        from skilld.evals.plan import Sides
+
+        current = inventory.skill_text(self._row.skill)
+        if edit is None:
+            return Sides(current, "")
+        return _edited(edit, current, without=bool(self._given.taken_out))
+
+    def _known(self, plan: Plan) -> Outcome | None:
+        from skilld.evals.results import outcome
+
+        stored = self._store.evals.get(plan.id)
+        return outcome(stored, self._store.evals.runs(plan.id)) if stored is not None else None
+
+    def _agreed(self, plan: Plan, expected: Estimate, spec: Spec) -> bool:
+        """Say what it will take, and whether the person wants it; the day's budget is looked at before."""
+        from skilld.clock import day
+        from skilld.store.budget import spent_limit
+
+        today = self._store.usage.on(day(time.time()))
+        if why := spent_limit(today, self._settings.budget):
+            raise SkilldError(_TITLE, f"today's budget is spent: {why}", "See: skilld cost")
+        # It takes seconds to look up: who said yes already need not wait for it, and the day's budget holds anyway.
+        usd = None if self._given.yes else evaluated.price(expected, plan, self._terms(spec))
+        money = ", price unknown" if usd is None else f", about ${usd:.2f}"
+        money = "" if self._given.yes else money
+        sys.stderr.write(f"Questions to ask: {expected.told(console.plain(plan.model))}{money}.\n")
+        sys.stderr.write(f"{evaluated.shows(plan.pairs)}\n")
+        if beyond := evaluated.beyond_today(expected, usd, today, self._settings):
+            sys.stderr.write(f"{beyond} To continue tomorrow, run the same command again.\n")
+        if self._given.yes:
+            return True
+        if not sys.stdin.isatty():
+            raise RefusedError(_TITLE, "there is no terminal to confirm in", "To go ahead: --yes")
+        return terminal.says_yes("Ask? [y/N] ", sys.stderr)
+
+    def _terms(self, spec: Spec) -> Terms:
+        from skilld.mining.questions import Terms
+
+        umask = os.umask(0o077)
+        os.umask(umask)
+        return Terms(spec, self._settings.budget, self._settings.worker.seconds, umask, dict(os.environ))
+
+    def _run(self, plan: Plan, spec: Spec, judge: Spec) -> tuple[Outcome, Ran]:
+        from skilld.evals.run import EvalRun
+
+        progress = common.Progress("pairs run")
+
+        def show(done: int) -> None:
+            if progress.due:
+                progress.show(done, plan.pairs)
+
+        going = EvalRun(self._store, plan, self._terms(spec), judge, show)
+        try:
+            return going.run(), going.ran
+        finally:
+            progress.clear()
+
+    def _not_run(self, why: str) -> int:
+        """Say what is needed where nothing can be run."""
+        if self._given.json:
+            self._write(None, why)
+        else:
+            console.line(console.paint(f"Not run: {why}.", "yellow"))
+        return Exit.OK if self._given.dry_run else Exit.FAILURE
+
+    def _tell(self, outcome: Outcome | None, stopped: str) -> int:
+        from skilld.evals.sureness import Word
+
+        if self._given.json:
+            self._write(outcome, stopped)
+        elif outcome is not None:
+            evaluated.outcome(outcome, stopped)
+        if self._given.dry_run:
+            return Exit.OK
+        done = outcome is not None and outcome.word not in {None, Word.WORSE}
+        return Exit.OK if done else Exit.FAILURE
+
+    def _write(self, outcome: Outcome | None, stopped: str) -> None:
+        more = evaluated.planned(*(self._planned or (None, None)))
+        more |= {"result": outcome.as_json() if outcome is not None else None, "stopped": stopped}
+        found, dry = self._found, self._given.dry_run
+        common.write_json(evaluated.as_json(self._row.name, self._row.path, found, self._cases, dry=dry, more=more))
+
+
+def _all_states() -> list[Any]:
+    from skilld.types import State
+
+    return list(State)
+
+
+def _edited(edit: Proposal, current: str, *, without: bool) -> Sides:
+    """Return today's text with and without the edit of a proposal."""
+    from skilld.evals.plan import Sides
+    from skilld.git.line_diff import undo
+    from skilld.proposals.explain import versions
+    from skilld.proposals.refit import Edit
+    from skilld.types import State
+
+    state = edit.state
+    if without is not (state is State.ACCEPTED):
+        why, how = ("is not accepted", "--with") if without else ("is accepted", "--without")
+        raise UsageError(_TITLE, f"{edit.id} {why}", f"Use {how} {edit.id}.")
+    found = versions(edit)
+    if found is None:
+        raise SkilldError(_TITLE, f"what {edit.id} changed can no longer be read")
+    data = current.encode("utf-8")
+    before, after = found
+    try:
+        changed = undo(before, after, data) if without else Edit(edit).anew(before, after, data)
+    except SkilldError as error:
+        raise SkilldError(_TITLE, f"{edit.id} does not apply to the skill as it is now: {error}") from error
+    text = changed.decode("utf-8", "replace")
+    if text == current:
+        raise SkilldError(_TITLE, f"{edit.id} makes no difference to the skill as it is now")
+    return Sides(current, text, edit.id, without=True) if without else Sides(text, current, edit.id)

@@ -1,0 +1,190 @@
+"""`evals/evals.json` of a skill, as Anthropic's skill-creator has it: read with what people wrote there, and added to.
+
+A case is a `prompt`, an `expected_output` in words, `files`, and `expectations`: statements that are true of a good
+answer. The guide of agentskills.io calls them `assertions`, and some write them as objects; both are read. Whatever
+else stands in the file stays as it is, letter by letter: cases are only ever put behind the last one. Pure.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from skilld.errors import SkilldError
+from skilld.text import cut, safe_text
+
+PLACE = "evals/evals.json"  # below the skill's folder
+MOST_BYTES = 1 << 20
+_MOST_CASES = 500
+_MOST_STATEMENTS = 30
+_MOST_TEXT = 20_000  # characters of a prompt or a statement
+_SHORT = 60
+_LISTS = ("expectations", "assertions")
+_TYPES = {"contains": 'The output contains "{}"', "not_contains": 'The output does not contain "{}"'}
+_TITLE = "The cases cannot be read"
+_OUTSIDE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One case: what is asked, what is true of a good answer, and `why_not` it can be run, if it cannot."""
+
+    id: str
+    prompt: str
+    expected: str
+    statements: tuple[str, ...]
+    files: tuple[str, ...] = ()
+
+    @property
+    def why_not(self) -> str:
+        """Return why it cannot be run; empty where it can."""
+        if self.files:
+            return "it needs files, which skilld does not provide"
+        return "" if self.statements else "it has no expectations"
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """What it asks and checks: the same of two that differ by name alone."""
+        return (self.prompt, *self.statements)
+
+
+def read(text: str) -> list[Case]:
+    """Return the cases of a file. Raises SkilldError that names the case where one is of another form."""
+    cases = [_case(item, number) for number, item in enumerate(_items(text), 1)]
+    seen: set[str] = set()
+    for one in cases:
+        if one.id in seen:
+            raise SkilldError(_TITLE, f"two cases have the ID {one.id}")
+        seen.add(one.id)
+    return cases
+
+
+def added(text: str, skill: str, new: Sequence[Case]) -> str:
+    """Return the file with new cases behind those it has; an empty text is a file that is not there.
+
+    Raises as `read`, and where the file has its cases in a way that code cannot add to.
+    """
+    if not text.strip():
+        return json.dumps({"skill_name": skill, "evals": _numbered(new, 1)}, indent=2, ensure_ascii=False) + "\n"
+    last = max((int(one.id) for one in read(text) if one.id.isdecimal()), default=0)
+    start, end = _array(text)
+    inside = text[start + 1 : end - 1]
+    margin = _margin(inside)
+    made = json.dumps(_numbered(new, last + 1), indent=2, ensure_ascii=False)
+    lines = [margin + line[2:] for line in made.split("\n")[1:-1]]
+    head = text[: start + 1] + inside.rstrip()
+    comma = "," if inside.strip() else ""
+    outer = margin[: len(margin) // 2]
+    return f"{head}{comma}\n" + "\n".join(lines) + f"\n{outer}]" + text[end:]
+
+
+def without_known(new: Iterable[Case], known: Iterable[Case]) -> list[Case]:
+    """Return the cases that none of the known ones is, each once."""
+    seen = {one.content for one in known}
+    kept = []
+    for one in new:
+        if one.content not in seen:
+            seen.add(one.content)
+            kept.append(one)
+    return kept
+
+
+def _items(text: str) -> list[Any]:
+    try:
+        data = json.loads(text.removeprefix("\ufeff"))
+    except (ValueError, RecursionError) as error:
+        where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "it"
+        raise SkilldError(_TITLE, f"{where} is not valid JSON") from None
+    found = data.get("evals") if isinstance(data, dict) else None
+    if not isinstance(found, list):
+        raise SkilldError(_TITLE, 'it has no "evals" list')
+    if len(found) > _MOST_CASES:
+        raise SkilldError(_TITLE, f"it has more than {_MOST_CASES} cases")
+    return found
+
+
+def _case(item: Any, number: int) -> Case:  # noqa: ANN401 - JSON is Any
+    where = f"case {number}"
+    if not isinstance(item, dict):
+        raise SkilldError(_TITLE, f"{where} is not an object")
+    given = item.get("id", number)
+    if isinstance(given, bool) or not isinstance(given, int | str):
+        raise SkilldError(_TITLE, f"{where} has an ID that is neither a number nor a string")
+    statements = [one for name in _LISTS for one in _list(item, name, where)]
+    if len(statements) > _MOST_STATEMENTS:
+        raise SkilldError(_TITLE, f"{where} has more than {_MOST_STATEMENTS} expectations")
+    prompt = _text(item.get("prompt"), f"{where}: its prompt")
+    if not prompt.strip():
+        raise SkilldError(_TITLE, f"{where} has no prompt")
+    return Case(
+        id=cut(safe_text(str(given)), _SHORT),
+        prompt=prompt,
+        expected=_text(item.get("expected_output", ""), f"{where}: its expected_output"),
+        statements=tuple(dict.fromkeys(_statement(one, where) for one in statements)),
+        files=tuple(_text(one, f"{where}: one of its files") for one in _list(item, "files", where)),
+    )
+
+
+def _list(item: Mapping[str, Any], name: str, where: str) -> list[Any]:
+    found = item.get(name)
+    if found is None:
+        return []
+    if not isinstance(found, list):
+        raise SkilldError(_TITLE, f"{where}: {name} is not a list")
+    return found
+
+
+def _statement(item: Any, where: str) -> str:  # noqa: ANN401 - JSON is Any
+    """Return an expectation as a statement: a text, or an object with one, or a check that some tools know."""
+    what = f"{where}: an expectation"
+    if isinstance(item, dict) and item.get("type") in _TYPES and isinstance(item.get("value"), str):
+        return _text(_TYPES[item["type"]].format(item["value"]), what)
+    if isinstance(item, dict):
+        item = next((item[name] for name in ("text", "description", "assertion") if name in item), None)
+    text = _text(item, what).strip()
+    if not text:
+        raise SkilldError(_TITLE, f"{what} is empty")
+    return text
+
+
+def _text(value: Any, what: str) -> str:  # noqa: ANN401 - JSON is Any
+    if not isinstance(value, str):
+        raise SkilldError(_TITLE, f"{what} is not a string")
+    if len(value) > _MOST_TEXT:
+        raise SkilldError(_TITLE, f"{what} has more than {_MOST_TEXT} characters")
+    return _OUTSIDE.sub("\ufffd", value)
+
+
+def _numbered(cases: Sequence[Case], first: int) -> list[dict[str, Any]]:
+    return [
+        {
+            "id": number,
+            "prompt": one.prompt,
+            "expected_output": one.expected,
+            "files": list(one.files),
+            "expectations": list(one.statements),
+        }
+        for number, one in enumerate(cases, first)
+    ]
+
+
+def _array(text: str) -> tuple[int, int]:
+    """Return where the list of cases begins and ends in the text."""
+    wanted, decoder = _items(text), json.JSONDecoder()
+    for found in re.finditer(r'"evals"[ \t\r\n]{0,99}:[ \t\r\n]{0,99}(?=\[)', text):
+        try:
+            value, end = decoder.raw_decode(text, found.end())
+        except (ValueError, RecursionError):
+            continue  # it stands in a text
+        if value == wanted:
+            return found.end(), end
+    raise SkilldError("The cases were not added", 'its "evals" list is written in a way that skilld cannot extend')
+
+
+def _margin(inside: str) -> str:
+    """Return the blanks in front of the cases that are there, four where none is on a line of its own."""
+    found = re.search(r"\n([ \t]{1,40})\{", inside)
+    return found[1] if found else "    "

@@ -1,0 +1,110 @@
+"""Accepted corrections to cases: what was asked before the person corrected it, and what is true of a good answer.
+
+Proposals and the sessions that they quote go in, redacted; cases come out, and why a correction makes none.
+Nothing is made up: a case asks what the person asked, in their words, and checks what they accepted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from skilld.batching.gate import ASSENTS, OPENERS
+from skilld.evals.book import Case, without_known
+from skilld.evals.checks import statements_for
+from skilld.mining.session_summary import typed
+from skilld.text import cut, fold, safe_text
+from skilld.types import Kind, Message, Proposal
+from skilld.words import stems
+
+_MIN_STEMS = 2  # of a request: with fewer it is "go on", which asks for nothing by itself
+_MOST_REQUEST = 4000  # characters
+_MOST_CHANGE = 600
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
+Words = Callable[[Proposal, str], Sequence[Message]]
+"""A proposal and the key of one of its turns to the session's messages; raises LookupError where they are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grown:
+    """The cases of corrections, each with the proposal that it comes from; and by proposal why there is none."""
+
+    cases: tuple[tuple[str, Case], ...] = ()
+    left_out: tuple[tuple[str, str], ...] = ()
+
+    def of(self, proposal: str) -> list[Case]:
+        """Return those of one proposal."""
+        return [case for name, case in self.cases if name == proposal]
+
+
+def grow(proposals: Iterable[Proposal], words: Words) -> Grown:
+    """Return the cases of proposals that rest on the person's words; others are none's correction."""
+    cases: list[tuple[str, Case]] = []
+    left_out: list[tuple[str, str]] = []
+    for proposal in proposals:
+        if not proposal.evidence:
+            continue
+        made, why = _cases(proposal, words)
+        known = [case for _, case in cases]
+        cases += [(proposal.id, case) for case in without_known(made, known)]
+        if why and not made:
+            left_out.append((proposal.id, why))
+    return Grown(tuple(cases), tuple(left_out))
+
+
+def _cases(proposal: Proposal, words: Words) -> tuple[list[Case], str]:
+    cases, why = [], ""
+    keys = {one.turn for one in proposal.evidence}
+    for change, kind, quote, turn in _corrections(proposal):
+        if kind is Kind.REMOVE_STEP:
+            why = "it removes something from the skill, which no answer can show"
+            continue
+        try:
+            messages = words(proposal, turn)
+        except LookupError as error:
+            why = str(error.args[0])
+            continue
+        asked = request_before(messages, turn, quote, keys)
+        if asked:
+            expected = f"{change} You said: \u201c{quote}\u201d"
+            cases.append(Case("", asked, safe_text(expected), tuple(map(safe_text, statements_for(change)))))
+        else:
+            why = "you had not asked for anything before it in that session"
+    return cases, why
+
+
+def _corrections(proposal: Proposal) -> Iterator[tuple[str, Kind, str, str]]:
+    """Yield what was corrected: the change, its kind, the quote and the turn that it rests on."""
+    by_quote = {fold(one.quote): one for one in proposal.evidence}
+    told = [(update, by_quote[fold(update.quote)]) for update in proposal.updates if fold(update.quote) in by_quote]
+    for update, said in told:
+        yield cut(fold(update.change), _MOST_CHANGE), update.kind, fold(said.quote), said.turn
+    if not told:
+        said = proposal.evidence[0]
+        yield cut(fold(proposal.summary), _MOST_CHANGE), proposal.kind, fold(said.quote), said.turn
+
+
+def request_before(messages: Sequence[Message], turn: str, quote: str, corrections: set[str]) -> str:
+    """Return what the person had asked for when they corrected it: the last request before, else what else they said.
+
+    A turn that is itself a correction (`corrections` are their keys), and one that says next to nothing, is none.
+    """
+    at = next((place for place, one in enumerate(messages) if one.turn_key == turn), None)
+    if at is None:
+        return ""
+    for place in range(at - 1, -1, -1):
+        message = messages[place]
+        if message.by_person and message.turn_key not in corrections:
+            asked = _request(typed(messages, place))
+            if asked:
+                return asked
+    rest = fold(typed(messages, at))
+    return _request(rest.replace(quote, " ", 1)) if quote in rest else ""
+
+
+def _request(text: str) -> str:
+    asked = safe_text(text, newlines=True).strip()
+    words = [word.lower() for word in _WORD.findall(asked)]
+    says_more = any(word not in ASSENTS and word not in OPENERS for word in words)
+    return cut(asked, _MOST_REQUEST) if says_more and len(stems(asked)) >= _MIN_STEMS else ""

@@ -1,0 +1,134 @@
+"""`evals/evals.json`: what skill-creator and people write is read, what is added keeps every letter of the rest."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skilld.errors import SkilldError
+from skilld.evals.book import Case, added, read, without_known
+
+NEW = Case("", "Write the notes of 2.4", "Tickets first.", ('The output contains "pnpm"', "It is short"))
+# As the schema of skill-creator has it, letter for letter.
+THEIRS = """{
+  "skill_name": "example-skill",
+  "evals": [
+    {
+      "id": 1,
+      "prompt": "User's example prompt",
+      "expected_output": "Description of expected result",
+      "files": ["evals/files/sample1.pdf"],
+      "expectations": [
+        "The output includes X",
+        "The skill used script Y"
+      ]
+    }
+  ]
+}
+"""
+
+
+def test_a_new_file_has_the_shape_of_skill_creator() -> None:
+    made = json.loads(added("", "notes", [NEW]))
+    assert list(made) == ["skill_name", "evals"]
+    (case,) = made["evals"]
+    assert list(case) == list(json.loads(THEIRS)["evals"][0])
+    assert (made["skill_name"], case["id"], case["files"]) == ("notes", 1, [])
+
+
+def test_a_file_of_skill_creator_is_read_and_added_to() -> None:
+    (case,) = read(THEIRS)
+    assert (case.id, case.statements[0], case.why_not) == (
+        "1",
+        "The output includes X",
+        "it needs files, which skilld does not provide",
+    )
+    text = added(THEIRS, "other", [NEW, NEW])
+    assert text.startswith(THEIRS[: THEIRS.rindex("}\n  ]")])
+    assert [one.id for one in read(text)] == ["1", "2", "3"]
+    assert json.loads(text)["skill_name"] == "example-skill"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"evals":[]}',
+        '{"evals": [ ] , "more": 1}\n',
+        '{"a": "\\"evals\\": [1]", "evals":\n\t[{"id":"x","prompt":"p","assertions":["a"],"mine":{"k":[1,2]}}]}',
+        '\ufeff{"evals": [{"id": 7, "prompt": "p", "expectations": [{"text": "t"}]}], "note": "\u00fc \\u00fc"}',
+        '{\n\t"evals": [\n\t\t{\n\t\t\t"prompt": "p"\n\t\t}\n\t]\n}',
+    ],
+    ids=["empty", "blank", "tight", "mark", "tabs"],
+)
+def test_whatever_a_person_wrote_stays_letter_by_letter(text: str) -> None:
+    changed = added(text, "notes", [NEW])
+    before, after = (json.loads(one.removeprefix("\ufeff")) for one in (text, changed))
+    new = after["evals"].pop()
+    assert after == before
+    assert new["prompt"] == NEW.prompt
+    end = text.rindex("]") if "more" not in text else text.index("]")
+    assert changed.startswith(text[:end].rstrip())
+    assert changed.endswith(text[end:])
+    assert len({one.id for one in read(changed)}) == len(after["evals"]) + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "it is not valid JSON"),
+        ("{", "line 1 is not valid JSON"),
+        ('{"evals": [}', "line 1 is not valid JSON"),
+        ("[]", 'it has no "evals" list'),
+        ('{"evals": {}}', 'it has no "evals" list'),
+        ('{"evals": [1]}', "case 1 is not an object"),
+        ('{"evals": [{"id": 1}]}', "case 1: its prompt is not a string"),
+        ('{"evals": [{"prompt": " "}]}', "case 1 has no prompt"),
+        ('{"evals": [{"prompt": "p", "id": true}]}', "case 1 has an ID that is neither a number nor a string"),
+        ('{"evals": [{"prompt": "p", "id": 1}, {"prompt": "q", "id": 1}]}', "two cases have the ID 1"),
+        ('{"evals": [{"prompt": "p", "files": "x"}]}', "case 1: files is not a list"),
+        ('{"evals": [{"prompt": "p", "expectations": [3]}]}', "case 1: an expectation is not a string"),
+        ('{"evals": [{"prompt": "p", "expectations": [""]}]}', "case 1: an expectation is empty"),
+        ('{"evals": [{"prompt": "p", "expectations": [{"script": "rm"}]}]}', "case 1: an expectation is not a string"),
+        (json.dumps({"evals": [{"prompt": "p" * 20_001}]}), "case 1: its prompt has more than 20000 characters"),
+        (json.dumps({"evals": [{"prompt": "p", "id": n} for n in range(501)]}), "it has more than 500 cases"),
+        ("[" * 100_000, "it is not valid JSON"),
+    ],
+)  # fmt: skip
+def test_what_is_no_file_of_cases_is_told(text: str, why: str) -> None:
+    with pytest.raises(SkilldError) as told:
+        read(text)
+    assert why in str(told.value) or (text == "" and "not valid JSON" in str(told.value))
+
+
+def test_checks_that_other_tools_write_as_objects_are_read() -> None:
+    checks: list[Any] = [
+        {"type": "contains", "value": "pnpm"},
+        {"type": "not_contains", "value": "npm"},
+        {"description": "It is short"},
+    ]
+    (case,) = read(json.dumps({"evals": [{"prompt": "p", "assertions": checks}]}))
+    assert case.statements == ('The output contains "pnpm"', 'The output does not contain "npm"', "It is short")
+
+
+def test_the_same_case_is_known_by_what_it_asks_and_checks() -> None:
+    other = Case("9", NEW.prompt, "another word for it", NEW.statements)
+    assert without_known([NEW, other, NEW], []) == [NEW]
+    assert without_known([other], [NEW]) == []
+
+
+texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=40).filter(str.strip)
+cases = st.builds(
+    Case, st.just(""), texts, st.text(max_size=20), st.lists(texts.map(str.strip), min_size=1, max_size=3).map(tuple)
+)
+
+
+@given(first=st.lists(cases, min_size=1, max_size=3), then=st.lists(cases, min_size=1, max_size=3))
+def test_what_is_written_is_read_again(first: list[Case], then: list[Case]) -> None:
+    text = added(added("", "notes", first), "notes", then)
+    found = [(one.prompt, one.expected, one.statements) for one in read(text)]
+    assert found == [(one.prompt, one.expected, tuple(dict.fromkeys(one.statements))) for one in (*first, *then)]
+    assert text == json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"

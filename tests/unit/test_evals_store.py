@@ -1,0 +1,70 @@
+"""Evaluations and their runs in the store: what was paid for survives a lost database, and no answer stays for long."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from skilld.daemon.recovery import open_store
+from skilld.evals.results import FLAG, flagged, of_proposal, told
+from skilld.store import Store
+from skilld.store.evals import StoredCase, StoredEval, StoredRun
+from support.proposals import a_proposal
+
+EVAL = StoredEval("e1", "notes", "/p", "p1", False, "m", "j", 6, (StoredCase("/f", "1"),), "2026-03-02T09:00:00Z")  # noqa: FBT003 - a field
+NOW = 1_772_500_000.0
+
+
+def filled(path: Path, *, ours: bool) -> Store:
+    """Return a store with an evaluation whose runs passed only on one side."""
+    store = open_store(path, NOW)
+    store.proposals.add(a_proposal(id="p1"))
+    with store.transaction():
+        store.evals.begin(EVAL)
+        for number in range(EVAL.pairs):
+            for side in (True, False):
+                store.evals.keep("e1", number, StoredRun("an answer " * 100, None), ours=side)
+                store.evals.keep("e1", number, StoredRun("an answer " * 100, side is ours), ours=side)
+    return store
+
+
+def test_runs_survive_a_lost_database(tmp_path: Path) -> None:
+    store = filled(tmp_path / "skilld.db", ours=True)
+    runs = store.evals.runs("e1")
+    store.close()
+    for file in tmp_path.glob("skilld.db*"):
+        file.unlink()
+    again = open_store(tmp_path / "skilld.db", NOW)
+    assert again.evals.get("e1") == EVAL
+    assert again.evals.runs("e1") == runs
+    again.close()
+
+
+def test_of_an_answer_only_the_beginning_of_a_failed_one_stays(tmp_path: Path) -> None:
+    store = filled(tmp_path / "skilld.db", ours=True)
+    runs = store.evals.runs("e1")
+    assert {len(run.answer) for (_, side), run in runs.items() if side} == {0}
+    assert {len(run.answer) for (_, side), run in runs.items() if not side} == {400}
+    store.close()
+
+
+def test_begun_again_it_stays_as_it_is(tmp_path: Path) -> None:
+    store = filled(tmp_path / "skilld.db", ours=True)
+    store.evals.begin(EVAL)
+    assert len(store.evals.runs("e1")) == 12
+    assert [one.id for one in store.evals.of_proposal("p1")] == ["e1"]
+    assert store.evals.of_proposal("p2") == []
+    store.close()
+
+
+def test_a_proposal_carries_its_newest_evaluation_and_says_each_thing_once(tmp_path: Path) -> None:
+    store = filled(tmp_path / "skilld.db", ours=False)
+    proposal = store.proposals.get("p1")
+    assert proposal
+    line = "0 of 6 with, 6 of 6 without; worse, p = 0.031"
+    assert told(store, proposal) == [f"evals: {line}"]
+    (found,) = of_proposal(store, proposal)
+    worse = flagged(proposal, found)
+    assert worse.flags == (FLAG + line,)
+    assert told(store, worse) == []
+    assert flagged(worse, found).flags == worse.flags, "and not twice"
+    store.close()
