@@ -1,0 +1,59 @@
+"""`skilld report`: what was taught, where it went and what came of it, in thirty lines or as a page."""
+
+from __future__ import annotations
+
+import argparse
+import time
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING
+
+from skilld import console
+from skilld.cli import common
+from skilld.errors import SkilldError
+
+if TYPE_CHECKING:
+    from skilld.report.values import Report
+
+_NARROWEST, _WIDEST = 40, 98  # columns
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    parser = common.verb(
+        verbs, "report", run, "show what you taught in the last year, and whether it helped", listing=True
+    )
+    parser.add_argument("--html", metavar="FILE", type=Path, help="write it to FILE as one page to open in a browser")
+    parser.add_argument("--words", action="store_true", help="include your words and the rules (default: numbers only)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.report.gather import gather
+    from skilld.report.lines import lines
+
+    with closing(common.store()) as store:
+        report = gather(store, time.time(), words=arguments.words)
+    if arguments.html is not None:
+        _write(arguments.html, report)
+    if arguments.json:
+        return common.write_json(asdict(report))
+    if arguments.html is not None:
+        console.line(f"Wrote {console.plain(common.as_text(str(arguments.html)))}")
+        return 0
+    width = min(get_terminal_size().columns - 2, _WIDEST)
+    for line in lines(report, str(common.home()), max(width, _NARROWEST)):
+        console.line(console.plain(line))
+    return 0
+
+
+def _write(path: Path, report: Report) -> None:
+    from skilld.files import write_whole
+    from skilld.report.page import page
+
+    try:
+        write_whole(path.expanduser().absolute(), page(report, str(common.home())).encode(), 0o600)
+    except OSError as error:
+        raise SkilldError("Cannot write the page", f"{path}: {error.strerror}") from error

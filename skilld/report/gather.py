@@ -1,0 +1,280 @@
+"""From the store, the files and git to the values of a report. Writes nothing, and reads no transcript."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from skilld.clock import rfc3339, seconds
+from skilld.effect.figures import RuleState
+from skilld.effect.gather import collect, with_what_was_said
+from skilld.effect.rules import Effect
+from skilld.jobs.waiting import grouped
+from skilld.past import PastSession
+from skilld.report.values import (
+    Again,
+    Around,
+    Cost,
+    Decided,
+    Group,
+    Lesson,
+    ModelCost,
+    Place,
+    Report,
+    RuleRow,
+    Share,
+    Taught,
+    Week,
+)
+from skilld.report.weeks import Weeks
+from skilld.report.weight import weigh
+from skilld.store import Store
+from skilld.store.learnings import Learning
+from skilld.types import Proposal, State, TargetKind
+
+WAITING = "waiting"
+WHERE = (*(kind.value for kind in TargetKind if kind is not TargetKind.EVALS), WAITING, State.SAID.value)
+_DECIDED = (State.ACCEPTED, State.REJECTED, State.REVERTED)
+_AROUND = 8  # weeks before and after the one in which a rule came in
+_WEEK, _DAY = 7 * 86400.0, 86400.0
+_MOST_LESSONS = 30
+_MAX_PATH = 4096  # characters; no system has a longer one
+_SMALL = 0.1  # dollars
+# What to look at first: repeated rules, and of the others those that most is known of.
+_ORDER = (RuleState.REPEATED, RuleState.HOLDS, RuleState.UNKNOWN, RuleState.UNUSED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """A lasting thing that was said, whether it became a proposal or waits; `at` is a Unix time."""
+
+    at: float
+    where: str
+    path: str
+    state: str
+    agent: str
+    session: str
+    what: str
+    quotes: tuple[str, ...]
+    decided_at: float = 0.0
+
+
+def gather(store: Store, now: float, *, words: bool = False) -> Report:
+    """Return the report at a Unix time; only with `words` what was said, redacted."""
+    past = store.past.sessions()
+    effects = collect(store, with_what_was_said(store, past))
+    asks = grouped(store.learnings.all())
+    # Cases to test a skill with teach nobody anything.
+    proposed = [one for one in store.proposals.in_states([*State]) if one.target is not TargetKind.EVALS]
+    heard = [*map(_proposed, proposed), *map(_waiting, asks)]
+    spent = [{**row, "at": (seconds(row["day"]) or 0.0) + _DAY / 2} for row in store.usage.rows()]
+    places = {(agent, name): (cwd or "", at) for agent, name, cwd, at in store.overview.all_sessions()}
+    places |= {(one.agent, one.session_id): (one.cwd, one.at) for one in past}
+    times = (*(one.at for one in heard), *(row["at"] for row in spent), *(at for _, at in places.values()))
+    weeks = Weeks.over(times, now)
+    recent = sorted((one for one in heard if weeks.place(one.at) is not None), key=lambda one: -one.at)
+    held = {key: cwd for key, (cwd, at) in places.items() if weeks.place(at) is not None}
+    groups = _Groups(held, recent, effects, {key: cwd for key, (cwd, _) in places.items()}, weeks)
+    accepted, project = sum(one.state == State.ACCEPTED for one in recent), cache(project_of)
+    return Report(
+        made_at=rfc3339(now),
+        weeks=weeks.mondays,
+        words=words,
+        sessions=len(held),
+        taught=_taught(recent, weeks),
+        decided=_decided([one for one in recent if one.where not in {WAITING, State.SAID}]),
+        again=_again(effects, weeks, words=words, unread=store.past.next(now) is not None),
+        weight=weigh(_loaded(past, weeks), weeks),
+        cost=_cost(spent, weeks, accepted),
+        agents=groups.by(lambda agent, _: agent),
+        projects=groups.by(lambda _, cwd: project(cwd) if cwd else ""),
+        lessons=tuple(_lesson(one) for one in recent[:_MOST_LESSONS]) if words else (),
+    )
+
+
+def _proposed(one: Proposal) -> _Heard:
+    return _Heard(
+        at=seconds(one.created_at) or 0.0,
+        where=one.state.value if one.state is State.SAID else one.target.value,
+        path=one.path,
+        state=one.state.value,
+        agent=one.agent,
+        session=one.session_id,
+        what=one.summary,
+        quotes=tuple(said.quote for said in one.evidence),
+        decided_at=seconds(one.decided_at) or 0.0,
+    )
+
+
+def _waiting(ask: Sequence[Learning]) -> _Heard:
+    newest, oldest = ask[0], ask[-1]
+    at, quotes = seconds(oldest.created_at) or 0.0, tuple(one.quote for one in ask)
+    return _Heard(at, WAITING, newest.place, WAITING, oldest.agent, oldest.session_id, newest.change, quotes)
+
+
+def _taught(heard: Sequence[_Heard], weeks: Weeks) -> Taught:
+    per_week = {where: weeks.count(one.at for one in heard if one.where == where) for where in WHERE}
+    paths: dict[tuple[str, str], Counter[str]] = {}
+    for one in heard:
+        if one.where not in {WAITING, State.SAID}:
+            paths.setdefault((one.path, one.where), Counter())[one.state] += 1
+    files = [
+        Place(path, kind, states.total(), states[State.ACCEPTED], states[State.OPEN])
+        for (path, kind), states in paths.items()
+    ]
+    return Taught(
+        total=len(heard),
+        where={where: sum(counts) for where, counts in per_week.items()},
+        per_week=per_week,
+        most_in_a_week=_most(per_week),
+        files=tuple(sorted(files, key=lambda one: (-one.taught, one.path))),
+    )
+
+
+def _decided(heard: Sequence[_Heard]) -> Decided:
+    states = Counter(one.state for one in heard)
+    final = sum(states[state] for state in _DECIDED)
+    took = [one.decided_at - one.at for one in heard if one.state in _DECIDED and one.decided_at >= one.at]
+    return Decided(
+        states={state.value: states[state] for state in State if state is not State.SAID},
+        percent=_percent(states[State.ACCEPTED], final),
+        days=round(median(took) / _DAY, 1) if took else None,
+    )
+
+
+def _again(effects: Sequence[Effect], weeks: Weeks, *, words: bool, unread: bool) -> Again:
+    said = [(one, rule) for rule in effects for one in rule.occasions if one.was_said]
+    per_week = {
+        "before": weeks.count(one.session.at for one, of in said if one.session.at < of.rule.since),
+        "after": weeks.count(one.session.at for one, of in said if one.session.at >= of.rule.since),
+    }
+    states = Counter(one.state for one in effects)
+    ordered = sorted(effects, key=lambda one: (_ORDER.index(one.state), -one.after.repeats, -one.after.sessions))
+    return Again(
+        states={state.value: states[state] for state in _ORDER},
+        before=_share((one.before.sessions, one.before.repeats) for one in effects),
+        after=_share((one.after.sessions, one.after.repeats) for one in effects),
+        per_week=per_week,
+        most_in_a_week=_most(per_week),
+        around=_around(effects),
+        rules=tuple(_row(one, words=words) for one in ordered),
+        unread=unread,
+    )
+
+
+def _row(effect: Effect, *, words: bool) -> RuleRow:
+    rule, (low, high) = effect.rule, effect.after.interval
+    before, after = (_share([(count.sessions, count.repeats)]) for count in (effect.before, effect.after))
+    between = round(low * 100), round(high * 100)
+    return RuleRow(rule.path, rule.line, effect.state.value, before, after, between, rule.text if words else "")
+
+
+def _around(effects: Iterable[Effect]) -> Around:
+    found: dict[int, list[tuple[int, int]]] = {week: [] for week in range(-_AROUND, _AROUND)}
+    for effect in effects:
+        for one in effect.occasions:
+            week = int((one.session.at - effect.rule.since) // _WEEK)
+            if effect.rule.since and week in found:
+                found[week].append((1, int(one.was_said)))
+    shares = tuple(map(_share, found.values()))
+    return Around(tuple(found), shares, max(one.percent or 0 for one in shares))
+
+
+def _cost(rows: Sequence[Mapping[str, Any]], weeks: Weeks, accepted: int) -> Cost:
+    recent = [(row, place) for row in rows if (place := weeks.place(row["at"])) is not None]
+    models: dict[str, list[float]] = {}
+    weekly = {"usd": [0.0] * weeks.number, "tokens": [0.0] * weeks.number}
+    for row, place in recent:
+        tokens = row["tokens_in"] + row["tokens_out"]
+        weekly["usd"][place] += row["usd"]
+        weekly["tokens"][place] += tokens
+        sums = models.setdefault(row["model"], [0, 0, 0.0])
+        for at, more in enumerate((row["calls"], tokens, row["usd"])):
+            sums[at] += more
+    listed = [ModelCost(name, int(calls), int(tokens), money(usd)) for name, (calls, tokens, usd) in models.items()]
+    tokens, usd = sum(weekly["tokens"]), sum(weekly["usd"])
+    unit = "usd" if usd else "tokens"
+    per_week = tuple(money(one) if usd else int(one) for one in weekly[unit])
+    each = (money(usd / accepted) if usd else round(tokens / accepted)) if accepted and tokens else None
+    return Cost(
+        calls=sum(one.calls for one in listed),
+        tokens=int(tokens),
+        usd=money(usd),
+        unit=unit,
+        per_week=per_week,
+        most_in_a_week=max(per_week),
+        models=tuple(sorted(listed, key=lambda one: (-one.usd, -one.tokens, one.model))),
+        accepted=accepted,
+        per_accepted=each,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """What is counted for each agent and each project; `places` has the folder of every session there ever was."""
+
+    held: Mapping[tuple[str, str], str]
+    heard: Sequence[_Heard]
+    effects: Sequence[Effect]
+    places: Mapping[tuple[str, str], str]
+    weeks: Weeks
+
+    def by(self, name: Callable[[str, str], str]) -> tuple[Group, ...]:
+        """Return the groups of a name, made of agent and folder, those with most sessions first."""
+        sessions = Counter(name(agent, cwd) for (agent, _), cwd in self.held.items())
+        taught, accepted, repeats = Counter[str](), Counter[str](), Counter[str]()
+        for one in self.heard:
+            group = name(one.agent, self.places.get((one.agent, one.session), ""))
+            taught[group] += 1
+            accepted[group] += one.state == State.ACCEPTED
+        for effect in self.effects:
+            for of in effect.occasions:
+                again = of.was_said and of.session.at >= effect.rule.since
+                if again and self.weeks.place(of.session.at) is not None:
+                    repeats[name(of.session.agent, of.session.cwd)] += 1
+        groups = [
+            Group(one, sessions[one], taught[one], accepted[one], repeats[one])
+            for one in {*sessions, *taught, *repeats}
+        ]
+        return tuple(sorted(groups, key=lambda one: (not one.name, -one.sessions, -one.taught, one.name)))
+
+
+def project_of(cwd: str) -> str:
+    """Return the project that a folder belongs to: the nearest one above with a `.git`, else the folder."""
+    path = Path(cwd)
+    if len(cwd) > _MAX_PATH:
+        return cwd
+    return next((str(folder) for folder in (path, *path.parents) if os.path.lexists(folder / ".git")), cwd)
+
+
+def _loaded(past: Iterable[PastSession], weeks: Weeks) -> Counter[str]:
+    return Counter(path for one in past if weeks.place(one.at) is not None for path in one.loaded)
+
+
+def _lesson(one: _Heard) -> Lesson:
+    return Lesson(rfc3339(one.at), one.what, one.quotes, one.path, one.state)
+
+
+def _share(counts: Iterable[tuple[int, int]]) -> Share:
+    sessions, repeats = (sum(numbers) for numbers in zip((0, 0), *counts, strict=True))
+    return Share(sessions, repeats, _percent(repeats, sessions))
+
+
+def _percent(part: int, of: int) -> int | None:
+    return round(100 * part / of) if of else None
+
+
+def _most(per_week: Mapping[str, Week]) -> int:
+    weeks: Iterable[Week] = zip(*per_week.values(), strict=True)
+    return max(map(sum, weeks))
+
+
+def money(usd: float) -> float:
+    """Return dollars as they are shown: to the cent, a few cents to a hundredth of one."""
+    return round(usd, 2 if usd >= _SMALL else 4)

@@ -1,0 +1,85 @@
+"""The report as lines for a terminal: thirty at most where there are 80 columns. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+
+from skilld.report import say
+from skilld.report.values import Group, Report, Share
+from skilld.text import counted
+
+WIDTH = 78  # where nobody says how wide it may be
+_BLOCKS = "▁▂▃▄▅▆▇█"
+_ROWS = 2  # of a list
+_INDENT = " " * 10
+
+
+def lines(report: Report, home: str, width: int = WIDTH) -> list[str]:
+    """Return the report; paths below `home` begin with a tilde. Text from outside is as it is."""
+    return list(_lines(report, home, width))
+
+
+def _lines(report: Report, home: str, width: int) -> Iterator[str]:
+    yield f"{say.period(report)}, {counted(report.sessions, 'session')}"
+    if not report.has_news:
+        yield from wrap(say.nothing(report, ""), width)
+        return
+    yield from _named(width, "taught", say.taught(report), *_taught(report, home))
+    states = [f"{say.number(count)} {state}" for state in say.STATES if (count := report.decided.states[state])]
+    yield from _named(width, "decided", say.decided(report), ", ".join(states))
+    yield from _named(width, "said", say.again(report), *_again(report, home))
+    files = (
+        f"{say.short(one.path, home)}: {say.number(one.now)} ({say.change(one.change)})"
+        for one in report.weight[:_ROWS]
+    )
+    yield from _named(width, "weight", say.weight(report), *files)
+    yield from _named(width, "cost", say.cost(report), _blocks(report.cost.per_week))
+    for name, groups in (("agents", report.agents), ("projects", report.projects)):
+        yield from _named(width, name, *(_group(group, home) for group in groups[:_ROWS]))
+
+
+def _named(width: int, name: str, *said: str) -> Iterator[str]:
+    """Yield what is said below a name, each in lines of its own."""
+    first = f"{name:{len(_INDENT)}}"
+    for one in filter(None, said):
+        if not one.strip(f" {_BLOCKS}"):
+            yield (first + one[-(width - len(_INDENT)) :]).rstrip()
+        else:
+            yield from wrap(one, width, initial_indent=first, subsequent_indent=_INDENT, break_on_hyphens=False)
+        first = _INDENT
+
+
+def _taught(report: Report, home: str) -> Iterator[str]:
+    taught = report.taught
+    yield _blocks([sum(week) for week in zip(*taught.per_week.values(), strict=True)])
+    yield ", ".join(f"{say.number(count)} {say.WHERE[name]}" for name, count in taught.where.items() if count)
+    for one in taught.files[:_ROWS]:
+        yield f"{say.short(one.path, home)}: {one.taught} taught, {one.accepted} accepted"
+
+
+def _again(report: Report, home: str) -> Iterator[str]:
+    again = report.again
+    if not again.rules:
+        return
+    yield f"before {_share(again.before)}; since {_share(again.after)}"
+    yield _blocks(again.per_week["after"])
+    yield "rules: " + ", ".join(f"{count} {say.RULES[state]}" for state, count in again.states.items() if count)
+    for rule in [one for one in again.rules if one.state == "repeated"][:_ROWS]:
+        yield f"{say.short(rule.path, home)}:{rule.line}: {_share(rule.after)}"
+
+
+def _share(share: Share) -> str:
+    return f"in {say.number(share.repeats)} of {say.number(share.sessions)}"
+
+
+def _group(group: Group, home: str) -> str:
+    name = say.short(group.name, home) or "unknown"
+    return f"{name}: {counted(group.sessions, 'session')}, {group.taught} taught, {group.repeats} said again"
+
+
+def _blocks(values: Sequence[float]) -> str:
+    """Return a bar a week; nothing where all are 0."""
+    most = max(values, default=0)
+    bars = (_BLOCKS[round((len(_BLOCKS) - 1) * one / most)] if one else " " for one in values)
+    return "".join(bars) if most else ""

@@ -1,0 +1,97 @@
+"""Plots as inline SVG: bars by week, lines by week, one bar in parts. Pure.
+
+Shapes alone are SVG, and stretch to the width there is; every label is HTML beside them, so that it keeps its size.
+What a week's bar stands for is its title.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from skilld.report.markup import Markup, join, tag
+from skilld.report.say import MONTHS
+
+_STEP, _BAR, _HEIGHT = 10, 8, 100  # of a week, its bar, the plot
+_LAST_NAME = 0.96  # of the width: the name of a month must not stand out on the right
+_GAP = 0.8  # between the parts of one bar
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Values of one colour, which is a class of the style sheet; None is no bar."""
+
+    colour: str
+    values: Sequence[float | None]
+
+
+def bars(series: Sequence[Series], titles: Sequence[str], *, most: float, peak: str, about: str) -> Markup:
+    """Return stacked bars; `most` is as high as the plot, `peak` what that is called, `titles` what each bar is."""
+    bottoms = [0.0] * len(titles)
+    scale = _HEIGHT / most if most else 0.0
+    drawn = []
+    for one in series:
+        path = []
+        for place, value in enumerate(one.values):
+            if value:
+                height, left = value * scale, place * _STEP + (_STEP - _BAR) / 2
+                top = _HEIGHT - bottoms[place] - height
+                gap = min(_GAP, height / 2) if bottoms[place] else 0.0
+                path.append(f"M{left:g} {top:.2f}h{_BAR}v{height - gap:.2f}h-{_BAR}z")
+                bottoms[place] += height
+        drawn.append(tag("path", class_=one.colour, d="".join(path)))
+    hits = [
+        tag("rect", tag("title", title), x=str(place * _STEP), width=str(_STEP), height=str(_HEIGHT))
+        for place, title in enumerate(titles)
+    ]
+    shapes = _svg(len(titles) * _STEP, _HEIGHT, about, *drawn, tag("g", *hits, class_="hits"))
+    return tag("div", tag("span", peak, class_="peak"), shapes, class_="plot")
+
+
+def line(values: Sequence[int | None], most: int, about: str) -> Markup:
+    """Return one line in steps over what lies below it, from 0 up; `most` is as high as the plot."""
+    scale = (_HEIGHT - 8) / most
+    known = [(place * _STEP, _HEIGHT - value * scale) for place, value in enumerate(values) if value is not None]
+    steps = "".join(f"L{left} {top:.1f}h{_STEP}" for left, top in known)
+    start = known[0][0] if known else 0
+    edge = f"M{start} {known[0][1]:.1f}{steps}" if known else ""
+    below = f"M{start} {_HEIGHT}{steps}V{_HEIGHT}z" if known else ""
+    shapes = tag("path", class_="below", d=below), tag("path", class_="line", d=edge)
+    return _svg(len(values) * _STEP, _HEIGHT, about, *shapes)
+
+
+def strip(parts: Iterable[tuple[str, int]], about: str) -> Markup:
+    """Return one lying bar, its parts by colour."""
+    shown = [(colour, number) for colour, number in parts if number]
+    left, total, drawn = 0.0, sum(number for _, number in shown), []
+    for colour, number in shown:
+        width = 1000 * number / total
+        drawn.append(tag("path", class_=colour, d=f"M{left:.1f} 0h{max(width - 3, 1):.1f}v10H{left:.1f}z"))
+        left += width
+    return _svg(1000, 10, about, *drawn)
+
+
+def months(mondays: Sequence[str]) -> Markup:
+    """Return the names of months below the weeks in which they begin."""
+    named, known = [], date.fromisoformat(mondays[0]).month
+    for place, monday in enumerate(mondays):
+        month = date.fromisoformat(monday).month
+        if month != known and place < _LAST_NAME * len(mondays):
+            named.append((place, month))
+        known = month
+    labels = [
+        tag(
+            "span",
+            MONTHS[month - 1],
+            class_="odd" if number % 2 else "",
+            style=f"left:{100 * place / len(mondays):.2f}%",
+        )
+        for number, (place, month) in enumerate(named)
+    ]
+    return tag("div", *labels, class_="months", aria_hidden="true")
+
+
+def _svg(width: int, height: int, about: str, *shapes: Markup) -> Markup:
+    box = {"viewBox": f"0 0 {width} {height}", "preserveAspectRatio": "none"}
+    return tag("svg", join(*shapes), role="img", aria_label=about, **box)

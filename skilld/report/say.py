@@ -1,0 +1,131 @@
+"""What a report says in words and numbers, for the page and the lines alike. Pure.
+
+No number is made here: each is one of the report's own values.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from skilld.report.values import Report
+from skilld.text import counted, cut
+
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+WHERE = {
+    "skill": "to skills",
+    "instructions": "to project instructions",
+    "rules": "to rule files",
+    "personal": "to your own instructions",
+    "waiting": "waiting for a file",
+    "said": "in a file already",
+}
+STATES = ("accepted", "open", "dropped", "rejected", "reverted", "superseded", "stale")
+RULES = {"repeated": "repeated", "holds": "kept", "unknown": "not known yet", "unused": "never needed"}
+NO_SESSION = "skilld has not read any sessions yet. Start with: skilld run --backfill 7"
+_LONGEST = 60  # characters of a path
+
+
+def number(given: float) -> str:
+    """Return a number with its thousands apart."""
+    return f"{given:,}"
+
+
+def percent(given: int | None) -> str:
+    """Return a percentage; a dash where there is nothing to take it of."""
+    return "–" if given is None else f"{given}%"
+
+
+def amount(given: float, unit: str) -> str:
+    """Return an amount of money, or of tokens where no price is known."""
+    if unit == "tokens":
+        return f"{given:,.0f} tokens"
+    return f"${given:,.2f}" if round(given, 2) == given else f"${given:.4f}"
+
+
+def change(given: int) -> str:
+    """Return by how much something grew or shrank."""
+    return f"{given:+,}".replace("-", "−") if given else "0"
+
+
+def day(iso: str) -> str:
+    """Return a date as people write it."""
+    at = date.fromisoformat(iso[:10])
+    return f"{at.day} {MONTHS[at.month - 1]}"
+
+
+def period(report: Report) -> str:
+    """Return what time the report is about."""
+    first, last = report.weeks[0], report.made_at
+    return f"{day(first)} {first[:4]} to {day(last)} {last[:4]}"
+
+
+def short(path: str, home: str) -> str:
+    """Return a path as the person writes it."""
+    return cut(f"~{path[len(home) :]}" if path.startswith(f"{home}/") else path, _LONGEST, tail_share=0.7)
+
+
+def nothing(report: Report, why: str) -> str:
+    """Return why a part has nothing to tell."""
+    return f"Nothing yet, because {why if report.has_news else NO_SESSION}"
+
+
+def taught(report: Report) -> str:
+    """Return how much was taught."""
+    sessions = counted(report.sessions, "session")
+    if not report.taught.total:
+        return nothing(report, f"you gave no lasting instructions in {sessions}.")
+    return f"You gave {counted(report.taught.total, 'lasting instruction')} in {sessions}."
+
+
+def decided(report: Report) -> str:
+    """Return what became of proposals."""
+    if not sum(report.decided.states.values()):
+        return nothing(report, "no edit has been proposed.")
+    if report.decided.percent is None:
+        return "You have not decided on any proposal yet: skilld review"
+    days = report.decided.days
+    when = "" if days is None else f"; half of the decisions took {number(days)} days or less"
+    return f"Of the proposals you decided on, {percent(report.decided.percent)} stayed accepted{when}."
+
+
+def again(report: Report) -> str:
+    """Return how often rules had to be said, before they were there and since."""
+    before, after = report.again.before, report.again.after
+    if not report.again.rules:
+        return nothing(
+            report, _unread(report) or "no accepted edit is still in its file, and no rule had to be repeated."
+        )
+    if before.percent is None and after.percent is None:
+        return "skilld has read no session where a rule could matter."
+    said = f"said in {percent(before.percent)} of the sessions where it could matter" if before.sessions else ""
+    since = f"repeated in {percent(after.percent)} of them" if after.sessions else ""
+    if said and since:
+        return f"Before a rule was added, it was {said}. Since then, it was {since}."
+    if said:
+        return f"Before a rule was added, it was {said}; there have been no such sessions since."
+    return f"A rule was repeated in {percent(after.percent)} of the sessions where it could matter."
+
+
+def _unread(report: Report) -> str:
+    return "some transcripts have not been read for it. Read them: skilld effect" if report.again.unread else ""
+
+
+def weight(report: Report) -> str:
+    """Return what the table of files shows."""
+    if not report.weight:
+        return nothing(
+            report, _unread(report) or "none of the instruction files or skills loaded in a session still exist."
+        )
+    return "Tokens that your agents load, largest files first, at about four characters a token."
+
+
+def cost(report: Report) -> str:
+    """Return what was spent, and what it bought."""
+    spent = report.cost
+    if not spent.calls:
+        return nothing(report, "no model was used; judging by rules costs nothing.")
+    total = f"{amount(spent.usd, 'usd')}, " if spent.unit == "usd" else ""
+    said = f"{total}{number(spent.tokens)} tokens in {counted(spent.calls, 'model call')}"
+    if spent.per_accepted is None:
+        return f"{said}; nothing was accepted for it yet."
+    return f"{said}: {amount(spent.per_accepted, spent.unit)} for each of {counted(spent.accepted, 'accepted edit')}."

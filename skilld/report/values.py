@@ -1,0 +1,165 @@
+"""The report as values: what `--json` prints, and all that the page and the lines are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Week = tuple[int, ...]  # one number a week, as long as `Report.weeks`
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file, and what of what was taught went there; `kind` is a TargetKind."""
+
+    path: str
+    kind: str
+    taught: int
+    accepted: int
+    open: int
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """Lasting things that were said, each once: by where they went, "waiting" for a file, or "said" in one already."""
+
+    total: int
+    where: Mapping[str, int]
+    per_week: Mapping[str, Week]
+    most_in_a_week: int
+    files: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Proposal outcomes, by state; `percent` of the decided ones stayed accepted, half within `days`."""
+
+    states: Mapping[str, int]
+    percent: int | None
+    days: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """In how many of the sessions in which rules could matter they were said; each rule counts its own."""
+
+    sessions: int
+    repeats: int
+    percent: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRow:
+    """What became of a rule; `between` are the percents between which the truth lies. `text` only with words."""
+
+    path: str
+    line: int
+    state: str
+    before: Share
+    after: Share
+    between: tuple[int, int]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """The same by weeks from the one in which each rule came in; `weeks` from below zero up."""
+
+    weeks: tuple[int, ...]
+    shares: tuple[Share, ...]
+    most_percent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What was said again. `per_week` counts it "before" the rule was added and "after"."""
+
+    states: Mapping[str, int]
+    before: Share
+    after: Share
+    per_week: Mapping[str, Week]
+    most_in_a_week: int
+    around: Around
+    rules: tuple[RuleRow, ...]
+    unread: bool  # transcripts that were not read for this yet
+
+
+@dataclass(frozen=True, slots=True)
+class FileWeight:
+    """The tokens of a file that sessions loaded: now, and at each week's end, None where it was not there."""
+
+    path: str
+    sessions: int
+    now: int
+    change: int
+    per_week: tuple[int | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCost:
+    """What one model cost."""
+
+    model: str
+    calls: int
+    tokens: int
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What was spent, and what for; `usd` is 0 where no price is known. `per_week` is in `unit`."""
+
+    calls: int
+    tokens: int
+    usd: float
+    unit: str  # usd | tokens
+    per_week: tuple[float, ...]
+    most_in_a_week: float
+    models: tuple[ModelCost, ...]
+    accepted: int
+    per_accepted: float | None  # in `unit`
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An agent or a project: its sessions, and what was taught, accepted and said again in them."""
+
+    name: str
+    sessions: int
+    taught: int
+    accepted: int
+    repeats: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What was taught, in words: the edit, and the person's own words, redacted."""
+
+    at: str
+    what: str
+    quotes: tuple[str, ...]
+    where: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole of it. `weeks` are the Mondays; `lessons` are the newest, and only with words."""
+
+    made_at: str
+    weeks: tuple[str, ...]
+    words: bool
+    sessions: int
+    taught: Taught
+    decided: Decided
+    again: Again
+    weight: tuple[FileWeight, ...]
+    cost: Cost
+    agents: tuple[Group, ...]
+    projects: tuple[Group, ...]
+    lessons: tuple[Lesson, ...] = ()
+
+    @property
+    def has_news(self) -> bool:
+        """Whether there is anything to tell."""
+        return bool(self.sessions or self.taught.total or self.cost.calls or self.again.rules)

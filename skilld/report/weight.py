@@ -1,0 +1,81 @@
+"""How many tokens the files that sessions loaded have had, week by week, as git remembers them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from skilld.context.values import tokens_of
+from skilld.errors import SkilldError
+from skilld.files import read_plain
+from skilld.git.managed_repos import look
+from skilld.git.objects import read
+from skilld.git.repo import Repo
+from skilld.git.run import once, one_command
+from skilld.proposals.staging import private_repositories
+from skilld.report.values import FileWeight
+from skilld.report.weeks import Weeks
+
+_MOST_FILES = 24  # the heaviest of those that were loaded
+_MOST_BYTES = 1 << 20
+_SECONDS = 5.0  # for the list of one repository's commits
+
+
+def weigh(loaded: Mapping[str, int], weeks: Weeks) -> tuple[FileWeight, ...]:
+    """Return the weight of files by path, each with the number of sessions that loaded it, the heaviest first."""
+    found = {path: tokens for path in loaded if (tokens := _tokens(path)) is not None}
+    heaviest = sorted(found, key=lambda path: (-found[path], path))[:_MOST_FILES]
+    with one_command():
+        return tuple(_weight(path, loaded[path], found[path], weeks) for path in heaviest)
+
+
+def _tokens(path: str) -> int | None:
+    with suppress(OSError, ValueError):
+        return _of(read_plain(Path(path), _MOST_BYTES)[0])
+    return None
+
+
+def _of(data: bytes) -> int:
+    return tokens_of(data.decode("utf-8", "replace"))
+
+
+def _weight(path: str, sessions: int, now: int, weeks: Weeks) -> FileWeight:
+    past: Sequence[int | None] = ()
+    with suppress(SkilldError, OSError):
+        past = _history(Path(path), weeks)
+    per_week = (*(past[:-1] or (None,) * (weeks.number - 1)), now)
+    first = next(tokens for tokens in per_week if tokens is not None)
+    return FileWeight(path, sessions, now, now - first, per_week)
+
+
+def _history(path: Path, weeks: Weeks) -> list[int | None]:
+    """Return the tokens of a file at the end of each week, by the first parents of HEAD. Raises SkilldError."""
+    tracked = look(path, private_repositories())
+    repo, oldest = tracked.repo, weeks.ends[0]
+    commits = once(("weeks", repo.git_dir), partial(_commits, repo, oldest))
+    names = [_newest(commits, end, repo.head) for end in weeks.ends]
+    distinct = list(dict.fromkeys(names))
+    objects = read(repo.git, [f"{name}:{tracked.relpath}" for name in distinct])
+    tokens = {
+        name: _of(one.data) if one is not None and one.kind == "blob" else None
+        for name, one in zip(distinct, objects, strict=True)
+    }
+    return [tokens[name] for name in names]
+
+
+def _commits(repo: Repo, since: float) -> list[tuple[int, str]]:
+    """Return the commits since a Unix time, the newest first, each with its time."""
+    out = repo.git.run(
+        "rev-list", "--first-parent", "--timestamp", f"--max-age={since:.0f}", repo.head, seconds=_SECONDS
+    )
+    rows = (line.split() for line in out.decode().splitlines())
+    return [(int(at), name) for at, name in rows]
+
+
+def _newest(commits: Sequence[tuple[int, str]], until: float, head: str) -> str:
+    """Return the commit that was the newest at a Unix time: what came before all of them, where none is as old."""
+    if not commits:
+        return head
+    return next((name for at, name in commits if at <= until), f"{commits[-1][1]}^")

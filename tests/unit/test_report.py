@@ -1,0 +1,381 @@
+"""The report: its numbers are those of the JSON, its text is text, and nothing is told that is not known."""
+
+from __future__ import annotations
+
+import json
+import re
+import stat
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from datetime import datetime
+from html.parser import HTMLParser
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skilld import codec
+from skilld.cli import guarding
+from skilld.cli.parser import build_parser
+from skilld.clock import day
+from skilld.effect.figures import RuleState
+from skilld.git import run as git_run
+from skilld.paths import places
+from skilld.report import plots, say
+from skilld.report.gather import gather
+from skilld.report.lines import lines
+from skilld.report.markup import tag
+from skilld.report.page import page
+from skilld.report.values import (
+    Again,
+    Around,
+    Cost,
+    Decided,
+    FileWeight,
+    Group,
+    Lesson,
+    ModelCost,
+    Place,
+    Report,
+    RuleRow,
+    Share,
+    Taught,
+)
+from skilld.report.weeks import Weeks
+from skilld.store import Store
+from skilld.store.learnings import Learning
+from skilld.types import Usage
+from support.a_year import CUT, NOW, live
+from support.in_process import InProcess
+from support.reviewing import Screen, review, sitting
+
+HOME = "/home/ada"
+SHARE = Share(3, 1, 33)
+WEEK = (1, 2, 0)
+REPORT = Report(
+    made_at="2026-03-18T09:00:00Z",
+    weeks=("2026-03-02", "2026-03-09", "2026-03-16"),
+    words=True,
+    sessions=12,
+    taught=Taught(
+        18, dict.fromkeys(say.WHERE, 3), dict.fromkeys(say.WHERE, WEEK), 12, (Place("/p", "skill", 3, 2, 1),)
+    ),
+    decided=Decided(dict.fromkeys(say.STATES, 4), 50, 1.5),
+    again=Again(
+        states=dict.fromkeys(RuleState, 1),
+        before=SHARE,
+        after=SHARE,
+        per_week={"before": WEEK, "after": WEEK},
+        most_in_a_week=4,
+        around=Around((-2, -1, 0, 1), (SHARE,) * 4, 33),
+        rules=tuple(RuleRow("/p", 3, state, SHARE, SHARE, (6, 79), "Use pnpm.") for state in RuleState),
+        unread=True,
+    ),
+    weight=(FileWeight(f"{HOME}/a/CLAUDE.md", 5, 300, -20, (320, None, 300)),),
+    cost=Cost(9, 1000, 1.25, "usd", (0.5, 0.75, 0.0), 0.75, (ModelCost("m", 9, 1000, 1.25),), 4, 0.3125),
+    agents=(Group("claude-code", 12, 18, 4, 1),),
+    projects=(Group(f"{HOME}/a", 12, 18, 4, 1), Group("", 1, 1, 1, 1)),
+    lessons=(Lesson("2026-03-17T09:00:00Z", "Use pnpm.", ("use pnpm, please",), "/p", "accepted"),),
+)
+TEXTS = {"path", "name", "model", "what", "where", "text"}  # fields that hold what somebody else wrote
+
+
+class Read(HTMLParser):
+    """All that a page shows, and what it is made of."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.attributes: list[tuple[str, str]] = []
+        self.shown: list[str] = []
+        self._style = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._style = tag == "style"
+        self.tags.add(tag)
+        self.attributes += [(name, value or "") for name, value in attrs]
+        self.shown += [value or "" for name, value in attrs if name in {"aria-label", "title", "alt"}]
+
+    def handle_endtag(self, tag: str) -> None:  # noqa: ARG002 - the parser's signature
+        self._style = False
+
+    def handle_data(self, data: str) -> None:
+        if not self._style:
+            self.shown.append(data)
+
+
+def numbers(text: str) -> list[float]:
+    return [float(one.replace(",", "")) for one in re.findall(r"\d[\d,]*(?:\.\d+)?", text)]
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    match value:
+        case dict():
+            for one in value.values():
+                yield from leaves(one)
+        case list() | tuple():
+            for one in value:
+                yield from leaves(one)
+        case _:
+            yield value
+
+
+def known(document: Any) -> set[float]:
+    """Return the numbers of a JSON document, those in its texts too."""
+    found = list(leaves(document))
+    plain = {float(abs(one)) for one in found if isinstance(one, int | float) and not isinstance(one, bool)}
+    return plain.union(*(numbers(one) for one in found if isinstance(one, str)))
+
+
+def changed(value: Any, change: Any, name: str = "") -> Any:
+    """Return a document with every leaf as `change` has it, given the name of its field."""
+    match value:
+        case dict():
+            return {key: changed(one, change, key if key in _FIELDS else name) for key, one in value.items()}
+        case list() | tuple():
+            return [changed(one, change, name) for one in value]
+        case _:
+            return change(value, name)
+
+
+_FIELDS = TEXTS | {"quotes", "at", "weeks", "state", "unit", "made_at", "kind"}
+
+
+def other(change: Any) -> Report:
+    return codec.decode(Report, json.dumps(changed(asdict(REPORT), change)))
+
+
+def numbered() -> Report:
+    """Return the report with another number in every place, none of which comes of others."""
+    fresh = count(1_000_003, 9_973)
+
+    def change(value: Any, _: str) -> Any:
+        match value:
+            case bool() | str() | None:
+                return value
+            case float():
+                return next(fresh) / 100
+            case _:
+                return next(fresh) * (-1 if value < 0 else 1)
+
+    return other(change)
+
+
+def test_every_number_on_the_page_stands_in_the_json() -> None:
+    report = numbered()
+    shown = numbers(" ".join(Read(page(report, HOME)).shown))
+    assert len(shown) > 140
+    assert len(set(shown)) > 80, "the same few numbers tell nothing"
+    assert set(shown) - known(json.loads(json.dumps(asdict(report)))) == set()
+
+
+def test_every_number_in_the_lines_stands_in_the_json() -> None:
+    report = numbered()
+    shown = numbers(" ".join(lines(report, HOME)))
+    assert len(set(shown)) > 30
+    assert set(shown) - known(json.loads(json.dumps(asdict(report)))) == set()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "</style><script>alert(1)</script>",
+        "</title></svg><img src=x onerror=alert(1)>",
+        '" onmouseover="alert(1)',
+        "'><iframe src=//example.org></iframe>",
+        "<!--",
+        "]]>&lt;script&gt;",
+        "/a/<b>/c\u202e/\x1b[31m",
+    ],
+)
+def test_no_text_breaks_out_of_the_page(given: str) -> None:
+    plain = Read(page(REPORT, HOME))
+    report = other(lambda value, name: given if name in TEXTS | {"quotes"} and isinstance(value, str) else value)
+    text = page(report, HOME)
+    read = Read(text)
+    assert read.tags <= plain.tags
+    assert {name for name, _ in read.attributes} == {name for name, _ in plain.attributes}
+    assert "script" not in read.tags
+    assert not any(name.startswith("on") for name, _ in read.attributes)
+    assert "\u202e" not in text
+    assert "\x1b" not in text
+    for part in filter(None, given.replace("\u202e", "/").replace("\x1b", "/").split("/")):
+        assert any(part in one for one in read.shown), "it is shown as the text it is"
+
+
+def test_a_page_asks_for_nothing() -> None:
+    text = page(REPORT, HOME)
+    read = Read(text)
+    assert [value for name, value in read.attributes if name in {"src", "href", "srcset", "action"}] == ["data:,"]
+    assert re.findall(r"url\(|@import|https?:", text) == []
+    assert ("content", "default-src 'none'; style-src 'unsafe-inline'; img-src data:") in read.attributes
+    assert tag("p", 'a "b" <c>', title='"x"') == '<p title="&quot;x&quot;">a &quot;b&quot; &lt;c&gt;</p>'
+
+
+def test_bars_are_as_high_as_their_values() -> None:
+    one, two = plots.Series("one", (2, None, 0)), plots.Series("two", (2, 1, None))
+    drawn = plots.bars([one, two], ["a", "b", "c"], most=4, peak="4", about="x")
+    assert '<path class="one" d="M1 50.00h8v50.00h-8z">' in drawn
+    assert '<path class="two" d="M1 0.00h8v49.20h-8zM11 75.00h8v25.00h-8z">' in drawn
+    assert "M" not in plots.bars([plots.Series("one", (0, None))], ["a", "b"], most=0, peak="0", about="x")
+    assert "NaN" not in plots.line((None, None), 1, "x")
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Put this process where summer time began on 29 March 2026."""
+    with monkeypatch.context() as patched:
+        patched.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        yield
+    time.tzset()
+
+
+@pytest.mark.usefixtures("berlin")
+def test_a_week_is_a_week_of_the_persons_own_calendar() -> None:
+    first, last = (datetime.fromisoformat(f"{day}T00:00+0{hours}:00").timestamp() for day, hours in _MONDAYS)
+    weeks = Weeks.over([first], last)
+    assert (weeks.number, weeks.mondays[0], weeks.mondays[-1]) == (17, "2026-03-02", "2026-06-22")
+    assert [weeks.place(at) for at in (0.0, first - 1, first)] == [None, None, 0]
+    assert [weeks.place(at) for at in (last - 1, last, weeks.ends[-1] - 1, weeks.ends[-1])] == [15, 16, 16, None]
+    assert weeks.count([first, first + 1, 5.0])[:2] == (2, 0)
+    assert (Weeks.over([1.0], first).number, Weeks.over([], first).number) == (53, 12)
+
+
+_MONDAYS = (("2026-03-02", 1), ("2026-06-22", 2))
+
+
+def test_an_empty_database_says_why_there_is_nothing(tmp_path: Path) -> None:
+    report = gather(Store.open(tmp_path / "skilld.db"), NOW, words=True)
+    why = "Nothing yet, because skilld has not read any sessions yet. Start with: skilld run --backfill 7"
+    assert why in Read(page(report, HOME)).shown
+    assert why in " ".join(" ".join(lines(report, HOME)).split())
+    assert set(leaves(json.loads(json.dumps(asdict(report)))["taught"]["where"])) == {0}
+
+
+def test_each_part_without_figures_says_why(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "skilld.db")
+    store.usage.add("2026-10-01", "m", "s", Usage(1, 10, 10))
+    said = " ".join(Read(page(gather(store, NOW), HOME)).shown)
+    for why in (
+        "you gave no lasting instructions in 0 sessions.",
+        "no accepted edit is still in its file, and no rule had to be repeated.",
+        "none of the instruction files or skills loaded in a session still exist.",
+        "no edit has been proposed.",
+        "20 tokens in 1 model call; nothing was accepted for it yet.",
+    ):
+        assert why in said
+
+
+def test_a_year_is_told_with_its_files_from_git_and_changes_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store.open(home / "skilld.db")
+    live(home, store)
+    asked: list[list[str]] = []
+    execute = git_run.execute
+
+    def counted(argv: list[str], *rest: Any) -> git_run.Result:
+        asked.append(argv)
+        return execute(argv, *rest)
+
+    monkeypatch.setattr(git_run, "execute", counted)
+    before = _state(home), store._db.total_changes
+    report = gather(store, NOW)
+    assert (_state(home), store._db.total_changes) == before
+    assert len(asked) < 40, "git is asked for a repository, not for a week"
+    rows = store._db.execute("SELECT state, count(*) FROM proposals GROUP BY state").fetchall()
+    assert {name: number for name, number in report.decided.states.items() if number} == {
+        name: number for name, number in rows if name != "said"
+    }
+    assert (report.sessions, report.taught.where["waiting"]) == (400, 9)
+    assert sum(map(sum, report.taught.per_week.values())) == report.taught.total
+    path = f"{home}/infra/CLAUDE.md"
+    (file,) = [one for one in report.weight if one.path == path]
+    assert (file.per_week[CUT] or 0) < (file.per_week[CUT - 1] or 0), "it was made shorter in that week"
+    for week in (10, CUT, 40):
+        name = subprocess.run(
+            ["git", "-C", f"{home}/infra", "rev-parse", f"HEAD~{51 - week}:CLAUDE.md"], check=True, capture_output=True
+        ).stdout.decode()
+        size = subprocess.run(
+            ["git", "-C", f"{home}/infra", "cat-file", "-s", name.strip()], check=True, capture_output=True
+        )
+        assert file.per_week[week] == -(-int(size.stdout) // 4)
+    (home / "infra/CLAUDE.md").write_text("x" * 41)
+    (file,) = [one for one in gather(store, NOW).weight if one.path == path]
+    assert (file.now, file.per_week[-1]) == (11, 11)
+    told = lines(report, str(home))
+    assert (len(told) <= 30, max(map(len, told)) <= 80) == (True, True)
+    assert max(map(len, lines(report, str(home), 58))) <= 58
+
+
+def _state(home: Path) -> dict[str, tuple[float, int]]:
+    own = {path: path.stat() for path in home.rglob("*") if not path.name.startswith("skilld.db")}
+    return {str(path): (facts.st_mtime, facts.st_size) for path, facts in own.items()}
+
+
+def test_words_are_told_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    store = Store.open(tmp_path / "skilld.db")
+    said, what = "use pnpm, I told you", "Use pnpm in this repository."
+    learning = Learning(
+        "l", "t", said, what, "preference", "codex", "s", "/p", None, "no file", 0.9, "2026-10-01T09:00:00Z"
+    )
+    store.learnings.add(learning)
+    for words, number in ((False, 0), (True, 1)):
+        report = gather(store, NOW, words=words)
+        for text in (page(report, HOME), json.dumps(asdict(report))):
+            assert [text.count(said), text.count(what)] == [number, number]
+
+
+def test_the_verb_tells_the_same_as_lines_a_page_and_json(home: Path) -> None:
+    program = InProcess(home)
+    document = program.json("report")
+    assert document["taught"]["total"] == 0
+    assert "Nothing yet, because" in program.run("report").stdout
+    file = home / "report.html"
+    file.symlink_to(home / "elsewhere")
+    done = program.run("report", "--html", str(file))
+    assert (done.returncode, done.stdout) == (0, f"Wrote {file}\n")
+    assert file.read_text().startswith("<!doctype html>")
+    assert (file.is_symlink(), (home / "elsewhere").exists()) == (False, False)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    refused = program.run("report", "--html", str(home / "none" / "report.html"))
+    assert refused.returncode == 1
+    assert "Cannot write the page" in refused.stderr
+
+
+def test_an_agent_may_read_the_report_and_write_no_file() -> None:
+    parser = build_parser("report")
+    may = [
+        guarding.READ_ONLY["report"](parser.parse_args(["report", *rest])) for rest in ([], ["--json"], ["--html", "x"])
+    ]
+    assert may == [True, True, False]
+
+
+def test_a_report_crosses_as_json() -> None:
+    assert codec.decode(Report, codec.encode(REPORT)) == REPORT
+
+
+@pytest.mark.parametrize("size", [(60, 20), (80, 24), (200, 50)])
+def test_the_review_has_it_as_a_tab_that_keeps_to_the_screen(home: Path, size: tuple[int, int]) -> None:
+    places().state.mkdir(parents=True)
+    store = Store.open(places().database)
+    store.usage.add(day(time.time()), "m", "s", Usage(3, 1000, 10))
+    store.close()
+
+    async def story(screen: Screen) -> None:
+        await screen.press("5")
+        await screen.shows("1,010 tokens in 3 model calls")
+        assert max(map(len, screen.text.splitlines())) <= size[0]
+        await screen.press("end")
+        await screen.shows("To see all of it as a page: skilld report --html FILE")
+        await screen.press("1")
+        await screen.shows("No open proposals.")
+        await screen.click("#--content-tab-report", (2, 0))
+        await screen.shows("1,010 tokens in 3 model calls")
+
+    review(sitting(home), story, size=size)
