@@ -28,7 +28,7 @@ MANAGED = (
 def view(text: str) -> tuple[Segment, ...]:
     """Return what is sent of a file: neither front matter nor comments that stand by themselves."""
     lines = markup.split_front(text)[1]
-    return markup.segments(markup.without_comments(lines) if "<!--" in text else lines)
+    return markup.segments(markup.without_comments(lines), lines) if "<!--" in text else markup.segments(lines)
 
 
 def resolve(where: Where) -> Gathered:
@@ -105,7 +105,7 @@ class _Resolver:
         for path in paths:
             there = self.where.files.read(path)
             if self.hider and self.reads_agents and there and view(there.text) and there.real not in self.found.taken:
-                self.found.tell(Kind.HIDDEN, path, "it is read only where no CLAUDE.md is", by=self.hider)
+                self.found.tell(Kind.HIDDEN, path, "it is read only if there is no CLAUDE.md", by=self.hider)
 
     def _nested(self) -> None:
         for folder in self.where.nested("CLAUDE.md", ".claude", "CLAUDE.local.md", "AGENTS.md"):
@@ -126,7 +126,7 @@ class _Resolver:
         free = file.scope in {Scope.PERSONAL, Scope.MANAGED} or within(file.path, self.where.own) or self.consent
         if free or all(within(one, self.where.project) for one in (path, real if self.is_new else path)):
             return ""
-        return "is not loaded: it lies outside the working folder, which needs your consent once in a session"
+        return "is not loaded: it is outside the working folder, and needs your approval once per session"
 
     def _rules(self, folder: str, base: str, below: str = "", *, personal: bool = False) -> None:
         real_base = self.where.files.real(dirname(dirname(folder)))
@@ -134,7 +134,7 @@ class _Resolver:
             real = self.where.files.real(path)
             outside = not within(real, real_base) and not within(real, self.where.project)
             if outside and not personal and self.is_new and not self.consent:
-                self.found.tell(Kind.DEAD, path, "is a link out of the project, which needs your consent once")
+                self.found.tell(Kind.DEAD, path, "links outside the project, and needs your one-time approval")
                 continue
             self._rule(path, base, below)
 
@@ -142,7 +142,7 @@ class _Resolver:
         there = self.where.files.read(path)
         front, _ = markup.split_front(there.text) if there else (None, [])
         if there and front is None and markup.front_entries(markup.split_front(there.text.lstrip())[0] or ()):
-            self.found.tell(Kind.IGNORED, path, "a blank line stands before its front matter, so it is always loaded")
+            self.found.tell(Kind.IGNORED, path, "a blank line comes before its front matter, so it is always loaded")
         keys = markup.front_entries(front or ())
         listed = markup.listed(keys["paths"]) if "paths" in keys else []
         if listed is None:
@@ -150,11 +150,13 @@ class _Resolver:
             return
         wrong = [key for key in _OTHERS_KEYS if key in keys]
         if wrong and "paths" not in keys:
-            words = f"`{wrong[0]}:` means nothing here, so it is always loaded; `paths:` would be read"
+            words = f"`{wrong[0]}:` has no effect here, so it is always loaded; use `paths:`"
             self.found.tell(Kind.IGNORED, path, words)
         patterns = [] if listed == ["**"] else listed
         if patterns and all(pattern.startswith(("./", "/", "~")) for pattern in patterns):
-            self.found.tell(Kind.NEVER, path, f"no file can match {patterns[0]}: patterns are relative, without ./")
+            self.found.tell(
+                Kind.NEVER, path, f"no file can match {patterns[0]}: patterns are relative and do not start with ./"
+            )
         self._file(path, Scope.RULE, "" if patterns else below, patterns, base)
 
     def _memory(self, path: str) -> None:

@@ -23,7 +23,7 @@ def resolve(where: Where) -> Gathered:
     if said:
         found.add(join(where.own, said[0]), Scope.PERSONAL)
     if len(said) > 1:
-        found.tell(Kind.HIDDEN, join(where.own, "AGENTS.md"), "an override is read in its place", by=_in(where.own))
+        found.tell(Kind.HIDDEN, join(where.own, "AGENTS.md"), "an override is read instead", by=_in(where.own))
     _project(found, settings)
     if at(personal, "features", "memories") is True:
         found.add(join(where.own, "memories/memory_summary.md"), Scope.MEMORY)
@@ -46,7 +46,7 @@ def _project(found: Gathered, settings: dict[str, object]) -> None:
         empty = not found.is_there(path)
         for name in there[1:]:
             if found.is_there(join(folder, name)) and name in _NAMES:
-                why = f"{there[0]}, which {'is empty' if empty else 'stands beside it'}, is read in its place"
+                why = f"{there[0]}, which {'is empty' if empty else 'is next to it'}, is read instead"
                 found.tell(Kind.HIDDEN, join(folder, name), why, by=path)
 
 
@@ -54,7 +54,9 @@ def _cut(found: Gathered, path: str, text: str, left: list[int]) -> tuple[Segmen
     data = text.encode()
     kept = data[: left[0]].decode("utf-8", "ignore")
     if len(data) > left[0]:
-        found.tell(Kind.CUT, path, f"{len(data) - left[0]} of its {len(data)} bytes are over the limit of all files")
+        found.tell(
+            Kind.CUT, path, f"{len(data) - left[0]} of its {len(data)} bytes exceed the combined limit for all files"
+        )
     left[0] = max(0, left[0] - len(data))
     return (Segment(1, kept),) if kept.strip() else ()
 

@@ -55,7 +55,7 @@ def _take(found: Gathered, path: str, scope: Scope, folder: str = "", paths: tup
 
     def refuses(_: LoadedFile, path: str, real: str) -> str:
         top = where.root or where.project
-        return "" if within(path, top) and within(real, top) else "is not loaded: it lies outside the project"
+        return "" if within(path, top) and within(real, top) else "is not loaded: it is outside the project"
 
     file = found.add(path, scope, folder=folder, paths=paths)
     if file:
@@ -70,9 +70,7 @@ def _rules(found: Gathered, folder: str, suffix: str, base: str = "") -> None:
         key = next((key for key in ("applyTo", "paths") if key in keys), "")
         listed = markup.listed(keys[key]) if key else []
         if "globs" in keys and not key:
-            found.tell(
-                Kind.IGNORED, path, "`globs:` means nothing here, so it is always loaded; `applyTo:` would be read"
-            )
+            found.tell(Kind.IGNORED, path, "`globs:` has no effect here, so it is always loaded; use `applyTo:`")
         if listed is None:
             found.tell(Kind.NEVER, path, f"its `{key}` cannot be read, so it is never loaded")
             continue

@@ -36,7 +36,7 @@ def follow(found: Gathered, file: LoadedFile, rules: Imports) -> None:
         elif there.real in found.taken:
             why = ""
         elif rules.hops == 0:
-            why = "is not loaded: it is too many imports deep"
+            why = "is not loaded: it is nested too many imports deep"
         else:
             why = rules.refuses(file, path, there.real)
             if not why:
@@ -52,8 +52,8 @@ def _why_missing(found: Gathered, one: markup.Import, path: str, file: LoadedFil
     if one.tidy != one.name and not rules.syntax.trims:
         bare = target(one.tidy, dirname(file.path), found.where.home)
         if found.where.files.read(bare):
-            return f"is not loaded: {one.name[len(one.tidy) :]} stands directly behind it"
-    return "leads nowhere" if one.means_a_file and not found.where.files.exists(path) else ""
+            return f"is not loaded: {one.name[len(one.tidy) :]} comes directly after it"
+    return "does not exist" if one.means_a_file and not found.where.files.exists(path) else ""
 
 
 def _lines(file: LoadedFile) -> list[str]:

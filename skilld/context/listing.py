@@ -78,10 +78,13 @@ def take(found: Gathered, rules: Listing, in_project: Sequence[str], personal: S
             name = basename(dirname(path))
             told, why = _told(there.text, rules)
             if name in seen:
-                found.tell(Kind.HIDDEN, path, "a skill of the same name is listed", by=seen[name])
+                found.tell(Kind.HIDDEN, path, "another skill with the same name is listed instead", by=seen[name])
                 continue
             if told and rules.room and len(told) > left:
-                told, why = "", "its description finds no room in the list; a model with a larger window has more"
+                told, why = (
+                    "",
+                    ("its description does not fit in the list; a model with a larger context window has more room"),
+                )
             if why:
                 found.tell(Kind.UNLISTED, path, why)
             if told is not None:
@@ -123,7 +126,7 @@ def _told(text: str, rules: Listing) -> tuple[str | None, str]:
     told = front(text).description
     raw = keys["description"][1] if "description" in keys else ""
     if rules.quoted and ": " in raw and raw[0] not in "\"'|>":
-        return None, "its description holds an unquoted colon, which drops the skill"
+        return None, "its description contains an unquoted colon, so the skill is not loaded"
     if not told and rules.described:
         return None, "it has no description"
     if not told:
@@ -131,6 +134,6 @@ def _told(text: str, rules: Listing) -> tuple[str | None, str]:
         told = next(body, "").lstrip("# ").strip()
     if rules.longest and len(told) > rules.longest:
         if rules.drops:
-            return None, f"its description has over {rules.longest} characters, which drops the skill"
+            return None, (f"its description is longer than {rules.longest} characters, so the skill is not loaded")
         return told[: rules.longest], f"its description is cut after {rules.longest} characters"
     return told, ""

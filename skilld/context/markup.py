@@ -93,16 +93,23 @@ def without_comments(lines: Sequence[str]) -> list[str]:
     return left
 
 
-def segments(lines: Sequence[str]) -> tuple[Segment, ...]:
-    """Return the runs of lines between two blank ones."""
+def segments(lines: Sequence[str], whole: Sequence[str] = ()) -> tuple[Segment, ...]:
+    """Return the runs of lines between two blank ones.
+
+    Lines of the `whole` text that are blank now were a comment, which takes the blank lines below it along.
+    """
     found: list[Segment] = []
-    start = 0
+    start = above = 0
+    left_out = False
     for number, line in enumerate([*lines, ""]):
         if line.strip():
             continue
         if number > start:
-            found.append(Segment(start + 1, "\n".join(lines[start:number])))
+            found.append(Segment(start + 1, "\n".join(lines[start:number]), above))
+            above, left_out = 0, False
         start = number + 1
+        left_out = left_out or (number < len(whole) and bool(whole[number].strip()))
+        above += not left_out
     return tuple(found)
 
 

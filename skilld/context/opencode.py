@@ -25,7 +25,7 @@ def resolve(where: Where) -> Gathered:
     if there:
         found.add(there[0], Scope.PERSONAL)
     for path in there[1:]:
-        found.tell(Kind.HIDDEN, path, "it is read only where there is no AGENTS.md of yours", by=there[0])
+        found.tell(Kind.HIDDEN, path, "it is read only if you have no AGENTS.md of your own", by=there[0])
     if environment.get("OPENCODE_DISABLE_PROJECT_CONFIG") != "1":
         _project(found, names)
     _named(found)
@@ -46,7 +46,12 @@ def _project(found: Gathered, names: tuple[str, ...]) -> None:
             if not chosen:
                 found.add(path, Scope.PROJECT)
             elif found.is_there(path):
-                found.tell(Kind.HIDDEN, path, "one name is read in all folders of the way", by=chosen)
+                found.tell(
+                    Kind.HIDDEN,
+                    path,
+                    "opencode found another of its file names first and reads only that one",
+                    by=chosen,
+                )
         chosen = chosen or next(iter(paths), "")
 
 

@@ -17,13 +17,13 @@ def resolve(where: Where) -> Gathered:
         mine, theirs = join(where.own, name), join(where.project, ".pi", name)
         taken = found.add(theirs, Scope.PROJECT) or found.add(mine, Scope.PERSONAL)
         if taken and name == "SYSTEM.md":
-            found.tell(Kind.HIDDEN, taken.path, "it takes the place of Pi's whole system prompt")
+            found.tell(Kind.HIDDEN, taken.path, "it replaces Pi's whole system prompt")
         if taken and taken.path == theirs and found.is_there(mine):
-            found.tell(Kind.HIDDEN, mine, "the project's is read in its place", by=theirs)
+            found.tell(Kind.HIDDEN, mine, "the project's file is read instead", by=theirs)
     found.first(where.own, ("AGENTS.md", "CLAUDE.md"), Scope.PERSONAL)
     for folder in where.up()[::-1]:
         taken = found.first(folder, ("AGENTS.md", "CLAUDE.md"), Scope.PROJECT)
         other = join(folder, "CLAUDE.md")
         if taken and taken.path != other and found.is_there(other):
-            found.tell(Kind.HIDDEN, other, "one file of a folder is read", by=taken.path)
+            found.tell(Kind.HIDDEN, other, "only one file per folder is read", by=taken.path)
     return found

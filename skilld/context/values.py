@@ -8,6 +8,11 @@ from enum import StrEnum
 _PER_TOKEN = 4  # characters, as everywhere
 
 
+def tokens_of(text: str) -> int:
+    """Return what a text takes of a model's window: characters over four."""
+    return -(-len(text) // _PER_TOKEN)
+
+
 class Loaded(StrEnum):
     """When a file enters the conversation."""
 
@@ -42,10 +47,14 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """Lines of a file as the agent sees them; `line` is the number of the first one in the file."""
+    """Lines of a file as the agent sees them; `line` is the number of the first one in the file.
+
+    `above` counts the blank lines between it and the segment before.
+    """
 
     line: int
     text: str
+    above: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +78,14 @@ class LoadedFile:
 
     @property
     def text(self) -> str:
-        """What the agent sees of it."""
-        return "\n".join(segment.text for segment in self.segments)
+        """What the agent sees of it, the blank lines between segments too."""
+        rest = "".join("\n" * (segment.above + 1) + segment.text for segment in self.segments[1:])
+        return self.segments[0].text + rest if self.segments else ""
 
     @property
     def tokens(self) -> int:
         """What it takes of the model's window: characters over four."""
-        return -(-sum(len(segment.text) for segment in self.segments) // _PER_TOKEN)
+        return -(-len(self.text) // _PER_TOKEN)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,302 @@
+"""`skilld trim`: what files that agents load can do without, as proposals to cut it, the largest saving first."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skilld import console
+from skilld.cli import common, inventory
+from skilld.errors import SkilldError
+from skilld.text import counted
+
+if TYPE_CHECKING:
+    from skilld.context.references import Project
+    from skilld.context.tokenizer import Tokenizer
+    from skilld.context.values import Surprise
+    from skilld.settings import Settings
+    from skilld.store import Store
+    from skilld.trim.cuts import Cut
+    from skilld.trim.files import Trimmable
+    from skilld.trim.find import Doubt, Known
+    from skilld.trim.propose import Planned
+    from skilld.trim.units import Sheet
+
+_MOST_SENT = 60_000  # tokens of one file
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was found in one file."""
+
+    file: Trimmable
+    tokens: int = 0
+    cuts: tuple[Cut, ...] = ()
+    dead: tuple[Surprise, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    trouble: str = ""
+
+
+def add(verbs: common.Verbs) -> None:
+    """Add the verb."""
+    about = "propose cuts to your instruction files and skills"
+    parser = common.verb(verbs, "trim", run, about, listing=True)
+    parser.add_argument("path", metavar="PATH", nargs="?", help="only this file, skill or folder")
+    parser.add_argument(
+        "--project", metavar="DIR", type=Path, default=Path(), help="the project to look at (default: the current one)"
+    )
+    parser.add_argument("--ask", action="store_true", help="also ask the model which lines any model already knows")
+    parser.add_argument("--dry-run", action="store_true", help="show what would be proposed without proposing it")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb."""
+    from skilld.context.tokenizer import tokenizer
+    from skilld.git.environment import scrub_environment
+    from skilld.proposals.refresh import refresh
+    from skilld.trim.propose import plan
+    from skilld.types import State
+
+    scrub_environment()
+    store = common.store()
+    refresh(store)
+    counter = tokenizer()
+    looks, model = look(store, arguments, counter)
+    cuts = [(one.file.ref, cut) for one in looks for cut in one.cuts]
+    planned = plan(cuts, store.proposals.in_states([*State]))
+    told = [(one, *_proposed(store, one, model, counter, dry=arguments.dry_run)) for one in planned]
+    if arguments.json:
+        shown = [_as_json(one, name, trouble) for one, name, trouble in told]
+        return common.write_json(
+            {"tokenizer": counter.name, "cuts": shown, "files": [_file_as_json(one) for one in looks]}
+        )
+    for one, name, trouble in told:
+        _tell(one, name, trouble)
+    for found in looks:
+        _tell_rest(found)
+    if not told:
+        console.line("Nothing is safe to remove." + ("" if arguments.ask else " A model may find more: --ask"))
+    return 0
+
+
+def look(store: Store, arguments: argparse.Namespace, counter: Tokenizer) -> tuple[list[Look], str]:
+    """Return what is found in each file, and the model that was asked."""
+    from skilld.context import Disk
+    from skilld.context.here import contexts
+    from skilld.context.references import Project
+    from skilld.effect.figures import RuleState
+    from skilld.effect.gather import collect, with_what_was_said
+    from skilld.trim.files import instruction_files, skill_files
+    from skilld.trim.units import sheet
+
+    project, settings = common.folder(arguments.project), common.settings()
+    loaded = contexts(project, common.home(), os.environ)
+    root = Path(next((one.root for one in loaded), project))
+    files = instruction_files(loaded, common.home(), settings.targets)
+    files += skill_files(inventory.all_skills([project]), settings.targets)
+    files = [one for one in files if _is_wanted(one, arguments.path)]
+    sheets: dict[str, Sheet] = {}
+    for one in files:
+        try:
+            sheets[one.ref.path] = sheet(Path(one.ref.path).read_bytes())
+        except (OSError, SkilldError):
+            continue
+    unused = {
+        (one.rule.path, one.rule.line)
+        for one in collect(store, with_what_was_said(store))
+        if one.state is RuleState.UNUSED
+    }
+    asking = _Asking(store, settings) if arguments.ask else None
+    looker = _Looker(store, unused, Project(str(root), Disk()), counter, asking)
+    looks = []
+    for one in files:
+        others = {Path(path).name: sheets[path] for path in one.beside if path in sheets}
+        if one.ref.path in sheets:
+            looks.append(looker.at(one, sheets[one.ref.path], others))
+    return looks, asking.model if asking else ""
+
+
+def _is_wanted(file: Trimmable, path: str | None) -> bool:
+    if not path:
+        return True
+    real = Path(path).expanduser().resolve()
+    return file.ref.name == path or Path(file.ref.path).is_relative_to(real)
+
+
+@dataclass(frozen=True)
+class _Looker:
+    """What all files are looked at with."""
+
+    store: Store
+    unused: set[tuple[str, int]]
+    tree: Project
+    counter: Tokenizer
+    asking: _Asking | None
+
+    def at(self, file: Trimmable, sheet: Sheet, others: dict[str, Sheet]) -> Look:
+        """Return what is found in one file. Of what may not be trimmed only what is dead or doubtful is told."""
+        from skilld.context.references import dead_references
+        from skilld.context.values import Kind, Surprise
+        from skilld.trim.find import Known, doubtful, sure
+
+        path = file.ref.path
+        text = sheet.file.data.decode("utf-8", "replace")
+        dead = [*dead_references(text, path, self.tree)]
+        known = Known(
+            is_skill=Path(path).name == "SKILL.md",
+            described="description:" in sheet.file.front,
+            others=others,
+            dead={one.line for one in dead},
+            unused={line for other, line in self.unused if other == path},
+            own=_own_words(self.store, path),
+        )
+        cuts: list[Cut] = []
+        trouble = file.why_not
+        if not file.why_not:
+            cuts = sure(sheet, known, self.counter.count)
+            if self.asking:
+                named, trouble = self.asking.about(sheet, known, self.counter, cuts)
+                cuts += named
+        told = tuple(Surprise(Kind.DEAD, path, f"{one.name}: {one.why}", one.line) for one in dead)
+        return Look(file, self.counter.count(text), tuple(cuts), told, tuple(doubtful(sheet)), trouble)
+
+
+def _own_words(store: Store, path: str) -> frozenset[str]:
+    """Return the lines that the person had put into a file, folded."""
+    from skilld.text import folded
+    from skilld.types import State
+
+    made = [one for one in store.proposals.in_states([State.ACCEPTED, State.OPEN]) if one.path == path and one.evidence]
+    lines = [line for one in made for operation in one.operations for line in operation.text.split("\n")]
+    return frozenset(folded(line.strip().lstrip("-*+ ")) for line in lines if line.strip())
+
+
+class _Asking:
+    """Questions to the configured model, within the day's budget."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        from skilld.classify.backends import OFFLINE
+        from skilld.settings import choice_of
+
+        self._store, self._settings = store, settings
+        self._spec = choice_of(settings, os.environ, in_job=False).spec
+        self.model = self._spec.model
+        if self.model == OFFLINE:
+            raise SkilldError(
+                "No model configured", "the offline back-end cannot answer this", "Choose one: skilld setup"
+            )
+
+    def about(self, sheet: Sheet, known: Known, counter: Tokenizer, besides: list[Cut]) -> tuple[list[Cut], str]:
+        """Return the cuts that the model named and code let pass, or why it was not asked."""
+        from skilld.clock import day
+        from skilld.ingest.discover import Host
+        from skilld.protocol import Job, Spare, SpareResult
+        from skilld.store.budget import spent_limit
+        from skilld.trim.find import candidates, named
+        from skilld.types import Outcome
+        from skilld.worker.spawn import Worker
+
+        numbers = candidates(sheet, known)
+        text = sheet.file.data.decode("utf-8", "replace")
+        today = day(time.time())
+        if why := spent_limit(self._store.usage.on(today), self._settings.budget):
+            return [], f"not asked about: today's budget is spent ({why})"
+        if not numbers or counter.count(text) > _MOST_SENT:
+            return [], "not asked about: it is too long" if numbers else ""
+        work = Spare(self._spec, text, tuple(sheet.units[at].text for at in numbers))
+        with Worker(dict(os.environ)) as worker:
+            result = worker.do(Job(work, Host(common.home(), os.environ).umask), self._settings.worker.seconds * 2)
+        with self._store.transaction():
+            self._store.usage.add(today, self.model, "trim", result.usage)
+        if not isinstance(result, SpareResult) or result.outcome is not Outcome.NOTHING:
+            return [], f"not asked about: {result.detail}"
+        chosen = [numbers[number - 1] for number in result.numbers]
+        return named(sheet, known, chosen, counter.count, besides), ""
+
+
+def _proposed(store: Store, one: Planned, model: str, counter: Tokenizer, *, dry: bool) -> tuple[str, str]:
+    """Propose a cut if it is time to; returns the proposal's id, or why there is none."""
+    from dataclasses import replace
+
+    from skilld.classify.backends import OFFLINE
+    from skilld.clock import rfc3339
+    from skilld.proposals.amend import put
+    from skilld.trim.cuts import Why
+    from skilld.trim.propose import Fate, proposal
+
+    if dry or one.fate is not Fate.PROPOSE:
+        return one.proposal, ""
+    lost = common.redactor()(one.cut.lost)
+    named = model if one.cut.why is Why.KNOWN else OFFLINE
+    made = proposal(replace(one, cut=replace(one.cut, lost=lost)), named, counter.name, rfc3339(time.time()))
+    try:
+        return put(store, made).id, ""
+    except SkilldError as error:
+        return "", str(error)
+
+
+def _as_json(one: Planned, name: str, trouble: str) -> dict[str, Any]:
+    cut = one.cut
+    return {
+        "path": one.ref.path,
+        "line": cut.line,
+        "last": cut.last,
+        "tokens": cut.tokens,
+        "reason": cut.why.value,
+        "where": cut.where,
+        "lost": common.redactor()(cut.lost),
+        "what": one.fate.value,
+        "proposal": name or None,
+        "trouble": trouble,
+    }
+
+
+def _file_as_json(found: Look) -> dict[str, Any]:
+    redact = common.redactor()
+    return {
+        "path": found.file.ref.path,
+        "tokens": found.tokens,
+        "why_not": found.trouble,
+        "dead": [{"line": one.line, "why": redact(one.why)} for one in found.dead],
+        "doubtful": [{"line": one.line, "text": redact(one.text)} for one in found.doubts],
+    }
+
+
+def _tell(one: Planned, name: str, trouble: str) -> None:
+    from skilld.cli.context import short
+    from skilld.trim.propose import Fate
+
+    cut = one.cut
+    place = f"{short(one.ref.path, Path.cwd())}:{cut.line}"
+    console.line(console.paint(f"{console.plain(place)}  {counted(cut.tokens, 'token')}", "bold"))
+    where = f" ({cut.where})" if cut.where else ""
+    console.line(f"  {console.plain(cut.why.value + where)}")
+    console.line(f"  lost: {console.plain(common.redactor()(cut.lost))}")
+    said = {
+        Fate.OPEN: f"proposed before: skilld show {name}",
+        Fate.REJECTED: "you decided on this cut before; it will not be proposed again",
+        Fate.WAITS: "waiting for your decision on the others",
+    }
+    if trouble:
+        console.line(console.paint(f"  not proposed: {console.plain(trouble)}", "yellow"))
+    elif one.fate in said:
+        console.line(f"  {said[one.fate]}")
+    elif name:
+        console.line(f"  proposed: skilld show {name}, accept {name}, reject {name}")
+
+
+def _tell_rest(found: Look) -> None:
+    """Tell what a person may want to look at: it is not proposed."""
+    from skilld.cli.context import short
+
+    name = short(found.file.ref.path, Path.cwd())
+    if found.trouble and (found.dead or found.doubts):
+        console.line(console.paint(f"{console.plain(name)}: left unchanged: {console.plain(found.trouble)}", "dim"))
+    for one in found.dead:
+        console.line(f"  ! {console.plain(f'{name}:{one.line}: {one.why}')}")
+    for doubt in found.doubts:
+        console.line(f"  ? {console.plain(f'{name}:{doubt.line}: any model may already do this: {doubt.text}')}")

@@ -1,0 +1,87 @@
+"""How large a file may be for the agents that load it, each in the unit that its vendor documents. Pure.
+
+A ceiling is what an agent cuts, refuses or warns of: an addition that would pass it waits. Advice is only shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Unit(StrEnum):
+    """What a limit counts."""
+
+    BYTES = "bytes"
+    CHARACTERS = "characters"
+    LINES = "lines"
+    TOKENS = "tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """A limit of one file: `what` happens past it; without `holds` it is advice."""
+
+    most: int
+    unit: Unit
+    what: str
+    holds: bool = True
+
+
+_CLAUDE = (
+    Ceiling(40_000, Unit.CHARACTERS, "Claude Code warns at every start"),
+    Ceiling(200, Unit.LINES, "Claude Code's documentation recommends less", holds=False),
+)
+INSTRUCTIONS: dict[str, tuple[Ceiling, ...]] = {
+    "claude-code": _CLAUDE,
+    "codex": (Ceiling(32_768, Unit.BYTES, "Codex cuts off the rest (of all project files together)"),),
+    "cursor": (Ceiling(500, Unit.LINES, "Cursor's documentation recommends less", holds=False),),
+    "copilot-cli": (
+        Ceiling(
+            4_000, Unit.CHARACTERS, "Copilot's code review stops reading here, its documentation says", holds=False
+        ),
+    ),
+}
+SKILL = (
+    Ceiling(500, Unit.LINES, "the Agent Skills specification recommends less; skilld adds nothing beyond it"),
+    Ceiling(5_000, Unit.TOKENS, "the Agent Skills specification recommends less", holds=False),
+)
+
+
+def ceilings(agents: Sequence[str], *, is_skill: bool, tokens: int = 0) -> tuple[Ceiling, ...]:
+    """Return the limits of a file that these agents load; `tokens` is the person's own limit, 0 for none."""
+    own = (Ceiling(tokens, Unit.TOKENS, "your limits.tokens"),) if tokens else ()
+    theirs = SKILL if is_skill else tuple(dict.fromkeys(one for name in agents for one in INSTRUCTIONS.get(name, ())))
+    return (*own, *theirs)
+
+
+def size(text: str, unit: Unit, count: Callable[[str], int]) -> int:
+    """Return how large a text is in a unit; `count` counts tokens."""
+    match unit:
+        case Unit.BYTES:
+            return len(text.encode("utf-8", "replace"))
+        case Unit.CHARACTERS:
+            return len(text)
+        case Unit.LINES:
+            return len(text.splitlines())
+        case Unit.TOKENS:
+            return count(text)
+
+
+def passed(text: str, limits: Sequence[Ceiling], count: Callable[[str], int]) -> Iterator[tuple[Ceiling, int]]:
+    """Yield the limits that a text passes, with its size. No tokens are counted where they cannot be too many."""
+    for one in limits:
+        if one.unit is Unit.TOKENS and len(text.encode("utf-8", "replace")) <= one.most:
+            continue  # a token is a byte at least
+        found = size(text, one.unit, count)
+        if found > one.most:
+            yield one, found
+
+
+def passed_by(before: str, after: str, limits: Sequence[Ceiling], count: Callable[[str], int]) -> str:
+    """Return which ceiling a file passes by growing, in words; empty where it stays below all, or shrinks."""
+    for one, found in passed(after, [one for one in limits if one.holds], count):
+        if found > size(before, one.unit, count):
+            return f"it would have {found:,} {one.unit.value}, more than {one.most:,}: {one.what}"
+    return ""

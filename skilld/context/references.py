@@ -1,0 +1,305 @@
+"""References of a rule to what is gone: paths, npm scripts, make targets, just recipes, flags, packages.
+
+A text and a project in, what leads nowhere out. Sure rather than complete: what a line tells to make or to avoid, what
+git ignores, and what the tree cannot tell is never dead. docs/trim.md has the figures.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from posixpath import basename, dirname, join, normpath
+from urllib.parse import unquote
+
+from skilld.context.disk import Disk, Files
+from skilld.context.gather import at, json_object, up
+from skilld.context.patterns import matches
+from skilld.context.values import Context, Kind, Surprise, within
+from skilld.edit.tokens import FILE_ENDING
+from skilld.markdown.structure import blank_code, code_spans
+
+_MAX_PATH = 1000  # characters; each folder of it may have a file of its own that is read
+_MAX_LINE = 1000  # characters of a line that are looked at
+_MAX_ENTRIES = 30_000  # of a tree: in a larger one nothing is judged
+_PRUNED = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", "site-packages", ".next", "vendor"})
+_MAKEFILES = re.compile(r"(?:GNU)?makefile|.*\.mk", re.IGNORECASE)
+_MANIFESTS = re.compile(
+    r"package\.json|pyproject\.toml|(?:.*-)?requirements.*\.(?:txt|in)|setup\.(?:py|cfg)|Pipfile|environment\.ya?ml"
+    r"|Cargo\.toml|go\.mod|Gemfile|composer\.json|pom\.xml|build\.gradle(?:\.kts)?|deno\.jsonc?|.*\.csproj|mix\.exs"
+)
+# A line that makes, forbids, remembers, or gives an example names what need not be there.
+_HEDGED = re.compile(
+    r"\b(?:never|not|no|none|without|don['’]?t|avoid|instead|rather|replac\w+|migrat\w+|delet\w+|remov\w+|gone"
+    r"|dropped|legacy|deprecated|old|former\w*|was|were|used to|would|could|might|may|if|unless|when|optional\w*"
+    r"|example|e\.g\.|such as|like|another|other|add\w*|new|creat\w+|generat\w+|writ(?:e|es|ing)|sav\w+|stor\w+|put"
+    r"|output\w*|export\w*|produc\w+|nam\w+|call|renam\w+|mov\w+|introduc\w+|install\w*|init|scaffold\w*|todo|planned|will"
+    r"|should become)\b",
+    re.IGNORECASE,
+)
+_ELSEWHERE = re.compile(
+    r"(?:^|[\s/])(?:~|\$|%)|[*?<>{}|$]|\.\.\.|\bN{2,}\b|\bX{2,}\b|\bY{4}\b|\bpath/to\b"
+    r"|\b(?:foo|bar|baz|your|my)\b|-\d+\.\d",
+    re.ASCII,
+)
+_LINK = re.compile(r"(?<!!)\[[^\]\n]*\]\(\s*<?([^)>\s]+)>?\s*\)")
+_ENDING = re.compile(r"\w\.[A-Za-z]\w{0,9}$")
+_WORD = re.compile(r"(?<![\w/:.@~$+-])\.?[\w@+-][\w.@+-]*(?:/[\w.@+-]+)+(?:/|:\d+)?")
+_RUN = re.compile(
+    r"\b(?:npm|pnpm|yarn|bun)(?:[ ]+-{1,2}[\w-]+(?:[ =][\w@./][\w@./-]*)?)*[ ]+run(?:-script)?[ ]+(\w[\w:.-]*)"
+    r"|\b(?:pnpm|yarn)[ ]+(\w[\w-]*:[\w:.-]+)"
+)
+_TOOL = re.compile(r"(?:^|&&|;|\|\|)\s*(?:\$\s+)?(make|just)((?:[ ]+[A-Za-z_][\w-]*)+)(?=\s*(?:$|&&|;|#|\|))")
+_JUST = re.compile(r"(?:^|&&|;|\|\|)\s*(?:\$\s+)?just[ ]+([A-Za-z_][\w-]*)")
+_SCRIPT = re.compile(r"(?:^|[\s])\.?/?((?:[\w.@-]+/)+[\w.-]+)((?:[ ]+\S+)+)")
+_FLAG = re.compile(r"(?<!\S)--([A-Za-z][\w-]+)")
+_NAME = re.compile(r"[A-Za-z_][\w-]*")
+_FORWARDS = re.compile(r"\$[@*]|\$\{@|sys\.argv|process\.argv|parse_known_args|ARGV|%\*")
+_PACKAGE = re.compile(
+    r"`(@?[\w./-]+)`\s+(?:npm |pypi |python |node )?(?:package|library|crate|gem|dependency)\b", re.IGNORECASE
+)
+_TARGET = re.compile(r"^([A-Za-z_][\w -]*+)::?(?!=)", re.MULTILINE)
+_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*+)[^:=\n]*+:(?!=)|^alias[ \t]++([\w-]++)[ \t]*+:=", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Dead:
+    """A reference that leads nowhere: `name` as the line has it, and a clause that says why. `line` counts from 1."""
+
+    line: int
+    name: str
+    why: str
+
+
+@dataclass
+class Project:
+    """The tree below a project's root, as far as references can be checked against it."""
+
+    root: str
+    files: Files
+    _read: dict[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        """All paths below the root, folders with a slash behind them; none where the tree is too large to judge."""
+        found: list[str] = []
+        left = [""]
+        while left and len(found) <= _MAX_ENTRIES:
+            folder = left.pop()
+            for name, is_folder in self.files.names(join(self.root, folder)).items():
+                path = join(folder, name)
+                found.append(path + "/" * is_folder)
+                if is_folder and name not in _PRUNED and self.files.real(join(self.root, path)).endswith(path):
+                    left.append(path)
+        sparse = self.files.exists(join(self.root, ".git/info/sparse-checkout"))
+        return frozenset() if left or sparse else frozenset(found)
+
+    @cached_property
+    def endings(self) -> frozenset[str]:
+        """Every way to name a path by its last parts, in small letters."""
+        ends: set[str] = set()
+        for path in self.paths:
+            parts = path.rstrip("/").casefold().split("/")
+            ends |= {"/".join(parts[start:]) for start in range(len(parts))}
+        return frozenset(ends)
+
+    def text(self, path: str) -> str:
+        """Return what a file of the project says."""
+        found = self.files.read(join(self.root, path))
+        return found.text if found else ""
+
+    def named(self, pattern: re.Pattern[str]) -> list[str]:
+        """Return the texts of the files with such names."""
+        return [self.text(path) for path in sorted(self.paths) if pattern.fullmatch(basename(path))]
+
+    @cached_property
+    def scripts(self) -> frozenset[str]:
+        """The scripts of all package.json files."""
+        found: set[str] = set()
+        for text in self.named(re.compile(r"package\.json")):
+            scripts = at(json_object(text), "scripts")
+            found |= set(scripts) if isinstance(scripts, dict) else set()
+        return frozenset(found)
+
+    @cached_property
+    def targets(self) -> frozenset[str]:
+        """The targets of all makefiles; none where one makes targets by patterns or takes some from elsewhere."""
+        texts = self.named(_MAKEFILES)
+        if any(
+            re.search(r"^(?:%\s*:|\.DEFAULT\b|-?include\s.*[$*/~]|\$\(|.*\$\(eval)", text, re.MULTILINE)
+            for text in texts
+        ):
+            return frozenset()
+        return frozenset(name for text in texts for names in _TARGET.findall(text) for name in names.split())
+
+    @cached_property
+    def recipes(self) -> frozenset[str]:
+        """The recipes and aliases of all justfiles; none where one imports others."""
+        texts = self.named(re.compile(r"\.?justfile|.{1,250}\.just", re.IGNORECASE))
+        if any(re.search(r"^(?:import|mod)\b", text, re.MULTILINE) for text in texts):
+            return frozenset()
+        return frozenset(name for text in texts for pair in _RECIPE.findall(text) for name in pair if name)
+
+    @cached_property
+    def manifests(self) -> str:
+        """What all manifests say, with one spelling of names."""
+        return "\n".join(self.named(_MANIFESTS)).casefold().replace("_", "-")
+
+    def is_ignored(self, path: str) -> bool:
+        """Whether git leaves a path out, as far as .gitignore files say so, or nobody looks into its folder."""
+        if len(path) > _MAX_PATH or not _PRUNED.isdisjoint(path.split("/")):
+            return True
+        for folder in up(dirname(path) or ".", "."):
+            above = "" if folder == "." else folder
+            lines = [one.strip() for one in self.text(join(above, ".gitignore")).splitlines()]
+            rest = path[len(above) :].lstrip("/")
+            if matches([one for one in lines if one and not one.startswith("#")], rest):
+                return True
+        return False
+
+
+def dead_references(text: str, path: str, project: Project) -> Iterator[Dead]:
+    """Yield the references of a text that lead nowhere; `path` is its file's, below the root of the project."""
+    if not within(path, project.root):
+        return
+    folder = dirname(path)[len(project.root) :].strip("/")
+    fenced = ""
+    for number, whole in enumerate(text.split("\n"), 1):
+        line = whole[:_MAX_LINE]
+        fence = re.match(r"\s*(```+|~~~+)", line)
+        if fence:
+            fenced = "" if fenced and fence[1].startswith(fenced) else fenced or fence[1]
+            continue
+        if _HEDGED.search(line if fenced else blank_code(line)):
+            continue
+        code = [line] if fenced else [span.content for span in code_spans(line)]
+        found = [*_commands(code, project)]
+        if not fenced:
+            found += [
+                *_named_paths(line, code, folder, project),
+                *_flags(code, folder, project),
+                *_packages(line, project),
+            ]
+        yield from (
+            Dead(number, name, why) for name, why in {one.removeprefix("./"): why for one, why in found}.items()
+        )
+
+
+def dead_in(context: Context, project: Project | None = None) -> list[Surprise]:
+    """Return the references of all files of a project that an agent loads there, skills too, which lead nowhere.
+
+    Imports are the resolver's to tell.
+    """
+    project = project or Project(context.root, Disk())
+    known = {(one.path, one.line) for one in context.of(Kind.DEAD)}
+    found: list[Surprise] = []
+    for file in context.files:
+        there = project.files.read(file.path) if context.is_inside(file) else None
+        found += [
+            Surprise(Kind.DEAD, file.path, f"{one.name}: {one.why}", one.line)
+            for one in (dead_references(there.text, file.path, project) if there else ())
+            if (file.path, one.line) not in known
+        ]
+    return found
+
+
+def _commands(code: Sequence[str], project: Project) -> Iterator[tuple[str, str]]:
+    for text in code:
+        for match in _RUN.finditer(text):
+            name = match[1] or match[2]
+            if project.scripts and name not in project.scripts and not FILE_ENDING.search(name):
+                yield name, "no package.json has this script"
+        for match in _TOOL.finditer(text):
+            known, what = (project.targets, "no makefile has this target")
+            for name in match[2].split() if match[1] == "make" else ():
+                if known and name not in known and name not in project.endings:
+                    yield name, what
+        for match in _JUST.finditer(text):
+            if project.recipes and match[1] not in project.recipes:
+                yield match[1], "no justfile has this recipe"
+
+
+def _named_paths(line: str, code: Sequence[str], folder: str, project: Project) -> Iterator[tuple[str, str]]:
+    links = [match[1] for match in _LINK.finditer(blank_code(line))]
+    prose = _LINK.sub(" ", blank_code(line))
+    imported = re.fullmatch(r"\s*(?:[-*]\s+)?@(\S+)", line)
+    told = [text for text in (*code, prose) if not text.startswith("make ")]  # which may make it
+    words = [match[0].rstrip(".") for text in told for match in _WORD.finditer(text) if not _is_elsewhere(text, match)]
+    for name in [*links, *([imported[1]] if imported else [])]:
+        bare = unquote(name.partition("#")[0])
+        relative = bare and ":" not in bare and not bare.startswith(("/", "~", "#")) and not _ELSEWHERE.search(bare)
+        if relative and not _is_there(bare, folder, project):
+            yield name, "it is not in the project"
+    for name in dict.fromkeys(word.removeprefix("./") for word in words):
+        bare = re.sub(r":\d+$", "", name)
+        first = bare.removeprefix("./").partition("/")[0]
+        is_path = _ENDING.search(bare) or bare.endswith("/")
+        rooted = any(project.files.exists(join(project.root, above, first)) for above in _bases(folder))
+        if is_path and rooted and not _is_there(bare, folder, project):
+            yield name, "it is not in the project"
+
+
+def _is_elsewhere(text: str, match: re.Match[str]) -> bool:
+    """Whether a path is a part of an address or a pattern, or is filled in."""
+    start = max(text.rfind(" ", 0, match.start()), -1) + 1
+    end = text.find(" ", match.end())
+    whole = text[start : end if end >= 0 else len(text)]
+    return "://" in whole or bool(_ELSEWHERE.search(whole))
+
+
+def _bases(folder: str) -> list[str]:
+    """Return the folders from which a path may be meant: the file's own, and those above it."""
+    return [one.removeprefix(".").removeprefix("/") for one in up(f"./{folder}" if folder else ".", ".")]
+
+
+def _is_there(name: str, folder: str, project: Project) -> bool:
+    """Whether a path leads anywhere, or cannot be judged."""
+    bare = name.removeprefix("./").rstrip("/")
+    if any(project.files.exists(join(project.root, above, bare)) for above in _bases(folder)):
+        return True  # without a look at the whole tree
+    if ".." in bare.split("/"):
+        whole = normpath(join(project.root, folder, bare))
+        return not within(whole, project.root) or project.files.exists(whole)
+    if not project.paths or bare.casefold() in project.endings:
+        return True
+    for above in _bases(folder):
+        path = join(above, bare)
+        if project.is_ignored(path):
+            return True
+        parent = next((one for one in up(dirname(path), "") if f"{one}/" in project.paths), "")
+        if parent and not project.files.names(join(project.root, parent)):
+            return True  # a submodule that was not fetched
+    return False
+
+
+def _flags(code: Sequence[str], folder: str, project: Project) -> Iterator[tuple[str, str]]:
+    for text in code:
+        match = _SCRIPT.search(text)
+        script = next(
+            (join(above, match[1]) for above in _bases(folder) if match and join(above, match[1]) in project.paths), ""
+        )
+        told = project.text(script) if script else ""
+        if not told or not match or _FORWARDS.search(told):
+            continue
+        known = set(_NAME.findall(told))
+        for flag in _FLAG.findall(match[2]):
+            if known.isdisjoint(_spellings(flag)):
+                yield f"--{flag}", f"{script} does not have it"
+
+
+def _spellings(flag: str) -> set[str]:
+    camel = re.sub(r"-(\w)", lambda match: match[1].upper(), flag)
+    return {flag, flag.replace("-", "_"), camel, camel[:1].upper() + camel[1:], flag.upper().replace("-", "_")}
+
+
+def _packages(line: str, project: Project) -> Iterator[tuple[str, str]]:
+    for match in _PACKAGE.finditer(line):
+        name = match[1].casefold().replace("_", "-")
+        if (
+            project.manifests
+            and name not in project.manifests
+            and name.replace("-", "_") not in sys.stdlib_module_names
+        ):
+            yield match[1], "no manifest in the project lists this package"

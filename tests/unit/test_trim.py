@@ -1,0 +1,347 @@
+"""What a file can do without: sure cuts, those that a model names, and what code keeps whatever a model says."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from skilld.classify.json_answer import BadReplyError
+from skilld.classify.reply import parse_spare
+from skilld.context.ceilings import ceilings, passed_by
+from skilld.context.tokenizer import ESTIMATE, tokenizer
+from skilld.edit.operations import apply
+from skilld.trim.cuts import Cut, Why
+from skilld.trim.find import Known, candidates, doubtful, named, sure
+from skilld.trim.propose import MAX_OPEN, Fate, plan, proposal
+from skilld.trim.units import Sheet, leads, sheet
+from skilld.types import SkillRef, State
+from support.proposals import a_proposal
+
+COUNT = ESTIMATE.count
+
+
+def of(text: str) -> Sheet:
+    return sheet(text.encode())
+
+
+def after(text: str, cuts: list[Cut]) -> str:
+    data = text.encode()
+    for one in cuts:
+        data = apply(data, one.operations)
+    return data.decode()
+
+
+LONG = "Money is in cents, and never in floating point numbers."
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "why"),
+    [
+        (f"# A\n\n- {LONG}\n- b\n- {LONG}\n", f"# A\n\n- {LONG}\n- b\n", Why.TWICE),
+        ("# A\n\n## Contents\n\n- [B](#b)\n  - [C](#c)\n\n## B\n\nText.\n", "# A\n\n## B\n\nText.\n", Why.CONTENTS),
+        ("# A\n\n[![b](https://x.example/b.svg)](https://x.example)\n\nText.\n", "# A\n\nText.\n", Why.BADGE),
+        ("# A\n\nText.\n\n## B\n", "# A\n\nText.\n\n", Why.EMPTY),
+    ],
+)
+def test_what_says_nothing_new_goes_with_its_heading_and_blank_lines(text: str, left: str, why: Why) -> None:
+    (found,) = sure(of(text), Known(), COUNT)
+    assert (found.why, found.lost, after(text, [found])) == (why, "nothing", left)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# A\n\n## Create\n\n- {LONG}\n\n## Update\n\n- {LONG}\n",  # said of two things
+        "# A\n\n- Be brief.\n- Be brief.\n",  # too short to matter
+        f"# A\n\n1. {LONG}\n2. b\n3. {LONG}\n",  # steps are counted on
+        "# A\n\n## Contents\n\n- The title page\n- The index\n\nText.\n",
+        f"# A\n\n<!-- x:start -->\n- {LONG}\n- {LONG}\n<!-- x:end -->\n",  # a program's lines
+        "# A\n\nText ![b](https://x.example/b.svg) goes on.\n",
+        "# A\n\n## When to use\n\n- Only on Mondays\n",  # no skill
+    ],
+)
+def test_what_may_mean_something_stays(text: str) -> None:
+    assert sure(of(text), Known(), COUNT) == []
+
+
+SKILL = (
+    "---\nname: a\ndescription: Makes notes.\n---\n\n# A\n\n## When to use\n\n- {}\n- Releasing\n\n## Steps\n\n1. b\n"
+)
+
+
+def test_when_to_choose_a_skill_goes_from_the_part_that_is_read_afterwards() -> None:
+    text = SKILL.format("Making notes")
+    (found,) = sure(of(text), Known(is_skill=True, described=True), COUNT)
+    assert (found.why, found.line, "When to use" in after(text, [found])) == (Why.CHOOSING, 8, False)
+    assert sure(of(text), Known(is_skill=True), COUNT) == [], "it has no description"
+    limited = SKILL.format("Making notes, but not for a patch")
+    assert sure(of(limited), Known(is_skill=True, described=True), COUNT) == []
+
+
+def test_a_pointer_to_what_is_gone_goes_and_a_rule_with_one_stays() -> None:
+    text = "# A\n\n- See `docs/b.md`.\n- Money is in cents: `src/money.ts`.\n- c\n"
+    (found,) = sure(of(text), Known(dead={3, 4}), COUNT)
+    assert (found.why, found.line) == (Why.DEAD, 3)
+
+
+def test_a_rule_that_never_mattered_goes_unless_the_person_said_it() -> None:
+    text = "# A\n\n- Draw with crayons.\n- b\n"
+    assert [one.why for one in sure(of(text), Known(unused={3}), COUNT)] == [Why.UNUSED]
+    assert sure(of(text), Known(unused={3}, own={"draw with crayons."}), COUNT) == []
+
+
+def test_what_stands_in_a_file_that_is_always_loaded_with_it_goes() -> None:
+    other = of(f"# X\n\n## A\n\n- {LONG}\n")
+    (found,) = sure(of(f"# Y\n\n## A\n\n- {LONG}\n- b\n"), Known(others={"AGENTS.md": other}), COUNT)
+    assert (found.why, found.where) == (Why.TWICE, "AGENTS.md")
+
+
+KNOWN = """\
+# A
+
+Docker runs programs in containers.
+
+## Merge
+
+Merging joins two branches:
+
+```sh
+git merge b
+```
+
+## Rules
+
+- Never merge on a Friday.
+- We squash.
+- 1 s is the default.
+- See [how](docs/how.md).
+
+## Steps
+
+1. Read.
+2. Write.
+"""
+
+
+def test_a_model_names_numbers_and_code_keeps_choices_links_and_steps() -> None:
+    parts = of(KNOWN)
+    asked = [parts.units[at].text for at in candidates(parts, Known())]
+    assert not any(word in " ".join(asked) for word in ("Friday", "squash", "default", "docs/how.md"))
+    steps = [at for at, unit in enumerate(parts.units) if unit.is_step]
+    assert named(parts, Known(), steps[:1], COUNT) == [], "a step, alone"
+    kept = [at for at, unit in enumerate(parts.units) if "Friday" in unit.text]
+    assert named(parts, Known(), kept, COUNT) == []
+    code = [at for at, unit in enumerate(parts.units) if "git merge" in unit.text]
+    (found,) = named(parts, Known(), code, COUNT)
+    assert found.why is Why.KNOWN
+    left = after(KNOWN, [found])
+    assert "merge" not in left.replace("Never merge", "").casefold(), "what led to it, and the heading, went along"
+    assert named(parts, Known(), range(len(parts.units)), COUNT) == [], "most of a file is never named rightly"
+    assert named(parts, Known(own={"docker runs programs in containers."}), [0], COUNT) == [], "the person said it"
+
+
+def of_model(text: str, *words: str, known: Known | None = None, besides: list[Cut] | None = None) -> list[Cut]:
+    """The cuts where a model names the units that hold some words."""
+    parts = of(text)
+    numbers = [at for at, unit in enumerate(parts.units) if any(word in unit.text for word in words)]
+    assert numbers
+    return named(parts, known or Known(), numbers, COUNT, besides or [])
+
+
+REST = "\n## Rules\n\n- We do this.\n- We do that, and the other thing as well, whenever the moon is full.\n"
+
+
+@pytest.mark.parametrize(
+    ("below", "words"),
+    [
+        ("## Kettles\n\nWater boils.\n", "Water"),
+        ("## Kettles\n\n```sh\nboil water\n```\n\n", "boil"),
+        ("Kettles\n-------\n\nWater boils.\n", "Water"),  # an underlined heading
+        ("## Kitchen\n\n### Kettles\n\nWater boils.\n", "Water"),  # and so upwards
+        ("## Kettles\n\n- Water boils.\n- Water cools.\n\n---\n", "Water"),  # a rule says nothing
+        ("## Kettles\n\nLike this:\n\n- Water boils.\n- Water cools.\n", "Water"),
+    ],
+)
+def test_a_cut_that_empties_a_section_takes_its_heading(below: str, words: str) -> None:
+    """Issue 17, 4: no heading stays with nothing below it, whether or not anything else names its subject."""
+    text = f"# A\n\nText.\n\n{below}{REST}"
+    (found,) = of_model(text, words)
+    assert after(text, [found]).strip() == f"# A\n\nText.\n{REST}".strip()
+    assert found.operations[0].anchor.startswith(below.split("\n", maxsplit=1)[0]), "the heading is named with the rest"
+
+
+def test_a_heading_stays_where_something_stays_below_it() -> None:
+    for more in ("We like tea.", "### Tea\n\nTea is our choice.", "<!-- note -->"):
+        text = f"# A\n\nText.\n\n## Kettles\n\nWater boils.\n\n{more}\n{REST}"
+        (found,) = of_model(text, "Water")
+        assert after(text, [found]) == text.replace("Water boils.\n\n", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("# Kettles\n\nWater boils.\n\n# Pots\n\nIron.\n", "Water"),  # the file's title
+        ("# A\n\n## Gas stove (recommended)\n\nWater boils.\n", "Water"),  # it says a choice
+        ("# A\n\n## Step 1\n\nWater boils.\n\n## Step 2\n\nPour.\n", "Water"),  # it is counted on
+        ("# A\n\nSee [there](#kettles).\n\n## Kettles\n\nWater boils.\n", "Water"),  # a link leads there
+        ("# A\n\n## Ways\n\nSome.\n\n### Kettles\n\nWater boils.\n", "Water"),  # one of several ways
+        ("# A\n\n## Black tea\n\nWater boils.\n\n## Green tea\n\nNot quite.\n", "Water"),
+        ("# A\n\n## Black tea (old)\n\n### Pots\n\nWater boils.\n\n## Green tea (new)\n\nNo.\n", "Water"),
+    ],
+)
+def test_what_stands_below_a_heading_that_has_to_stay_is_not_cut(text: str, word: str) -> None:
+    assert of_model(text + REST, word) == []
+
+
+def test_the_persons_heading_stays_and_one_of_several_goes_where_it_is_told_of_elsewhere() -> None:
+    text = f"# A\n\nText.\n\n## Kettles\n\nWater boils.\n{REST}"
+    assert of_model(text, "Water", known=Known(own={"## kettles"})) == []
+    several = text.replace("Kettles", "Black tea") + "\n## Green tea\n\nNot quite.\n"
+    assert of_model(several, "Water") == []
+    assert len(of_model(several.replace("Text.", "Green tea, or black."), "Water")) == 1
+
+
+@pytest.mark.parametrize(
+    "below", ["- Water boils.\n- Water cools.\n", "```sh\nboil water\n```\n", "| Water |\n|---|\n"]
+)
+def test_a_line_that_announces_a_list_or_code_goes_with_it(below: str) -> None:
+    text = f"# A\n\nText.\n\nFor example:\n\n{below}{REST}"
+    (found,) = of_model(text, "Water", "water")
+    assert after(text, [found]) == f"# A\n\nText.\n{REST}".replace(".\n\n##", ".\n\n##")
+    for lead in ("We always do this:", "Tea is green. For example:"):
+        assert of_model(text.replace("For example:", lead), "Water", "water") == [], "more is said than was named"
+
+
+LONG_ITEMS = ["".join(f"- Water {word} {number}.\n" for number in range(28)) for word in ("boils", "cools")]
+
+
+def orders(text: str, cuts: list[Cut], rng: random.Random) -> None:
+    """Each cut can be made alone, and those that do not wait in any order: nothing that is gone stays announced."""
+    free = [one for one in cuts if not one.after]
+    for some in [*([one] for one in cuts), *(rng.sample(free, len(free)) for _ in range(4))]:
+        left = of(after(text, some))
+        says = {one.title: any(map(left.says, range(one.start, one.end))) for one in left.sections if one.level}
+        assert [title for title, more in says.items() if not more] == []
+        assert [left.units[at].text for at, below in leads(left).items() if not below] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# A\n\n{LONG}\n\n## Kettles\n\n{LONG_ITEMS[0]}\nIn between.\n\n{LONG_ITEMS[1]}",
+        f"# A\n\n{LONG}\n\n## Kettles\n\n### Hot\n\n{LONG_ITEMS[0]}\n### Cold\n\n{LONG_ITEMS[1]}",
+        f"# A\n\n{LONG}\n\n## Kettles\n\nIn between:\n\n{LONG_ITEMS[0]}{LONG_ITEMS[1]}",
+    ],
+    ids=["units", "subsections", "lead"],
+)
+def test_of_cuts_that_together_empty_a_section_the_smallest_waits_and_then_takes_the_heading(text: str) -> None:
+    text += f"{REST}\n" + f"- {LONG} We say so again and again.\n" * 40
+    words = ("Water", "In between")
+    cuts = of_model(text, *words)
+    first, last = [one for one in cuts if not one.after], [one for one in cuts if one.after]
+    assert first
+    (waiting,) = last
+    assert set(waiting.after) <= {one.key for one in first}
+    orders(text, cuts, random.Random(17))
+    left = after(text, first)
+    assert "Kettles" in left
+    (then,) = of_model(left, *words)
+    assert after(left, [then]).count("Kettles") == after(left, [then]).count("In between") == 0
+    fates = {one.cut.key: one for one in plan([(REF, one) for one in cuts], [])}
+    assert fates[waiting.key].fate is Fate.WAITS
+    kept = proposal(fates[waiting.after[0]], "m", "t", "2026-01-01T00:00:00Z")
+    for state, fate in ((State.OPEN, Fate.WAITS), (State.REJECTED, Fate.PROPOSE)):
+        known = a_proposal(id=kept.id, batch_id=kept.batch_id, state=state)
+        assert {one.cut.key: one.fate for one in plan([(REF, one) for one in cuts], [known])}[waiting.key] is fate
+
+
+def test_a_models_cut_waits_for_a_sure_one_with_which_it_would_empty_a_section() -> None:
+    text = f"# A\n\n## Tea\n\n- {LONG}\n\n## Kettles\n\nWater boils.\n\n## Tea\n\nWater cools.\n\n- {LONG}\n{REST}"
+    (certain,) = sure(of(text), Known(), COUNT)
+    (named_too,) = of_model(text, "cools", besides=[certain])
+    assert (certain.after, named_too.after) == ((), (certain.key,))
+    orders(text, [certain, named_too], random.Random(17))
+
+
+def a_file(rng: random.Random) -> str:
+    """A file of sections within sections with lists in them, some announced."""
+    parts = ["# Top\n\nText.\n\n"]
+    for number in range(rng.randrange(3, 9)):
+        parts.append(f"{'#' * rng.randrange(2, 5)} Part {'abcdefghi'[number]}\n\n")
+        for at in range(rng.randrange(1, 3)):
+            parts.append(rng.choice(["", f"Like {number}{at}:\n\n"]))
+            parts += [f"- Word {number} {at} {line}\n" for line in range(rng.choice([1, 3, 15, 25]))]
+            parts.append("\nBetween.\n\n")
+    return "".join(parts) + REST + f"- {LONG} We say so again and again.\n" * 60
+
+
+def test_whatever_a_model_names_no_order_of_cuts_leaves_an_empty_heading() -> None:
+    rng = random.Random(17)
+    made = waiting = 0
+    for _ in range(60):
+        text = a_file(rng)
+        parts = of(text)
+        some = {unit.heading for unit in parts.units if rng.random() < 0.5}
+        numbers = [at for at, unit in enumerate(parts.units) if unit.heading in some or rng.random() < 0.3]
+        cuts = named(parts, Known(), numbers, COUNT)
+        orders(text, cuts, rng)
+        made, waiting = made + len(cuts), waiting + sum(bool(one.after) for one in cuts)
+    assert made > 100
+    assert waiting > 10
+
+
+def test_the_answer_of_a_model_is_numbers_of_parts_that_are_there() -> None:
+    assert parse_spare('<spare>[{"number": 2}, {"number": 1}, {"number": 2}]</spare>', 2) == [1, 2]
+    assert parse_spare("<spare>[]</spare>", 2) == []
+    for reply in (
+        '<spare>[{"number": 3}]</spare>',
+        '<spare>[{"number": 1, "text": "x"}]</spare>',
+        "<spare>[1]</spare>",
+    ):
+        with pytest.raises(BadReplyError):
+            parse_spare(reply, 2)
+
+
+def test_general_advice_is_only_doubted() -> None:
+    text = "# A\n\n- Write clean, readable code.\n- Use pnpm.\n"
+    assert [one.line for one in doubtful(of(text))] == [3]
+    assert sure(of(text), Known(), COUNT) == []
+
+
+REF = SkillRef("a", "/x/a/SKILL.md")
+
+
+def cut_of(number: int) -> Cut:
+    (found,) = sure(of(f"# A\n\n- {LONG}{number}\n- b\n- {LONG}{number}\n"), Known(), COUNT)
+    return found
+
+
+def test_a_cut_is_proposed_once_and_no_more_than_ten_at_a_time() -> None:
+    cuts = [(REF, cut_of(number)) for number in range(12)]
+    planned = plan(cuts, [])
+    assert [one.fate for one in planned] == [Fate.PROPOSE] * MAX_OPEN + [Fate.WAITS] * 2
+    made = [proposal(one, "offline", "t", "2026-01-01T00:00:00Z") for one in planned[:3]]
+    states = (State.OPEN, State.REJECTED, State.STALE)
+    known = [a_proposal(id=one.id, batch_id=one.batch_id, state=state) for one, state in zip(made, states, strict=True)]
+    again = {one.batch.rpartition("-")[0]: one for one in plan(cuts, known)}
+    fates = [again[one.batch_id.rpartition("-")[0]].fate for one in made]
+    assert fates == [Fate.OPEN, Fate.REJECTED, Fate.PROPOSE]
+    assert all(one.flags and not one.evidence for one in made)
+
+
+def test_a_ceiling_counts_in_the_unit_of_its_vendor() -> None:
+    codex = ceilings(["codex"], is_skill=False)
+    assert passed_by("", "é" * 16_384, codex, COUNT) == ""
+    assert "32,769 bytes" in passed_by("", "é" * 16_384 + "x", codex, COUNT)
+    assert "40,001 characters" in passed_by("", "é" * 40_001, ceilings(["claude-code"], is_skill=False), COUNT)
+    assert "501 lines" in passed_by("", "a\n" * 501, ceilings([], is_skill=True), COUNT)
+    assert "11 tokens, more than 10" in passed_by("", "abcd" * 11, ceilings([], is_skill=True, tokens=10), COUNT)
+    assert passed_by("a\n" * 600, "a\n" * 599, ceilings([], is_skill=True), COUNT) == "", "a cut is always possible"
+    assert passed_by("", "a\n" * 201, ceilings(["claude-code"], is_skill=False), COUNT) == "", "advice only"
+
+
+def test_tokens_are_counted_without_the_network_and_without_litellm() -> None:
+    found = tokenizer()
+    assert found.name == "o200k_base"
+    assert (found.count("hello world"), found.count("Überprüfung <|endoftext|>")) == (2, 9)
